@@ -1,0 +1,169 @@
+# shellcheck shell=bash
+# Postgres clusters of our own. A cluster has a home, a folder of the user that runs it:
+#   data/  the cluster   log  what it says   port, password  of the superuser   socket  where
+# Postgres refuses to run as root: then the user postgres runs it, or nobody.
+
+# The folder of the server's programs: of the version that made the cluster in HOME, if one
+# did, else the newest.
+postgres_programs() {
+    local home=${1-} version='' folder
+    [ -z "$home" ] || [ ! -f "$home/data/PG_VERSION" ] || version=$(<"$home/data/PG_VERSION")
+    for folder in $(compgen -G "/usr/lib/postgresql/${version:-*}/bin" | sort -rV) \
+        "$(dirname "$(readlink -f "$(command -v initdb)")")"; do
+        if [ -x "$folder/initdb" ] && [ -x "$folder/pg_ctl" ]; then
+            printf '%s' "$folder"
+            return 0
+        fi
+    done
+    return 1
+}
+
+postgres_user() {
+    if [ "$EUID" -ne 0 ]; then id -un; elif id postgres &>/dev/null; then echo postgres; else echo nobody; fi
+}
+
+# Runs a command as the user of the clusters, from a folder that user may enter.
+as_postgres() (
+    cd /
+    [ "$EUID" -eq 0 ] || exec "$@" {leash}>&-
+    local user
+    user=$(postgres_user)
+    exec setpriv --reuid="$user" --regid="$(id -g "$user")" --init-groups \
+        env HOME=/ "$@" {leash}>&-
+)
+
+# cluster_home FOLDER: makes it, and says where it is. Where the user of the clusters may not
+# enter, it lies in /var/lib and FOLDER is a link to it.
+cluster_home() {
+    local home=$1 elsewhere
+    if [ "$EUID" -eq 0 ]; then
+        elsewhere=/var/lib/sealward-dev/$(cat "$state/id")-$(basename "$home")
+        [ -d "$home" ] || ! [ -d "$elsewhere" ] || ln -sfn "$elsewhere" "$home"
+    fi
+    if [ ! -d "$home" ]; then
+        rm -f "$home"
+        mkdir -m 700 "$home"
+    fi
+    if [ "$EUID" -eq 0 ]; then
+        chown "$(postgres_user):" "$home/"
+        if ! as_postgres test -w "$home"; then
+            mkdir -p "$(dirname "$elsewhere")"
+            rm -rf "$elsewhere.new"
+            mv "$home" "$elsewhere.new"
+            mv "$elsewhere.new" "$elsewhere"
+            ln -s "$elsewhere" "$home"
+        fi
+    fi
+    readlink -f "$home"
+}
+
+# cluster_make HOME [INITDB-OPTION...]: whole, or not at all.
+cluster_make() {
+    local home=$1 programs
+    shift
+    [ ! -d "$home/data" ] || return 0
+    programs=$(postgres_programs) || die "Postgres's initdb was not found"
+    rm -rf "$home/data.new"
+    random_word | as_postgres tee "$home/password" >/dev/null
+    as_postgres chmod 600 "$home/password"
+    run quietly as_postgres "$programs/initdb" -D "$home/data.new" -U postgres \
+        --pwfile="$home/password" --auth-local=trust --auth-host=scram-sha-256 \
+        --encoding=UTF8 --locale=C.UTF-8 "$@" || die "initdb failed"
+    printf "include 'sealward.conf'\n" | as_postgres tee -a "$home/data.new/postgresql.conf" >/dev/null
+    mv "$home/data.new" "$home/data"
+}
+
+# cluster_start HOME [SETTING...]: finds it running, or starts it; the port stays the same
+# as long as nobody else takes it.
+cluster_start() {
+    local home=$1 programs port socket
+    shift
+    ! cluster_answers "$home" || return 0
+    programs=$(postgres_programs "$home") || die \
+        "Postgres $(cat "$home/data/PG_VERSION") made $home/data, but its programs are not there"
+    cluster_forget_the_dead "$home"
+    port=$(cat "$home/port" 2>/dev/null) && port_is_free "$port" || port=$(free_port)
+    socket=$(socket_folder "$home")
+    printf '%s\n' "$port" | as_postgres tee "$home/port" >/dev/null
+    printf '%s\n' "port = $port" "listen_addresses = '127.0.0.1'" \
+        "unix_socket_directories = '$socket'" "unix_socket_permissions = 0700" "$@" |
+        as_postgres tee "$home/data/sealward.conf" >/dev/null
+    as_postgres "$programs/pg_ctl" -D "$home/data" -l "$home/log" -s -w -t 60 start >/dev/null ||
+        die "Postgres did not start; the end of $home/log says:" "$(tail -n 5 "$home/log" 2>/dev/null)"
+}
+
+cluster_answers() {
+    [ -n "$(cluster_process "$1")" ] &&
+        PGCONNECT_TIMEOUT=5 PGOPTIONS='-c statement_timeout=5s' cluster_sql "$1" -c 'select 1' &>/dev/null
+}
+
+# The postmaster of this very cluster, if it lives: a number in an old file may be anyone's.
+cluster_process() {
+    local pid
+    pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) || return 0
+    [ "$(readlink -f "/proc/$pid/cwd" 2>/dev/null)" != "$(readlink -f "$1/data")" ] ||
+        printf '%s' "$pid"
+}
+
+# A crash leaves lock files behind; where the number in them is that of a living process, or of
+# a dead one that nobody buried, Postgres would not start. They are removed only when no process
+# at all still sits in the data.
+cluster_forget_the_dead() {
+    local home=$1 data cwd pid
+    pid=$(cluster_process "$home")
+    [ -z "$pid" ] || die "Postgres (process $pid) does not answer; its log is $home/log"
+    data=$(readlink -f "$home/data")
+    for cwd in /proc/[0-9]*/cwd; do
+        [ "$(readlink "$cwd" 2>/dev/null)" != "$data" ] || return 0
+    done
+    rm -f "$home/data/postmaster.pid" "$(socket_folder "$home")"/.s.PGSQL.*
+}
+
+# cluster_stop HOME [MODE]
+cluster_stop() {
+    local home=$1 programs
+    [ -n "$(cluster_process "$home")" ] || return 0
+    programs=$(postgres_programs "$home") || return 1
+    as_postgres "$programs/pg_ctl" -D "$home/data" -s -w -t 60 -m "${2:-fast}" stop ||
+        [ -z "$(cluster_process "$home")" ]
+}
+
+# Speaks SQL as the superuser, over the socket that only the cluster's user may enter.
+cluster_sql() {
+    local home=$1
+    shift
+    as_postgres "$(postgres_programs "$home")/psql" -h "$(socket_folder "$home")" \
+        -p "$(cat "$home/port")" -U postgres -d postgres -X -q -A -t -v ON_ERROR_STOP=1 "$@"
+}
+
+cluster_superuser_url() {
+    printf 'postgres://postgres:%s@127.0.0.1:%s/postgres' "$(cat "$1/password")" "$(cat "$1/port")"
+}
+
+# A socket's path holds 107 bytes, and a clone may lie deep: so sockets lie in /tmp, in a
+# folder that nobody else made.
+socket_folder() {
+    local folder user
+    user=$(postgres_user)
+    folder=/tmp/sealward-$(printf '%s %s' "$user" "$(readlink -f "$1")" | sha256sum | head -c 12)
+    as_postgres mkdir -m 700 "$folder" 2>/dev/null || true
+    [ "$(stat -c %U:%a "$folder")" = "$user:700" ] || die "$folder is not ours: remove it"
+    printf '%s' "$folder"
+}
+
+random_word() { head -c 24 /dev/urandom | od -An -v -tx1 | tr -d ' \n'; }
+
+port_is_free() { ! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+# Below the ports that the kernel hands out by itself.
+free_port() {
+    local port
+    for _ in {1..200}; do
+        port=$((20000 + RANDOM % 10000))
+        if port_is_free "$port"; then
+            printf '%s' "$port"
+            return 0
+        fi
+    done
+    die "no free port was found between 20000 and 30000"
+}

@@ -1,0 +1,93 @@
+//! Deriving a shared secret with an EC key in the token.
+
+use aws_lc_rs::agreement::{self, ParsedPublicKey, UnparsedPublicKey};
+use cryptoki::mechanism::Mechanism;
+use cryptoki::mechanism::elliptic_curve::{EcKdf, Ecdh1DeriveParams};
+use cryptoki::object::{Attribute, KeyType, ObjectClass};
+use zeroize::Zeroizing;
+
+use crate::session::{Key, Session};
+use crate::{Curve, HsmError};
+
+/// The curve that this uncompressed point lies on. Points off their curve betray the key to
+/// whoever sends enough of them, and not every token checks.
+pub(crate) fn curve_of(point: &[u8]) -> Result<Curve, HsmError> {
+    let curve = [Curve::P256, Curve::P384, Curve::P521]
+        .into_iter()
+        .find(|curve| point.len() == curve.point_len() && point.first() == Some(&4))
+        .ok_or_else(|| HsmError::bad_input("not an uncompressed point"))?;
+    let algorithm = match curve {
+        Curve::P256 => &agreement::ECDH_P256,
+        Curve::P384 => &agreement::ECDH_P384,
+        Curve::P521 => &agreement::ECDH_P521,
+    };
+    match ParsedPublicKey::try_from(UnparsedPublicKey::new(algorithm, point)) {
+        Ok(_) => Ok(curve),
+        Err(_) => Err(HsmError::bad_input("the point is not on its curve")),
+    }
+}
+
+pub(crate) fn derive<'k>(
+    session: &Session,
+    key: impl Into<Key<'k>>,
+    curve: Curve,
+    peer_point: &[u8],
+) -> Result<Zeroizing<Vec<u8>>, HsmError> {
+    let length = curve.coordinate_len();
+    // Tokens derive into an object, never into bytes: a short-lived one that may be read.
+    let template = [
+        Attribute::Class(ObjectClass::SECRET_KEY),
+        Attribute::KeyType(KeyType::GENERIC_SECRET),
+        Attribute::Token(false),
+        Attribute::Sensitive(false),
+        Attribute::Extractable(true),
+        Attribute::ValueLen(length.try_into()?),
+    ];
+    let secret = session.with_key(key, |handle| {
+        let by = Mechanism::Ecdh1Derive(Ecdh1DeriveParams::new(EcKdf::null(), peer_point));
+        let derived = session.raw().derive_key(&by, handle, &template);
+        derived.map_err(|error| HsmError::from(error).blaming_input())
+    })?;
+    let secret = session.temporary(secret);
+    let value = session.read_value(secret.handle(), length)?;
+    if value.len() == length {
+        return Ok(value);
+    }
+    Err(HsmError::bad_input(
+        "the shared secret has not the length of the curve",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, ECDH_P521, PrivateKey};
+
+    use super::*;
+
+    #[test]
+    fn only_points_on_their_curve_are_taken() {
+        for (algorithm, curve) in [
+            (&ECDH_P256, Curve::P256),
+            (&ECDH_P384, Curve::P384),
+            (&ECDH_P521, Curve::P521),
+        ] {
+            let key = PrivateKey::generate(algorithm)
+                .unwrap()
+                .compute_public_key()
+                .unwrap();
+            let mut point = key.as_ref().to_vec();
+            assert_eq!(curve_of(&point).unwrap(), curve);
+            for index in 0..point.len() {
+                point[index] ^= 1;
+                assert!(
+                    curve_of(&point).is_err(),
+                    "byte {index} of a point on {curve:?}"
+                );
+                point[index] ^= 1;
+            }
+            assert!(curve_of(&point[1..]).is_err());
+        }
+        assert!(curve_of(&[]).is_err());
+        assert!(curve_of(&[0]).is_err());
+    }
+}

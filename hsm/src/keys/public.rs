@@ -1,0 +1,161 @@
+//! The public half of a key pair, read from the token.
+
+use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
+
+use super::inspect::{read, trimmed};
+use super::template::{ED25519_NAME, ED25519_OID};
+use super::{Curve, KeyName, PublicKey};
+use crate::HsmError;
+use crate::session::{Session, named};
+
+/// The public half of a private key: of an RSA key from itself, of others from the public object
+/// of the same name, or from the private key where the token keeps the point with it.
+pub(crate) fn of_private(
+    session: &Session,
+    private: ObjectHandle,
+    name: &KeyName,
+) -> Result<Option<PublicKey>, HsmError> {
+    if let Some(public) = of_rsa(session, private)? {
+        return Ok(Some(public));
+    }
+    let halves = session.find(&[
+        Attribute::Class(ObjectClass::PUBLIC_KEY),
+        Attribute::Token(true),
+        named(name),
+    ])?;
+    match halves.as_slice() {
+        [half] => of_object(session, *half).map(Some),
+        // Some tokens keep the point with the private key; others do not know the attribute.
+        [] => Ok(of_object(session, private).ok()),
+        several => Err(HsmError::refused(format!(
+            "{} public keys are called {name:?}: which one is meant?",
+            several.len()
+        ))),
+    }
+}
+
+/// The public half that an RSA private key shows of itself.
+pub(crate) fn of_rsa(
+    session: &Session,
+    private: ObjectHandle,
+) -> Result<Option<PublicKey>, HsmError> {
+    let modulus = read(session, private, AttributeType::Modulus)?;
+    let exponent = read(session, private, AttributeType::PublicExponent)?;
+    Ok(match (modulus, exponent) {
+        (Some(Attribute::Modulus(modulus)), Some(Attribute::PublicExponent(exponent)))
+            if !exponent.is_empty() =>
+        {
+            Some(rsa(&modulus, &exponent))
+        }
+        _ => None,
+    })
+}
+
+/// The public key in an object.
+pub(crate) fn of_object(session: &Session, object: ObjectHandle) -> Result<PublicKey, HsmError> {
+    let key_type = match read(session, object, AttributeType::KeyType)? {
+        Some(Attribute::KeyType(key_type)) => key_type,
+        _ => {
+            return Err(HsmError::refused(
+                "the token does not tell the kind of the key",
+            ));
+        }
+    };
+    match key_type {
+        KeyType::RSA => {
+            let modulus = read(session, object, AttributeType::Modulus)?;
+            let exponent = read(session, object, AttributeType::PublicExponent)?;
+            match (modulus, exponent) {
+                (Some(Attribute::Modulus(modulus)), Some(Attribute::PublicExponent(exponent))) => {
+                    Ok(rsa(&modulus, &exponent))
+                }
+                _ => Err(HsmError::refused("the token does not tell the modulus")),
+            }
+        }
+        KeyType::EC | KeyType::EC_EDWARDS => {
+            let params = read(session, object, AttributeType::EcParams)?;
+            let point = read(session, object, AttributeType::EcPoint)?;
+            match (params, point) {
+                (Some(Attribute::EcParams(params)), Some(Attribute::EcPoint(point))) => {
+                    on_curve(&params, &point)
+                }
+                _ => Err(HsmError::refused("the token does not tell the point")),
+            }
+        }
+        other => Err(HsmError::refused(format!(
+            "a {other} key has no public half"
+        ))),
+    }
+}
+
+fn rsa(modulus: &[u8], exponent: &[u8]) -> PublicKey {
+    PublicKey::Rsa {
+        modulus: trimmed(modulus).to_vec(),
+        exponent: trimmed(exponent).to_vec(),
+    }
+}
+
+fn on_curve(params: &[u8], point: &[u8]) -> Result<PublicKey, HsmError> {
+    if params == ED25519_OID || params == ED25519_NAME {
+        return match bare(point, 32) {
+            Some(point) => Ok(PublicKey::Ed25519 {
+                point: point.to_vec(),
+            }),
+            None => Err(HsmError::refused("the point is not one of Ed25519")),
+        };
+    }
+    let curve = Curve::from_params(params)
+        .ok_or_else(|| HsmError::refused("the key is on a curve that is not used here"))?;
+    match bare(point, curve.point_len()) {
+        Some(point) if point.first() == Some(&4) => Ok(PublicKey::Ec {
+            curve,
+            point: point.to_vec(),
+        }),
+        _ => Err(HsmError::refused(
+            "the point is not an uncompressed one of its curve",
+        )),
+    }
+}
+
+/// A point as it is, or taken out of the DER octet string that PKCS#11 wants it in. The lengths
+/// tell them apart.
+fn bare(point: &[u8], len: usize) -> Option<&[u8]> {
+    if point.len() == len {
+        return Some(point);
+    }
+    let (tag, rest) = point.split_first()?;
+    let rest = match rest.split_first()? {
+        (0x81, rest) => rest,
+        _ => rest,
+    };
+    let (told, content) = rest.split_first()?;
+    (*tag == 4 && usize::from(*told) == len && content.len() == len).then_some(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_is_found_bare_and_in_an_octet_string() {
+        let point = [4; 65];
+        let wrapped = [&[4, 65][..], &point].concat();
+        assert_eq!(bare(&point, 65), Some(&point[..]));
+        assert_eq!(bare(&wrapped, 65), Some(&point[..]));
+        let long = [4; 133];
+        let wrapped = [&[4, 0x81, 133][..], &long].concat();
+        assert_eq!(bare(&wrapped, 133), Some(&long[..]));
+    }
+
+    #[test]
+    fn what_is_not_quite_a_point_is_none() {
+        let point = [4; 65];
+        for wrong in [&[4, 64][..], &[3, 65], &[4], &[]] {
+            assert_eq!(
+                bare(&[wrong, &point].concat(), 65).filter(|_| wrong.len() > 1),
+                None
+            );
+        }
+        assert_eq!(bare(&[], 65), None);
+    }
+}

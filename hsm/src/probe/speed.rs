@@ -1,0 +1,96 @@
+//! How fast the main operations are, measured for a moment each, on one session.
+
+use std::time::{Duration, Instant};
+
+use super::Speed;
+use crate::crypt::{ecdh, gcm, oaep, sign};
+use crate::keys;
+use crate::proof;
+use crate::session::Session;
+use crate::{Curve, HsmError, KeyAlgorithm, OaepHash, PublicKey, Purpose, SignatureScheme};
+
+/// How long each is measured, unless one takes longer.
+const MOMENT: Duration = Duration::from_millis(200);
+
+/// What the token cannot do is left out: the table says so.
+pub(super) fn measure(session: &Session) -> Result<Vec<Speed>, HsmError> {
+    let mut speeds = Vec::new();
+    for (operation, algorithm) in [
+        ("RSA-2048 decrypt (OAEP)", KeyAlgorithm::Rsa2048),
+        ("RSA-3072 decrypt (OAEP)", KeyAlgorithm::Rsa3072),
+    ] {
+        let Ok(key) = keys::temporary(session, algorithm, Purpose::Envelope) else {
+            continue;
+        };
+        let Some(public) = &key.public else { continue };
+        let ciphertext = proof::encrypt(public, OaepHash::Sha1, &[7; 32])?;
+        let handle = key.guarded.handle();
+        speeds.extend(time(operation, || {
+            oaep::decrypt(session, handle, OaepHash::Sha1, &ciphertext)
+        }));
+    }
+    if let Ok(key) = keys::temporary(session, KeyAlgorithm::P256, Purpose::Envelope)
+        && let Some(PublicKey::Ec { point, .. }) = &key.public
+    {
+        let handle = key.guarded.handle();
+        speeds.extend(time("P-256 derive (ECDH)", || {
+            ecdh::derive(session, handle, Curve::P256, point)
+        }));
+    }
+    for (operation, algorithm, scheme) in [
+        (
+            "RSA-2048 sign",
+            KeyAlgorithm::Rsa2048,
+            SignatureScheme::RsaPkcs1Sha256,
+        ),
+        (
+            "P-256 sign",
+            KeyAlgorithm::P256,
+            SignatureScheme::EcdsaSha256,
+        ),
+        (
+            "Ed25519 sign",
+            KeyAlgorithm::Ed25519,
+            SignatureScheme::Ed25519,
+        ),
+        (
+            "HMAC-SHA256, 1 KiB",
+            KeyAlgorithm::HmacSha256,
+            SignatureScheme::HmacSha256,
+        ),
+    ] {
+        if let Ok(key) = keys::temporary(session, algorithm, Purpose::Sign) {
+            let prepared = sign::prepare(scheme, &[7; 1024]);
+            let handle = key.guarded.handle();
+            speeds.extend(time(operation, || {
+                sign::sign(session, handle, scheme, &prepared)
+            }));
+        }
+    }
+    if let Ok(key) = keys::temporary(session, KeyAlgorithm::Aes256, Purpose::Data) {
+        let handle = key.guarded.handle();
+        speeds.extend(time("AES-256-GCM encrypt, 1 KiB", || {
+            gcm::encrypt(session, handle, &[], &[7; 1024])
+        }));
+    }
+    let mut bytes = [0; 32];
+    speeds.extend(time("random, 32 bytes", || {
+        Ok(session.raw().generate_random_slice(&mut bytes)?)
+    }));
+    Ok(speeds)
+}
+
+/// Repeats an operation for a moment; none where it fails.
+fn time<T>(operation: &'static str, mut run: impl FnMut() -> Result<T, HsmError>) -> Option<Speed> {
+    run().ok()?;
+    let began = Instant::now();
+    let mut count = 0_u32;
+    while count == 0 || began.elapsed() < MOMENT {
+        run().ok()?;
+        count = count.saturating_add(1);
+    }
+    Some(Speed {
+        operation,
+        per_second: f64::from(count) / began.elapsed().as_secs_f64(),
+    })
+}

@@ -1,0 +1,155 @@
+//! Sessions and logins that are lost while the token is well.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cryptoki::mechanism::Mechanism;
+
+use super::*;
+use crate::{ErrorKind, HsmError};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_login_is_renewed_once_and_nobody_notices() {
+    if !alone(
+        "sessions::a_lost_login_is_renewed_once_and_nobody_notices",
+        &["one"],
+    ) {
+        return;
+    }
+    let token = Token::open(quick(&["one"])).await.unwrap();
+    let key = hmac_key(&token).await.key;
+    let logins = status(&token, "one").counters.logins;
+    assert_eq!(logins, 1);
+    for round in 1..=5 {
+        token
+            .pool
+            .anywhere(|session| Ok(session.raw().logout()?))
+            .await
+            .unwrap();
+        let callers = (0..8).map(|_| {
+            let (token, key) = (token.clone(), key.clone());
+            tokio::spawn(async move { token.hmac(&key, b"message").await })
+        });
+        for caller in callers.collect::<Vec<_>>() {
+            caller.await.unwrap().unwrap();
+        }
+        assert_eq!(status(&token, "one").counters.logins, logins + round);
+    }
+    assert_eq!(status(&token, "one").counters.outages, 0);
+    token.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_left_in_the_middle_of_an_operation_is_discarded() {
+    if !alone(
+        "sessions::a_session_left_in_the_middle_of_an_operation_is_discarded",
+        &["one"],
+    ) {
+        return;
+    }
+    let token = Token::open(quick(&["one"])).await.unwrap();
+    let key = hmac_key(&token).await.key;
+    for _ in 0..4 {
+        let begun = key.clone();
+        let begin = move |session: &crate::session::Session| {
+            session.with_key(&begun, |handle| {
+                Ok(session.raw().sign_init(&Mechanism::Sha256Hmac, handle)?)
+            })
+        };
+        token.pool.with_key(&key, begin).await.unwrap();
+        token.hmac(&key, b"message").await.unwrap();
+    }
+    token.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dead_session_is_replaced_and_the_operation_run_once_more() {
+    if !alone(
+        "sessions::a_dead_session_is_replaced_and_the_operation_run_once_more",
+        &["one"],
+    ) {
+        return;
+    }
+    let token = Token::open(quick(&["one"])).await.unwrap();
+    let attempts = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&attempts);
+    let dead = move |_: &crate::session::Session| -> Result<(), HsmError> {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Err(HsmError::login_lost())
+    };
+    let error = token.pool.anywhere(dead).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TokenOut);
+    assert_eq!(attempts.load(Ordering::SeqCst), 2);
+    token.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_panic_costs_a_session_and_nothing_else() {
+    if !alone(
+        "sessions::a_panic_costs_a_session_and_nothing_else",
+        &["one"],
+    ) {
+        return;
+    }
+    let token = Token::open(quick(&["one"])).await.unwrap();
+    for _ in 0..4 {
+        let boom = |_: &crate::session::Session| -> Result<(), HsmError> { panic!("boom") };
+        let error = token.pool.anywhere(boom).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused);
+    }
+    token.random(8).await.unwrap();
+    assert_eq!(status(&token, "one").workers, 2);
+    token.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_are_found_once_and_idle_sessions_kept_alive() {
+    if !alone(
+        "sessions::keys_are_found_once_and_idle_sessions_kept_alive",
+        &["one"],
+    ) {
+        return;
+    }
+    let config = Config {
+        canary_interval: Duration::from_secs(60),
+        ..quick(&["one"])
+    };
+    let token = Token::open(config).await.unwrap();
+    let key = hmac_key(&token).await.key;
+    token.hmac(&key, b"message").await.unwrap();
+    let before = status(&token, "one").counters;
+    for _ in 0..200 {
+        token.hmac(&key, b"message").await.unwrap();
+    }
+    let after = status(&token, "one").counters;
+    assert_eq!(after.finds, before.finds);
+    assert_eq!(after.sessions_opened, before.sessions_opened);
+    assert_eq!(after.operations, before.operations + 200);
+    token.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn closing_lets_go_of_every_session() {
+    if !alone("sessions::closing_lets_go_of_every_session", &["one"]) {
+        return;
+    }
+    let token = Token::open(quick(&["one"])).await.unwrap();
+    token.random(8).await.unwrap();
+    token.close().await;
+    let after = status(&token, "one");
+    assert_eq!(
+        (after.state, after.workers, after.sessions),
+        (TokenState::Closed, 0, 0)
+    );
+    assert_eq!(
+        token.random(8).await.unwrap_err().kind(),
+        ErrorKind::TokenOut
+    );
+    drop(token);
+    Token::open(quick(&["one"]))
+        .await
+        .unwrap()
+        .random(8)
+        .await
+        .unwrap();
+}

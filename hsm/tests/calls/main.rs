@@ -1,0 +1,85 @@
+//! What the crate asks of a module, counted behind the faulty token: as little as it can, and as
+//! many workers at once as there are.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "what arranges a test may fail it"
+)]
+
+mod lengths;
+mod once;
+mod side_by_side;
+mod trial;
+
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::time::Duration;
+
+use hsm::{
+    Config, HsmError, KeyAlgorithm, KeyRef, OaepHash, PublicKey, Purpose, SignatureScheme, Token,
+};
+use support::{Rig, make, seal};
+
+/// The name of the threads that operations run on.
+const WORKER: &str = "hsm-worker";
+
+/// A configuration under which nobody but the operations calls the module.
+fn undisturbed(rig: &Rig) -> Config {
+    Config {
+        canary_interval: Duration::from_secs(600),
+        ..rig.config()
+    }
+}
+
+/// Something that is done with a key, and the function of the module that does it.
+#[derive(Debug, Clone)]
+struct Operation {
+    function: &'static str,
+    key: KeyRef,
+    input: Vec<u8>,
+}
+
+impl Operation {
+    /// One of every kind.
+    async fn each(token: &Token) -> Vec<Self> {
+        let rsa = make(token, KeyAlgorithm::Rsa2048, Purpose::Envelope).await;
+        let ec = make(token, KeyAlgorithm::P256, Purpose::Envelope).await;
+        let signing = make(token, KeyAlgorithm::P256, Purpose::Sign).await;
+        let aes = make(token, KeyAlgorithm::Aes256, Purpose::Data).await;
+        let Some(PublicKey::Ec { point, .. }) = &ec.public else {
+            panic!("{ec:?}");
+        };
+        let operation = |function, key: &KeyRef, input| Self {
+            function,
+            key: key.clone(),
+            input,
+        };
+        vec![
+            operation(
+                "C_Decrypt",
+                &rsa.key,
+                seal(&rsa, OaepHash::Sha256, &[7; 32]),
+            ),
+            operation("C_DeriveKey", &ec.key, point.clone()),
+            operation("C_Sign", &signing.key, b"message".to_vec()),
+            operation("C_Encrypt", &aes.key, b"text".to_vec()),
+        ]
+    }
+
+    async fn run(&self, token: &Token) -> Result<(), HsmError> {
+        let Self { key, input, .. } = self;
+        match self.function {
+            "C_Decrypt" => {
+                let opened = token.decrypt_oaep(key, OaepHash::Sha256, input).await?;
+                assert_eq!(*opened, [7; 32]);
+            }
+            "C_DeriveKey" => drop(token.derive_ecdh(key, input).await?),
+            "C_Sign" => drop(token.sign(key, SignatureScheme::EcdsaSha256, input).await?),
+            _ => drop(token.aes_gcm_encrypt(key, b"", input).await?),
+        }
+        Ok(())
+    }
+}

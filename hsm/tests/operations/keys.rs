@@ -1,0 +1,177 @@
+//! Making, finding, adopting and destroying keys.
+
+use hsm::{
+    AdoptError, ErrorKind, KeyAlgorithm, KeyKind, KeyName, Purpose, SignatureScheme, Usages,
+};
+
+use crate::order;
+use crate::support::{Bench, id, make};
+
+on_both_tokens! {
+    every_key_has_exactly_the_usages_of_its_purpose,
+    keys_that_cannot_serve_a_purpose_are_refused,
+    an_id_is_used_once,
+    a_destroyed_key_is_missing_and_its_public_half_gone,
+    a_key_is_adopted_with_its_public_half,
+    what_is_internal_is_shown_and_not_adopted,
+}
+
+const ALL: [(KeyAlgorithm, Purpose); 13] = [
+    (KeyAlgorithm::Rsa2048, Purpose::Envelope),
+    (KeyAlgorithm::Rsa3072, Purpose::Sign),
+    (KeyAlgorithm::Rsa4096, Purpose::Import),
+    (KeyAlgorithm::P256, Purpose::Envelope),
+    (KeyAlgorithm::P256, Purpose::Sign),
+    (KeyAlgorithm::P384, Purpose::Envelope),
+    (KeyAlgorithm::P384, Purpose::Sign),
+    (KeyAlgorithm::P521, Purpose::Envelope),
+    (KeyAlgorithm::P521, Purpose::Sign),
+    (KeyAlgorithm::Ed25519, Purpose::Sign),
+    (KeyAlgorithm::Aes128, Purpose::Data),
+    (KeyAlgorithm::Aes256, Purpose::Data),
+    (KeyAlgorithm::HmacSha256, Purpose::Sign),
+];
+
+async fn every_key_has_exactly_the_usages_of_its_purpose(bench: &Bench) {
+    for (algorithm, purpose) in ALL {
+        let made = make(&bench.token, algorithm, purpose).await;
+        let found = bench.token.find(&made.key).await.unwrap();
+        assert_eq!(found.kind, KeyKind::Known(algorithm));
+        let none = Usages::default();
+        let expected = match (algorithm, purpose) {
+            (_, Purpose::Sign) => Usages { sign: true, ..none },
+            (_, Purpose::Import) => Usages {
+                unwrap: true,
+                ..none
+            },
+            (_, Purpose::Data) => Usages {
+                encrypt: true,
+                decrypt: true,
+                ..none
+            },
+            (KeyAlgorithm::Rsa2048, Purpose::Envelope) => Usages {
+                decrypt: true,
+                ..none
+            },
+            (_, Purpose::Envelope) => Usages {
+                derive: true,
+                ..none
+            },
+        };
+        assert_eq!(found.usages, expected, "{algorithm:?} for {purpose:?}");
+        assert_eq!(found.presence.len(), 1);
+        assert_eq!(found.presence[0].holds, Some(true));
+        assert_eq!(bench.token.presence(&made.key), found.presence);
+
+        // As the token shows it to whoever adopts it, nothing is weaker than it should be.
+        let adopted = bench
+            .token
+            .adopt(made.key.name.clone(), purpose, None)
+            .await
+            .unwrap();
+        assert_eq!(adopted.weaknesses, [], "{algorithm:?} for {purpose:?}");
+        assert_eq!(adopted.public, made.public);
+        bench.token.destroy(&made.key).await.unwrap();
+    }
+}
+
+async fn keys_that_cannot_serve_a_purpose_are_refused(bench: &Bench) {
+    for (algorithm, purpose) in [
+        (KeyAlgorithm::Ed25519, Purpose::Envelope),
+        (KeyAlgorithm::Aes256, Purpose::Sign),
+        (KeyAlgorithm::HmacSha256, Purpose::Data),
+        (KeyAlgorithm::P256, Purpose::Import),
+    ] {
+        let error = bench
+            .token
+            .generate(order(&id(), algorithm, purpose))
+            .await
+            .unwrap_err();
+        assert_eq!(
+            error.kind(),
+            ErrorKind::Refused,
+            "{algorithm:?} for {purpose:?}"
+        );
+    }
+}
+
+async fn an_id_is_used_once(bench: &Bench) {
+    let made = make(&bench.token, KeyAlgorithm::Aes256, Purpose::Data).await;
+    let KeyName::Id(id) = &made.key.name else {
+        panic!("it has no id");
+    };
+    for id in [id.as_slice(), &[]] {
+        let again = order(id, KeyAlgorithm::Aes256, Purpose::Data);
+        let error = bench.token.generate(again).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused);
+    }
+    assert_eq!(bench.objects(id), 1);
+}
+
+async fn a_destroyed_key_is_missing_and_its_public_half_gone(bench: &Bench) {
+    for (algorithm, purpose) in [
+        (KeyAlgorithm::P256, Purpose::Sign),
+        (KeyAlgorithm::HmacSha256, Purpose::Sign),
+    ] {
+        let id = id();
+        let made = bench
+            .token
+            .generate(order(&id, algorithm, purpose))
+            .await
+            .unwrap();
+        assert!(bench.objects(&id) > 0);
+        bench.token.destroy(&made.key).await.unwrap();
+        assert_eq!(bench.objects(&id), 0);
+        for error in [
+            bench.token.find(&made.key).await.unwrap_err(),
+            bench.token.destroy(&made.key).await.unwrap_err(),
+            bench
+                .token
+                .sign(&made.key, SignatureScheme::HmacSha256, b"x")
+                .await
+                .unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), ErrorKind::KeyMissing, "{error:?}");
+        }
+    }
+}
+
+async fn a_key_is_adopted_with_its_public_half(bench: &Bench) {
+    let made = make(&bench.token, KeyAlgorithm::P384, Purpose::Sign).await;
+    let adopted = bench
+        .token
+        .adopt(made.key.name.clone(), Purpose::Sign, None)
+        .await
+        .unwrap();
+    assert_eq!(
+        (adopted.key, adopted.public),
+        (made.key.clone(), made.public)
+    );
+    assert_eq!(adopted.algorithm, KeyAlgorithm::P384);
+
+    let adopt = |name, purpose, said| bench.token.adopt(name, purpose, said);
+    let name = made.key.name;
+    let unfit = adopt(name.clone(), Purpose::Envelope, None).await;
+    assert!(matches!(unfit, Err(AdoptError::Unfit(_))), "{unfit:?}");
+    let unlike = adopt(name, Purpose::Sign, Some(KeyAlgorithm::P256)).await;
+    let real = KeyAlgorithm::P384;
+    assert!(
+        matches!(unlike, Err(AdoptError::Unlike(told)) if told == real),
+        "{unlike:?}"
+    );
+    let missing = adopt(KeyName::Id(id()), Purpose::Sign, None).await;
+    assert!(matches!(missing, Err(AdoptError::Missing)), "{missing:?}");
+}
+
+async fn what_is_internal_is_shown_and_not_adopted(bench: &Bench) {
+    let inventory = bench.token.inventory().await.unwrap();
+    let internal: Vec<_> = inventory.iter().filter(|object| object.internal).collect();
+    assert!(!internal.is_empty(), "the canary's key is one");
+    for object in internal {
+        let adopted = bench
+            .token
+            .adopt(object.key.name.clone(), Purpose::Sign, None)
+            .await;
+        assert!(matches!(adopted, Err(AdoptError::Internal)), "{adopted:?}");
+    }
+}

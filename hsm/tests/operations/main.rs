@@ -1,0 +1,57 @@
+//! Everything the crate does with keys and tokens that are well, on both tokens.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "what arranges a test may fail it"
+)]
+
+#[macro_use]
+#[path = "../support/mod.rs"]
+mod support;
+
+mod data;
+mod envelopes;
+mod keys;
+mod signatures;
+
+use hsm::{
+    Config, ErrorKind, GenerateKey, KeyAlgorithm, KeyRef, PublicKey, Purpose, Token, TokenState,
+};
+use support::{Bench, make};
+
+on_both_tokens! { it_closes_and_opens_again }
+
+/// While another handle on the same token goes on as if nothing had happened.
+async fn it_closes_and_opens_again(bench: &Bench) {
+    let key = make(&bench.token, KeyAlgorithm::HmacSha256, Purpose::Sign)
+        .await
+        .key;
+    for _ in 0..3 {
+        let token = Token::open(Config::new(vec![bench.config.clone()]))
+            .await
+            .unwrap();
+        let status = &token.status().tokens[0];
+        assert_eq!((&status.state, status.hung), (&TokenState::Serving, 0));
+        token.hmac(&key, b"a message").await.unwrap();
+        token.close().await;
+        assert_eq!(token.status().tokens[0].state, TokenState::Closed);
+        let error = token.hmac(&key, b"a message").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TokenOut);
+        bench.token.hmac(&key, b"a message").await.unwrap();
+    }
+}
+
+fn order(id: &[u8], algorithm: KeyAlgorithm, purpose: Purpose) -> GenerateKey {
+    GenerateKey {
+        id: id.to_vec(),
+        label: "for tests".to_owned(),
+        algorithm,
+        purpose,
+    }
+}
+
+async fn public_half(token: &Token, key: &KeyRef) -> Option<PublicKey> {
+    Some(token.read_public(key).await.unwrap())
+}

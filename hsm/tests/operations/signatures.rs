@@ -1,0 +1,136 @@
+//! Signatures and MACs.
+
+use aws_lc_rs::rsa::PublicKeyComponents;
+use aws_lc_rs::signature::{
+    ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ECDSA_P521_SHA512_FIXED, ED25519,
+    RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_2048_8192_SHA384, RSA_PKCS1_2048_8192_SHA512,
+    RSA_PSS_2048_8192_SHA256, RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512, RsaParameters,
+    UnparsedPublicKey, VerificationAlgorithm,
+};
+use hsm::{ErrorKind, KeyAlgorithm, OaepHash, PublicKey, Purpose, SignatureScheme as Scheme};
+
+use crate::public_half;
+use crate::support::{Bench, make, seal};
+
+on_both_tokens! {
+    every_scheme_signs_what_its_public_half_verifies,
+    a_key_only_does_what_it_is_for,
+    the_same_mac_every_time,
+}
+
+async fn every_scheme_signs_what_its_public_half_verifies(bench: &Bench) {
+    use KeyAlgorithm as K;
+    let rsa = |scheme, parameters| (K::Rsa2048, scheme, Check::Rsa(parameters));
+    let point = |algorithm, scheme, check| (algorithm, scheme, Check::Point(check));
+    let cases = [
+        rsa(Scheme::RsaPkcs1Sha256, &RSA_PKCS1_2048_8192_SHA256),
+        rsa(Scheme::RsaPkcs1Sha384, &RSA_PKCS1_2048_8192_SHA384),
+        rsa(Scheme::RsaPkcs1Sha512, &RSA_PKCS1_2048_8192_SHA512),
+        rsa(Scheme::RsaPssSha256, &RSA_PSS_2048_8192_SHA256),
+        rsa(Scheme::RsaPssSha384, &RSA_PSS_2048_8192_SHA384),
+        rsa(Scheme::RsaPssSha512, &RSA_PSS_2048_8192_SHA512),
+        point(K::P256, Scheme::EcdsaSha256, &ECDSA_P256_SHA256_FIXED),
+        point(K::P384, Scheme::EcdsaSha384, &ECDSA_P384_SHA384_FIXED),
+        point(K::P521, Scheme::EcdsaSha512, &ECDSA_P521_SHA512_FIXED),
+        point(K::Ed25519, Scheme::Ed25519, &ED25519),
+    ];
+    for (algorithm, scheme, check) in cases {
+        let made = make(&bench.token, algorithm, Purpose::Sign).await;
+        for message in [&b""[..], b"a message", &[0x61; 100_000]] {
+            let signature = bench.token.sign(&made.key, scheme, message).await.unwrap();
+            let public = made.public.as_ref().unwrap();
+            assert!(check.verifies(public, message, &signature), "{scheme:?}");
+            assert!(
+                !check.verifies(public, b"another", &signature),
+                "{scheme:?}"
+            );
+        }
+        assert_eq!(public_half(&bench.token, &made.key).await, made.public);
+    }
+}
+
+async fn a_key_only_does_what_it_is_for(bench: &Bench) {
+    let token = &bench.token;
+    let opens = make(token, KeyAlgorithm::Rsa2048, Purpose::Envelope).await;
+    let signs = make(token, KeyAlgorithm::Rsa2048, Purpose::Sign).await;
+    let agrees = make(token, KeyAlgorithm::P256, Purpose::Envelope).await;
+    let Some(PublicKey::Ec { point, .. }) = &agrees.public else {
+        panic!("no public half");
+    };
+    let sealed = seal(&signs, OaepHash::Sha1, b"a content key");
+    for (what, kind) in [
+        (
+            "sign",
+            token
+                .sign(&opens.key, Scheme::RsaPkcs1Sha256, b"x")
+                .await
+                .unwrap_err()
+                .kind(),
+        ),
+        (
+            "sign",
+            token
+                .sign(&agrees.key, Scheme::EcdsaSha256, b"x")
+                .await
+                .unwrap_err()
+                .kind(),
+        ),
+        (
+            "open",
+            token
+                .decrypt_oaep(&signs.key, OaepHash::Sha1, &sealed)
+                .await
+                .unwrap_err()
+                .kind(),
+        ),
+        (
+            "agree",
+            token
+                .derive_ecdh(&opens.key, point)
+                .await
+                .unwrap_err()
+                .kind(),
+        ),
+    ] {
+        assert_eq!(kind, ErrorKind::Refused, "{what}");
+    }
+    assert_eq!(token.status().tokens[0].counters.outages, 0);
+}
+
+async fn the_same_mac_every_time(bench: &Bench) {
+    let key = make(&bench.token, KeyAlgorithm::HmacSha256, Purpose::Sign)
+        .await
+        .key;
+    let mac = bench.token.hmac(&key, b"a message").await.unwrap();
+    assert_eq!(mac.len(), 32);
+    assert_eq!(bench.token.hmac(&key, b"a message").await.unwrap(), mac);
+    assert_ne!(bench.token.hmac(&key, b"another").await.unwrap(), mac);
+}
+
+/// How a signature is checked here.
+enum Check {
+    Rsa(&'static RsaParameters),
+    Point(&'static dyn VerificationAlgorithm),
+}
+
+impl Check {
+    fn verifies(&self, public: &PublicKey, message: &[u8], signature: &[u8]) -> bool {
+        match (self, public) {
+            (Self::Rsa(parameters), PublicKey::Rsa { modulus, exponent }) => {
+                let public = PublicKeyComponents {
+                    n: modulus,
+                    e: exponent,
+                };
+                public.verify(parameters, message, signature).is_ok()
+            }
+            (
+                Self::Point(algorithm),
+                PublicKey::Ec { point, .. } | PublicKey::Ed25519 { point },
+            ) => {
+                let public = UnparsedPublicKey::new(*algorithm, point);
+                public.verify(message, signature).is_ok()
+            }
+            _ => panic!("{public:?} does not fit"),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What a probe tells of the two tokens: the differences between them are stated here.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "what arranges a test may fail it"
+)]
+
+#[macro_use]
+mod support;
+
+use hsm::{Config, ProbeReport, Token, Works};
+use support::{Bench, Kind};
+
+on_both_tokens! { tells_what_works, tells_what_cannot_work }
+
+async fn tells_what_works(bench: &Bench) {
+    let report = probe(&bench.token).await;
+    assert_eq!(report.token.label, "one");
+    assert!(report.token.logged_in);
+    assert!(report.token.flags.contains(&"LOGIN_REQUIRED"));
+    assert!(report.module.path.is_file());
+
+    let (fallbacks, missing): (Vec<_>, Vec<_>) = report
+        .operations
+        .iter()
+        .filter(|probed| probed.works != Works::Yes)
+        .partition(|probed| probed.works.at_all());
+    assert!(missing.is_empty(), "{missing:#?}");
+    let fallbacks: Vec<_> = fallbacks.iter().map(|probed| probed.algorithm).collect();
+    let imports = |mechanism: &str| -> Vec<_> {
+        let probed = report.imports.iter();
+        probed
+            .filter(|probed| probed.operation == mechanism && probed.works.at_all())
+            .map(|probed| probed.algorithm)
+            .collect()
+    };
+    assert_eq!(imports("plaintext"), EVERY_KIND);
+    let sha1 = imports("RSA_OAEP_SHA1_AES_KWP");
+    let sha256 = imports("RSA_OAEP_SHA256_AES_KWP");
+    match bench.kind {
+        Kind::SoftHsm => {
+            assert_eq!(fallbacks, ["RSA-OAEP-256"]);
+            let kinds = [
+                "RSA-2048",
+                "P-256",
+                "P-384",
+                "P-521",
+                "AES-256",
+                "HMAC-SHA256",
+            ];
+            assert_eq!(sha1, kinds);
+            assert!(sha256.is_empty());
+            assert_told(
+                &report.weaknesses,
+                &["by default", "SHA-1 only", "allow_raw_rsa"],
+            );
+        }
+        Kind::Kryoptic => {
+            assert!(fallbacks.is_empty(), "{fallbacks:?}");
+            assert_eq!(sha1, EVERY_KIND);
+            assert_eq!(sha256, EVERY_KIND);
+            assert_told(&report.weaknesses, &[]);
+        }
+    }
+    let how = match bench.kind {
+        Kind::SoftHsm => "two steps, the second by CKM_AES_KEY_WRAP_PAD",
+        Kind::Kryoptic => "two steps, the second by KWP",
+    };
+    for import in &report.imports {
+        let wrapped = import.operation != "plaintext" && import.works.at_all();
+        let expected = if wrapped {
+            Works::ByFallback(how)
+        } else {
+            import.works.clone()
+        };
+        assert_eq!(import.works, expected, "{import:?}");
+    }
+    assert!(report.broken.is_empty(), "{:?}", report.broken);
+    assert!(report.speeds.len() > 8, "{:?}", report.speeds);
+    assert!(report.speeds.iter().all(|speed| speed.per_second > 0.0));
+
+    // All that was made for it is gone.
+    let objects = bench.token.inventory().await.unwrap();
+    assert!(
+        !objects
+            .iter()
+            .any(|object| object.label.contains("temporary")),
+        "{objects:?}"
+    );
+}
+
+const EVERY_KIND: [&str; 7] = [
+    "RSA-2048",
+    "P-256",
+    "P-384",
+    "P-521",
+    "Ed25519",
+    "AES-256",
+    "HMAC-SHA256",
+];
+
+/// Without leave for raw RSA, SoftHSM cannot open what policies seal by default.
+async fn tells_what_cannot_work(bench: &Bench) {
+    let token = Token::open(Config::new(vec![bench.config.clone()]))
+        .await
+        .unwrap();
+    let report = probe(&token).await;
+    match bench.kind {
+        Kind::SoftHsm => {
+            assert_told(&report.broken, &["hsm.allow_raw_rsa"]);
+            assert_told(&report.weaknesses, &["by default", "SHA-1 only"]);
+        }
+        Kind::Kryoptic => assert_told(&report.broken, &[]),
+    }
+}
+
+async fn probe(token: &Token) -> ProbeReport {
+    let mut reports = token.probe().await;
+    assert_eq!(reports.len(), 1);
+    reports.pop().unwrap().1.unwrap()
+}
+
+/// Exactly these things are told, in this order, each in a sentence with this in it.
+fn assert_told(told: &[String], parts: &[&str]) {
+    assert_eq!(told.len(), parts.len(), "{told:#?}");
+    for (told, part) in told.iter().zip(parts) {
+        assert!(told.contains(part), "{told}");
+    }
+}

@@ -1,0 +1,212 @@
+//! Return codes that say little, and answers that make no sense.
+
+use std::time::Duration;
+
+use cryptoki_sys::{
+    CK_RV, CKR_DEVICE_ERROR, CKR_DEVICE_MEMORY, CKR_FUNCTION_FAILED, CKR_GENERAL_ERROR,
+    CKR_HOST_MEMORY, CKR_OBJECT_HANDLE_INVALID, CKR_VENDOR_DEFINED,
+};
+use faulty_token::Fault;
+use hsm::{
+    ErrorKind, GenerateKey, KeyAlgorithm, OaepHash, Purpose, SignatureScheme, Token, TokenState,
+};
+
+use crate::support::{Kind, alone, alone_on_both, id, make, seal, status, until};
+use crate::{WORKER, hmac_key};
+
+const AMBIGUOUS: [CK_RV; 4] = [
+    CKR_GENERAL_ERROR,
+    CKR_FUNCTION_FAILED,
+    CKR_DEVICE_ERROR,
+    CKR_VENDOR_DEFINED + 7,
+];
+
+#[test]
+fn bad_ciphertexts_do_not_take_the_token_out_a_thousand_in_a_row() {
+    alone_on_both(|rig| async move {
+        let token = rig.open().await;
+        let made = make(&token, KeyAlgorithm::Rsa2048, Purpose::Envelope).await;
+        let good = seal(&made, OaepHash::Sha1, b"a content key");
+        let before = status(&token, "one").counters;
+        for round in 0..1_000 {
+            let mut bad = good.clone();
+            *bad.last_mut().unwrap() ^= 1 + u8::try_from(round % 255).unwrap();
+            let error = token
+                .decrypt_oaep(&made.key, OaepHash::Sha1, &bad)
+                .await
+                .unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::BadInput, "{error:?}");
+        }
+        let opened = token
+            .decrypt_oaep(&made.key, OaepHash::Sha1, &good)
+            .await
+            .unwrap();
+        assert_eq!(opened.as_slice(), b"a content key");
+        let after = status(&token, "one").counters;
+        assert_eq!(
+            (after.outages, after.failures - before.failures),
+            (0, 1_000)
+        );
+        assert_eq!(after.sessions_opened, before.sessions_opened);
+        assert_eq!(rig.faults.calls("C_Login"), 1);
+        token.close().await;
+    });
+}
+
+#[test]
+fn one_bad_envelope_asks_for_the_canary_and_leaves_the_token_in() {
+    alone_on_both(|rig| async move {
+        let mut config = rig.config();
+        // Only a doubt makes the canary sing again within this test.
+        config.canary_interval = Duration::from_secs(600);
+        let token = Token::open(config).await.unwrap();
+        let made = make(&token, KeyAlgorithm::Rsa2048, Purpose::Envelope).await;
+        let songs = || rig.faults.calls("C_Sign");
+        let before = songs();
+        let bad = vec![0x42; 256];
+        let error = token
+            .decrypt_oaep(&made.key, OaepHash::Sha1, &bad)
+            .await
+            .unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BadInput);
+        // kryoptic answers it with what a broken device answers, SoftHSM with "general error".
+        let code = match rig.kind {
+            Kind::SoftHsm => "GeneralError",
+            Kind::Kryoptic => "DeviceError",
+        };
+        assert!(format!("{error:?}").contains(code), "{error:?}");
+        until("the canary sang", || songs() > before).await;
+        assert_eq!(status(&token, "one").state, TokenState::Serving);
+        assert_eq!(status(&token, "one").counters.outages, 0);
+        token.close().await;
+    });
+}
+
+#[test]
+fn an_ambiguous_code_is_not_retried() {
+    alone(|rig| async move {
+        let token = rig.open().await;
+        let key = hmac_key(&token).await;
+        for code in AMBIGUOUS {
+            let fail = Fault::Return(code)
+                .on("C_SignInit")
+                .thread(WORKER)
+                .calls(1..=1);
+            rig.faults.rules(&[fail]);
+            let error = token.hmac(&key, b"message").await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Refused, "{error:?}");
+            token.hmac(&key, b"message").await.unwrap();
+        }
+        assert_eq!(status(&token, "one").counters.outages, 0);
+        token.close().await;
+    });
+}
+
+#[test]
+fn a_token_without_memory_is_busy_and_not_out() {
+    alone(|rig| async move {
+        let token = rig.open().await;
+        let key = hmac_key(&token).await;
+        for code in [CKR_DEVICE_MEMORY, CKR_HOST_MEMORY] {
+            rig.faults
+                .rules(&[Fault::Return(code).on("C_SignInit").thread(WORKER)]);
+            for _ in 0..20 {
+                let error = token.hmac(&key, b"message").await.unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Busy, "{error:?}");
+            }
+            rig.faults.rules(&[]);
+            token.hmac(&key, b"message").await.unwrap();
+        }
+        assert_eq!(status(&token, "one").counters.outages, 0);
+        token.close().await;
+    });
+}
+
+#[test]
+fn a_dead_handle_is_found_again_once() {
+    alone(|rig| async move {
+        let token = rig.open().await;
+        let key = hmac_key(&token).await;
+        let dead = Fault::Return(CKR_OBJECT_HANDLE_INVALID)
+            .on("C_SignInit")
+            .thread(WORKER);
+        rig.faults.rules(&[dead.clone().calls(1..=1)]);
+        token.hmac(&key, b"message").await.unwrap();
+        // A handle that is dead as soon as it is found is no missing key.
+        rig.faults.rules(&[dead]);
+        let error = token.hmac(&key, b"message").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused, "{error:?}");
+        rig.faults.rules(&[]);
+        token.hmac(&key, b"message").await.unwrap();
+        token.close().await;
+    });
+}
+
+#[test]
+fn a_write_that_failed_is_tried_once_more_and_leaves_one_key() {
+    alone(|rig| async move {
+        let token = rig.open().await;
+        for fault in [
+            Fault::Return(CKR_GENERAL_ERROR),
+            Fault::ThenReturn(CKR_GENERAL_ERROR),
+        ] {
+            let once = ["C_GenerateKeyPair", "C_GenerateKey"]
+                .map(|function| fault.on(function).calls(1..=1));
+            rig.faults.rules(&once);
+            for (algorithm, purpose) in [
+                (KeyAlgorithm::P256, Purpose::Envelope),
+                (KeyAlgorithm::Aes256, Purpose::Data),
+            ] {
+                let made = make(&token, algorithm, purpose).await;
+                token.find(&made.key).await.unwrap();
+                let objects = token.inventory().await.unwrap();
+                let so_called = objects.iter().filter(|object| object.key == made.key);
+                assert_eq!(so_called.count(), 1, "{fault:?} of {algorithm:?}");
+            }
+        }
+        rig.faults
+            .rules(&[Fault::Return(CKR_GENERAL_ERROR).on("C_GenerateKeyPair")]);
+        let before = rig.faults.calls("C_GenerateKeyPair");
+        let order = GenerateKey {
+            id: id(),
+            label: "for tests".to_owned(),
+            algorithm: KeyAlgorithm::P256,
+            purpose: Purpose::Envelope,
+        };
+        token.generate(order).await.unwrap_err();
+        assert_eq!(rig.faults.calls("C_GenerateKeyPair"), before + 2);
+        assert_eq!(status(&token, "one").counters.outages, 0);
+        token.close().await;
+    });
+}
+
+#[test]
+fn an_answer_of_a_senseless_length_is_an_error_and_no_answer() {
+    alone(|rig| async move {
+        let token = rig.open().await;
+        let mac = hmac_key(&token).await;
+        let signer = make(&token, KeyAlgorithm::P256, Purpose::Sign).await.key;
+        let cipher = make(&token, KeyAlgorithm::Aes256, Purpose::Data).await.key;
+        for length in [0, 7, 33, 1_000, u64::MAX] {
+            let senseless = ["C_Sign", "C_Encrypt"]
+                .map(|function| Fault::Length(length).on(function).thread(WORKER));
+            rig.faults.rules(&senseless);
+            let message = b"message";
+            let signed = token
+                .sign(&signer, SignatureScheme::EcdsaSha256, message)
+                .await;
+            assert!(signed.is_err(), "a signature of {length} bytes: {signed:?}");
+            let macked = token.hmac(&mac, message).await;
+            assert!(macked.is_err(), "a MAC of {length} bytes: {macked:?}");
+            let sealed = token.aes_gcm_encrypt(&cipher, b"", message).await;
+            assert!(
+                sealed.is_err(),
+                "a ciphertext of {length} bytes: {sealed:?}"
+            );
+        }
+        rig.faults.rules(&[]);
+        token.hmac(&mac, b"message").await.unwrap();
+        assert_eq!(status(&token, "one").workers, 2);
+        token.close().await;
+    });
+}

@@ -1,0 +1,115 @@
+//! The PIN: real tokens lock themselves after a few wrong ones.
+
+use cryptoki_sys::{
+    CK_FLAGS, CK_RV, CKF_USER_PIN_COUNT_LOW, CKF_USER_PIN_FINAL_TRY, CKF_USER_PIN_LOCKED,
+    CKR_DEVICE_ERROR, CKR_PIN_INCORRECT, CKR_PIN_LOCKED,
+};
+use faulty_token::Fault;
+use hsm::{ErrorKind, OpenError, Token, TokenState};
+
+use crate::support::{alone, alone_on_both, status, until};
+use crate::{WORKER, hmac_key};
+
+#[test]
+fn a_wrong_pin_is_tried_exactly_once() {
+    alone_on_both(|rig| async move {
+        let mut config = rig.config();
+        config.tokens[0].pin = "wrong-pin".to_owned().into();
+        let error = Token::open(config).await.unwrap_err();
+        assert!(
+            matches!(&error, OpenError::PinRefused { token } if token == "one"),
+            "{error}"
+        );
+        assert!(error.is_pin_refusal());
+        assert_eq!(rig.faults.calls("C_Login"), 1);
+    });
+}
+
+#[test]
+fn a_pin_on_its_last_try_or_locked_is_not_tried() {
+    alone(|rig| async move {
+        let refused = async |flags: CK_FLAGS| {
+            rig.faults
+                .rules(&[Fault::Flags(flags).on("C_GetTokenInfo")]);
+            Token::open(rig.config()).await.unwrap_err()
+        };
+        let error = refused(CKF_USER_PIN_COUNT_LOW | CKF_USER_PIN_FINAL_TRY).await;
+        assert!(matches!(&error, OpenError::PinLastTry { .. }), "{error}");
+        assert!(error.is_pin_refusal());
+        let error = refused(CKF_USER_PIN_LOCKED).await;
+        assert!(matches!(&error, OpenError::PinLocked { .. }), "{error}");
+        assert!(error.is_pin_refusal());
+        assert_eq!(rig.faults.calls("C_Login"), 0);
+    });
+}
+
+#[test]
+fn a_pin_that_failed_before_is_tried_once() {
+    alone(|rig| async move {
+        rig.faults
+            .rules(&[Fault::Flags(CKF_USER_PIN_COUNT_LOW).on("C_GetTokenInfo")]);
+        let token = rig.open().await;
+        hmac_key(&token).await;
+        assert_eq!(rig.faults.calls("C_Login"), 1);
+        token.close().await;
+    });
+}
+
+#[test]
+fn a_pin_refused_at_a_later_login_is_never_tried_again() {
+    alone(|rig| async move {
+        for code in [CKR_PIN_INCORRECT, CKR_PIN_LOCKED] {
+            later_login_refused(&rig, code).await;
+        }
+    });
+}
+
+async fn later_login_refused(rig: &crate::support::Rig, code: CK_RV) {
+    rig.faults.rules(&[]);
+    let token = rig.open().await;
+    let key = hmac_key(&token).await;
+    let logins = rig.faults.calls("C_Login");
+    rig.faults.rules(&[
+        Fault::DropLogin
+            .on("C_SignInit")
+            .thread(WORKER)
+            .calls(1..=1),
+        Fault::Return(code).on("C_Login"),
+    ]);
+    let error = token.hmac(&key, b"message").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TokenOut, "{error:?}");
+    until("it is given up", || {
+        matches!(status(&token, "one").state, TokenState::PinRefused { .. })
+    })
+    .await;
+    // Even when the token would take it now.
+    rig.faults.rules(&[]);
+    for _ in 0..50 {
+        let error = token.hmac(&key, b"message").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TokenOut);
+    }
+    assert_eq!(rig.faults.calls("C_Login"), logins + 1);
+    token.close().await;
+}
+
+#[test]
+fn a_login_that_fails_for_another_reason_is_tried_again() {
+    alone(|rig| async move {
+        let token = rig.open().await;
+        let key = hmac_key(&token).await;
+        rig.faults.rules(&[
+            Fault::DropLogin
+                .on("C_SignInit")
+                .thread(WORKER)
+                .calls(1..=1),
+            Fault::Return(CKR_DEVICE_ERROR).on("C_Login").calls(1..=3),
+        ]);
+        token.hmac(&key, b"message").await.unwrap_err();
+        until("it serves after all", || {
+            rig.faults.calls("C_Login") > 4 && status(&token, "one").state == TokenState::Serving
+        })
+        .await;
+        token.hmac(&key, b"message").await.unwrap();
+        token.close().await;
+    });
+}

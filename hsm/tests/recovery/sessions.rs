@@ -1,0 +1,144 @@
+//! Sessions and logins that are lost while the token is well.
+
+use std::time::Duration;
+
+use cryptoki_sys::{
+    CKR_OPERATION_ACTIVE, CKR_SESSION_CLOSED, CKR_SESSION_HANDLE_INVALID, CKR_USER_NOT_LOGGED_IN,
+};
+use faulty_token::Fault;
+use hsm::{ErrorKind, KeyRef, Token, TokenState};
+
+use crate::support::{Kind, alone, alone_on_both, status, until};
+use crate::{WORKER, hmac_key};
+
+#[test]
+fn a_lost_session_is_replaced_and_the_operation_run_once_more() {
+    alone_on_both(|rig| async move {
+        let token = rig.open().await;
+        let key = hmac_key(&token).await;
+        for code in [
+            CKR_SESSION_HANDLE_INVALID,
+            CKR_SESSION_CLOSED,
+            CKR_OPERATION_ACTIVE,
+        ] {
+            let before = status(&token, "one").counters;
+            let lost = Fault::Return(code)
+                .on("C_SignInit")
+                .thread(WORKER)
+                .calls(1..=1);
+            rig.faults.rules(&[lost]);
+            token.hmac(&key, b"message").await.unwrap();
+            let after = status(&token, "one").counters;
+            assert_eq!(after.sessions_opened, before.sessions_opened + 1);
+            assert_eq!(after.operations, before.operations + 1);
+            assert_eq!(after.outages, 0);
+        }
+        assert_eq!(rig.faults.calls("C_Login"), 1);
+        token.close().await;
+    });
+}
+
+#[test]
+fn a_session_that_is_always_lost_fails_the_operation_after_one_retry() {
+    alone(|rig| async move {
+        let token = rig.open().await;
+        let key = hmac_key(&token).await;
+        let lost = Fault::Return(CKR_SESSION_HANDLE_INVALID)
+            .on("C_SignInit")
+            .thread(WORKER);
+        rig.faults.rules(&[lost]);
+        let before = rig.faults.calls("C_OpenSession");
+        let error = token.hmac(&key, b"message").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TokenOut);
+        assert_eq!(rig.faults.calls("C_OpenSession"), before + 1);
+        assert_eq!(rig.faults.calls("C_Login"), 1);
+        rig.faults.rules(&[]);
+        token.hmac(&key, b"message").await.unwrap();
+        token.close().await;
+    });
+}
+
+#[test]
+fn a_token_that_closes_all_sessions_is_logged_in_to_once_and_nobody_notices() {
+    alone_on_both(|rig| async move {
+        let token = rig.open().await;
+        let key = hmac_key(&token).await;
+        for round in 1..=5 {
+            let dropped = Fault::DropSessions.on("C_SignInit").thread(WORKER);
+            rig.faults.rules(&[dropped.calls(1..=1)]);
+            many_at_once(&token, &key).await;
+            assert_eq!(rig.faults.calls("C_Login"), 1 + round);
+            rig.faults.rules(&[]);
+        }
+        assert_eq!(status(&token, "one").counters.outages, 0);
+        token.close().await;
+    });
+}
+
+#[test]
+fn a_lost_login_is_renewed_by_one_login_and_nobody_notices() {
+    alone_on_both(|rig| async move {
+        let mut config = rig.config();
+        if rig.kind == Kind::Kryoptic {
+            // It deadlocks when somebody begins to sign while somebody else logs out.
+            config.workers = 1;
+            config.canary_interval = Duration::from_secs(600);
+        }
+        let token = Token::open(config).await.unwrap();
+        let key = hmac_key(&token).await;
+        rig.faults.rules(&[Fault::DropLogin
+            .on("C_SignInit")
+            .thread(WORKER)
+            .calls(1..=1)]);
+        many_at_once(&token, &key).await;
+        assert_eq!(rig.faults.calls("C_Login"), 2);
+        assert_eq!(status(&token, "one").counters.outages, 0);
+        token.close().await;
+    });
+}
+
+#[test]
+fn a_token_that_says_it_is_not_logged_in_although_it_is_gets_no_further_login() {
+    alone(|rig| async move {
+        let token = rig.open().await;
+        let key = hmac_key(&token).await;
+        rig.faults
+            .rules(&[Fault::Return(CKR_USER_NOT_LOGGED_IN).on("C_SignInit")]);
+        let error = token.hmac(&key, b"message").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TokenOut);
+        rig.faults.rules(&[]);
+        until("it serves", || {
+            status(&token, "one").state == TokenState::Serving
+        })
+        .await;
+        token.hmac(&key, b"message").await.unwrap();
+        token.close().await;
+    });
+}
+
+#[test]
+fn sessions_that_idle_are_kept_alive() {
+    alone(|rig| async move {
+        let token = rig.open().await;
+        let alive = || rig.faults.calls("C_GenerateRandom");
+        let before = alive();
+        until("both workers have used their idle sessions", || {
+            alive() >= before + 4
+        })
+        .await;
+        assert_eq!(status(&token, "one").counters.operations, 0);
+        token.close().await;
+    });
+}
+
+async fn many_at_once(token: &Token, key: &KeyRef) {
+    let callers: Vec<_> = (0..16)
+        .map(|_| {
+            let (token, key) = (token.clone(), key.clone());
+            tokio::spawn(async move { token.hmac(&key, b"message").await })
+        })
+        .collect();
+    for caller in callers {
+        caller.await.unwrap().unwrap();
+    }
+}

@@ -1,0 +1,79 @@
+//! Two tokens, of which one does not do as it should.
+
+use cryptoki_sys::{CKR_DEVICE_MEMORY, CKR_DEVICE_REMOVED, CKR_GENERAL_ERROR};
+use faulty_token::Fault;
+use hsm::{ErrorKind, Token, TokenState};
+
+use crate::WORKER;
+use crate::support::{alone_on_both, is_out, status, until};
+
+#[test]
+fn one_of_two_tokens_out_costs_nothing() {
+    alone_on_both(|rig| async move {
+        let token = Token::open(rig.config_of_both()).await.unwrap();
+        let gone = [
+            "C_GetTokenInfo",
+            "C_OpenSession",
+            "C_SignInit",
+            "C_GenerateRandom",
+        ]
+        .map(|function| Fault::Return(CKR_DEVICE_REMOVED).on(function).token("one"));
+        rig.faults.rules(&gone);
+        while !is_out(&status(&token, "one")) {
+            token.random(8).await.unwrap();
+        }
+        let before = status(&token, "two").counters.operations;
+        for _ in 0..50 {
+            token.random(8).await.unwrap();
+        }
+        assert_eq!(status(&token, "two").counters.operations, before + 50);
+        assert_eq!(status(&token, "two").counters.outages, 0);
+
+        rig.faults.rules(&[]);
+        until("it is back", || {
+            status(&token, "one").state == TokenState::Serving
+        })
+        .await;
+        // And takes its part again.
+        let before = status(&token, "one").counters.operations;
+        for _ in 0..10 {
+            token.random(8).await.unwrap();
+        }
+        assert_eq!(status(&token, "one").counters.operations, before + 5);
+        token.close().await;
+    });
+}
+
+#[test]
+fn a_token_that_is_busy_leaves_it_to_the_other() {
+    alone_on_both(|rig| async move {
+        let token = Token::open(rig.config_of_both()).await.unwrap();
+        let busy = Fault::Return(CKR_DEVICE_MEMORY).on("C_GenerateRandom");
+        rig.faults.rules(&[busy.token("one").thread(WORKER)]);
+        for _ in 0..20 {
+            token.random(8).await.unwrap();
+        }
+        assert_eq!(status(&token, "one").counters.outages, 0);
+        token.close().await;
+    });
+}
+
+#[test]
+fn an_ambiguous_code_is_not_failed_over() {
+    alone_on_both(|rig| async move {
+        let token = Token::open(rig.config_of_both()).await.unwrap();
+        let vague = Fault::Return(CKR_GENERAL_ERROR).on("C_GenerateRandom");
+        rig.faults.rules(&[vague.thread(WORKER)]);
+        let done = || {
+            let of = |label| status(&token, label).counters.operations;
+            of("one") + of("two")
+        };
+        let before = done();
+        for _ in 0..10 {
+            let error = token.random(8).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Refused, "{error:?}");
+        }
+        assert_eq!(done(), before + 10);
+        token.close().await;
+    });
+}

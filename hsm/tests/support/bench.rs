@@ -1,0 +1,90 @@
+//! A token that the tests of one process share.
+
+use std::env;
+use std::sync::OnceLock;
+
+use cryptoki::context::Pkcs11;
+use cryptoki::object::Attribute;
+use hsm::{Config, Token, TokenConfig};
+use tokio::sync::OnceCell;
+
+use super::home::{Home, Kind, LABELS};
+
+/// A token under test. Tests tell their keys apart by fresh ids.
+#[derive(Debug)]
+pub(crate) struct Bench {
+    pub(crate) kind: Kind,
+    pub(crate) token: Token,
+    pub(crate) config: TokenConfig,
+}
+
+pub(crate) async fn softhsm() -> &'static Bench {
+    static BENCH: OnceCell<Bench> = OnceCell::const_new();
+    BENCH.get_or_init(|| Bench::open(Kind::SoftHsm)).await
+}
+
+pub(crate) async fn kryoptic() -> &'static Bench {
+    static BENCH: OnceCell<Bench> = OnceCell::const_new();
+    BENCH.get_or_init(|| Bench::open(Kind::Kryoptic)).await
+}
+
+/// A fresh `CKA_ID`.
+pub(crate) fn id() -> Vec<u8> {
+    let mut id = vec![0; 16];
+    aws_lc_rs::rand::fill(&mut id).unwrap();
+    id
+}
+
+impl Bench {
+    async fn open(kind: Kind) -> Self {
+        let home = home();
+        if kind == Kind::Kryoptic {
+            home.initialise_kryoptic();
+        }
+        let config = home.token(&kind.module(), LABELS[0]);
+        let token = Token::open(Config {
+            allow_raw_rsa: kind == Kind::SoftHsm,
+            ..Config::new(vec![config.clone()])
+        });
+        Self {
+            kind,
+            token: token.await.unwrap(),
+            config,
+        }
+    }
+
+    /// How many objects of this id there are, those of other sessions included.
+    pub(crate) fn objects(&self, id: &[u8]) -> usize {
+        // The library is loaded and initialised, and the login is the process's.
+        let context = Pkcs11::new(&self.config.module).unwrap();
+        let slots = context.get_slots_with_token().unwrap();
+        let slot = slots
+            .into_iter()
+            .find(|slot| context.get_token_info(*slot).unwrap().label() == LABELS[0])
+            .unwrap();
+        let session = context.open_ro_session(slot).unwrap();
+        session
+            .find_objects(&[Attribute::Id(id.to_vec())])
+            .unwrap()
+            .len()
+    }
+}
+
+/// Where this process keeps its tokens.
+fn home() -> &'static Home {
+    static HOME: OnceLock<Home> = OnceLock::new();
+    HOME.get_or_init(|| {
+        let home = Home::furnish("bench");
+        for (variable, value) in home.environment() {
+            #[allow(
+                unsafe_code,
+                reason = "a C library reads its configuration's place from here"
+            )]
+            // SAFETY: every test begins here, and nothing has read these variables before.
+            unsafe {
+                env::set_var(variable, value);
+            }
+        }
+        home
+    })
+}

@@ -1,0 +1,90 @@
+//! Keys as others make them.
+
+use aws_lc_rs::encoding::{AsBigEndian, AsDer, EcPrivateKeyBin, Pkcs8V1Der};
+use aws_lc_rs::rsa::{KeyPair as RsaKeyPair, KeySize};
+use aws_lc_rs::signature::{
+    ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING,
+    ECDSA_P521_SHA512_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair,
+};
+use hsm::{Curve, KeyAlgorithm, KeyMaterial, PublicKey};
+
+/// A key as it is wrapped, its public half, and taken apart.
+pub(crate) struct Foreign {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) public: Option<PublicKey>,
+    pub(crate) material: Option<KeyMaterial>,
+}
+
+pub(crate) fn foreign(algorithm: KeyAlgorithm) -> Foreign {
+    match algorithm {
+        KeyAlgorithm::Rsa2048 => rsa(KeySize::Rsa2048),
+        KeyAlgorithm::Rsa3072 => rsa(KeySize::Rsa3072),
+        KeyAlgorithm::Rsa4096 => rsa(KeySize::Rsa4096),
+        KeyAlgorithm::P256 => ec(Curve::P256),
+        KeyAlgorithm::P384 => ec(Curve::P384),
+        KeyAlgorithm::P521 => ec(Curve::P521),
+        KeyAlgorithm::Ed25519 => {
+            let pair = Ed25519KeyPair::generate().unwrap();
+            let point = pair.public_key().as_ref().to_vec();
+            let seed = pair.seed().unwrap().as_be_bytes().unwrap();
+            Foreign {
+                bytes: pair.to_pkcs8v1().unwrap().as_ref().to_vec(),
+                public: Some(PublicKey::Ed25519 {
+                    point: point.clone(),
+                }),
+                material: Some(KeyMaterial::Ed25519 {
+                    seed: seed.as_ref().to_vec().into(),
+                    point,
+                }),
+            }
+        }
+        KeyAlgorithm::Aes128 => secret(16),
+        KeyAlgorithm::Aes256 | KeyAlgorithm::HmacSha256 => secret(32),
+    }
+}
+
+fn rsa(size: KeySize) -> Foreign {
+    let pair = RsaKeyPair::generate(size).unwrap();
+    let public = pair.public_key();
+    let pkcs8 = AsDer::<Pkcs8V1Der<'_>>::as_der(&pair).unwrap();
+    Foreign {
+        bytes: pkcs8.as_ref().to_vec(),
+        public: Some(PublicKey::Rsa {
+            modulus: public.modulus().big_endian_without_leading_zero().to_vec(),
+            exponent: public.exponent().big_endian_without_leading_zero().to_vec(),
+        }),
+        material: None,
+    }
+}
+
+fn ec(curve: Curve) -> Foreign {
+    let pair = EcdsaKeyPair::generate(match curve {
+        Curve::P256 => &ECDSA_P256_SHA256_FIXED_SIGNING,
+        Curve::P384 => &ECDSA_P384_SHA384_FIXED_SIGNING,
+        Curve::P521 => &ECDSA_P521_SHA512_FIXED_SIGNING,
+    })
+    .unwrap();
+    let point = pair.public_key().as_ref().to_vec();
+    let scalar: EcPrivateKeyBin<'_> = pair.private_key().as_be_bytes().unwrap();
+    Foreign {
+        bytes: pair.to_pkcs8v1().unwrap().as_ref().to_vec(),
+        public: Some(PublicKey::Ec {
+            curve,
+            point: point.clone(),
+        }),
+        material: Some(KeyMaterial::Ec {
+            scalar: scalar.as_ref().to_vec().into(),
+            point,
+        }),
+    }
+}
+
+fn secret(length: usize) -> Foreign {
+    let mut bytes = vec![0; length];
+    aws_lc_rs::rand::fill(&mut bytes).unwrap();
+    Foreign {
+        material: Some(KeyMaterial::Secret(bytes.clone().into())),
+        bytes,
+        public: None,
+    }
+}

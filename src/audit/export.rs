@@ -1,0 +1,211 @@
+//! The trail as a file: any selection, in constant memory.
+//!
+//! Page after page is read and written, so that a slow reader holds neither a transaction nor a
+//! connection open in between.
+
+use serde::Serialize as _;
+use sqlx::PgPool;
+
+use super::entry::Entry;
+use super::query::{Filter, entries};
+use crate::ids::RecordId;
+
+/// The forms of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A header line, then a line for each entry (RFC 4180). A text that a spreadsheet would take
+    /// for a formula gets an apostrophe in front; where every byte counts, take the other form.
+    Csv,
+    /// A JSON object on each line.
+    Ndjson,
+}
+
+/// Entries in one read from the database, and so in one chunk of the file.
+const CHUNK: u16 = 1_000;
+
+/// An export under way.
+#[derive(Debug)]
+pub struct Export {
+    db: PgPool,
+    filter: Filter,
+    format: Format,
+    at: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    Start,
+    After(RecordId),
+    End,
+}
+
+impl Export {
+    /// An export of everything that fits the filter.
+    #[must_use]
+    pub fn new(db: PgPool, filter: Filter, format: Format) -> Self {
+        Self {
+            db,
+            filter,
+            format,
+            at: Place::Start,
+        }
+    }
+
+    /// The next piece of the file; none when it is complete.
+    ///
+    /// # Errors
+    /// The database could not be asked. The file is not complete then, and must not look it.
+    pub async fn next(&mut self) -> Result<Option<Vec<u8>>, sqlx::Error> {
+        let (older_than, mut chunk) = match self.at {
+            Place::Start => (None, self.format.head()),
+            Place::After(id) => (Some(id), Vec::new()),
+            Place::End => return Ok(None),
+        };
+        let limit = i64::from(CHUNK);
+        let entries = entries(&self.db, &self.filter, older_than, limit).await?;
+        for entry in &entries {
+            self.format.write(entry, &mut chunk);
+        }
+        self.at = match entries.last() {
+            Some(last) if entries.len() == usize::from(CHUNK) => Place::After(last.id),
+            _ => Place::End,
+        };
+        Ok(Some(chunk))
+    }
+}
+
+impl Format {
+    fn head(self) -> Vec<u8> {
+        match self {
+            Self::Csv => [COLUMNS.join(",").as_bytes(), b"\r\n"].concat(),
+            Self::Ndjson => Vec::new(),
+        }
+    }
+
+    fn write(self, entry: &Entry, chunk: &mut Vec<u8>) {
+        match self {
+            Self::Csv => write_csv(entry, chunk),
+            Self::Ndjson => {
+                // Writing plain fields into memory does not fail.
+                let _ = entry.serialize(&mut serde_json::Serializer::new(&mut *chunk));
+                chunk.push(b'\n');
+            }
+        }
+    }
+}
+
+const COLUMNS: [&str; 15] = [
+    "id",
+    "timestamp",
+    "request_id",
+    "application_id",
+    "operation_type",
+    "payload_size_bytes",
+    "response_status",
+    "response_time_ms",
+    "error_message",
+    "error_code",
+    "endpoint",
+    "policy_number",
+    "key_id",
+    "api_key_id",
+    "client_address",
+];
+
+fn write_csv(entry: &Entry, chunk: &mut Vec<u8>) {
+    fn text(value: Option<&impl ToString>) -> String {
+        value.map(ToString::to_string).unwrap_or_default()
+    }
+    let cells: [String; COLUMNS.len()] = [
+        entry.id.to_string(),
+        entry.timestamp.to_string(),
+        entry.request_id.clone(),
+        text(entry.application_id.as_ref()),
+        text(entry.operation_type.as_ref()),
+        entry.payload_size_bytes.to_string(),
+        entry.response_status.to_string(),
+        entry.response_time_ms.to_string(),
+        text(entry.error_message.as_ref()),
+        text(entry.error_code.as_ref()),
+        text(entry.endpoint.as_ref()),
+        text(entry.policy_number.as_ref()),
+        text(entry.key_id.as_ref()),
+        text(entry.api_key_id.as_ref()),
+        text(entry.client_address.as_ref()),
+    ];
+    for (place, cell) in cells.iter().enumerate() {
+        if place > 0 {
+            chunk.push(b',');
+        }
+        write_cell(cell, chunk);
+    }
+    chunk.extend_from_slice(b"\r\n");
+}
+
+fn write_cell(cell: &str, chunk: &mut Vec<u8>) {
+    let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if !formula && !cell.contains([',', '"', '\r', '\n']) {
+        chunk.extend_from_slice(cell.as_bytes());
+        return;
+    }
+    chunk.push(b'"');
+    if formula {
+        chunk.push(b'\'');
+    }
+    chunk.extend_from_slice(cell.replace('"', "\"\"").as_bytes());
+    chunk.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_quoted_where_it_must_be_and_never_a_formula() {
+        let written = |cell| {
+            let mut chunk = Vec::new();
+            write_cell(cell, &mut chunk);
+            String::from_utf8(chunk).unwrap()
+        };
+        assert_eq!(written("plain text"), "plain text");
+        assert_eq!(written("a,b"), "\"a,b\"");
+        assert_eq!(written("say \"hi\""), "\"say \"\"hi\"\"\"");
+        assert_eq!(written("=1+1"), "\"'=1+1\"");
+        assert_eq!(written("@SUM(A1)"), "\"'@SUM(A1)\"");
+        assert_eq!(written("2001:db8::1"), "2001:db8::1");
+    }
+
+    #[test]
+    fn both_forms_have_the_same_columns_in_the_same_order() {
+        let entry = Entry {
+            id: RecordId::from_uuid(uuid::Uuid::from_u128(1 << 80)),
+            timestamp: crate::clock::Timestamp::from_millis(1),
+            request_id: "=r,\"1\"".to_owned(),
+            application_id: None,
+            operation_type: Some("hash".to_owned()),
+            payload_size_bytes: 12,
+            response_status: 200,
+            response_time_ms: 0.25,
+            error_message: None,
+            error_code: None,
+            endpoint: Some("/api/v1/operations".to_owned()),
+            policy_number: None,
+            key_id: None,
+            api_key_id: None,
+            client_address: Some("::1".to_owned()),
+        };
+        let mut csv = Vec::new();
+        Format::Csv.write(&entry, &mut csv);
+        assert_eq!(
+            String::from_utf8(csv).unwrap(),
+            "rec_00000000010000000000000000,1970-01-01T00:00:00.001Z,\"'=r,\"\"1\"\"\",,hash,12,200,\
+             0.25,,,/api/v1/operations,,,,::1\r\n"
+        );
+        let mut json = Vec::new();
+        Format::Ndjson.write(&entry, &mut json);
+        let json = String::from_utf8(json).unwrap();
+        let places = COLUMNS.map(|name| json.find(&format!("\"{name}\":")).unwrap());
+        assert!(places.is_sorted(), "{json}");
+        assert!(json.ends_with("}\n"));
+    }
+}

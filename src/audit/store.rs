@@ -1,0 +1,210 @@
+//! The trail in Postgres.
+
+use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
+
+use super::entry::Entry;
+use super::query::Filter;
+use super::recorder::Handed;
+use crate::clock::Timestamp;
+use crate::ids::RecordId;
+
+/// Why records were not written.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    /// There is no partition for their day.
+    #[error("there is no partition for this day")]
+    NoDay,
+    /// Something in the records themselves; nothing was written.
+    #[error("{0}")]
+    Data(sqlx::Error),
+    /// The database could not be asked, or did not answer: what was written is not known.
+    #[error("{0}")]
+    Away(sqlx::Error),
+}
+
+impl From<sqlx::Error> for Failure {
+    fn from(error: sqlx::Error) -> Self {
+        let code = error.as_database_error().and_then(|error| error.code());
+        match code.as_deref() {
+            Some("23514") => Self::NoDay,
+            Some(code) if code.starts_with("22") || code.starts_with("23") => Self::Data(error),
+            Some(_) => Self::Away(error),
+            None if matches!(error, sqlx::Error::Encode(_)) => Self::Data(error),
+            None => Self::Away(error),
+        }
+    }
+}
+
+/// The failure of a database that did not answer in time.
+pub(super) fn late() -> Failure {
+    let silence = std::io::Error::new(std::io::ErrorKind::TimedOut, "no answer in time");
+    Failure::Away(sqlx::Error::Io(silence))
+}
+
+macro_rules! insert {
+    ($end:literal) => {
+        concat!(
+            "INSERT INTO crypto_operations_audit (id, ts, request_id, application_id, api_key_id, \
+             operation_type, endpoint, policy_number, key_id, payload_size_bytes, response_status, \
+             response_time_ms, error_code, error_message, client_address) \
+             SELECT id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
+             policy_number, key_id, payload_size_bytes, response_status, response_time_ms, \
+             error_code, error_message, client_address::inet \
+             FROM UNNEST($1::uuid[], $2::timestamptz[], $3::text[], $4::uuid[], $5::uuid[], \
+             $6::text[], $7::text[], $8::text[], $9::uuid[], $10::int8[], $11::int2[], \
+             $12::float4[], $13::text[], $14::text[], $15::text[]) \
+             AS record (id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
+             policy_number, key_id, payload_size_bytes, response_status, response_time_ms, \
+             error_code, error_message, client_address)",
+            $end
+        )
+    };
+}
+
+/// Writes all records or none, in one statement that is a transaction of its own. `again` after an
+/// attempt whose outcome is not known: what is there already stays as it is.
+pub(super) async fn insert(
+    connection: &mut PgConnection,
+    records: &[Handed],
+    again: bool,
+) -> Result<(), Failure> {
+    let statement = if again {
+        insert!(" ON CONFLICT DO NOTHING")
+    } else {
+        insert!("")
+    };
+    fn column<'a, T>(records: &'a [Handed], of: impl Fn(&'a Handed) -> T) -> Vec<T> {
+        records.iter().map(of).collect()
+    }
+    let addresses = column(records, |it| {
+        it.record.client_address.map(|it| it.to_string())
+    });
+    sqlx::query(statement)
+        .bind(column(records, |it| it.id))
+        .bind(column(records, |it| it.ts))
+        .bind(column(records, |it| &*it.record.request_id))
+        .bind(column(records, |it| it.record.application_id))
+        .bind(column(records, |it| it.record.api_key_id))
+        .bind(column(records, |it| {
+            it.record.operation_type.map(|it| it.as_str())
+        }))
+        .bind(column(records, |it| {
+            it.record.endpoint.map(|it| it.as_str())
+        }))
+        .bind(column(records, |it| it.record.policy_number.as_deref()))
+        .bind(column(records, |it| it.record.key_id))
+        .bind(column(records, |it| {
+            i64::try_from(it.record.payload_size_bytes).unwrap_or(i64::MAX)
+        }))
+        .bind(column(records, |it| {
+            i16::try_from(it.record.response_status).unwrap_or(i16::MAX)
+        }))
+        .bind(column(records, |it| it.took.as_secs_f32() * 1_000.0))
+        .bind(column(records, |it| it.record.error_code))
+        .bind(column(records, |it| it.record.error_message.as_deref()))
+        .bind(addresses)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Whether the database at the other end takes records at all: a standby does not.
+pub(super) async fn writable(connection: &mut PgConnection) -> Result<(), Failure> {
+    let sql = "SELECT current_setting('transaction_read_only')::bool";
+    let read_only: bool = sqlx::query_scalar(sql).fetch_one(connection).await?;
+    if read_only {
+        let standby = std::io::Error::other("the database only reads");
+        return Err(Failure::Away(sqlx::Error::Io(standby)));
+    }
+    Ok(())
+}
+
+/// Makes the partitions of the days in which these moments lie, where they are not there.
+pub(super) async fn make_days(
+    connection: &mut PgConnection,
+    moments: impl Iterator<Item = Timestamp>,
+) -> Result<(), Failure> {
+    let moments: Vec<_> = moments.collect();
+    sqlx::query(
+        "SELECT make_audit_day(day) FROM \
+         (SELECT DISTINCT (ts AT TIME ZONE 'UTC')::date AS day FROM UNNEST($1::timestamptz[]) AS ts) \
+         AS days",
+    )
+    .bind(moments)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Gives the days before the one of `moment` the indexes that queries want.
+pub(super) async fn close_days(db: &PgPool, moment: Timestamp) -> Result<(), sqlx::Error> {
+    sqlx::query("SELECT close_audit_days(($1::timestamptz AT TIME ZONE 'UTC')::date)")
+        .bind(moment)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// The columns of an [`Entry`].
+macro_rules! select {
+    () => {
+        "SELECT id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
+         policy_number, key_id, payload_size_bytes, response_status, response_time_ms, error_code, \
+         error_message, host(client_address) AS client_address FROM crypto_operations_audit"
+    };
+}
+
+/// The entry with this id, whose first half says in which day to look.
+pub(super) async fn entry(db: &PgPool, id: RecordId) -> Result<Option<Entry>, sqlx::Error> {
+    sqlx::query_as(concat!(select!(), " WHERE ts = $1 AND id = $2"))
+        .bind(id.made_at())
+        .bind(id)
+        .fetch_optional(db)
+        .await
+}
+
+/// The newest entries that fit, older than the one named, at most `limit`.
+pub(super) async fn entries(
+    db: &PgPool,
+    filter: &Filter,
+    older_than: Option<RecordId>,
+    limit: i64,
+) -> Result<Vec<Entry>, sqlx::Error> {
+    let mut query = QueryBuilder::<Postgres>::new(concat!(select!(), " WHERE true"));
+    if let Some(id) = &filter.request_id {
+        query.push(" AND request_id = ").push_bind(id);
+    }
+    if let Some(id) = filter.application_id {
+        query.push(" AND application_id = ").push_bind(id);
+    }
+    if let Some(operation) = filter.operation_type {
+        query
+            .push(" AND operation_type = ")
+            .push_bind(operation.as_str());
+    }
+    if let Some(status) = filter.status {
+        query.push(" AND response_status = ").push_bind(status);
+    }
+    if let Some(number) = &filter.policy_number {
+        query.push(" AND policy_number = ").push_bind(number);
+    }
+    if let Some(id) = filter.key_id {
+        query.push(" AND key_id = ").push_bind(id);
+    }
+    if let Some(from) = filter.from {
+        query.push(" AND ts >= ").push_bind(from);
+    }
+    if let Some(to) = filter.to {
+        query.push(" AND ts < ").push_bind(to);
+    }
+    if let Some(id) = older_than {
+        // The first half alone lets Postgres leave out whole days.
+        query.push(" AND ts <= ").push_bind(id.made_at());
+        query.push(" AND (ts, id) < (").push_bind(id.made_at());
+        query.push(", ").push_bind(id).push(")");
+    }
+    query
+        .push(" ORDER BY ts DESC, id DESC LIMIT ")
+        .push_bind(limit);
+    query.build_query_as().fetch_all(db).await
+}

@@ -1,0 +1,141 @@
+//! The sums in Postgres.
+
+use sqlx::PgPool;
+
+use super::histogram::{IN_AN_OCTAVE, LAST, SHORTEST};
+use super::{Load, Sum, Uses, Window};
+use crate::clock::Timestamp;
+use crate::ids::KeyId;
+
+/// Sums up an hour, or what there is until `settled`. Says whether there is more. While another
+/// instance is at it there is nothing to do.
+pub(super) async fn sum_some(db: &PgPool, settled: Timestamp) -> sqlx::Result<bool> {
+    let mut transaction = db.begin().await?;
+    // The trail begins with its oldest record, or now.
+    let bounds: Option<(Timestamp, Timestamp, bool)> = sqlx::query_as(
+        "WITH bounds AS (
+             SELECT date_trunc('minute', coalesce(
+                        summed_up_to, (SELECT min(ts) FROM crypto_operations_audit), $1)) AS start,
+                    date_trunc('minute', $1::timestamptz) AS stop
+               FROM (SELECT summed_up_to FROM traffic_progress FOR UPDATE SKIP LOCKED) AS progress
+         )
+         SELECT start, least(stop, start + interval '1 hour'), stop > start + interval '1 hour'
+           FROM bounds",
+    )
+    .bind(settled)
+    .fetch_optional(&mut *transaction)
+    .await?;
+    let Some((from, to, more)) = bounds else {
+        return Ok(false);
+    };
+    if from < to {
+        sqlx::query(
+            "INSERT INTO traffic_minutes (minute, operation, outcome, bucket, requests)
+             SELECT date_trunc('minute', ts), coalesce(operation_type, ''), coalesce(error_code, ''),
+                    least($3, greatest(0, floor($4 * ln(greatest(response_time_ms, $5) / $5) / ln(2::float8)))),
+                    count(*)
+               FROM crypto_operations_audit
+              WHERE ts >= $1 AND ts < $2
+              GROUP BY 1, 2, 3, 4",
+        )
+        .bind(from)
+        .bind(to)
+        .bind(f64::from(LAST))
+        .bind(f64::from(IN_AN_OCTAVE))
+        .bind(SHORTEST)
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query(
+            "INSERT INTO service_minutes (minute, application_id, requests, limited)
+             SELECT date_trunc('minute', ts), application_id, count(*),
+                    count(*) FILTER (WHERE error_code = 'RATE_LIMIT_EXCEEDED')
+               FROM crypto_operations_audit
+              WHERE ts >= $1 AND ts < $2 AND application_id IS NOT NULL
+              GROUP BY 1, 2",
+        )
+        .bind(from)
+        .bind(to)
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query(
+            "INSERT INTO key_use_days AS known (key_id, day, uses, last_used_at)
+             SELECT key_id, (ts AT TIME ZONE 'UTC')::date, count(*), max(ts)
+               FROM crypto_operations_audit
+              WHERE ts >= $1 AND ts < $2 AND key_id IS NOT NULL AND response_status = 200
+              GROUP BY 1, 2
+                 ON CONFLICT (key_id, day) DO UPDATE
+                SET uses = known.uses + excluded.uses,
+                    last_used_at = greatest(known.last_used_at, excluded.last_used_at)",
+        )
+        .bind(from)
+        .bind(to)
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query("UPDATE traffic_progress SET summed_up_to = $1")
+            .bind(to)
+            .execute(&mut *transaction)
+            .await?;
+    }
+    transaction.commit().await?;
+    Ok(more)
+}
+
+/// Deletes the sums of minutes before `oldest`. How often keys were used is kept.
+pub(super) async fn forget(db: &PgPool, oldest: Timestamp) -> sqlx::Result<()> {
+    for sql in [
+        "DELETE FROM traffic_minutes WHERE minute < $1",
+        "DELETE FROM service_minutes WHERE minute < $1",
+    ] {
+        sqlx::query(sql).bind(oldest).execute(db).await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn progress(db: &PgPool) -> sqlx::Result<Option<Timestamp>> {
+    sqlx::query_scalar("SELECT summed_up_to FROM traffic_progress")
+        .fetch_one(db)
+        .await
+}
+
+pub(super) async fn sums(db: &PgPool, window: Window) -> sqlx::Result<Vec<Sum>> {
+    sqlx::query_as(
+        "SELECT floor(extract(epoch FROM minute - $1) / $3)::bigint AS step, outcome, bucket,
+                sum(requests)::bigint AS requests
+           FROM traffic_minutes
+          WHERE minute >= $1 AND minute < $2
+          GROUP BY 1, 2, 3",
+    )
+    .bind(window.from)
+    .bind(window.to())
+    .bind(i64::try_from(window.step.as_secs()).unwrap_or(i64::MAX))
+    .fetch_all(db)
+    .await
+}
+
+pub(super) async fn loads(db: &PgPool, since: Timestamp) -> sqlx::Result<Vec<Load>> {
+    sqlx::query_as(
+        "SELECT application_id, max(requests) AS busiest, sum(limited)::bigint AS limited
+           FROM service_minutes
+          WHERE minute >= $1
+          GROUP BY 1
+          ORDER BY limited DESC, busiest DESC
+          LIMIT 20",
+    )
+    .bind(since)
+    .fetch_all(db)
+    .await
+}
+
+pub(super) async fn uses(db: &PgPool, key: KeyId, since: Timestamp) -> sqlx::Result<Uses> {
+    sqlx::query_as(
+        "SELECT coalesce(sum(uses) FILTER (WHERE day >= ($2 AT TIME ZONE 'UTC')::date), 0)::bigint AS recent,
+                coalesce(sum(uses), 0)::bigint AS \"all\",
+                max(last_used_at) AS last
+           FROM key_use_days
+          WHERE key_id = $1",
+    )
+    .bind(key)
+    .bind(since)
+    .fetch_one(db)
+    .await
+}

@@ -1,0 +1,185 @@
+//! Authentication: from what a request carries to a [`Caller`], or to why not.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use sqlx::PgPool;
+
+use super::{AtRest, Caller, Identity, LastUse, LiveKey, store};
+use crate::catalog::{Cache, Catalog, Topic, Unreadable};
+use crate::clock::Clock;
+use crate::settings::Stage;
+
+/// API keys held in memory.
+const CAPACITY: u64 = 20_000;
+
+/// Knows the callers of one instance.
+#[derive(Debug)]
+pub struct Authenticator {
+    clock: Clock,
+    stage: Stage,
+    identities: Cache<AtRest, Arc<Identity>>,
+    last_use: LastUse,
+}
+
+/// Why a credential is refused: for the log. Outside, all of these look the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Refusal {
+    /// The request carries none, or more than one.
+    #[error("not exactly one credential")]
+    Missing,
+    /// It is not a bearer token of the form of our keys, or its checksum is wrong.
+    #[error("not an API key")]
+    Malformed,
+    /// No such key was ever made here.
+    #[error("unknown API key")]
+    Unknown,
+    /// The key was revoked.
+    #[error("revoked API key")]
+    Revoked,
+    /// The key's time is over.
+    #[error("expired API key")]
+    Expired,
+    /// The key is of a kind that this environment does not take.
+    #[error("API key of another environment")]
+    OtherEnvironment,
+    /// The key may not be used from there.
+    #[error("API key used from outside its networks")]
+    OtherNetwork,
+}
+
+/// A request gets no caller.
+#[derive(Debug, thiserror::Error)]
+pub enum Denied {
+    /// Its credential is not good.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// Whether its credential is good cannot be told now.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+}
+
+impl Authenticator {
+    /// Authenticates against the keys in the database behind `pool`.
+    #[must_use]
+    pub fn new(clock: Clock, catalog: Catalog, pool: PgPool, stage: Stage) -> Self {
+        let topics = &[Topic::ApiKeys, Topic::Services];
+        let read = move |at_rest| {
+            let pool = pool.clone();
+            async move { Ok(store::identity(&pool, at_rest).await?.map(Arc::new)) }
+        };
+        Self {
+            clock,
+            stage,
+            identities: Cache::new(catalog, topics, CAPACITY, read),
+            last_use: LastUse::default(),
+        }
+    }
+
+    /// The caller whose `Authorization` header and address these are.
+    ///
+    /// # Errors
+    /// When the credential is not good, or when the database cannot tell.
+    pub async fn authenticate(
+        &self,
+        authorization: Option<&[u8]>,
+        client: IpAddr,
+    ) -> Result<Caller, Denied> {
+        let at_rest = bearer(authorization)?.at_rest();
+        let known = self.identities.get(&at_rest).await?;
+        Ok(self.admit(&at_rest, known, client)?)
+    }
+
+    /// The same from memory alone, which may be out of date: for health, while the database is away.
+    ///
+    /// # Errors
+    /// When the credential is not good, or not known any more.
+    pub async fn recall(
+        &self,
+        authorization: Option<&[u8]>,
+        client: IpAddr,
+    ) -> Result<Caller, Refusal> {
+        let at_rest = bearer(authorization)?.at_rest();
+        let known = self.identities.remembered(&at_rest).await;
+        self.admit(&at_rest, known, client)
+    }
+
+    /// The caller of a session that began with the key itself, of which only `at_rest` is left. The
+    /// key is held to everything anew.
+    ///
+    /// # Errors
+    /// When the key is not good any more, or when the database cannot tell.
+    pub async fn resume(&self, at_rest: AtRest, client: IpAddr) -> Result<Caller, Denied> {
+        let known = self.identities.get(&at_rest).await?;
+        Ok(self.admit(&at_rest, known, client)?)
+    }
+
+    /// The uses of keys that wait to be written.
+    #[must_use]
+    pub fn last_use(&self) -> &LastUse {
+        &self.last_use
+    }
+
+    fn admit(
+        &self,
+        at_rest: &AtRest,
+        known: Option<Arc<Identity>>,
+        client: IpAddr,
+    ) -> Result<Caller, Refusal> {
+        let identity = known
+            .filter(|identity| identity.at_rest.matches(at_rest))
+            .ok_or(Refusal::Unknown)?;
+        // A client of IPv4 that came in on a socket of IPv6 is still in its network of IPv4.
+        let client = client.to_canonical();
+        let now = self.clock.now();
+        match identity.refusal(now, self.stage, client) {
+            Some(refusal) => Err(refusal),
+            None => {
+                self.last_use
+                    .note(identity.api_key_id, &identity.noted, now);
+                Ok(Caller::new(identity, client))
+            }
+        }
+    }
+}
+
+/// The key in `Bearer <key>`; the scheme's name in any case (RFC 9110, section 11.1).
+fn bearer(authorization: Option<&[u8]>) -> Result<LiveKey, Refusal> {
+    let value = authorization.ok_or(Refusal::Missing)?;
+    let value = std::str::from_utf8(value).map_err(|_| Refusal::Malformed)?;
+    let (scheme, key) = value.split_once(' ').ok_or(Refusal::Malformed)?;
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(Refusal::Malformed);
+    }
+    LiveKey::parse(key.trim_matches(' ')).map_err(|_| Refusal::Malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret;
+
+    use super::*;
+    use crate::auth::Kind;
+    use crate::clock::Entropy;
+
+    #[test]
+    fn a_key_is_found_behind_its_scheme() {
+        let key = LiveKey::generate(&Entropy::system(), Kind::Test);
+        let key = key.expose_secret();
+        for good in [format!("Bearer {key}"), format!("bearer   {key} ")] {
+            assert!(bearer(Some(good.as_bytes())).is_ok(), "{good}");
+        }
+        for bad in [
+            key.to_owned(),
+            format!("Basic {key}"),
+            format!("Bearer\t{key}"),
+            format!("Bearer {key} {key}"),
+            "Bearer ".to_owned(),
+            String::new(),
+        ] {
+            let refusal = bearer(Some(bad.as_bytes())).err();
+            assert_eq!(refusal, Some(Refusal::Malformed), "{bad}");
+        }
+        assert_eq!(bearer(None).err(), Some(Refusal::Missing));
+    }
+}

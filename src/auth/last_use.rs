@@ -1,0 +1,85 @@
+//! When API keys were last used, written now and then instead of with every request.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use sqlx::PgPool;
+
+use super::store;
+use crate::clock::Timestamp;
+use crate::ids::ApiKeyId;
+
+/// A key in constant use is noted once in this time.
+const RESOLUTION: Duration = Duration::from_secs(1);
+
+/// The uses not yet written. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct LastUse(Arc<Mutex<HashMap<ApiKeyId, Timestamp>>>);
+
+/// When the use of one key was last noted; spares the lock that all keys share.
+#[derive(Debug)]
+pub(super) struct Noted(AtomicI64);
+
+impl Default for Noted {
+    fn default() -> Self {
+        Self(AtomicI64::new(i64::MIN))
+    }
+}
+
+impl LastUse {
+    pub(super) fn note(&self, key: ApiKeyId, noted: &Noted, now: Timestamp) {
+        let before = noted.0.load(Ordering::Relaxed);
+        let millis = i64::try_from(RESOLUTION.as_millis()).unwrap_or(i64::MAX);
+        if now.as_millis() < before.saturating_add(millis) {
+            return;
+        }
+        noted.0.store(now.as_millis(), Ordering::Relaxed);
+        self.keep([(key, now)]);
+    }
+
+    /// Writes what was noted. To be called every few seconds, and before the process ends.
+    ///
+    /// # Errors
+    /// When the database does not take it; it is kept for the next time.
+    pub async fn flush(&self, pool: &PgPool) -> sqlx::Result<()> {
+        let noted = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        if noted.is_empty() {
+            return Ok(());
+        }
+        let written = store::write_last_uses(pool, &noted).await;
+        if written.is_err() {
+            self.keep(noted);
+        }
+        written
+    }
+
+    fn keep(&self, uses: impl IntoIterator<Item = (ApiKeyId, Timestamp)>) {
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (key, at) in uses {
+            let last = noted.entry(key).or_insert(at);
+            *last = at.max(*last);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constant_use_is_noted_once_a_second() {
+        let uses = LastUse::default();
+        let noted = Noted::default();
+        let key = ApiKeyId::from_uuid(uuid::Uuid::from_u128(1));
+        let at = Timestamp::from_millis;
+        let last = || uses.0.lock().unwrap().get(&key).copied();
+
+        uses.note(key, &noted, at(5_000));
+        uses.note(key, &noted, at(5_999));
+        assert_eq!(last(), Some(at(5_000)));
+        uses.note(key, &noted, at(6_000));
+        assert_eq!(last(), Some(at(6_000)));
+    }
+}

@@ -1,0 +1,122 @@
+//! A bounded cache that reads through, and that trusts itself only while the catalog does.
+
+use std::fmt;
+use std::hash::Hash;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use moka::future::Cache as Entries;
+use moka::policy::EvictionPolicy;
+
+use super::{Catalog, Topic};
+
+/// The database could not be read, and nothing else may answer instead.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the database could not be read: {0}")]
+pub struct Unreadable(#[source] pub Arc<sqlx::Error>);
+
+impl From<sqlx::Error> for Unreadable {
+    fn from(error: sqlx::Error) -> Self {
+        Self(Arc::new(error))
+    }
+}
+
+type Loading<V> = Pin<Box<dyn Future<Output = sqlx::Result<Option<V>>> + Send>>;
+type Loader<K, V> = dyn Fn(K) -> Loading<V> + Send + Sync;
+
+/// Values of `V` by their `K`, read by the loader it was given.
+///
+/// Values are cloned out: make `V` cheap to clone. What does not exist is not remembered, so making
+/// something needs no notice.
+pub struct Cache<K, V> {
+    catalog: Catalog,
+    topics: &'static [Topic],
+    entries: Entries<(u64, K), V>,
+    load: Box<Loader<K, V>>,
+}
+
+/// Why a read that several look-ups may share brought no value.
+enum Without {
+    Existing,
+    Reading(sqlx::Error),
+}
+
+impl<K, V> Cache<K, V>
+where
+    K: Hash + Eq + Clone + Send + Sync + 'static,
+    V: Clone + Send + Sync + 'static,
+{
+    /// A cache of at most `capacity` values that depend on nothing but `topics`.
+    pub fn new<L, F>(catalog: Catalog, topics: &'static [Topic], capacity: u64, load: L) -> Self
+    where
+        L: Fn(K) -> F + Send + Sync + 'static,
+        F: Future<Output = sqlx::Result<Option<V>>> + Send + 'static,
+    {
+        Self {
+            catalog,
+            topics,
+            // The least recently used goes first, and what a change has outdated is never used.
+            entries: Entries::builder()
+                .max_capacity(capacity)
+                .eviction_policy(EvictionPolicy::lru())
+                .build(),
+            load: Box::new(move |key| Box::pin(load(key))),
+        }
+    }
+
+    /// The current value of `key`, or none where there is none.
+    ///
+    /// # Errors
+    /// When it has to be read and the database does not answer.
+    pub async fn get(&self, key: &K) -> Result<Option<V>, Unreadable> {
+        if !self.catalog.is_current() {
+            return self.read_and_remember(key).await;
+        }
+        let loading = async {
+            match (self.load)(key.clone()).await {
+                Ok(Some(value)) => Ok(value),
+                Ok(None) => Err(Without::Existing),
+                Err(error) => Err(Without::Reading(error)),
+            }
+        };
+        match self.entries.try_get_with(self.now(key), loading).await {
+            Ok(value) => Ok(Some(value)),
+            Err(why) => match Arc::try_unwrap(why) {
+                Ok(Without::Existing) => Ok(None),
+                Ok(Without::Reading(error)) => Err(error.into()),
+                // Others waited for the same read; each asks for itself rather than share an error.
+                Err(_) => Ok((self.load)(key.clone()).await?),
+            },
+        }
+    }
+
+    /// The last value known of `key`, which may be out of date: for what must answer while the
+    /// database is away.
+    pub async fn remembered(&self, key: &K) -> Option<V> {
+        self.entries.get(&self.now(key)).await
+    }
+
+    async fn read_and_remember(&self, key: &K) -> Result<Option<V>, Unreadable> {
+        let place = self.now(key);
+        let value = (self.load)(key.clone()).await?;
+        match &value {
+            Some(value) => self.entries.insert(place, value.clone()).await,
+            None => self.entries.invalidate(&place).await,
+        }
+        Ok(value)
+    }
+
+    /// Where the value of `key` is kept as long as nothing changes.
+    fn now(&self, key: &K) -> (u64, K) {
+        (self.catalog.epoch_of(self.topics), key.clone())
+    }
+}
+
+impl<K, V> fmt::Debug for Cache<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cache")
+            .field("topics", &self.topics)
+            .field("entries", &self.entries.entry_count())
+            .finish_non_exhaustive()
+    }
+}

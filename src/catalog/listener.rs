@@ -1,0 +1,115 @@
+//! The connection on which an instance hears of changes, and the heartbeat by which it proves itself.
+//!
+//! A heartbeat is a notice of its own, sent and heard on the same connection. Postgres delivers
+//! notices in the order of their commits, so one that comes back proves that every change committed
+//! before it was sent has been heard. A plain query would only prove that somebody answers.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use sqlx::postgres::{PgListener, PgPoolOptions};
+use sqlx::{Executor, PgPool};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::{Catalog, Topic, VOUCHES_FOR};
+use crate::clock::Entropy;
+
+/// The channel that the triggers of the migrations write to.
+const CHANGES: &str = "catalog";
+/// Between two heartbeats.
+const PERIOD: Duration = Duration::from_millis(250);
+/// Between two attempts to connect.
+const RETRY: Duration = Duration::from_millis(250);
+
+/// Why the listening connection was given up.
+#[derive(Debug, thiserror::Error)]
+enum Lost {
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+    #[error("the server closed it")]
+    Closed,
+    #[error("its heartbeat did not come back in time")]
+    Late,
+}
+
+impl Catalog {
+    /// Listens for changes, on a connection of its own to where `pool` leads, until it is dropped.
+    pub async fn listen(self, pool: PgPool, entropy: Entropy) -> Infallible {
+        let mut known_lost = false;
+        loop {
+            let Err(lost) = self.follow(&pool, entropy, &mut known_lost).await;
+            self.not_vouched();
+            if !known_lost {
+                tracing::warn!(reason = %lost, "cannot hear of changes: every look-up reads the database");
+            }
+            known_lost = true;
+            sleep(RETRY).await;
+        }
+    }
+
+    async fn follow(
+        &self,
+        pool: &PgPool,
+        entropy: Entropy,
+        known_lost: &mut bool,
+    ) -> Result<Infallible, Lost> {
+        let mut listener = connect(pool).await?;
+        let beats = format!("beat_{:032x}", u128::from_be_bytes(entropy.bytes()));
+        listener.listen_all([CHANGES, beats.as_str()]).await?;
+        // What was changed while nobody listened was not heard.
+        self.everything_changed();
+        for beat in 0_u64.. {
+            let sent = Instant::now();
+            let notice = sqlx::query("SELECT pg_notify($1, $2)")
+                .bind(&beats)
+                .bind(beat.to_string());
+            timeout(VOUCHES_FOR, listener.execute(notice))
+                .await
+                .map_err(|_| Lost::Late)??;
+            let mut is_back = false;
+            let next = sleep_until(sent + PERIOD);
+            tokio::pin!(next);
+            loop {
+                tokio::select! {
+                    heard = listener.try_recv() => {
+                        let heard = heard?.ok_or(Lost::Closed)?;
+                        if heard.channel() == CHANGES {
+                            self.heard_of(heard.payload());
+                        } else if heard.payload().parse() == Ok(beat) {
+                            self.vouched_by_beat_of(sent);
+                            is_back = true;
+                            if std::mem::take(known_lost) {
+                                tracing::info!("hearing of changes again");
+                            }
+                        }
+                    }
+                    () = &mut next, if is_back => break,
+                    () = sleep_until(sent + VOUCHES_FOR), if !is_back => return Err(Lost::Late),
+                }
+            }
+        }
+        Err(Lost::Closed)
+    }
+
+    fn heard_of(&self, table: &str) {
+        match Topic::of_table(table) {
+            Some(topic) => self.changed(topic),
+            None => self.everything_changed(),
+        }
+    }
+}
+
+/// The pool's own connections are for look-ups, which must not wait for this one to come free.
+async fn connect(pool: &PgPool) -> Result<PgListener, sqlx::Error> {
+    let options = pool.connect_options().as_ref().clone();
+    let own = PgPoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(Duration::from_secs(2))
+        .max_lifetime(None)
+        .idle_timeout(None)
+        .connect_lazy_with(options);
+    let mut listener = PgListener::connect_with(&own).await?;
+    listener.ignore_pool_close_event(true);
+    listener.eager_reconnect(false);
+    Ok(listener)
+}

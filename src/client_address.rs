@@ -1,0 +1,83 @@
+//! Where a request comes from, seen through the proxies in front of the service.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use axum::http::HeaderMap;
+use ipnet::IpNet;
+
+/// The address of the client itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientAddress(pub IpAddr);
+
+impl ClientAddress {
+    /// The last address that is no proxy of ours, going back from the connection's peer through
+    /// `X-Forwarded-For`. What a client wrote there itself lies before that and is never believed.
+    #[must_use]
+    pub fn of(peer: Option<IpAddr>, headers: &HeaderMap, proxies: &[IpNet]) -> Self {
+        // Without a connection, as where the router is called directly, there is only this machine.
+        let peer = peer
+            .unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
+            .to_canonical();
+        let is_proxy = |address: &IpAddr| proxies.iter().any(|network| network.contains(address));
+        if !is_proxy(&peer) {
+            return Self(peer);
+        }
+        let forwarded = headers.get_all("x-forwarded-for").iter().rev();
+        let hops = forwarded.flat_map(|line| line.to_str().unwrap_or("").rsplit(','));
+        let mut nearest = peer;
+        for hop in hops {
+            let Ok(address) = hop.trim().parse::<IpAddr>() else {
+                break;
+            };
+            nearest = address.to_canonical();
+            if !is_proxy(&nearest) {
+                break;
+            }
+        }
+        Self(nearest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(peer: &str, forwarded: &[&'static str]) -> String {
+        let mut headers = HeaderMap::new();
+        for line in forwarded {
+            headers.append("x-forwarded-for", line.parse().unwrap());
+        }
+        let proxies = ["10.0.0.0/8".parse().unwrap()];
+        ClientAddress::of(Some(peer.parse().unwrap()), &headers, &proxies)
+            .0
+            .to_string()
+    }
+
+    #[test]
+    fn only_trusted_proxies_are_believed() {
+        assert_eq!(seen("192.0.2.1", &["198.51.100.7"]), "192.0.2.1");
+        assert_eq!(seen("10.0.0.1", &["198.51.100.7"]), "198.51.100.7");
+        assert_eq!(seen("10.0.0.1", &[]), "10.0.0.1");
+    }
+
+    #[test]
+    fn what_a_client_wrote_itself_is_not_believed() {
+        assert_eq!(
+            seen("10.0.0.1", &["1.1.1.1, 198.51.100.7, 10.0.0.2"]),
+            "198.51.100.7"
+        );
+        assert_eq!(
+            seen("10.0.0.1", &["1.1.1.1", "198.51.100.7"]),
+            "198.51.100.7"
+        );
+        assert_eq!(
+            seen("10.0.0.1", &["1.1.1.1, nonsense, 10.0.0.2"]),
+            "10.0.0.2"
+        );
+    }
+
+    #[test]
+    fn an_ipv4_client_on_an_ipv6_socket_is_an_ipv4_client() {
+        assert_eq!(seen("::ffff:192.0.2.1", &[]), "192.0.2.1");
+    }
+}

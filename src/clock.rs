@@ -1,0 +1,233 @@
+//! Time and randomness, as arguments: whoever needs them is given them, so tests decide both.
+
+use std::fmt;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+use sqlx::encode::IsNull;
+use sqlx::error::BoxDynError;
+use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgTypeInfo, PgValueRef};
+use sqlx::{Decode, Encode, Postgres, Type};
+
+/// A moment in UTC, whole milliseconds, written as RFC 3339 with `Z`.
+///
+/// Milliseconds are what the interface shows; cutting the rest off at once keeps a moment equal to
+/// itself on its way through the database and the API.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(jiff::Timestamp);
+
+impl Timestamp {
+    /// The moment this many milliseconds after the Unix epoch; beyond the calendar, its nearest end.
+    #[must_use]
+    pub fn from_millis(millis: i64) -> Self {
+        let edge = if millis < 0 {
+            jiff::Timestamp::MIN
+        } else {
+            jiff::Timestamp::MAX
+        };
+        Self(jiff::Timestamp::from_millisecond(millis).unwrap_or(edge))
+    }
+
+    /// Milliseconds since the Unix epoch.
+    #[must_use]
+    pub fn as_millis(self) -> i64 {
+        self.0.as_millisecond()
+    }
+
+    /// This moment and `span` more.
+    #[must_use]
+    pub fn plus(self, span: Duration) -> Self {
+        let span = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+        Self::from_millis(self.as_millis().saturating_add(span))
+    }
+
+    /// This moment and `span` less.
+    #[must_use]
+    pub fn minus(self, span: Duration) -> Self {
+        let span = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+        Self::from_millis(self.as_millis().saturating_sub(span))
+    }
+
+    /// How long ago `earlier` was; nothing when it lies ahead.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        self.0
+            .duration_since(earlier.0)
+            .max(SignedDuration::ZERO)
+            .unsigned_abs()
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.3}", self.0)
+    }
+}
+
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::str::FromStr for Timestamp {
+    type Err = jiff::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let exact: jiff::Timestamp = text.parse()?;
+        Ok(Self::from_millis(exact.as_millisecond()))
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'_, str>>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl Type<Postgres> for Timestamp {
+    fn type_info() -> PgTypeInfo {
+        <jiff_sqlx::Timestamp as Type<Postgres>>::type_info()
+    }
+}
+
+impl PgHasArrayType for Timestamp {
+    fn array_type_info() -> PgTypeInfo {
+        PgTypeInfo::with_name("_timestamptz")
+    }
+}
+
+impl Encode<'_, Postgres> for Timestamp {
+    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        Encode::<Postgres>::encode_by_ref(&jiff_sqlx::Timestamp::from(self.0), buffer)
+    }
+}
+
+impl Decode<'_, Postgres> for Timestamp {
+    fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
+        let exact = <jiff_sqlx::Timestamp as Decode<'_, Postgres>>::decode(value)?.to_jiff();
+        Ok(Self::from_millis(exact.as_millisecond()))
+    }
+}
+
+/// Tells the time: the system's, or one that a test moves by hand.
+#[derive(Clone, Debug)]
+pub struct Clock(Hand);
+
+#[derive(Clone, Debug)]
+enum Hand {
+    System,
+    Held(Arc<AtomicI64>),
+}
+
+impl Clock {
+    /// The system's clock.
+    #[must_use]
+    pub fn system() -> Self {
+        Self(Hand::System)
+    }
+
+    /// A clock that stands still until it is moved by [`Clock::advance`].
+    #[must_use]
+    pub fn held_at(moment: Timestamp) -> Self {
+        Self(Hand::Held(Arc::new(AtomicI64::new(moment.as_millis()))))
+    }
+
+    /// The present moment.
+    #[must_use]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the one place that asks the system"
+    )]
+    pub fn now(&self) -> Timestamp {
+        match &self.0 {
+            Hand::System => Timestamp::from_millis(jiff::Timestamp::now().as_millisecond()),
+            Hand::Held(millis) => Timestamp::from_millis(millis.load(Ordering::SeqCst)),
+        }
+    }
+
+    /// Time that never goes back, since some moment fixed for this process: for measuring, and for
+    /// whatever must not jump when the system's time is set.
+    #[must_use]
+    pub fn monotonic(&self) -> Duration {
+        static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+        match &self.0 {
+            Hand::System => ORIGIN.elapsed(),
+            Hand::Held(millis) => {
+                Duration::from_millis(u64::try_from(millis.load(Ordering::SeqCst)).unwrap_or(0))
+            }
+        }
+    }
+
+    /// Moves a held clock; the system's clock moves by itself and ignores this.
+    pub fn advance(&self, span: Duration) {
+        if let Hand::Held(millis) = &self.0 {
+            let span = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+            millis.fetch_add(span, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Random bytes from the process's cryptographic generator.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Entropy(());
+
+impl Entropy {
+    /// The generator of the process.
+    #[must_use]
+    pub fn system() -> Self {
+        Self(())
+    }
+
+    /// Fills `bytes`. A process whose generator fails has no safe way to go on and ends at once.
+    pub fn fill(&self, bytes: &mut [u8]) {
+        if aws_lc_rs::rand::fill(bytes).is_err() {
+            std::process::abort();
+        }
+    }
+
+    /// An array of random bytes.
+    #[must_use]
+    pub fn bytes<const N: usize>(&self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes);
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_written_with_milliseconds_and_z() {
+        assert_eq!(
+            Timestamp::from_millis(0).to_string(),
+            "1970-01-01T00:00:00.000Z"
+        );
+        let read: Timestamp = "2026-03-04T05:06:07.891234Z".parse().unwrap();
+        assert_eq!(read.to_string(), "2026-03-04T05:06:07.891Z");
+    }
+
+    #[test]
+    fn a_held_clock_moves_by_hand_only() {
+        let clock = Clock::held_at(Timestamp::from_millis(1_000));
+        let other = clock.clone();
+        clock.advance(Duration::from_millis(234));
+        assert_eq!(other.now(), Timestamp::from_millis(1_234));
+        assert_eq!(
+            other.now().since(Timestamp::from_millis(9_999)),
+            Duration::ZERO
+        );
+    }
+}

@@ -1,0 +1,113 @@
+//! `sealward api-key`: API keys without the API, above all the first admin key.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use secrecy::ExposeSecret as _;
+
+use super::{Failure, startup};
+use crate::auth::Kind;
+use crate::catalog::Catalog;
+use crate::clock::{Clock, Entropy};
+use crate::management::api_keys::{self, ApiKeyDraft, Created};
+use crate::management::{Actor, Context, Error, Member, Proposal};
+use crate::settings::Environment;
+
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = true)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Make an API key and print it, this once.
+    Create(Create),
+}
+
+#[derive(Debug, clap::Args)]
+struct Create {
+    /// What it is for: live, test or admin.
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Kind,
+    /// Its name, for people.
+    #[arg(long)]
+    name: String,
+    /// The calling service's id; needed for live and test.
+    #[arg(long, value_name = "ID")]
+    service: Option<String>,
+    /// The number of the policy it is bound to.
+    #[arg(long, value_name = "NUMBER")]
+    policy: Option<String>,
+    /// From when it is not good any more, such as 2027-01-01T00:00:00Z.
+    #[arg(long, value_name = "TIME")]
+    expires: Option<String>,
+    /// Print the whole resource as JSON instead of the key alone.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(
+    config: Option<&Path>,
+    environment: &Environment,
+    arguments: Arguments,
+) -> Result<(), Failure> {
+    let Action::Create(wanted) = arguments.action;
+    let settings = startup::prepare_quietly(config, environment)?;
+    let (pool, _) = startup::database(&settings, environment).await?;
+    let context = Context {
+        clock: Clock::system(),
+        entropy: Entropy::system(),
+        catalog: Catalog::new(),
+        pool,
+        actor: Actor::system("sealward api-key create"),
+    };
+    let json = wanted.json;
+    let made = api_keys::create(&context, proposal(wanted))
+        .await
+        .map_err(told)?;
+    Ok(print(&made, json)?)
+}
+
+fn proposal(wanted: Create) -> Proposal<ApiKeyDraft> {
+    let given =
+        |value: Option<String>| value.map_or(Member::Absent, |value| Member::Given(Some(value)));
+    Proposal::from(ApiKeyDraft {
+        name: Member::Given(wanted.name),
+        kind: Member::Given(wanted.kind.name().to_owned()),
+        service_id: given(wanted.service),
+        policy_number: given(wanted.policy),
+        expires_at: given(wanted.expires),
+        ..ApiKeyDraft::default()
+    })
+}
+
+fn print(made: &Created, json: bool) -> io::Result<()> {
+    let mut out = io::stdout();
+    if json {
+        serde_json::to_writer_pretty(&mut out, made)?;
+        return writeln!(out);
+    }
+    writeln!(out, "{}", made.secret.expose_secret())
+}
+
+fn told(error: Error) -> Failure {
+    match error {
+        Error::Invalid(problems) => {
+            let lines: Vec<String> = problems
+                .as_slice()
+                .iter()
+                .map(|problem| format!("{}: {}", problem.field, problem.message))
+                .collect();
+            Failure::Told(lines.join("\n"))
+        }
+        other @ (Error::Missing(_)
+        | Error::Conflict(_)
+        | Error::Outdated
+        | Error::NotAllowed(_)
+        | Error::Token(_)
+        | Error::BrokenOff
+        | Error::Database(_)) => Failure::Told(other.to_string()),
+    }
+}

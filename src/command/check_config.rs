@@ -1,0 +1,14 @@
+//! `sealward check-config`: the settings in effect, or all that is wrong with them.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use super::Failure;
+use crate::settings::{Environment, Settings};
+
+pub(super) fn run(config: Option<&Path>, environment: &Environment) -> Result<(), Failure> {
+    let settings = Settings::load(config, environment)?;
+    let shown = toml::to_string_pretty(&settings)
+        .map_err(|error| Failure::Told(format!("the settings cannot be shown: {error}")))?;
+    Ok(std::io::stdout().write_all(shown.as_bytes())?)
+}

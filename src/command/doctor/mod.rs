@@ -1,0 +1,131 @@
+//! `sealward doctor`: what an integrator runs first against a new HSM.
+
+mod records;
+mod text;
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use hsm::{HsmError, ProbeReport, Probed, Works};
+use serde_json::{Value, json};
+
+use super::{Failure, startup};
+use crate::settings::Environment;
+
+/// Tries everything the service needs of each configured token, and says what works.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Fails when something that is configured cannot work.
+pub(super) async fn run(
+    config: Option<&Path>,
+    environment: &Environment,
+    arguments: &Arguments,
+) -> Result<(), Failure> {
+    let settings = startup::prepare_quietly(config, environment)?;
+    let token = hsm::Token::open(startup::tokens(&settings, environment)?).await?;
+    let reports = token.probe().await;
+    let records = records::compare(&settings, environment, &token).await?;
+    token.close().await;
+
+    if arguments.json {
+        let reports: Vec<Value> = reports
+            .iter()
+            .map(|(label, report)| as_json(label, report))
+            .collect();
+        let records = records::as_json(&records);
+        let whole = json!({ "tokens": reports, "records": records });
+        writeln!(io::stdout(), "{whole:#}")?;
+    } else {
+        for (label, report) in &reports {
+            io::stdout().write_all(text::of(label, report).as_bytes())?;
+        }
+        io::stdout().write_all(records::text(&records).as_bytes())?;
+    }
+    let ill: Vec<&str> = reports
+        .iter()
+        .filter(|(_, report)| {
+            report
+                .as_ref()
+                .map_or(true, |report| !report.broken.is_empty())
+        })
+        .map(|(label, _)| label.as_str())
+        .collect();
+    if !ill.is_empty() {
+        let ill = ill.join(", ");
+        let told = format!("token {ill} cannot do all that is configured");
+        return Err(Failure::Told(told));
+    }
+    match records {
+        Ok(found) if !found.missing.is_empty() => Err(Failure::Told(
+            "keys are recorded that no token holds: bring them back from the vendor's backup, or \
+             delete their records"
+                .to_owned(),
+        )),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+fn as_json(label: &str, report: &Result<ProbeReport, HsmError>) -> Value {
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => return json!({ "label": label, "error": format!("{error:?}") }),
+    };
+    let ProbeReport {
+        module,
+        token,
+        operations,
+        imports,
+        weaknesses,
+        speeds,
+        broken,
+    } = report;
+    let speeds: Vec<Value> = speeds
+        .iter()
+        .map(|speed| json!({ "operation": speed.operation, "perSecond": speed.per_second }))
+        .collect();
+    json!({
+        "label": label,
+        "module": {
+            "path": module.path,
+            "manufacturer": module.manufacturer,
+            "description": module.description,
+            "version": module.version,
+            "pkcs11Version": module.pkcs11_version,
+        },
+        "token": {
+            "label": token.label,
+            "serial": token.serial,
+            "manufacturer": token.manufacturer,
+            "model": token.model,
+            "hardwareVersion": token.hardware_version,
+            "firmwareVersion": token.firmware_version,
+            "maxSessions": token.max_sessions,
+            "loggedIn": token.logged_in,
+            "flags": token.flags,
+        },
+        "operations": rows(operations),
+        "imports": rows(imports),
+        "weaknesses": weaknesses,
+        "speeds": speeds,
+        "broken": broken,
+    })
+}
+
+fn rows(tried: &[Probed]) -> Vec<Value> {
+    tried
+        .iter()
+        .map(|tried| {
+            let (works, note) = match &tried.works {
+                Works::Yes => ("yes", None),
+                Works::ByFallback(how) => ("byFallback", Some(*how)),
+                Works::Missing(reason) => ("missing", Some(reason.as_str())),
+            };
+            json!({ "operation": tried.operation, "algorithm": tried.algorithm, "works": works, "note": note })
+        })
+        .collect()
+}

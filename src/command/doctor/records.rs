@@ -1,0 +1,86 @@
+//! What the tokens hold, held against what is recorded.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::clock::{Clock, Entropy};
+use crate::command::{Failure, startup};
+use crate::keys::{Comparison, Intended, Orphan, Vault};
+use crate::settings::{Environment, Settings};
+
+/// The comparison, or why there is none. A new installation has no database yet.
+pub(super) type Records = Result<Comparison, String>;
+
+/// Compares, if there is a database to compare with.
+pub(super) async fn compare(
+    settings: &Settings,
+    environment: &Environment,
+    token: &hsm::Token,
+) -> Result<Records, Failure> {
+    let (pool, _) = match startup::connect(settings, environment).await {
+        Ok(connected) => connected,
+        Err(Failure::Database(error)) => return Ok(Err(error.to_string())),
+        Err(failure) => return Err(failure),
+    };
+    let vault = Vault::new(token.clone(), pool, Clock::system(), Entropy::system());
+    Ok(vault.compare().await.map_err(|error| error.to_string()))
+}
+
+/// For people.
+pub(super) fn text(records: &Records) -> String {
+    let mut page = String::from("Records\n");
+    // Writing to a string cannot fail.
+    let _ = match records {
+        Err(reason) => writeln!(page, "  not compared: {reason}"),
+        Ok(found) => found_text(&mut page, found),
+    };
+    page
+}
+
+fn found_text(page: &mut String, found: &Comparison) -> std::fmt::Result {
+    for key in &found.missing {
+        writeln!(page, "  missing   {key} is recorded and no token holds it")?;
+    }
+    for orphan in &found.orphans {
+        let Orphan { token, name, .. } = orphan;
+        let meant = meant_for(orphan).map_or_else(String::new, |meant| format!(", {meant}"));
+        writeln!(page, "  orphan    {name:?} on token {token:?}{meant}")?;
+    }
+    if found.missing.is_empty() && found.orphans.is_empty() {
+        writeln!(page, "  every recorded key is there, and nothing else")?;
+    }
+    if !found.complete {
+        writeln!(page, "  not every token could be asked")?;
+    }
+    Ok(())
+}
+
+/// For programs.
+pub(super) fn as_json(records: &Records) -> Value {
+    let found = match records {
+        Err(reason) => return json!({ "error": reason }),
+        Ok(found) => found,
+    };
+    let orphans: Vec<Value> = found
+        .orphans
+        .iter()
+        .map(|orphan| {
+            json!({
+                "token": orphan.token,
+                "name": format!("{:?}", orphan.name),
+                "label": orphan.label,
+                "meantFor": meant_for(orphan),
+            })
+        })
+        .collect();
+    json!({ "missing": found.missing, "orphans": orphans, "complete": found.complete })
+}
+
+fn meant_for(orphan: &Orphan) -> Option<String> {
+    orphan.intended.map(|intended| match intended {
+        Intended::Key(key) => format!("meant to be {key}, whose making broke off"),
+        Intended::ImportKey(key) => format!("meant to be {key}, whose making broke off"),
+        Intended::Destroyed(key) => format!("was {key}, which is recorded as destroyed"),
+    })
+}

@@ -1,0 +1,174 @@
+//! A client of the management API, for commands that work from afar.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use ureq::Agent;
+use ureq::tls::{Certificate, RootCerts, TlsConfig, parse_pem};
+use zeroize::Zeroizing;
+
+use super::file;
+use crate::command::Failure;
+
+/// How the API is reached.
+#[derive(Debug, clap::Args)]
+pub(super) struct Connection {
+    /// Where the API is, such as `https://sealward.example.com`.
+    #[arg(long, env = "SEALWARD_URL")]
+    url: String,
+    /// An admin key: the first line of this file, or of standard input for `-`.
+    #[arg(long, value_name = "FILE")]
+    admin_key_file: PathBuf,
+    /// Certificates of the authorities to trust, in PEM, instead of the system's.
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+}
+
+/// Longer than a token takes to make an RSA key of 4096 bits.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+pub(super) struct Client {
+    agent: Agent,
+    url: String,
+    authorization: Zeroizing<String>,
+}
+
+impl Client {
+    pub(super) fn new(connection: &Connection) -> Result<Self, Failure> {
+        let url = connection.url.trim_end_matches('/').to_owned();
+        let plain_elsewhere = url
+            .strip_prefix("http://")
+            .is_some_and(|rest| !is_loopback(rest));
+        if plain_elsewhere {
+            return Err(Failure::Told(
+                "an admin key goes over https:// only, save to this machine itself".to_owned(),
+            ));
+        }
+        let key = file::first_line(&connection.admin_key_file)?;
+        let roots = match &connection.ca {
+            None => RootCerts::PlatformVerifier,
+            Some(path) => {
+                let pem = file::read(path)?;
+                let certificates = parse_pem(&pem).filter_map(|item| match item {
+                    Ok(ureq::tls::PemItem::Certificate(certificate)) => Some(certificate),
+                    Ok(_) | Err(_) => None,
+                });
+                let certificates: Vec<Certificate<'static>> = certificates.collect();
+                if certificates.is_empty() {
+                    return Err(file::told(path, "holds no certificate in PEM"));
+                }
+                RootCerts::Specific(Arc::new(certificates))
+            }
+        };
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let tls = TlsConfig::builder()
+            .root_certs(roots)
+            .unversioned_rustls_crypto_provider(provider)
+            .build();
+        let config = Agent::config_builder()
+            .tls_config(tls)
+            .timeout_global(Some(PATIENCE))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .build();
+        Ok(Self {
+            agent: config.new_agent(),
+            url,
+            authorization: Zeroizing::new(format!("Bearer {}", *key)),
+        })
+    }
+
+    /// Posts a body; gives what a success answers. A refusal becomes a text that says why.
+    pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+        let unreached = |error: ureq::Error| Failure::Told(format!("{}{path}: {error}", self.url));
+        let mut response = self
+            .agent
+            .post(format!("{}{path}", self.url))
+            .header("Authorization", self.authorization.as_str())
+            .header("Content-Type", "application/json")
+            .send(body.to_string())
+            .map_err(unreached)?;
+        let status = response.status();
+        let text = response.body_mut().read_to_string().map_err(unreached)?;
+        let answer: Value = serde_json::from_str(&text).unwrap_or_default();
+        if status.is_success() {
+            return Ok(answer);
+        }
+        Err(Failure::Told(refusal(status.as_u16(), &answer)))
+    }
+}
+
+/// What an answer of the one form of errors says.
+fn refusal(status: u16, answer: &Value) -> String {
+    let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str);
+    let message = text("/error/message").unwrap_or("the answer is not of this service");
+    let mut lines = vec![format!("{status}: {message}")];
+    let details = answer.pointer("/error/details").and_then(Value::as_array);
+    for detail in details.into_iter().flatten() {
+        let part = |name: &str| detail.get(name).and_then(Value::as_str).unwrap_or_default();
+        lines.push(format!("  {}: {}", part("field"), part("message")));
+    }
+    lines.extend(text("/requestId").map(|id| format!("  (request {id})")));
+    lines.join("\n")
+}
+
+/// Whether what follows `http://` is this machine.
+fn is_loopback(rest: &str) -> bool {
+    let authority = rest.split('/').next().unwrap_or_default();
+    let host = authority
+        .rsplit_once(':')
+        .map_or(authority, |(host, port)| {
+            if port.bytes().all(|digit| digit.is_ascii_digit()) {
+                host
+            } else {
+                authority
+            }
+        });
+    matches!(host, "localhost" | "[::1]")
+        || host
+            .parse::<std::net::Ipv4Addr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_is_reached_in_plaintext() {
+        for here in [
+            "localhost",
+            "localhost:8080/x",
+            "127.0.0.1:80",
+            "[::1]:8080",
+        ] {
+            assert!(is_loopback(here), "{here}");
+        }
+        for there in [
+            "example.com",
+            "localhost.example.com:80",
+            "10.0.0.1",
+            "127.0.0.1.example.com",
+            "localhost@example.com",
+        ] {
+            assert!(!is_loopback(there), "{there}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_told_with_its_details() {
+        let answer = serde_json::json!({
+            "error": {
+                "code": "INVALID_REQUEST", "message": "The request is not valid",
+                "details": [{"field": "use", "code": "conflict", "message": "cannot be"}],
+            },
+            "requestId": "req_1",
+        });
+        assert_eq!(
+            refusal(400, &answer),
+            "400: The request is not valid\n  use: cannot be\n  (request req_1)"
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! `sealward key import`: the whole exchange of an import over the API.
+
+use std::io::{self, Write as _};
+
+use serde_json::{Map, Value, json};
+
+use super::client::{Client, Connection};
+use super::file::KeyFile;
+use super::wrap::{check_fingerprint, mechanism, wrap};
+use crate::command::Failure;
+use crate::keys::Mechanism;
+use crate::material::PublicKey;
+
+/// Imports a key over the API. It is wrapped on this machine for a wrapping key that the token has
+/// made for this once; neither the network nor the service sees it.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    connection: Connection,
+    #[command(flatten)]
+    key: KeyFile,
+    /// The service the key is for: its id.
+    #[arg(long, value_name = "ID")]
+    service: String,
+    /// A name for people.
+    #[arg(long)]
+    name: Option<String>,
+    /// What the key is for: enc, sig or data.
+    #[arg(long = "use", value_name = "USE")]
+    usage: Option<String>,
+    /// What kind of key it is; needed for --secret.
+    #[arg(long)]
+    algorithm: Option<String>,
+    /// How to wrap.
+    #[arg(long, value_name = "NAME", value_parser = mechanism, default_value = "RSA_OAEP_SHA256_AES_KWP")]
+    mechanism: Mechanism,
+    /// Do not make it the active key yet.
+    #[arg(long)]
+    inactive: bool,
+    /// Until when it is to be used, such as 2027-01-01T00:00:00Z.
+    #[arg(long, value_name = "TIME")]
+    expires: Option<String>,
+    /// Print the whole key as JSON instead of its id alone.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let material = arguments.key.read()?;
+    let client = Client::new(&arguments.connection)?;
+    let parameters = client.post(
+        "/admin/keys/import-parameters",
+        &json!({ "mechanism": arguments.mechanism }),
+    )?;
+    let part = |name: &str| {
+        let text = parameters.get(name).and_then(Value::as_str);
+        text.ok_or_else(|| Failure::Told(format!("the service answered without {name}")))
+    };
+    let wrapping_key = PublicKey::from_pem(part("publicKey")?).map_err(|problem| {
+        Failure::Told(format!("the service's wrapping key: {}", problem.message))
+    })?;
+    check_fingerprint(&wrapping_key, part("publicKeySha256")?)?;
+    let ciphertext = wrap(&wrapping_key, arguments.mechanism, &material)?;
+
+    let mut order = Map::new();
+    let mut state = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            order.insert(name.to_owned(), value);
+        }
+    };
+    let text = |text: &Option<String>| text.as_ref().map(|text| json!(text));
+    state("serviceId", Some(json!(arguments.service)));
+    state("name", text(&arguments.name));
+    state("use", text(&arguments.usage));
+    state("algorithm", text(&arguments.algorithm));
+    state("activate", arguments.inactive.then_some(Value::Bool(false)));
+    state("expiresAt", text(&arguments.expires));
+    state(
+        "publicKey",
+        material.public().map(|public| json!(public.to_pem())),
+    );
+    state(
+        "wrappedKey",
+        Some(json!({
+            "importKeyId": part("importKeyId")?,
+            "mechanism": arguments.mechanism,
+            "ciphertext": ciphertext,
+        })),
+    );
+    let key = client.post("/admin/keys", &Value::Object(order))?;
+    let mut out = io::stdout();
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &key).map_err(io::Error::from)?;
+        return Ok(writeln!(out)?);
+    }
+    let id = key.get("id").and_then(Value::as_str).unwrap_or_default();
+    Ok(writeln!(out, "{id}")?)
+}

@@ -1,0 +1,35 @@
+//! `sealward key`: bringing keys in without showing them to anyone on the way.
+
+mod client;
+mod file;
+mod import;
+mod wrap;
+
+use super::Failure;
+
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = true)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Wrap a key for import. Needs no network, no token and no settings.
+    Wrap(wrap::Arguments),
+    /// Import a key: ask for a wrapping key, wrap, send. The token alone can unwrap it.
+    Import(import::Arguments),
+}
+
+pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
+    crate::hardening::harden();
+    let work = move || match arguments.action {
+        Action::Wrap(arguments) => wrap::run(&arguments),
+        Action::Import(arguments) => import::run(&arguments),
+    };
+    // Both wait for files, one for a network: not on a thread that others wait for.
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| Failure::Told(error.to_string()))?
+}

@@ -1,0 +1,113 @@
+//! `sealward key wrap`: the offline half of an import.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use hsm::wrap_for_import;
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::file::{self, KeyFile, Material};
+use crate::binary::to_base64;
+use crate::command::Failure;
+use crate::keys::Mechanism;
+use crate::material::{Algorithm, PublicKey};
+
+/// Wraps a key so that only the token that made the wrapping key can unwrap it.
+///
+/// Prints `wrappedKey.ciphertext` in base64. To be run where the key is, which may be a machine
+/// without a network: carry `publicKey` and `mechanism` of POST /admin/keys/import-parameters
+/// there, and the ciphertext back.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The wrapping key: `publicKey` of the import parameters, in PEM.
+    #[arg(long, value_name = "FILE")]
+    public_key: PathBuf,
+    /// `mechanism` of the import parameters.
+    #[arg(long, value_name = "NAME", value_parser = mechanism)]
+    mechanism: Mechanism,
+    /// `publicKeySha256` of the import parameters, learned on another way: refuse to wrap with any
+    /// other key.
+    #[arg(long, value_name = "HEX")]
+    sha256: Option<String>,
+    #[command(flatten)]
+    key: KeyFile,
+    /// Print an object with the public half and the algorithm too, as POST /admin/keys takes them.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn mechanism(name: &str) -> Result<Mechanism, String> {
+    name.parse().map_err(|_| {
+        let names = Mechanism::ALL.map(Mechanism::name);
+        format!("must be one of {}", names.join(", "))
+    })
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Wrapped {
+    mechanism: Mechanism,
+    ciphertext: String,
+    public_key: Option<String>,
+    algorithm: Option<Algorithm>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let path = &arguments.public_key;
+    let pem = file::read(path)?;
+    let wrapping_key = str::from_utf8(&pem)
+        .map_err(|_| file::told(path, "is not PEM"))
+        .and_then(|pem| {
+            PublicKey::from_pem(pem).map_err(|problem| file::told(path, problem.message))
+        })?;
+    if let Some(expected) = &arguments.sha256 {
+        check_fingerprint(&wrapping_key, expected)?;
+    }
+    let material = arguments.key.read()?;
+    let ciphertext = wrap(&wrapping_key, arguments.mechanism, &material)?;
+    let mut out = io::stdout();
+    if !arguments.json {
+        return Ok(writeln!(out, "{ciphertext}")?);
+    }
+    let wrapped = Wrapped {
+        mechanism: arguments.mechanism,
+        ciphertext,
+        public_key: material.public().map(PublicKey::to_pem),
+        algorithm: material.algorithm(),
+    };
+    serde_json::to_writer_pretty(&mut out, &wrapped).map_err(io::Error::from)?;
+    Ok(writeln!(out)?)
+}
+
+/// Wraps a key, in base64.
+pub(super) fn wrap(
+    wrapping_key: &PublicKey,
+    mechanism: Mechanism,
+    material: &Material,
+) -> Result<String, Failure> {
+    let wrapped = wrap_for_import(
+        &wrapping_key.to_spki(),
+        mechanism.token_term(),
+        &material.to_wrap(),
+    );
+    wrapped
+        .map(|wrapped| to_base64(&wrapped))
+        .map_err(|error| Failure::Told(error.to_string()))
+}
+
+/// Holds a wrapping key against the fingerprint that was learned on another way.
+pub(super) fn check_fingerprint(key: &PublicKey, expected: &str) -> Result<(), Failure> {
+    let found: String = Sha256::digest(key.to_spki())
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    if expected.eq_ignore_ascii_case(&found) {
+        Ok(())
+    } else {
+        Err(Failure::Told(format!(
+            "the wrapping key is another one: its SHA-256 is {found}"
+        )))
+    }
+}

@@ -1,0 +1,14 @@
+//! `sealward migrate`: the database's schema brought up to date, for those who do not leave that
+//! to the start of the service.
+
+use std::path::Path;
+
+use super::{Failure, startup};
+use crate::settings::Environment;
+
+pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Result<(), Failure> {
+    let settings = startup::prepare(config, environment)?;
+    startup::database(&settings, environment).await?;
+    tracing::info!("the schema is up to date");
+    Ok(())
+}

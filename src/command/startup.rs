@@ -1,0 +1,150 @@
+//! What several commands begin with: settings, log, secrets, database, token; and how they fail.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use secrecy::SecretString;
+use sqlx::PgPool;
+use sqlx::postgres::PgConnectOptions;
+
+use super::CONFIGURATION;
+use crate::settings::{Environment, HsmToken, SecretError, SecretSource, Settings};
+use crate::{db, hardening, settings, telemetry};
+
+/// Why a command ends without success. Every text names the setting and what to do.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    #[error(transparent)]
+    Settings(#[from] settings::Error),
+    #[error(transparent)]
+    Log(#[from] telemetry::BadFilter),
+    #[error("{setting}: {source}")]
+    Secret {
+        setting: String,
+        source: SecretError,
+    },
+    #[error(transparent)]
+    Database(#[from] db::Error),
+    #[error(transparent)]
+    Token(#[from] hsm::OpenError),
+    #[error(transparent)]
+    Listen(#[from] crate::server::CannotListen),
+    #[error("cannot write to standard output: {0}")]
+    Output(#[from] std::io::Error),
+    #[error("{0}")]
+    Told(String),
+}
+
+impl Failure {
+    /// Says what is wrong on standard error, and gives the exit code.
+    pub(super) fn report(&self) -> ExitCode {
+        let _ = writeln!(std::io::stderr(), "sealward: {self}");
+        match self {
+            Self::Token(error) if error.is_pin_refusal() => ExitCode::from(CONFIGURATION),
+            Self::Settings(_) | Self::Log(_) | Self::Secret { .. } => ExitCode::from(CONFIGURATION),
+            _ => ExitCode::FAILURE,
+        }
+    }
+}
+
+/// Reads the settings and starts the log. No secret is read before the process is hardened.
+pub(super) fn prepare(
+    config: Option<&Path>,
+    environment: &Environment,
+) -> Result<Settings, Failure> {
+    begin(Settings::load(config, environment)?)
+}
+
+/// The same for a command whose answer is what it prints: only what is wrong is logged.
+pub(super) fn prepare_quietly(
+    config: Option<&Path>,
+    environment: &Environment,
+) -> Result<Settings, Failure> {
+    let mut settings = Settings::load(config, environment)?;
+    "warn".clone_into(&mut settings.log.level);
+    begin(settings)
+}
+
+fn begin(settings: Settings) -> Result<Settings, Failure> {
+    telemetry::start(&settings.log)?;
+    hardening::harden();
+    Ok(settings)
+}
+
+/// Connects to the database and brings its schema up to date.
+pub(super) async fn database(
+    settings: &Settings,
+    environment: &Environment,
+) -> Result<(PgPool, PgConnectOptions), Failure> {
+    let (pool, options) = connect(settings, environment).await?;
+    db::migrate(&pool).await?;
+    Ok((pool, options))
+}
+
+/// Connects to the database as it is.
+pub(super) async fn connect(
+    settings: &Settings,
+    environment: &Environment,
+) -> Result<(PgPool, PgConnectOptions), Failure> {
+    let password = settings
+        .database
+        .password
+        .as_ref()
+        .map(|source| reveal("database.password", source, environment))
+        .transpose()?;
+    let options = db::options(&settings.database, password.as_ref())?;
+    let pool = db::connect(&options, &settings.database).await?;
+    Ok((pool, options))
+}
+
+/// What the tokens are opened with: the settings and the PINs.
+pub(super) fn tokens(
+    settings: &Settings,
+    environment: &Environment,
+) -> Result<hsm::Config, Failure> {
+    let wanted = &settings.hsm;
+    let tokens = wanted
+        .tokens
+        .iter()
+        .enumerate()
+        .map(|(place, token)| {
+            let pin = reveal(&format!("hsm.tokens[{place}].pin"), &token.pin, environment)?;
+            Ok(hsm::TokenConfig {
+                module: token.module.clone(),
+                select: selection(token),
+                pin,
+            })
+        })
+        .collect::<Result<_, Failure>>()?;
+    Ok(hsm::Config {
+        tokens,
+        workers: wanted.workers,
+        queue: wanted.queue,
+        deadline: wanted.deadline.0,
+        generate_deadline: wanted.generate_deadline.0,
+        canary_interval: wanted.canary_interval.0,
+        hang_budget: wanted.hang_budget,
+        allow_raw_rsa: wanted.allow_raw_rsa,
+    })
+}
+
+fn selection(token: &HsmToken) -> hsm::TokenSelect {
+    match (&token.label, &token.serial) {
+        (_, Some(serial)) => hsm::TokenSelect::Serial(serial.clone()),
+        (label, None) => hsm::TokenSelect::Label(label.clone().unwrap_or_default()),
+    }
+}
+
+fn reveal(
+    setting: &str,
+    source: &SecretSource,
+    environment: &Environment,
+) -> Result<SecretString, Failure> {
+    source
+        .reveal(environment)
+        .map_err(|source| Failure::Secret {
+            setting: setting.to_owned(),
+            source,
+        })
+}

@@ -1,0 +1,52 @@
+//! The stylesheet and the icon, which are part of the program.
+
+use std::sync::LazyLock;
+
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse as _, Response};
+use sha2::{Digest as _, Sha256};
+
+const STYLE: &str = include_str!("style.css");
+const ICON: &str = include_str!("icon.svg");
+
+/// Browsers may keep both: a changed file has another address.
+const FOR_GOOD: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+
+/// Where the stylesheet of this version is.
+pub(super) fn style_address() -> &'static str {
+    static ADDRESS: LazyLock<String> = LazyLock::new(|| address("style.css", STYLE));
+    &ADDRESS
+}
+
+/// Where the icon of this version is.
+pub(super) fn icon_address() -> &'static str {
+    static ADDRESS: LazyLock<String> = LazyLock::new(|| address("icon.svg", ICON));
+    &ADDRESS
+}
+
+pub(super) async fn style() -> Response {
+    file("text/css; charset=utf-8", STYLE)
+}
+
+pub(super) async fn icon() -> Response {
+    file("image/svg+xml", ICON)
+}
+
+fn file(media: &'static str, text: &'static str) -> Response {
+    let media = HeaderValue::from_static(media);
+    let headers = [
+        (header::CONTENT_TYPE, media),
+        (header::CACHE_CONTROL, FOR_GOOD),
+    ];
+    (headers, text).into_response()
+}
+
+fn address(name: &str, text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    let version: String = digest
+        .iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("/dashboard/{name}?v={version}")
+}

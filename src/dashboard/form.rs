@@ -1,0 +1,204 @@
+//! What a form or a query said, in the words of whoever sent it.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+use zeroize::Zeroizing;
+
+use crate::json::Text;
+use crate::management::{Draft, Error, Expected, Proposal};
+use crate::problem::{Code, Problem};
+
+/// The fields of a form. It may hold secrets, and wipes itself.
+#[derive(Clone, Default)]
+pub(super) struct Form(Vec<(String, Zeroizing<String>)>);
+
+impl Form {
+    /// Reads `application/x-www-form-urlencoded`. Browsers write line ends as CR LF.
+    pub(super) fn of(encoded: &[u8]) -> Self {
+        let fields = form_urlencoded::parse(encoded);
+        let fields = fields.map(|(name, value)| {
+            let value = Zeroizing::new(value.into_owned());
+            (
+                name.into_owned(),
+                Zeroizing::new(value.replace("\r\n", "\n")),
+            )
+        });
+        Self(fields.collect())
+    }
+
+    /// The same form with one more field.
+    #[must_use]
+    pub(super) fn with(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.0.push((name.to_owned(), Zeroizing::new(value.into())));
+        self
+    }
+
+    /// The same form with one more field, where there is a value for it.
+    #[must_use]
+    pub(super) fn with_some(self, name: &str, value: Option<impl Into<String>>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
+    /// What stands in a field, without space around it; nothing where it is not there.
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.raw(name).trim()
+    }
+
+    /// What stands in a field, to the letter.
+    pub(super) fn raw(&self, name: &str) -> &str {
+        self.all(name).next().unwrap_or_default()
+    }
+
+    /// What stands in a field, where something does.
+    pub(super) fn some(&self, name: &str) -> Option<&str> {
+        Some(self.text(name)).filter(|text| !text.is_empty())
+    }
+
+    /// Everything of one name, such as what was ticked in a group.
+    pub(super) fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
+        let fields = self.0.iter().filter(move |(given, _)| given == name);
+        fields.map(|(_, value)| value.as_str())
+    }
+
+    /// Whether `value` was chosen among those of `name`.
+    pub(super) fn has(&self, name: &str, value: &str) -> bool {
+        self.all(name).any(|given| given == value)
+    }
+
+    /// The state in which the page showed what is to be changed.
+    pub(super) fn expected(&self) -> Expected {
+        match self.some("revision") {
+            None => Expected::Any,
+            Some(text) => Expected::OneOf(text.parse().into_iter().collect()),
+        }
+    }
+
+    /// The same fields as the query of an address, without those left empty.
+    pub(super) fn query(&self) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        for (name, value) in self.0.iter().filter(|(_, value)| !value.is_empty()) {
+            query.append_pair(name, value);
+        }
+        query.finish()
+    }
+
+    /// The same form without a field.
+    pub(super) fn without(mut self, name: &str) -> Self {
+        self.0.retain(|(given, _)| given != name);
+        self
+    }
+}
+
+impl fmt::Debug for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.0.iter().map(|(name, _)| name))
+            .finish()
+    }
+}
+
+/// The body that the API would have been sent, made of a form.
+#[derive(Default)]
+pub(super) struct Body(Map<String, Value>);
+
+impl Body {
+    /// A member with this value.
+    pub(super) fn set(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.0.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// A member with this value, or none where there is no value.
+    pub(super) fn set_some(self, name: &str, value: Option<impl Into<Value>>) -> Self {
+        match value {
+            Some(value) => self.set(name, value),
+            None => self,
+        }
+    }
+
+    /// What it proposes to make.
+    ///
+    /// # Errors
+    /// When it is not JSON that the API would read.
+    pub(super) fn into_new<D: Draft>(self) -> Result<Proposal<D>, Error> {
+        self.read(Proposal::to_create)
+    }
+
+    /// What it proposes to change.
+    ///
+    /// # Errors
+    /// When it is not JSON that the API would read.
+    pub(super) fn into_change<D: Draft>(self) -> Result<Proposal<D>, Error> {
+        self.read(Proposal::to_update)
+    }
+
+    fn read<T>(self, make: impl FnOnce(Text<'_>) -> T) -> Result<T, Error> {
+        let text = Zeroizing::new(Value::Object(self.0).to_string());
+        let text = Text::parse(text.as_bytes())
+            .map_err(|not_json| Problem::of_body(Code::Format, not_json.to_string()))?;
+        Ok(make(text))
+    }
+}
+
+/// The member for a field that may be left empty.
+pub(super) fn or_null(text: Option<&str>) -> Value {
+    text.map_or(Value::Null, Value::from)
+}
+
+/// The member for a field that wants a whole number. What is none goes as it is, to be refused.
+pub(super) fn number(text: &str) -> Value {
+    text.parse::<i64>()
+        .map_or_else(|_| text.into(), Value::from)
+}
+
+/// The member for a field with a moment in UTC: browsers leave out seconds and zone.
+pub(super) fn moment(text: Option<&str>) -> Value {
+    let Some(text) = text else {
+        return Value::Null;
+    };
+    match text.len() {
+        16 => format!("{text}:00.000Z").into(),
+        19 => format!("{text}.000Z").into(),
+        23 => format!("{text}Z").into(),
+        _ => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_says_what_was_typed() {
+        let form = Form::of(b"name=+Zo%C3%AB+&text=a%0D%0Ab&use=enc&use=sig&empty=");
+        assert_eq!(form.text("name"), "Zoë");
+        assert_eq!(form.raw("text"), "a\nb");
+        assert_eq!(form.all("use").collect::<Vec<_>>(), ["enc", "sig"]);
+        assert!(form.has("use", "sig") && !form.has("use", "data"));
+        assert_eq!(form.some("empty"), None);
+        assert_eq!(form.some("absent"), None);
+        assert_eq!(
+            form.without("text").query(),
+            "name=+Zo%C3%AB+&use=enc&use=sig"
+        );
+    }
+
+    #[test]
+    fn a_moment_is_read_as_browsers_write_it() {
+        assert_eq!(moment(Some("2030-01-31T12:00")), "2030-01-31T12:00:00.000Z");
+        assert_eq!(
+            moment(Some("2030-01-31T12:00:05")),
+            "2030-01-31T12:00:05.000Z"
+        );
+        assert_eq!(
+            moment(Some("2030-01-31T12:00:05.250Z")),
+            "2030-01-31T12:00:05.250Z"
+        );
+        assert_eq!(moment(Some("tomorrow")), "tomorrow");
+        assert_eq!(moment(None), Value::Null);
+    }
+}

@@ -1,0 +1,78 @@
+//! What every page has, whatever it shows: a name for its request, a time limit, and headers that
+//! keep browsers from doing anything with it but show it.
+
+use std::any::Any;
+use std::net::SocketAddr;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use super::app::Dashboard;
+use super::fault::{self, Fault};
+use super::session::Transport;
+use crate::client_address::ClientAddress;
+use crate::request_tag::RequestTag;
+
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// No script, no style and no image of others, no frame around us, no form to elsewhere.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
+                      frame-ancestors 'none'; base-uri 'none'";
+
+const HEADERS: [(HeaderName, &str); 6] = [
+    (header::CONTENT_SECURITY_POLICY, POLICY),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    // Not `no-referrer`, which would take their origin from our own forms.
+    (header::REFERRER_POLICY, "same-origin"),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        "same-origin",
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    ),
+];
+
+/// Frames one request. Outermost of all layers.
+pub(super) async fn frame(
+    State(dashboard): State<Dashboard>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let given = request.headers().get(X_REQUEST_ID);
+    let named = given.and_then(|name| RequestTag::from_client(name.as_bytes()).ok()?);
+    let tag = named.unwrap_or_else(|| RequestTag::new(&dashboard.clock, &dashboard.entropy));
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    let peer = peer.map(|peer| peer.0.ip());
+    let proxies = &dashboard.settings.http.trusted_proxies;
+    let client = ClientAddress::of(peer, request.headers(), proxies);
+    request.extensions_mut().insert(client);
+    request.extensions_mut().insert(Transport::of(client.0));
+    request.extensions_mut().insert(tag.clone());
+
+    let limit = dashboard.settings.limits.request_timeout.0;
+    let response = tokio::time::timeout(limit, next.run(request)).await;
+    let response = response.unwrap_or_else(|_| Fault::TimedOut.into_response());
+    let mut response = fault::drawn(response, None, &tag);
+    let headers = response.headers_mut();
+    for (name, value) in HEADERS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if let Ok(name) = HeaderValue::from_str(tag.as_str()) {
+        headers.insert(X_REQUEST_ID, name);
+    }
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// What is left of a page that panicked: an answer, and a line in the log.
+pub(super) fn panicked(_: Box<dyn Any + Send>) -> Response {
+    tracing::error!("a page panicked: this is a defect; the line before this one tells where");
+    Fault::Defect.into_response()
+}

@@ -1,0 +1,213 @@
+//! The audit trail: searched, read, taken away as a file.
+
+use std::collections::HashMap;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse as _, Response};
+use futures_util::stream::try_unfold;
+use maud::{Markup, html};
+
+use super::policies::{chosen, service};
+use crate::audit::{Entry, Export, Filter, Format, entries, entry};
+use crate::dashboard::desk::{Addressed, Asked, Desk};
+use crate::dashboard::fault::Fault;
+use crate::dashboard::form::Form;
+use crate::dashboard::view::fields::{Field, Fields};
+use crate::dashboard::view::filters::{Filters, options};
+use crate::dashboard::view::list::{empty, facts, pager, table};
+use crate::dashboard::view::shell::Section;
+use crate::dashboard::view::words::{Tone, badge, count, millis, moment, said};
+use crate::ids::{RecordId, ServiceId};
+use crate::management::{Page, services};
+
+const PLACE: &str = Section::Audit.place();
+
+const OPERATIONS: [(&str, &str); 5] = [
+    ("encrypt", "encrypt"),
+    ("decrypt", "decrypt"),
+    ("sign", "sign"),
+    ("verify", "verify"),
+    ("hash", "hash"),
+];
+
+pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
+    let mut filters = Filters::of(query);
+    let filter = filter(&mut filters);
+    let request = filters.page();
+    let page = if filters.are_right() {
+        let older_than = request.after().map(RecordId::from_uuid);
+        let rows = entries(&desk.context.pool, &filter, older_than, request.rows()).await?;
+        Page::of(request, rows, |entry: &Entry| entry.id.uuid())
+    } else {
+        Page::of(request, Vec::new(), |entry: &Entry| entry.id.uuid())
+    };
+    let services = services::choices(&desk.context).await?;
+    let named: Vec<_> = page
+        .items
+        .iter()
+        .filter_map(|entry| entry.application_id)
+        .collect();
+    let names = services::names(&desk.context, &named).await?;
+    let file = filters.query().clone().without("cursor").query();
+    let content = html! {
+        div.head {
+            h1 { "Audit" }
+            @if filters.are_right() {
+                div.actions {
+                    a.button href={ (PLACE) "/export.csv?" (file) } { "Export CSV" }
+                    a.button href={ (PLACE) "/export.ndjson?" (file) } { "Export NDJSON" }
+                }
+            }
+        }
+        p.lead { "Every request of the runtime API, newest first. No answer left before its record was committed." }
+        (filters.form(PLACE, |fields| shown(fields, &services)))
+        @if page.items.is_empty() && filters.narrow() {
+            (empty("No record fits", "Widen the filters above.", None))
+        } @else if page.items.is_empty() {
+            (empty("No records yet", "As soon as an application calls the runtime API, its requests are listed here.", None))
+        } @else {
+            (table("Audit records", &["Time", "Operation", "Service", "Answer", "Policy", "Took", "Size"],
+                page.items.iter().map(|entry| row(entry, &names))))
+        }
+        (pager(PLACE, filters.query(), page.next_cursor))
+    };
+    Ok(desk.page(Section::Audit, "Audit", &content))
+}
+
+pub(in crate::dashboard) async fn show(
+    desk: Desk,
+    Addressed(id): Addressed<RecordId>,
+) -> Result<Markup, Fault> {
+    let record = entry(&desk.context.pool, id)
+        .await?
+        .ok_or(Fault::NotFound)?;
+    let names = services::names(&desk.context, record.application_id.as_slice()).await?;
+    let faint = |text: &str| html! { span.faint { (text) } };
+    let content = html! {
+        p.crumbs { a href=(PLACE) { "Audit" } }
+        div.head { h1 { "Audit record" } (answer(&record)) }
+        section.card {
+            (facts([
+                ("Time", moment(record.timestamp)),
+                ("Operation", html! { (record.operation_type.as_deref().unwrap_or("not said")) }),
+                ("Endpoint", html! { @match &record.endpoint { Some(path) => code { (path) }, None => (faint("a count of requests")) } }),
+                ("Service", html! { @match record.application_id { Some(id) => (service(id, &names)), None => (faint("not known")) } }),
+                ("API key", html! { @match record.api_key_id { Some(id) => a href={ "/dashboard/api-keys/" (id) } { (id) }, None => (faint("not known")) } }),
+                ("Policy", html! { @match &record.policy_number { Some(number) => a href={ "/dashboard/policies/" (number) } { (number) }, None => (faint("none")) } }),
+                ("Key", html! { @match record.key_id { Some(id) => a href={ "/dashboard/keys/" (id) } { (id) }, None => (faint("none")) } }),
+                ("Client address", html! { (record.client_address.as_deref().unwrap_or("not known")) }),
+                ("Payload", html! { (count(record.payload_size_bytes)) " bytes" }),
+                ("Took", html! { (millis(f64::from(record.response_time_ms))) }),
+                ("Status", html! { (record.response_status) }),
+                ("Error", html! { @match &record.error_code { Some(code) => code { (code) }, None => (faint("none")) } }),
+                ("Request", html! { a href={ (PLACE) "?" (Form::default().with("requestId", record.request_id.as_str()).query()) } { (said(&record.request_id)) } }),
+                ("Record", html! { code { (record.id) } }),
+            ]))
+            @if let Some(message) = &record.error_message { p { strong { "What was wrong: " } (said(message)) } }
+        }
+    };
+    Ok(desk.page(Section::Audit, "Audit record", &content))
+}
+
+pub(in crate::dashboard) async fn export_csv(
+    desk: Desk,
+    Asked(query): Asked,
+) -> Result<Response, Fault> {
+    download(&desk, query, Format::Csv)
+}
+
+pub(in crate::dashboard) async fn export_ndjson(
+    desk: Desk,
+    Asked(query): Asked,
+) -> Result<Response, Fault> {
+    download(&desk, query, Format::Ndjson)
+}
+
+/// Streams the selection. Should it break off, so does the response, which then cannot be mistaken
+/// for a complete one.
+fn download(desk: &Desk, query: Form, format: Format) -> Result<Response, Fault> {
+    let mut filters = Filters::of(query);
+    let filter = filter(&mut filters);
+    if !filters.are_right() {
+        return Err(Fault::NotFound);
+    }
+    let export = Export::new(desk.context.pool.clone(), filter, format);
+    let chunks = try_unfold(export, async |mut export| {
+        let chunk = export.next().await.inspect_err(|error| {
+            tracing::error!(%error, "an export of the trail broke off");
+        })?;
+        Ok::<_, sqlx::Error>(chunk.map(|chunk| (Bytes::from(chunk), export)))
+    });
+    let (media, name) = match format {
+        Format::Csv => (
+            "text/csv; charset=utf-8",
+            "attachment; filename=\"audit.csv\"",
+        ),
+        Format::Ndjson => (
+            "application/x-ndjson",
+            "attachment; filename=\"audit.ndjson\"",
+        ),
+    };
+    let headers: [(HeaderName, HeaderValue); 2] = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(media)),
+        (header::CONTENT_DISPOSITION, HeaderValue::from_static(name)),
+    ];
+    Ok((headers, Body::from_stream(chunks)).into_response())
+}
+
+fn filter(filters: &mut Filters) -> Filter {
+    Filter {
+        request_id: filters.text("requestId"),
+        application_id: filters.parsed("applicationId", "this must be a service"),
+        operation_type: filters.parsed("operationType", "this is not an operation"),
+        status: filters.parsed("status", "this must be an HTTP status"),
+        policy_number: filters.text("policyNumber"),
+        key_id: filters.parsed("keyId", "this must be the id of a key"),
+        from: filters.moment("from"),
+        to: filters.moment("to"),
+    }
+}
+
+fn shown(fields: Fields<'_>, services: &[(ServiceId, String)]) -> Markup {
+    html! {
+        (fields.select(Field { name: "operationType", label: "Operation", ..Field::default() },
+            Some("Any"), options(OPERATIONS)))
+        (fields.select(Field { name: "applicationId", label: "Service", ..Field::default() },
+            Some("Any"), chosen(services)))
+        (fields.line("text", Field { name: "status", label: "HTTP status", ..Field::default() }))
+        (fields.line("text", Field { name: "policyNumber", label: "Policy number", ..Field::default() }))
+        (fields.line("text", Field { name: "keyId", label: "Key ID", ..Field::default() }))
+        (fields.line("text", Field { name: "requestId", label: "Request ID", ..Field::default() }))
+        (fields.line("datetime-local", Field { name: "from", label: "From (UTC)", ..Field::default() }))
+        (fields.line("datetime-local", Field { name: "to", label: "Before (UTC)", ..Field::default() }))
+    }
+}
+
+fn row(entry: &Entry, names: &HashMap<ServiceId, String>) -> Vec<Markup> {
+    vec![
+        html! { a href={ (PLACE) "/" (entry.id) } { (moment(entry.timestamp)) } },
+        html! { (entry.operation_type.as_deref().unwrap_or("not said")) },
+        match entry.application_id {
+            Some(id) => service(id, names),
+            None => html! { span.faint { "not known" } },
+        },
+        answer(entry),
+        html! { @match &entry.policy_number { Some(number) => (number), None => span.faint { "none" } } },
+        html! { span.number { (millis(f64::from(entry.response_time_ms))) } },
+        html! { span.number { (count(entry.payload_size_bytes)) " B" } },
+    ]
+}
+
+fn answer(entry: &Entry) -> Markup {
+    let text = match &entry.error_code {
+        Some(code) => format!("{} {code}", entry.response_status),
+        None => entry.response_status.to_string(),
+    };
+    let tone = match entry.response_status {
+        ..400 => Tone::Good,
+        400..500 => Tone::Warn,
+        500.. => Tone::Bad,
+    };
+    badge(tone, &text)
+}

@@ -1,0 +1,255 @@
+//! What administrators changed, with before and after.
+
+use axum::response::{IntoResponse as _, Response};
+use maud::{Markup, html};
+use serde_json::{Map, Value};
+
+use crate::dashboard::desk::{Addressed, Asked, Desk};
+use crate::dashboard::fault::Fault;
+use crate::dashboard::form::Form;
+use crate::dashboard::view::fields::Field;
+use crate::dashboard::view::filters::{Filters, options};
+use crate::dashboard::view::list::{empty, facts, pager, table};
+use crate::dashboard::view::shell::Section;
+use crate::dashboard::view::words::{Tone, badge, moment, said};
+use crate::ids::EventId;
+use crate::management::events::{self, Filter, Recorded, ResourceId};
+use crate::management::{Page, PageRequest};
+
+const PLACE: &str = Section::Events.place();
+
+pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Result<Response, Fault> {
+    let mut filters = Filters::of(query);
+    let resource_id: Option<ResourceId> =
+        filters.parsed("resourceId", "this must be the id of a resource");
+    let filter = Filter {
+        request_id: filters.text("requestId"),
+        api_key_id: filters.parsed("apiKeyId", "this must be the id of an API key"),
+        action: filters.text("action"),
+        resource_type: filters.text("resourceType"),
+        resource_id,
+        from: filters.moment("from"),
+        to: filters.moment("to"),
+    };
+    let page = if filters.are_right() {
+        events::list(&desk.context, &filter, filters.page()).await?
+    } else {
+        Page::of(PageRequest::default(), Vec::new(), |event: &Recorded| {
+            event.id.uuid()
+        })
+    };
+    let content = html! {
+        div.head { h1 { "Management events" } }
+        p.lead { "Every change by an administrator, recorded in the transaction that made it." }
+        (filters.form(PLACE, |fields| html! {
+            (fields.select(Field { name: "action", label: "Action", ..Field::default() }, Some("Any"), options(ACTIONS)))
+            (fields.select(Field { name: "resourceType", label: "Of what", ..Field::default() }, Some("Any"), options(TYPES)))
+            (fields.line("text", Field { name: "resourceId", label: "Resource ID", ..Field::default() }))
+            (fields.line("text", Field { name: "apiKeyId", label: "Admin key ID", ..Field::default() }))
+            (fields.line("text", Field { name: "requestId", label: "Request ID", ..Field::default() }))
+            (fields.line("datetime-local", Field { name: "from", label: "From (UTC)", ..Field::default() }))
+            (fields.line("datetime-local", Field { name: "to", label: "Before (UTC)", ..Field::default() }))
+        }))
+        @if page.items.is_empty() && filters.narrow() {
+            (empty("No event fits", "Widen the filters above.", None))
+        } @else if page.items.is_empty() {
+            (empty("Nothing was changed yet", "Every change by an administrator will be listed here.", None))
+        } @else {
+            (table("Management events", &["Time", "Action", "What", "By"], page.items.iter().map(row)))
+        }
+        (pager(PLACE, filters.query(), page.next_cursor))
+    };
+    Ok(desk
+        .page(Section::Events, "Management events", &content)
+        .into_response())
+}
+
+pub(in crate::dashboard) async fn show(
+    desk: Desk,
+    Addressed(id): Addressed<EventId>,
+) -> Result<Markup, Fault> {
+    let event = events::read(&desk.context, id)
+        .await?
+        .ok_or(Fault::NotFound)?;
+    let faint = |text: &str| html! { span.faint { (text) } };
+    let (changed, same) = difference(event.before.as_ref(), event.after.as_ref());
+    let same_of = Form::default()
+        .with("resourceId", event.resource_id.as_str())
+        .query();
+    let content = html! {
+        p.crumbs { a href=(PLACE) { "Management events" } }
+        div.head { h1 { (words(&event.resource_type)) } (action(&event.action)) }
+        section.card {
+            (facts([
+                ("Time", moment(event.timestamp)),
+                ("By", by(&event)),
+                ("Resource", html! { (resource(&event)) }),
+                ("All its events", html! { a href={ (PLACE) "?" (same_of) } { "Show" } }),
+                ("Client address", html! { @match event.client_address { Some(address) => (address), None => (faint("none: on this machine")) } }),
+                ("Request", html! { @match &event.request_id { Some(request) => code { (request) }, None => (faint("none")) } }),
+                ("Event", html! { code { (event.id) } }),
+            ]))
+        }
+        section.card.difference aria-labelledby="difference" {
+            h2 #difference { "What changed" }
+            @if changed.is_empty() {
+                p.faint { "Nothing that is shown." }
+            } @else {
+                (table("What changed", &["Member", "Before", "After"], changed.iter().map(|change| vec![
+                    html! { (change.member) },
+                    value(change.before.as_ref()),
+                    value(change.after.as_ref()),
+                ])))
+            }
+            @if !same.is_empty() {
+                details {
+                    summary { "What stayed the same" }
+                    (table("What stayed the same", &["Member", "Value"], same.iter().map(|(member, kept)| vec![
+                        html! { (member) }, value(Some(kept)),
+                    ])))
+                }
+            }
+        }
+    };
+    Ok(desk.page(Section::Events, "Management event", &content))
+}
+
+const ACTIONS: [(&str, &str); 5] = [
+    ("create", "Create"),
+    ("update", "Update"),
+    ("delete", "Delete"),
+    ("revoke", "Revoke"),
+    ("destroy", "Destroy"),
+];
+
+const TYPES: [(&str, &str); 5] = [
+    ("service", "Service"),
+    ("policy", "Policy"),
+    ("key", "Key"),
+    ("api_key", "API key"),
+    ("import_key", "Wrapping key of an import"),
+];
+
+/// One member that is not as it was.
+#[derive(Debug, PartialEq)]
+struct Changed {
+    member: String,
+    before: Option<Value>,
+    after: Option<Value>,
+}
+
+/// The members that changed, and those that did not.
+fn difference(
+    before: Option<&Value>,
+    after: Option<&Value>,
+) -> (Vec<Changed>, Vec<(String, Value)>) {
+    let nothing = Map::new();
+    let members = |state: Option<&Value>| match state {
+        Some(Value::Object(members)) => members.clone(),
+        _ => nothing.clone(),
+    };
+    let (before, mut after) = (members(before), members(after));
+    let (mut changed, mut same) = (Vec::new(), Vec::new());
+    for (member, was) in before {
+        match after.remove(&member) {
+            Some(is) if is == was => same.push((member, was)),
+            is => changed.push(Changed {
+                member,
+                before: Some(was),
+                after: is,
+            }),
+        }
+    }
+    changed.extend(after.into_iter().map(|(member, is)| Changed {
+        member,
+        before: None,
+        after: Some(is),
+    }));
+    (changed, same)
+}
+
+fn value(value: Option<&Value>) -> Markup {
+    match value {
+        None => html! { span.faint { "—" } },
+        Some(Value::Null) => html! { span.faint { "none" } },
+        Some(Value::String(text)) => said(text),
+        Some(other) => html! { (other) },
+    }
+}
+
+fn row(event: &Recorded) -> Vec<Markup> {
+    vec![
+        html! { a href={ (PLACE) "/" (event.id) } { (moment(event.timestamp)) } },
+        action(&event.action),
+        html! { (words(&event.resource_type)) " " (named(event)) br; span.id { (event.resource_id) } },
+        by(event),
+    ]
+}
+
+/// The name of the resource at the time.
+fn named(event: &Recorded) -> Markup {
+    let state = event.after.as_ref().or(event.before.as_ref());
+    let name = state
+        .and_then(|state| state.get("name"))
+        .and_then(Value::as_str);
+    html! { @if let Some(name) = name { strong { (said(name)) } } }
+}
+
+fn by(event: &Recorded) -> Markup {
+    match event.api_key_id {
+        Some(id) => html! { a href={ "/dashboard/api-keys/" (id) } { (said(&event.actor)) } },
+        None => html! { (said(&event.actor)) " " span.faint { "(the service itself)" } },
+    }
+}
+
+fn resource(event: &Recorded) -> Markup {
+    let place = match event.resource_type.as_str() {
+        "service" => "services",
+        "policy" => "policies",
+        "key" => "keys",
+        "api_key" => "api-keys",
+        _ => return html! { code { (event.resource_id) } },
+    };
+    html! { a href={ "/dashboard/" (place) "/" (event.resource_id) } { (event.resource_id) } }
+}
+
+fn words(resource_type: &str) -> String {
+    let known = TYPES.into_iter().find(|(name, _)| *name == resource_type);
+    known.map_or(resource_type, |(_, words)| words).to_owned()
+}
+
+fn action(action: &str) -> Markup {
+    let tone = match action {
+        "create" => Tone::Good,
+        "delete" | "revoke" | "destroy" => Tone::Bad,
+        _ => Tone::Idle,
+    };
+    badge(tone, action)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_difference_tells_what_came_went_and_changed() {
+        let before = json!({"name": "a", "tier": "standard", "old": 1});
+        let after = json!({"name": "b", "tier": "standard", "new": null});
+        let (changed, same) = difference(Some(&before), Some(&after));
+        let of = |member: &str, before, after| Changed {
+            member: member.to_owned(),
+            before,
+            after,
+        };
+        let expected = [
+            of("name", Some(json!("a")), Some(json!("b"))),
+            of("old", Some(json!(1)), None),
+            of("new", None, Some(Value::Null)),
+        ];
+        assert_eq!(changed, expected);
+        assert_eq!(same, [("tier".to_owned(), json!("standard"))]);
+        assert_eq!(difference(None, Some(&after)).0.len(), 3);
+    }
+}

@@ -1,0 +1,261 @@
+//! The steps of a key's life: each asked about before it is taken, with what it means.
+
+use std::str::FromStr;
+
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use maud::{Markup, html};
+
+use super::keys::{place, rules, status};
+use crate::dashboard::desk::{Desk, Sent, done};
+use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::form::{Body, Form};
+use crate::dashboard::view::confirm::{Question, ask};
+use crate::dashboard::view::notice::Notice;
+use crate::dashboard::view::shell::Section;
+use crate::dashboard::view::words::{said, span};
+use crate::ids::KeyId;
+use crate::keys::{Key, Origin, Status};
+use crate::management::keys::{self, KeyDraft, NewKeyDraft};
+use crate::management::{Error, Expected, Resource as _};
+use crate::problem::Problem;
+
+/// A step that administrators can have a key take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::dashboard) enum Step {
+    Rotate,
+    Activate,
+    Retire,
+    Disable,
+    Restore,
+    Delete,
+}
+
+impl Step {
+    pub(super) const ALL: [Self; 6] = [
+        Self::Rotate,
+        Self::Activate,
+        Self::Retire,
+        Self::Disable,
+        Self::Restore,
+        Self::Delete,
+    ];
+
+    /// Its name in addresses.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Rotate => "rotate",
+            Self::Activate => "activate",
+            Self::Retire => "retire",
+            Self::Disable => "disable",
+            Self::Restore => "restore",
+            Self::Delete => "delete",
+        }
+    }
+
+    pub(super) const fn button(self) -> &'static str {
+        match self {
+            Self::Rotate => "Rotate",
+            Self::Activate => "Activate",
+            Self::Retire => "Retire",
+            Self::Disable => "Disable",
+            Self::Restore => "Restore",
+            Self::Delete => "Delete",
+        }
+    }
+
+    pub(super) const fn is_dangerous(self) -> bool {
+        matches!(self, Self::Disable | Self::Delete)
+    }
+
+    /// Whether a key in its state can take it.
+    pub(super) fn fits(self, key: &Key) -> bool {
+        use Status::{Active, Disabled, PendingDestruction, Retired};
+        match self {
+            // What others made, others must replace.
+            Self::Rotate => key.status == Active && key.origin == Origin::Generated,
+            Self::Activate => matches!(key.status, Retired | Disabled),
+            Self::Retire => matches!(key.status, Active | Disabled),
+            Self::Disable => matches!(key.status, Active | Retired),
+            Self::Restore => key.status == PendingDestruction,
+            Self::Delete => matches!(key.status, Active | Retired | Disabled),
+        }
+    }
+
+    /// Where it leads, where it only changes the state.
+    const fn leads_to(self) -> Option<Status> {
+        match self {
+            Self::Activate => Some(Status::Active),
+            Self::Retire => Some(Status::Retired),
+            Self::Disable | Self::Restore => Some(Status::Disabled),
+            Self::Rotate | Self::Delete => None,
+        }
+    }
+
+    const fn notice(self) -> Notice {
+        match self {
+            Self::Rotate => Notice::Rotated,
+            Self::Restore => Notice::Restored,
+            Self::Activate | Self::Retire | Self::Disable | Self::Delete => Notice::Saved,
+        }
+    }
+
+    const fn means(self) -> &'static [&'static str] {
+        match self {
+            Self::Rotate => &[
+                "The token makes a new key of the same kind, which becomes active.",
+                "This key is retired: it seals and signs nothing new, and still opens and verifies what it made.",
+            ],
+            Self::Activate => &[
+                "It protects, encrypts and signs again.",
+                "An active envelope key of the same service and family is retired in the same moment.",
+            ],
+            Self::Retire => &[
+                "It protects, encrypts and signs nothing new.",
+                "What it made can still be opened and verified.",
+            ],
+            Self::Disable => &[
+                "It does nothing at all: what it sealed cannot be opened until it is active or retired again.",
+                "If it is the service's only active key, nothing can be protected for that service.",
+            ],
+            Self::Restore => {
+                &["It is not destroyed, and stays disabled until you activate or retire it."]
+            }
+            Self::Delete => &[
+                "It does nothing from now on: what it sealed cannot be opened.",
+                "When the delay below has run out the token destroys it, and nothing can bring it back.",
+                "Until then it can be restored.",
+            ],
+        }
+    }
+}
+
+impl FromStr for Step {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        Self::ALL
+            .into_iter()
+            .find(|step| step.name() == name)
+            .ok_or(())
+    }
+}
+
+/// The key and the step that a path names.
+fn named((id, step): (String, String)) -> Result<(KeyId, Step), Fault> {
+    let id = id.parse().map_err(|_| Fault::NotFound)?;
+    let step = step.parse().map_err(|()| Fault::NotFound)?;
+    Ok((id, step))
+}
+
+pub(in crate::dashboard) async fn confirm(
+    desk: Desk,
+    Path(path): Path<(String, String)>,
+) -> Result<Markup, Fault> {
+    let (id, step) = named(path)?;
+    question(&desk, id, step, &[]).await
+}
+
+pub(in crate::dashboard) async fn take(
+    desk: Desk,
+    Path(path): Path<(String, String)>,
+    Sent(form): Sent,
+) -> Result<Response, Fault> {
+    let (id, step) = named(path)?;
+    match carry_out(&desk, id, step, &form).await {
+        Ok(id) => Ok(done(&place(id), step.notice())),
+        Err(error) => {
+            let page = question(&desk, id, step, &refusal(error)?).await?;
+            Ok((StatusCode::CONFLICT, page).into_response())
+        }
+    }
+}
+
+async fn carry_out(desk: &Desk, id: KeyId, step: Step, form: &Form) -> Result<KeyId, Error> {
+    let expected = form.expected();
+    match step {
+        Step::Rotate => rotate(desk, id, &expected).await,
+        Step::Delete => {
+            keys::delete(&desk.context, rules(desk), id, &expected).await?;
+            Ok(id)
+        }
+        Step::Activate | Step::Retire | Step::Disable | Step::Restore => {
+            let status = step.leads_to().map(Status::name);
+            let proposal = Body::default()
+                .set_some("status", status)
+                .into_change::<KeyDraft>()?;
+            keys::update(&desk.context, id, &expected, proposal).await?;
+            Ok(id)
+        }
+    }
+}
+
+/// Has the token make a key like this one, and retires this one.
+async fn rotate(desk: &Desk, id: KeyId, expected: &Expected) -> Result<KeyId, Error> {
+    let former = keys::read(&desk.context, id).await?;
+    expected.check(former.revision())?;
+    let body = Body::default()
+        .set("serviceId", former.service_id.to_string())
+        .set("name", former.name.as_str())
+        .set("use", former.usage.name())
+        .set("algorithm", former.algorithm.name())
+        .set("generate", true);
+    let vault = &desk.dashboard.vault;
+    let made = keys::create(
+        &desk.context,
+        vault,
+        rules(desk),
+        body.into_new::<NewKeyDraft>()?,
+    )
+    .await?;
+    // An envelope key has made way in that transaction; others are retired after it.
+    let former = keys::read(&desk.context, id).await?;
+    if former.status == Status::Active {
+        let retire = Body::default().set("status", Status::Retired.name());
+        keys::update(&desk.context, id, &Expected::Any, retire.into_change()?).await?;
+    }
+    Ok(made.id)
+}
+
+async fn question(
+    desk: &Desk,
+    id: KeyId,
+    step: Step,
+    problems: &[Problem],
+) -> Result<Markup, Fault> {
+    let key = keys::read(&desk.context, id).await?;
+    let (there, revision) = (place(id), key.revision.to_string());
+    let delay = rules(desk).destruction_delay;
+    let question = Question {
+        title: &format!("{} this key?", step.button()),
+        subject: html! {
+            strong { (said(&key.name)) } " (" code { (key.id) } ", " (key.algorithm.name()) ") is " (status(key.status)) "."
+            @if step == Step::Delete {
+                " It will be destroyed on " (crate::dashboard::view::words::moment(desk.now().plus(delay)))
+                ", in " (span(delay)) "."
+            }
+        },
+        means: step.means(),
+        dangerous: step.is_dangerous(),
+        yes: &format!("{} key", step.button()),
+        action: &format!("{there}/{}", step.name()),
+        fields: &[("revision", &revision)],
+        back: &there,
+    };
+    let content = ask(&desk.viewer, &question, problems);
+    Ok(desk.page(Section::Keys, &format!("{} key", step.button()), &content))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_reads_back_as_itself() {
+        for step in Step::ALL {
+            assert_eq!(step.name().parse(), Ok(step));
+        }
+        assert_eq!("destroy".parse::<Step>(), Err(()));
+    }
+}

@@ -1,0 +1,151 @@
+//! What to look at: states that are allowed and rarely meant, things that end, limits that are near.
+
+use std::time::Duration;
+
+use maud::{Markup, html};
+
+use crate::audit::traffic::loads;
+use crate::clock::Timestamp;
+use crate::dashboard::desk::Desk;
+use crate::dashboard::fault::Fault;
+use crate::dashboard::pages::policy_state::state;
+use crate::dashboard::view::words::{Tone, badge, count, distance, said};
+use crate::management::dangers::{self, Dangers, Expiring};
+use crate::management::services::{self, Service};
+use crate::management::{Error, Missing};
+use crate::policy::{FailureMode, Status};
+
+/// What ends within this time is told.
+const SOON: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+/// Of its limit, in percent, from which on a service is near it.
+const NEAR: i64 = 80;
+
+/// A service near its limit.
+struct Busy {
+    service: Service,
+    /// Its busiest minute, in percent of what its limit allows for long.
+    percent: i64,
+    limited: i64,
+}
+
+pub(super) async fn attention(desk: &Desk) -> Result<Markup, Fault> {
+    let now = desk.now();
+    let found = dangers::find(&desk.context, now.plus(SOON)).await?;
+    let busy = busy(desk, now).await?;
+    Ok(html! {
+        section.card aria-labelledby="attention" {
+            h2 #attention { "What to look at" }
+            @if nothing(&found) && busy.is_empty() {
+                p { (badge(Tone::Good, "nothing")) " " span.faint { "Every policy protects, and nothing ends within 30 days." } }
+            } @else {
+                ul.dangers {
+                    (policies(&found))
+                    @for service in &busy { (near(service)) }
+                    @for key in &found.expiring_keys { (ending("Key", "/dashboard/keys", now, key)) }
+                    @for key in &found.expiring_api_keys { (ending("API key", "/dashboard/api-keys", now, key)) }
+                    @if found.open_to_all > 0 {
+                        li {
+                            (badge(Tone::Warn, "open to all"))
+                            a href="/dashboard/policies?status=active" {
+                                @if found.open_to_all == 1 { "1 active policy" } @else { (count(found.open_to_all)) " active policies" }
+                            }
+                            " may be used by every service."
+                        }
+                    }
+                }
+            }
+        }
+    })
+}
+
+fn nothing(found: &Dangers) -> bool {
+    found.policies.is_empty()
+        && found.keyless.is_empty()
+        && found.open_to_all == 0
+        && found.expiring_keys.is_empty()
+        && found.expiring_api_keys.is_empty()
+}
+
+fn policies(found: &Dangers) -> Markup {
+    html! {
+        @for policy in &found.policies {
+            li {
+                @if policy.status == Status::Active {
+                    (badge(Tone::Warn, "failure mode passthrough"))
+                } @else {
+                    (state(policy.status, policy.failure_mode))
+                }
+                a href={ "/dashboard/policies/" (policy.id) } { "Policy " (policy.policy_number) }
+                (match (policy.status, policy.failure_mode) {
+                    (Status::Inactive, FailureMode::Passthrough) => "gives payloads back unprotected.",
+                    (Status::Inactive, FailureMode::Drop) => "throws payloads away.",
+                    (Status::Inactive, FailureMode::Error) => "refuses to protect.",
+                    (Status::Active, _) => "would give payloads back unprotected, were it made inactive.",
+                })
+            }
+        }
+        @for policy in &found.keyless {
+            li {
+                (badge(Tone::Bad, "no key"))
+                a href={ "/dashboard/policies/" (policy.id) } { "Policy " (policy.policy_number) }
+                "cannot protect:"
+                a href={ "/dashboard/keys/new?serviceId=" (policy.destination_service_id) } { (said(&policy.destination)) }
+                "has no active key for it."
+            }
+        }
+    }
+}
+
+fn near(busy: &Busy) -> Markup {
+    html! {
+        li {
+            @if busy.limited > 0 { (badge(Tone::Bad, "over its limit")) } @else { (badge(Tone::Warn, "near its limit")) }
+            a href={ "/dashboard/services/" (busy.service.id) } { (said(&busy.service.name)) }
+            "reached " (busy.percent) " % of its rate in the last hour"
+            @if busy.limited > 0 { ", and " (count(busy.limited)) " of its requests were refused for it" }
+            "."
+        }
+    }
+}
+
+fn ending<I: std::fmt::Display>(
+    what: &str,
+    place: &str,
+    now: Timestamp,
+    item: &Expiring<I>,
+) -> Markup {
+    let is_over = item.expires_at <= now;
+    html! {
+        li {
+            @if is_over { (badge(Tone::Bad, "expired")) } @else { (badge(Tone::Warn, "expires")) }
+            a href={ (place) "/" (item.id) } { (what) " " (said(&item.name)) }
+            @if is_over { "was to be replaced " (distance(now, item.expires_at)) "." }
+            @else { "ends " (distance(now, item.expires_at)) "." }
+        }
+    }
+}
+
+/// The services that came near their limits in the last hour.
+async fn busy(desk: &Desk, now: Timestamp) -> Result<Vec<Busy>, Fault> {
+    let mut busy = Vec::new();
+    for load in loads(&desk.context.pool, now.minus(HOUR)).await? {
+        let service = match services::read(&desk.context, load.service).await {
+            Ok(service) => service,
+            Err(Error::Missing(Missing::Service)) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        let a_minute = i64::from(service.rate_limit.requests_per_second.get()) * 60;
+        let percent = load.busiest * 100 / a_minute.max(1);
+        if percent >= NEAR || load.limited > 0 {
+            busy.push(Busy {
+                service,
+                percent,
+                limited: load.limited,
+            });
+        }
+    }
+    Ok(busy)
+}

@@ -1,0 +1,179 @@
+//! Signing in with an admin key, and out.
+
+use axum::Extension;
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use maud::{Markup, html};
+
+use crate::auth::{Administrator, Denied};
+use crate::client_address::ClientAddress;
+use crate::dashboard::app::Dashboard;
+use crate::dashboard::desk::{Asked, Desk, Sent};
+use crate::dashboard::fault::Fault;
+use crate::dashboard::form::Form;
+use crate::dashboard::gate::{TOKEN, Visitor};
+use crate::dashboard::session::{self, Secret, Transport};
+use crate::dashboard::view::shell;
+use crate::ratelimit::{Rule, Scope};
+
+/// Why somebody is not let in. All bad keys look the same.
+#[derive(Clone, Copy)]
+enum Refused {
+    BadKey,
+    TooOften,
+}
+
+pub(in crate::dashboard) async fn ask(
+    Extension(visitor): Extension<Visitor>,
+    Asked(query): Asked,
+) -> Markup {
+    page(&visitor, place(&query), None)
+}
+
+pub(in crate::dashboard) async fn enter(
+    State(dashboard): State<Dashboard>,
+    Extension(visitor): Extension<Visitor>,
+    Extension(ClientAddress(client)): Extension<ClientAddress>,
+    Extension(transport): Extension<Transport>,
+    Sent(form): Sent,
+) -> Result<Response, Fault> {
+    let again = |status, why| (status, page(&visitor, place(&form), Some(why))).into_response();
+    let scope = Scope::SignIns(client);
+    if dashboard.limiter.take(scope, Rule::SIGN_INS).await.is_err() {
+        return Ok(again(StatusCode::TOO_MANY_REQUESTS, Refused::TooOften));
+    }
+    let Some(administrator) = authenticate(&dashboard, &form, client).await? else {
+        return Ok(again(StatusCode::UNAUTHORIZED, Refused::BadKey));
+    };
+    // Never the secret that the browser came with: somebody else may have put it there.
+    let secret = Secret::generate(&dashboard.entropy);
+    let now = dashboard.clock.now();
+    session::open(&dashboard.database, now, &secret, &administrator).await?;
+    Ok(with_cookie(
+        Redirect::to(place(&form)).into_response(),
+        transport.keep(&secret),
+    ))
+}
+
+pub(in crate::dashboard) async fn leave(
+    desk: Desk,
+    Extension(transport): Extension<Transport>,
+) -> Result<Response, Fault> {
+    session::close(&desk.dashboard.database, &desk.viewer.secret).await?;
+    let away = Redirect::to("/dashboard/sign-in?out=yes").into_response();
+    Ok(with_cookie(away, transport.forget()))
+}
+
+async fn authenticate(
+    dashboard: &Dashboard,
+    form: &Form,
+    client: std::net::IpAddr,
+) -> Result<Option<Administrator>, Fault> {
+    let bearer = zeroize::Zeroizing::new(format!("Bearer {}", form.text("key")));
+    let authenticator = &dashboard.authenticator;
+    match authenticator
+        .authenticate(Some(bearer.as_bytes()), client)
+        .await
+    {
+        Ok(caller) => Ok(caller.administrator().ok()),
+        Err(Denied::Refused(refusal)) => {
+            tracing::info!(%client, %refusal, "a sign-in to the dashboard was refused");
+            Ok(None)
+        }
+        Err(Denied::Unreadable(_)) => Err(sqlx::Error::PoolTimedOut.into()),
+    }
+}
+
+/// Where to go after the sign-in: nowhere but to pages of ours.
+fn place(form: &Form) -> &str {
+    let wanted = form.text("to");
+    let path = wanted.split(['?', '#']).next().unwrap_or_default();
+    let is_ours = path == "/dashboard" || path.starts_with("/dashboard/");
+    let is_plain = wanted
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+        && !wanted.contains("..");
+    if is_ours && is_plain {
+        wanted
+    } else {
+        "/dashboard"
+    }
+}
+
+fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Response {
+    response
+        .headers_mut()
+        .extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
+    response
+}
+
+fn page(visitor: &Visitor, to: &str, refused: Option<Refused>) -> Markup {
+    let wrong = refused.map(|why| match why {
+        Refused::BadKey => {
+            "This key is not accepted. Sign in with an admin key that is active and \
+                            may be used from here."
+        }
+        Refused::TooOften => "Too many attempts from your address. Wait a minute, then try again.",
+    });
+    let content = html! {
+        div.lone.narrow {
+            div.brand-large { (shell::mark()) }
+            h1 { "Sign in to Sealward" }
+            form method="post" action="/dashboard/sign-in" {
+                input type="hidden" name=(TOKEN) value=(visitor.secret.form_token());
+                input type="hidden" name="to" value=(to);
+                div.field.wrong[wrong.is_some()] {
+                    label for="key" { "Admin key" }
+                    p.hint #key-hint { "It begins with " code { "sk_admin_" } "." }
+                    @if let Some(wrong) = wrong {
+                        p.problem #key-problem role="alert" { (wrong) }
+                    }
+                    input #key type="password" name="key" autocomplete="current-password"
+                        spellcheck="false" autocapitalize="none" required autofocus
+                        aria-describedby=(if wrong.is_some() { "key-hint key-problem" } else { "key-hint" })
+                        aria-invalid=[wrong.map(|_| "true")];
+                }
+                button.main.wide type="submit" { "Sign in" }
+            }
+            p.faint {
+                "You are signed out after 15 minutes without activity, and after 12 hours in any case. \
+                 The first admin key is made with "
+                code { "sealward api-key create --type admin --name NAME" } "."
+            }
+        }
+    };
+    shell::bare("Sign in", &content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sign_in_leads_to_pages_of_ours_alone() {
+        let to = |wanted: &str| place(&Form::default().with("to", wanted)).to_owned();
+        let ours = [
+            "/dashboard",
+            "/dashboard/keys?use=enc",
+            "/dashboard?range=day",
+        ];
+        for wanted in ours {
+            assert_eq!(to(wanted), wanted);
+        }
+        let others = [
+            "",
+            "https://evil.example/dashboard/",
+            "//evil.example/dashboard",
+            "/dashboards",
+            "/admin/keys",
+            "/dashboard/\\evil.example",
+            "/dashboard/../admin/keys",
+            "/dashboard/ x",
+            "/dashboard/\u{202e}x",
+        ];
+        for wanted in others {
+            assert_eq!(to(wanted), "/dashboard", "{wanted}");
+        }
+    }
+}

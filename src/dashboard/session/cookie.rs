@@ -1,0 +1,103 @@
+//! The cookie that holds a browser's secret.
+
+use std::net::IpAddr;
+
+use axum::http::{HeaderMap, HeaderValue, header};
+
+use super::Secret;
+
+/// How a browser comes to this service, which decides what its cookie must demand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::dashboard) enum Transport {
+    /// Over a network, so over TLS, ended here or by a proxy in front. A browser that comes without
+    /// drops the cookie, and so cannot sign in.
+    Network,
+    /// From this machine, where there need be no TLS.
+    Loopback,
+}
+
+impl Transport {
+    /// The way of a request from `client`, through the proxies that are trusted.
+    pub(in crate::dashboard) fn of(client: IpAddr) -> Self {
+        if client.is_loopback() {
+            Self::Loopback
+        } else {
+            Self::Network
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Network => "__Host-sealward",
+            Self::Loopback => "sealward",
+        }
+    }
+
+    const fn attributes(self) -> &'static str {
+        match self {
+            Self::Network => "; Path=/; HttpOnly; SameSite=Strict; Secure",
+            Self::Loopback => "; Path=/; HttpOnly; SameSite=Strict",
+        }
+    }
+
+    /// The secret that a request carries.
+    pub(in crate::dashboard) fn read(self, headers: &HeaderMap) -> Option<Secret> {
+        let lines = headers.get_all(header::COOKIE).iter();
+        let mut cookies = lines
+            .filter_map(|line| line.to_str().ok())
+            .flat_map(|line| line.split(';'))
+            .filter_map(|cookie| cookie.trim().split_once('='))
+            .filter(|(name, _)| *name == self.name());
+        let (_, text) = cookies.next()?;
+        // Two of a name are the work of somebody else.
+        cookies.next().is_none().then(|| Secret::parse(text))?
+    }
+
+    /// Has the browser keep `secret` until it is closed.
+    pub(in crate::dashboard) fn keep(self, secret: &Secret) -> Option<HeaderValue> {
+        let cookie = format!("{}={}{}", self.name(), *secret.text(), self.attributes());
+        let mut value = HeaderValue::from_str(&cookie).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+
+    /// Has the browser forget its secret.
+    pub(in crate::dashboard) fn forget(self) -> Option<HeaderValue> {
+        HeaderValue::from_str(&format!("{}={}; Max-Age=0", self.name(), self.attributes())).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Entropy;
+
+    fn carrying(line: &str) -> HeaderMap {
+        HeaderMap::from_iter([(header::COOKIE, HeaderValue::from_str(line).unwrap())])
+    }
+
+    #[test]
+    fn a_cookie_is_for_this_host_and_for_tls_wherever_there_is_a_network() {
+        let secret = Secret::generate(&Entropy::system());
+        let near = Transport::of("127.0.0.1".parse().unwrap());
+        let far = Transport::of("192.0.2.1".parse().unwrap());
+        let text = |way: Transport| way.keep(&secret).unwrap().to_str().unwrap().to_owned();
+        assert!(text(far).starts_with("__Host-sealward="));
+        assert!(text(far).ends_with("; Path=/; HttpOnly; SameSite=Strict; Secure"));
+        assert!(text(near).starts_with("sealward="));
+        assert!(text(near).ends_with("; Path=/; HttpOnly; SameSite=Strict"));
+    }
+
+    #[test]
+    fn a_secret_is_found_among_other_cookies_and_never_taken_of_two() {
+        let way = Transport::Network;
+        let secret = Secret::generate(&Entropy::system());
+        let pair = format!("__Host-sealward={}", *secret.text());
+        let found = |line: &str| way.read(&carrying(line)).map(|read| read.form_token());
+        let ours = Some(secret.form_token());
+        assert_eq!(found(&format!("a=b; {pair}; c=d")), ours);
+        assert_eq!(found(&format!("{pair}; {pair}")), None);
+        assert_eq!(found(&pair.replace("__Host-", "")), None);
+        assert_eq!(found("__Host-sealward=AAAA"), None);
+    }
+}

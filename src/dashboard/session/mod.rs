@@ -1,0 +1,132 @@
+//! Who is signed in: a secret in a cookie, its digest in the database, and the admin key behind it.
+//!
+//! A session is over when its browser has been away for 15 minutes, after 12 hours, when it is signed
+//! out, and when its key is not good any more. A browser that has not signed in has a secret too,
+//! which no session belongs to, so that the sign-in form has its token like any other.
+
+mod cookie;
+mod store;
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use sha2::{Digest as _, Sha256};
+use sqlx::PgPool;
+use subtle::ConstantTimeEq as _;
+use zeroize::Zeroizing;
+
+use crate::auth::{Administrator, AtRest};
+use crate::clock::{Entropy, Timestamp};
+
+pub(super) use self::cookie::Transport;
+
+/// How long a browser may be away.
+const IDLE: Duration = Duration::from_secs(15 * 60);
+
+/// How long a session lasts at most.
+const LONGEST: Duration = Duration::from_secs(12 * 60 * 60);
+
+/// What a browser holds. It wipes itself and is never shown.
+#[derive(Clone)]
+pub(super) struct Secret(Zeroizing<[u8; 32]>);
+
+impl Secret {
+    /// A new one.
+    pub(super) fn generate(entropy: &Entropy) -> Self {
+        Self(Zeroizing::new(entropy.bytes()))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let bytes = Zeroizing::new(BASE64_URL_SAFE_NO_PAD.decode(text).ok()?);
+        let bytes = bytes.as_slice().try_into().ok()?;
+        Some(Self(Zeroizing::new(bytes)))
+    }
+
+    fn text(&self) -> Zeroizing<String> {
+        Zeroizing::new(BASE64_URL_SAFE_NO_PAD.encode(self.0.as_slice()))
+    }
+
+    /// What forms of this browser carry. It does not tell the secret.
+    pub(super) fn form_token(&self) -> String {
+        BASE64_URL_SAFE_NO_PAD.encode(self.derived(b"form"))
+    }
+
+    /// Whether a form of this browser carried `token`.
+    pub(super) fn has_form_token(&self, token: &str) -> bool {
+        self.form_token().as_bytes().ct_eq(token.as_bytes()).into()
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        self.derived(b"session")
+    }
+
+    fn derived(&self, purpose: &[u8]) -> [u8; 32] {
+        let digest = Sha256::new()
+            .chain_update(purpose)
+            .chain_update([0])
+            .chain_update(self.0.as_slice());
+        digest.finalize().into()
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+/// Begins a session, and sweeps away those that are over.
+pub(super) async fn open(
+    database: &PgPool,
+    now: Timestamp,
+    secret: &Secret,
+    administrator: &Administrator,
+) -> sqlx::Result<()> {
+    store::sweep(database, now.minus(IDLE), now.minus(LONGEST)).await?;
+    store::insert(database, secret.digest(), administrator.api_key_id(), now).await
+}
+
+/// The key behind a session that is not over; its browser is here, now.
+pub(super) async fn resume(
+    database: &PgPool,
+    now: Timestamp,
+    secret: &Secret,
+) -> sqlx::Result<Option<AtRest>> {
+    let (idle_since, began) = (now.minus(IDLE), now.minus(LONGEST));
+    store::touch(database, secret.digest(), now, idle_since, began).await
+}
+
+/// Ends a session.
+pub(super) async fn close(database: &PgPool, secret: &Secret) -> sqlx::Result<()> {
+    store::delete(database, secret.digest()).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_token_belongs_to_one_browser_and_tells_nothing_of_its_secret() {
+        let (one, other) = (
+            Secret::generate(&Entropy::system()),
+            Secret::generate(&Entropy::system()),
+        );
+        assert!(one.has_form_token(&one.form_token()));
+        for wrong in [other.form_token(), String::new(), one.text().to_string()] {
+            assert!(!one.has_form_token(&wrong));
+        }
+        assert_ne!(one.derived(b"form"), one.digest());
+        assert_eq!(format!("{one:?}"), "[redacted]");
+    }
+
+    #[test]
+    fn a_secret_reads_back_as_itself() {
+        let secret = Secret::generate(&Entropy::system());
+        let read = Secret::parse(&secret.text()).unwrap();
+        assert_eq!(read.0, secret.0);
+        for bad in ["", "AAAA", "not base64"] {
+            assert!(Secret::parse(bad).is_none(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Fields of forms: each with its label, its hint, what was typed, and what is wrong with it.
+
+use maud::{Markup, html};
+
+use crate::dashboard::form::Form;
+use crate::problem::Problem;
+
+/// A form being drawn: what stands in it, and what is wrong with that.
+#[derive(Clone, Copy)]
+pub(in crate::dashboard) struct Fields<'a> {
+    form: &'a Form,
+    problems: &'a [Problem],
+}
+
+/// How one field is called, explained and asked for.
+#[derive(Clone, Copy, Default)]
+pub(in crate::dashboard) struct Field<'a> {
+    /// The member of the API that it becomes.
+    pub(in crate::dashboard) name: &'a str,
+    pub(in crate::dashboard) label: &'a str,
+    pub(in crate::dashboard) hint: &'a str,
+    pub(in crate::dashboard) required: bool,
+}
+
+/// One of the values that may be chosen.
+pub(in crate::dashboard) struct Choice<'a> {
+    pub(in crate::dashboard) value: &'a str,
+    pub(in crate::dashboard) label: &'a str,
+    pub(in crate::dashboard) hint: &'a str,
+}
+
+impl<'a> Fields<'a> {
+    pub(in crate::dashboard) fn new(form: &'a Form, problems: &'a [Problem]) -> Self {
+        Self { form, problems }
+    }
+
+    /// A line of text; `kind` is the type of the input.
+    pub(in crate::dashboard) fn line(&self, kind: &str, field: Field<'_>) -> Markup {
+        self.framed(field, &html! {
+            input id=(field.name) type=(kind) name=(field.name) value=(self.form.raw(field.name))
+                required[field.required] spellcheck="false" autocomplete="off"
+                aria-describedby=[self.described(field)] aria-invalid=[self.invalid(field.name)];
+        })
+    }
+
+    /// Several lines of text.
+    pub(in crate::dashboard) fn area(&self, field: Field<'_>, rows: u8) -> Markup {
+        self.framed(field, &html! {
+            textarea id=(field.name) name=(field.name) rows=(rows) spellcheck="false"
+                autocomplete="off" required[field.required]
+                aria-describedby=[self.described(field)] aria-invalid=[self.invalid(field.name)] {
+                (self.form.raw(field.name))
+            }
+        })
+    }
+
+    /// Several lines of a secret, or of what may be one: never written back into a page.
+    pub(in crate::dashboard) fn secret_area(&self, field: Field<'_>, rows: u8) -> Markup {
+        self.framed(
+            field,
+            &html! {
+                textarea.mono id=(field.name) name=(field.name) rows=(rows) spellcheck="false"
+                    autocomplete="off" aria-describedby=[self.described(field)]
+                    aria-invalid=[self.invalid(field.name)] {}
+            },
+        )
+    }
+
+    /// One secret line, never written back into a page.
+    pub(in crate::dashboard) fn secret_line(&self, field: Field<'_>) -> Markup {
+        self.framed(field, &html! {
+            input id=(field.name) type="password" name=(field.name) autocomplete="off"
+                aria-describedby=[self.described(field)] aria-invalid=[self.invalid(field.name)];
+        })
+    }
+
+    /// One of a list. `none` is the text of choosing nothing, where that is possible.
+    pub(in crate::dashboard) fn select(
+        &self,
+        field: Field<'_>,
+        none: Option<&str>,
+        choices: impl IntoIterator<Item = (String, String)>,
+    ) -> Markup {
+        let chosen = self.form.text(field.name);
+        let choices: Vec<_> = choices.into_iter().collect();
+        let is_listed = chosen.is_empty() || choices.iter().any(|(value, _)| value == chosen);
+        self.framed(field, &html! {
+            select id=(field.name) name=(field.name) required[field.required]
+                aria-describedby=[self.described(field)] aria-invalid=[self.invalid(field.name)] {
+                @if let Some(none) = none {
+                    option value="" selected[chosen.is_empty()] { (none) }
+                }
+                @for (value, label) in &choices {
+                    option value=(value) selected[value == chosen] { (label) }
+                }
+                @if !is_listed { option value=(chosen) selected { (chosen) } }
+            }
+        })
+    }
+
+    /// One of a few, each explained.
+    pub(in crate::dashboard) fn radios(&self, field: Field<'_>, choices: &[Choice<'_>]) -> Markup {
+        self.group(field, choices, "radio")
+    }
+
+    /// Any of a few, each explained.
+    pub(in crate::dashboard) fn checks(&self, field: Field<'_>, choices: &[Choice<'_>]) -> Markup {
+        self.group(field, choices, "checkbox")
+    }
+
+    /// Yes or no.
+    pub(in crate::dashboard) fn check(&self, field: Field<'_>) -> Markup {
+        let choice = Choice {
+            value: "yes",
+            label: field.label,
+            hint: field.hint,
+        };
+        html! {
+            div.field.wrong[self.is_wrong(field.name)] {
+                (self.problem(field.name))
+                (self.option(field.name, &choice, "checkbox"))
+            }
+        }
+    }
+
+    /// All that is wrong, with the way to each field; said first, so that nobody has to look for it.
+    pub(in crate::dashboard) fn summary(&self) -> Markup {
+        html! {
+            @if !self.problems.is_empty() {
+                div.notice.bad role="alert" {
+                    h2 { "This was not saved" }
+                    ul {
+                        @for problem in self.problems {
+                            li {
+                                @if problem.field.is_empty() {
+                                    (problem.message)
+                                } @else {
+                                    a href={ "#" (root(&problem.field)) } { (problem.field) }
+                                    ": " (problem.message)
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn group(&self, field: Field<'_>, choices: &[Choice<'_>], kind: &str) -> Markup {
+        html! {
+            fieldset.field.wrong[self.is_wrong(field.name)] #(field.name)
+                aria-describedby=[self.described(field)] {
+                legend { (field.label) }
+                (hint(field))
+                (self.problem(field.name))
+                @for choice in choices { (self.option(field.name, choice, kind)) }
+            }
+        }
+    }
+
+    fn option(&self, name: &str, choice: &Choice<'_>, kind: &str) -> Markup {
+        let id = format!("{name}-{}", choice.value);
+        html! {
+            div.option {
+                input id=(id) type=(kind) name=(name) value=(choice.value)
+                    checked[self.form.has(name, choice.value)]
+                    aria-describedby=[(!choice.hint.is_empty()).then(|| format!("{id}-hint"))];
+                label for=(id) { (choice.label) }
+                @if !choice.hint.is_empty() {
+                    p.hint id={ (id) "-hint" } { (choice.hint) }
+                }
+            }
+        }
+    }
+
+    fn framed(&self, field: Field<'_>, input: &Markup) -> Markup {
+        html! {
+            div.field.wrong[self.is_wrong(field.name)] {
+                label for=(field.name) {
+                    (field.label)
+                    @if !field.required { span.faint { " (optional)" } }
+                }
+                (hint(field))
+                (self.problem(field.name))
+                (input)
+            }
+        }
+    }
+
+    fn problem(&self, name: &str) -> Markup {
+        html! {
+            @if self.is_wrong(name) {
+                p.problem id={ (name) "-problem" } {
+                    @for (place, problem) in self.problems_of(name).enumerate() {
+                        @if place > 0 { br; }
+                        @if problem.field != name { (detail(&problem.field, name)) ": " }
+                        (problem.message)
+                    }
+                }
+            }
+        }
+    }
+
+    fn problems_of(&self, name: &str) -> impl Iterator<Item = &'a Problem> {
+        let problems = self.problems;
+        problems
+            .iter()
+            .filter(move |problem| root(&problem.field) == name)
+    }
+
+    fn is_wrong(&self, name: &str) -> bool {
+        self.problems_of(name).next().is_some()
+    }
+
+    fn invalid(&self, name: &str) -> Option<&'static str> {
+        self.is_wrong(name).then_some("true")
+    }
+
+    fn described(&self, field: Field<'_>) -> Option<String> {
+        let hint = (!field.hint.is_empty()).then(|| format!("{}-hint", field.name));
+        let problem = self
+            .is_wrong(field.name)
+            .then(|| format!("{}-problem", field.name));
+        match (hint, problem) {
+            (Some(hint), Some(problem)) => Some(format!("{hint} {problem}")),
+            (hint, problem) => hint.or(problem),
+        }
+    }
+}
+
+fn hint(field: Field<'_>) -> Markup {
+    html! {
+        @if !field.hint.is_empty() { p.hint id={ (field.name) "-hint" } { (field.hint) } }
+    }
+}
+
+/// The field that shows a member: a list is one field, an object has one for each of its members.
+fn root(member: &str) -> &str {
+    member.split('[').next().unwrap_or(member)
+}
+
+/// Which item of a list, counted as people count.
+fn detail(member: &str, name: &str) -> String {
+    let place = member
+        .strip_prefix(name)
+        .and_then(|rest| rest.strip_prefix('[')?.strip_suffix(']'));
+    match place.and_then(|place| place.parse::<usize>().ok()) {
+        Some(place) => format!("Item {}", place + 1),
+        None => member.to_owned(),
+    }
+}

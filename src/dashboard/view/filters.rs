@@ -1,0 +1,129 @@
+//! What a list is narrowed to: read from the address, shown above the list.
+
+use std::str::FromStr;
+
+use maud::{Markup, html};
+use serde::de::DeserializeOwned;
+use serde::de::IntoDeserializer as _;
+use serde::de::value::{Error as ValueError, StrDeserializer};
+
+use super::fields::Fields;
+use crate::dashboard::form::{Form, moment};
+use crate::management::{Cursor, PageRequest};
+use crate::problem::{Code, Problem};
+
+/// The filters of an address, and what is wrong with them. A filter that is wrong shows nothing,
+/// not everything.
+pub(in crate::dashboard) struct Filters {
+    query: Form,
+    problems: Vec<Problem>,
+}
+
+impl Filters {
+    pub(in crate::dashboard) fn of(query: Form) -> Self {
+        Self {
+            query,
+            problems: Vec::new(),
+        }
+    }
+
+    /// Free text.
+    pub(in crate::dashboard) fn text(&mut self, name: &str) -> Option<String> {
+        self.read(name, "this must not contain U+0000", |text| {
+            (!text.contains('\0')).then(|| text.to_owned())
+        })
+    }
+
+    /// Something with a form of its own; `form` says which.
+    pub(in crate::dashboard) fn parsed<T: FromStr>(&mut self, name: &str, form: &str) -> Option<T> {
+        self.read(name, form, |text| text.parse().ok())
+    }
+
+    /// A moment in UTC, as browsers write it.
+    pub(in crate::dashboard) fn moment<T: FromStr>(&mut self, name: &str) -> Option<T> {
+        self.read(name, "this must be a date and a time", |text| {
+            moment(Some(text)).as_str()?.parse().ok()
+        })
+    }
+
+    /// A value by its name in the API.
+    pub(in crate::dashboard) fn named<T: DeserializeOwned>(&mut self, name: &str) -> Option<T> {
+        self.read(name, "this is not one of the values", |text| {
+            let text: StrDeserializer<'_, ValueError> = text.into_deserializer();
+            T::deserialize(text).ok()
+        })
+    }
+
+    /// Which page. A cursor that is none leads to the first.
+    pub(in crate::dashboard) fn page(&self) -> PageRequest {
+        PageRequest {
+            after: self
+                .query
+                .some("cursor")
+                .and_then(|text| text.parse::<Cursor>().ok()),
+            ..PageRequest::default()
+        }
+    }
+
+    /// Whether all filters could be read.
+    pub(in crate::dashboard) fn are_right(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// Whether the list is narrowed at all.
+    pub(in crate::dashboard) fn narrow(&self) -> bool {
+        !self
+            .query
+            .clone()
+            .without("cursor")
+            .without("done")
+            .query()
+            .is_empty()
+    }
+
+    /// The address as it was asked.
+    pub(in crate::dashboard) fn query(&self) -> &Form {
+        &self.query
+    }
+
+    /// The fields above the list.
+    pub(in crate::dashboard) fn form(
+        &self,
+        place: &str,
+        fields: impl FnOnce(Fields<'_>) -> Markup,
+    ) -> Markup {
+        html! {
+            form.filters method="get" action=(place) role="search" {
+                (fields(Fields::new(&self.query, &self.problems)))
+                div.actions {
+                    button type="submit" { "Filter" }
+                    @if self.narrow() { a.button href=(place) { "Clear" } }
+                }
+            }
+        }
+    }
+
+    fn read<T>(
+        &mut self,
+        name: &str,
+        form: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        let text = self.query.some(name)?;
+        let value = read(text);
+        if value.is_none() {
+            self.problems
+                .push(Problem::new(name, Code::Format, form.to_owned()));
+        }
+        value
+    }
+}
+
+/// The names of a set of values, each as what it is called here.
+pub(in crate::dashboard) fn options<const N: usize>(
+    values: [(&str, &str); N],
+) -> impl Iterator<Item = (String, String)> {
+    values
+        .into_iter()
+        .map(|(value, label)| (value.to_owned(), label.to_owned()))
+}

@@ -1,0 +1,147 @@
+//! What is around every page: head, navigation, who is signed in.
+
+use maud::{DOCTYPE, Markup, html};
+
+use super::notice::Notice;
+use crate::dashboard::assets;
+use crate::dashboard::gate::{TOKEN, Viewer};
+
+/// The parts of the dashboard, as the navigation lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::dashboard) enum Section {
+    Overview,
+    Services,
+    Policies,
+    Keys,
+    ApiKeys,
+    Audit,
+    Events,
+}
+
+impl Section {
+    const ALL: [Self; 7] = [
+        Self::Overview,
+        Self::Services,
+        Self::Policies,
+        Self::Keys,
+        Self::ApiKeys,
+        Self::Audit,
+        Self::Events,
+    ];
+
+    /// Where it begins.
+    pub(in crate::dashboard) const fn place(self) -> &'static str {
+        match self {
+            Self::Overview => "/dashboard",
+            Self::Services => "/dashboard/services",
+            Self::Policies => "/dashboard/policies",
+            Self::Keys => "/dashboard/keys",
+            Self::ApiKeys => "/dashboard/api-keys",
+            Self::Audit => "/dashboard/audit",
+            Self::Events => "/dashboard/events",
+        }
+    }
+
+    /// What it is called.
+    pub(in crate::dashboard) const fn name(self) -> &'static str {
+        match self {
+            Self::Overview => "Overview",
+            Self::Services => "Services",
+            Self::Policies => "Policies",
+            Self::Keys => "Keys",
+            Self::ApiKeys => "API Keys",
+            Self::Audit => "Audit",
+            Self::Events => "Management events",
+        }
+    }
+}
+
+/// A page for someone who is signed in.
+pub(in crate::dashboard) fn page(
+    viewer: &Viewer,
+    section: Option<Section>,
+    title: &str,
+    content: &Markup,
+) -> Markup {
+    page_with(viewer, section, title, None, content)
+}
+
+/// The same, telling what was just done.
+pub(in crate::dashboard) fn page_with(
+    viewer: &Viewer,
+    section: Option<Section>,
+    title: &str,
+    notice: Option<Notice>,
+    content: &Markup,
+) -> Markup {
+    document(
+        title,
+        &html! {
+            a.skip href="#content" { "Skip to content" }
+            div.frame {
+                header.side {
+                    a.brand href="/dashboard" { (mark()) span { "Sealward" } }
+                    nav aria-label="Main" {
+                        ul {
+                            @for other in Section::ALL {
+                                li {
+                                    a href=(other.place())
+                                        aria-current=[(section == Some(other)).then_some("page")] {
+                                        (other.name())
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    form.account method="post" action="/dashboard/sign-out" {
+                        (token(viewer))
+                        p { span.faint { "Signed in as" } br; bdi { (viewer.administrator.name()) } }
+                        button.quiet type="submit" { "Sign out" }
+                    }
+                }
+                main #content tabindex="-1" {
+                    @if let Some(notice) = notice {
+                        p.notice.good role="status" { (notice.text()) }
+                    }
+                    (content)
+                    footer.faint {
+                        "Sealward " (env!("CARGO_PKG_VERSION")) " · all times are UTC"
+                    }
+                }
+            }
+        },
+    )
+}
+
+/// A page for whoever it is.
+pub(in crate::dashboard) fn bare(title: &str, content: &Markup) -> Markup {
+    document(title, &html! { main.bare #content { (content) } })
+}
+
+/// The field by which the gate knows a form of ours.
+pub(in crate::dashboard) fn token(viewer: &Viewer) -> Markup {
+    html! { input type="hidden" name=(TOKEN) value=(viewer.secret.form_token()); }
+}
+
+/// The mark of the house.
+pub(in crate::dashboard) fn mark() -> Markup {
+    html! { img src=(assets::icon_address()) alt="" width="28" height="28"; }
+}
+
+fn document(title: &str, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="robots" content="noindex";
+                title { (title) " · Sealward" }
+                link rel="icon" href=(assets::icon_address()) type="image/svg+xml";
+                link rel="stylesheet" href=(assets::style_address());
+            }
+            body { (body) }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Words for states, times and amounts. A state is told by a word and a colour, never by colour alone.
+
+use std::time::Duration;
+
+use maud::{Markup, html};
+
+use crate::clock::Timestamp;
+
+/// What a state means to whoever has to act on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::dashboard) enum Tone {
+    Good,
+    Warn,
+    Bad,
+    Idle,
+}
+
+impl Tone {
+    /// The class of the stylesheet.
+    pub(in crate::dashboard) const fn class(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Warn => "warn",
+            Self::Bad => "bad",
+            Self::Idle => "idle",
+        }
+    }
+}
+
+/// A state in a word.
+pub(in crate::dashboard) fn badge(tone: Tone, text: &str) -> Markup {
+    html! { span class={ "badge " (tone.class()) } { (text) } }
+}
+
+/// What people wrote, kept from turning the text around it.
+pub(in crate::dashboard) fn said(text: &str) -> Markup {
+    html! { bdi { (text) } }
+}
+
+/// A moment, to the second.
+pub(in crate::dashboard) fn moment(at: Timestamp) -> Markup {
+    let exact = at.to_string();
+    let date = exact.get(..10).unwrap_or_default();
+    let time = exact.get(11..19).unwrap_or_default();
+    html! { time datetime=(exact) { (date) " " span.clock { (time) } } }
+}
+
+/// A moment, or that there was none.
+pub(in crate::dashboard) fn moment_or(at: Option<Timestamp>, none: &str) -> Markup {
+    match at {
+        Some(at) => moment(at),
+        None => html! { span.faint { (none) } },
+    }
+}
+
+/// How far a moment is from now, in its largest unit.
+pub(in crate::dashboard) fn distance(now: Timestamp, at: Timestamp) -> String {
+    if at > now {
+        format!("in {}", span(at.since(now)))
+    } else {
+        format!("{} ago", span(now.since(at)))
+    }
+}
+
+/// A span of time in its largest unit.
+pub(in crate::dashboard) fn span(span: Duration) -> String {
+    let seconds = span.as_secs();
+    let (amount, unit) = match seconds {
+        0..60 => (seconds, "second"),
+        60..3_600 => (seconds / 60, "minute"),
+        3_600..172_800 => (seconds / 3_600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    if amount == 1 {
+        format!("1 {unit}")
+    } else {
+        format!("{amount} {unit}s")
+    }
+}
+
+/// A number with its thousands apart.
+pub(in crate::dashboard) fn count(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if number < 0 {
+        format!("−{text}")
+    } else {
+        text
+    }
+}
+
+/// Milliseconds with as many digits as matter.
+pub(in crate::dashboard) fn millis(millis: f64) -> String {
+    if millis < 10.0 {
+        format!("{millis:.2} ms")
+    } else if millis < 1_000.0 {
+        format!("{millis:.0} ms")
+    } else {
+        format!("{:.1} s", millis / 1_000.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_written_for_people() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(-1_000), "−1,000");
+        assert_eq!(millis(0.256), "0.26 ms");
+        assert_eq!(millis(42.4), "42 ms");
+        assert_eq!(millis(2_500.0), "2.5 s");
+    }
+
+    #[test]
+    fn a_distance_is_told_in_its_largest_unit() {
+        let at = Timestamp::from_millis;
+        let now = at(1_700_000_000_000);
+        let told = |seconds: i64| distance(now, at(1_700_000_000_000 + seconds * 1_000));
+        assert_eq!(told(-5), "5 seconds ago");
+        assert_eq!(told(-60), "1 minute ago");
+        assert_eq!(told(7_200), "in 2 hours");
+        assert_eq!(told(86_400 * 7), "in 7 days");
+    }
+}

@@ -1,0 +1,278 @@
+//! The JOSE header: what is read of `protected`, and how ours is written.
+
+use std::str::FromStr;
+
+use super::algorithm::{Alg, Curve, Enc, Family, OaepHash};
+use crate::binary::{append_base64url, from_base64url, to_base64url};
+use crate::json::{Members, Text};
+use crate::problem::{Code, Problem, Problems};
+
+/// The longest `protected` that is read, in characters of base64url. Ours are under 500.
+pub(super) const MAX_LEN: usize = 8 * 1024;
+
+const READ: [&str; 8] = ["alg", "enc", "kid", "cty", "typ", "epk", "apu", "apv"];
+
+/// Each of these would change what the envelope means, or where its key comes from.
+const REFUSED: [&str; 7] = ["zip", "crit", "p2c", "jku", "jwk", "x5u", "x5c"];
+
+/// What the header of an envelope says.
+#[derive(Debug)]
+pub(super) struct Header {
+    pub(super) wrapping: Wrapping,
+    pub(super) enc: Enc,
+    pub(super) kid: Option<String>,
+}
+
+/// How the content key is wrapped, with what the header tells for it.
+#[derive(Debug)]
+pub(super) enum Wrapping {
+    Oaep(OaepHash),
+    Agreement(Agreement),
+}
+
+/// The sender's half of ECDH-ES.
+#[derive(Debug)]
+pub(super) struct Agreement {
+    pub(super) alg: Alg,
+    pub(super) curve: Curve,
+    /// Uncompressed, and not yet known to be on the curve; empty where it cannot be.
+    pub(super) point: Vec<u8>,
+    pub(super) apu: Vec<u8>,
+    pub(super) apv: Vec<u8>,
+}
+
+impl Wrapping {
+    pub(super) fn family(&self) -> Family {
+        match self {
+            Self::Oaep(_) => Family::Rsa,
+            Self::Agreement(_) => Family::Ec,
+        }
+    }
+}
+
+/// Reads the decoded `protected`; the problems are named as seen from inside it.
+pub(super) fn read(json: &[u8]) -> Result<Header, Problems> {
+    let text = Text::parse(json).map_err(|_| {
+        Problem::of_body(Code::Format, "this must be the base64url of a JSON object")
+    })?;
+    let names: Vec<&str> = READ.into_iter().chain(REFUSED).collect();
+    let mut members = Members::of(text, &names);
+    for name in REFUSED {
+        if members.get(name).is_some() {
+            members.note(Problem::new(
+                name,
+                Code::Unsupported,
+                "this is not accepted",
+            ));
+        }
+    }
+    let alg = named(&mut members, "alg", &Alg::ALL.map(Alg::name));
+    let enc = named(&mut members, "enc", &Enc::ALL.map(Enc::name));
+    let kid = members.optional_string("kid");
+    members.optional_string("cty");
+    members.optional_string("typ");
+    let wrapping = alg.and_then(|alg| wrapping(&mut members, alg));
+    members.finish(|| {
+        Some(Header {
+            wrapping: wrapping?,
+            enc: enc?,
+            kid: kid?.map(Into::into),
+        })
+    })
+}
+
+/// Writes the header of an envelope of ours, in base64url. `epk` is an uncompressed point.
+pub(super) fn write(alg: Alg, enc: Enc, kid: &str, epk: Option<(Curve, &[u8])>) -> String {
+    let mut json = format!(
+        r#"{{"alg":"{alg}","enc":"{enc}","kid":{},"cty":"json""#,
+        serde_json::Value::from(kid)
+    );
+    if let Some((curve, point)) = epk {
+        let coordinates = point.split_first().map_or(point, |(_form, xy)| xy);
+        let (x, y) = coordinates.split_at(coordinates.len() / 2);
+        json.push_str(&format!(r#","epk":{{"kty":"EC","crv":"{curve}","x":"#));
+        for (coordinate, behind) in [(x, r#","y":"#), (y, "}")] {
+            json.push('"');
+            append_base64url(&mut json, coordinate);
+            json.push('"');
+            json.push_str(behind);
+        }
+    }
+    json.push('}');
+    to_base64url(json.as_bytes())
+}
+
+fn wrapping(members: &mut Members<'_>, alg: Alg) -> Option<Wrapping> {
+    match alg {
+        Alg::RsaOaep256 => Some(Wrapping::Oaep(OaepHash::Sha256)),
+        Alg::RsaOaep => Some(Wrapping::Oaep(OaepHash::Sha1)),
+        Alg::EcdhEsA256Kw | Alg::EcdhEsA128Kw => {
+            let apu = party(members, "apu");
+            let apv = party(members, "apv");
+            let (curve, point) = match ephemeral_point(members.required("epk")?) {
+                Ok(found) => found,
+                Err(problems) => {
+                    members.note_inside("epk", problems);
+                    return None;
+                }
+            };
+            Some(Wrapping::Agreement(Agreement {
+                alg,
+                curve,
+                point,
+                apu: apu?,
+                apv: apv?,
+            }))
+        }
+    }
+}
+
+/// The ephemeral public key, a JWK (RFC 7518, section 6.2.1), as an uncompressed point.
+fn ephemeral_point(jwk: Text<'_>) -> Result<(Curve, Vec<u8>), Problems> {
+    let mut members = Members::of(jwk, &["kty", "crv", "x", "y"]);
+    if members
+        .required_string("kty")
+        .is_some_and(|kty| kty != "EC")
+    {
+        members.note(Problem::new("kty", Code::Unsupported, "this must be EC"));
+    }
+    let curve = named::<Curve>(&mut members, "crv", &Curve::ALL.map(Curve::name));
+    let x = members
+        .required_string("x")
+        .and_then(|x| decoded(&mut members, "x", &x));
+    let y = members
+        .required_string("y")
+        .and_then(|y| decoded(&mut members, "y", &y));
+    let (curve, x, y) = members.finish(|| Some((curve?, x?, y?)))?;
+    // Coordinates of another length are no point; that is for the curve to find, like any other.
+    let whole = [&x, &y].map(|coordinate| coordinate.len() == curve.coordinate_len());
+    let point = if whole == [true; 2] {
+        [vec![4], x, y].concat()
+    } else {
+        Vec::new()
+    };
+    Ok((curve, point))
+}
+
+/// What one side calls itself in the key derivation; nothing where it does not.
+fn party(members: &mut Members<'_>, name: &str) -> Option<Vec<u8>> {
+    match members.optional_string(name)? {
+        None => Some(Vec::new()),
+        Some(text) => decoded(members, name, &text),
+    }
+}
+
+fn named<T: FromStr>(members: &mut Members<'_>, name: &str, offered: &[&str]) -> Option<T> {
+    let found = members.required_string(name)?.parse().ok();
+    if found.is_none() {
+        let message = format!("this must be one of {}", offered.join(", "));
+        members.note(Problem::new(name, Code::Unsupported, message));
+    }
+    found
+}
+
+/// Reads canonical base64url, or notes that the member is none.
+pub(super) fn decoded(members: &mut Members<'_>, name: &str, text: &str) -> Option<Vec<u8>> {
+    let bytes = from_base64url(text).ok();
+    if bytes.is_none() {
+        let message = "this must be base64url without padding";
+        members.note(Problem::new(name, Code::Format, message));
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(json: &str) -> Vec<(String, Code)> {
+        let problems = read(json.as_bytes()).err().unwrap_or_default().into_vec();
+        problems
+            .into_iter()
+            .map(|problem| (problem.field, problem.code))
+            .collect()
+    }
+
+    #[test]
+    fn ours_is_written_in_one_way_and_reads_back() {
+        let written = write(Alg::RsaOaep256, Enc::A256GCM, "key_1", None);
+        let json = from_base64url(&written).unwrap();
+        assert_eq!(
+            str::from_utf8(&json).unwrap(),
+            r#"{"alg":"RSA-OAEP-256","enc":"A256GCM","kid":"key_1","cty":"json"}"#
+        );
+        let header = read(&json).unwrap();
+        assert!(matches!(header.wrapping, Wrapping::Oaep(OaepHash::Sha256)));
+        assert_eq!(
+            (header.enc, header.kid.as_deref()),
+            (Enc::A256GCM, Some("key_1"))
+        );
+
+        let point = [vec![4], vec![1; 32], vec![2; 32]].concat();
+        let written = write(
+            Alg::EcdhEsA128Kw,
+            Enc::A128GCM,
+            "k\"",
+            Some((Curve::P256, &point)),
+        );
+        let json = from_base64url(&written).unwrap();
+        let header = read(&json).unwrap();
+        let Wrapping::Agreement(agreement) = header.wrapping else {
+            panic!("{header:?}")
+        };
+        assert_eq!((agreement.curve, agreement.point), (Curve::P256, point));
+        assert_eq!(header.kid.as_deref(), Some("k\""));
+    }
+
+    #[test]
+    fn says_all_that_is_wrong_with_it() {
+        use Code::{Conflict, Format, Required, Type, Unsupported};
+        let rsa = |more: &str| format!(r#"{{"alg":"RSA-OAEP","enc":"A256GCM"{more}}}"#);
+        let ec = |more: &str| format!(r#"{{"alg":"ECDH-ES+A256KW","enc":"A128GCM"{more}}}"#);
+        for (json, expected) in [
+            (rsa(""), vec![]),
+            (rsa(r#","b64":true,"x5t":"a","epk":7"#), vec![]),
+            ("[]".into(), vec![("", Type)]),
+            ("{".into(), vec![("", Format)]),
+            ("{}".into(), vec![("alg", Required), ("enc", Required)]),
+            (
+                r#"{"alg":"dir","enc":"A192GCM"}"#.into(),
+                vec![("alg", Unsupported), ("enc", Unsupported)],
+            ),
+            (
+                rsa(r#","kid":1,"cty":null,"typ":[]"#),
+                vec![("kid", Type), ("cty", Type), ("typ", Type)],
+            ),
+            (rsa(r#","zip":"DEF""#), vec![("zip", Unsupported)]),
+            (
+                rsa(r#","crit":[],"p2c":1,"jku":"","jwk":{},"x5u":"","x5c":[]"#),
+                ["crit", "p2c", "jku", "jwk", "x5u", "x5c"]
+                    .map(|name| (name, Unsupported))
+                    .into(),
+            ),
+            (rsa(r#","enc":"A256GCM""#), vec![("enc", Conflict)]),
+            (rsa(r#","a":1,"a":1"#), vec![("a", Conflict)]),
+            (ec(""), vec![("epk", Required)]),
+            (ec(r#","epk":"x""#), vec![("epk", Type)]),
+            (
+                ec(r#","apu":"=","apv":1,"epk":{"kty":"OKP","crv":"X25519","x":"AA=="}"#),
+                vec![
+                    ("apu", Format),
+                    ("apv", Type),
+                    ("epk.kty", Unsupported),
+                    ("epk.crv", Unsupported),
+                    ("epk.x", Format),
+                    ("epk.y", Required),
+                ],
+            ),
+        ] {
+            let expected: Vec<_> = expected
+                .into_iter()
+                .map(|(f, c)| (f.to_owned(), c))
+                .collect();
+            let mut found = problems(&json);
+            found.sort_by_key(|(field, _)| expected.iter().position(|(wanted, _)| wanted == field));
+            assert_eq!(found, expected, "{json}");
+        }
+    }
+}

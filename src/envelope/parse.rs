@@ -1,0 +1,129 @@
+//! Reading an envelope as a client sent it: the five members, or the legacy string forms.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::algorithm::Family;
+use super::header::{self, Header, decoded};
+use crate::binary::{from_base64url, from_base64url_padded};
+use crate::json::{Members, Text};
+use crate::problem::{Code, Problem, Problems};
+
+const MEMBERS: [&str; 5] = ["protected", "encrypted_key", "iv", "ciphertext", "tag"];
+
+/// A well-formed envelope. Whether it can be opened is not known yet.
+pub struct Envelope {
+    pub(super) header: Header,
+    /// `protected` as it came, which is what the content is authenticated with.
+    pub(super) protected: String,
+    pub(super) encrypted_key: Vec<u8>,
+    pub(super) iv: Vec<u8>,
+    pub(super) ciphertext: Vec<u8>,
+    pub(super) tag: Vec<u8>,
+}
+
+/// A legacy string is none of the forms that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("neither base64url of an envelope nor a JWE compact serialization")]
+pub struct NotAnEnvelope;
+
+impl Envelope {
+    /// Reads the object with the five members; problems are named as seen from inside it.
+    pub fn parse(text: Text<'_>) -> Result<Self, Problems> {
+        let mut members = Members::exactly(text, &MEMBERS);
+        let [protected, encrypted_key, iv, ciphertext, tag] =
+            MEMBERS.map(|name| members.required_string(name));
+        let header = protected
+            .as_ref()
+            .and_then(|text| read_header(&mut members, text));
+        let mut bytes = |name, text: Option<Cow<'_, str>>| decoded(&mut members, name, &text?);
+        let encrypted_key = bytes("encrypted_key", encrypted_key);
+        let iv = bytes("iv", iv);
+        let ciphertext = bytes("ciphertext", ciphertext);
+        let tag = bytes("tag", tag);
+        members.finish(|| {
+            Some(Self {
+                header: header?,
+                protected: protected?.into_owned(),
+                encrypted_key: encrypted_key?,
+                iv: iv?,
+                ciphertext: ciphertext?,
+                tag: tag?,
+            })
+        })
+    }
+
+    /// Reads the legacy string: base64url, padded or not, of the object with the five members or of
+    /// a JWE Compact Serialization; or a Compact Serialization as it is.
+    pub fn parse_legacy(text: &str) -> Result<Self, NotAnEnvelope> {
+        if text.contains('.') {
+            return Self::parse_compact(text);
+        }
+        let inside = from_base64url_padded(text).map_err(|_| NotAnEnvelope)?;
+        let inside = str::from_utf8(&inside).map_err(|_| NotAnEnvelope)?;
+        match Text::parse(inside.as_bytes()) {
+            Ok(object) => Self::parse(object).map_err(|_| NotAnEnvelope),
+            Err(_) => Self::parse_compact(inside),
+        }
+    }
+
+    /// The key that the sender says it is for.
+    #[must_use]
+    pub fn kid(&self) -> Option<&str> {
+        self.header.kid.as_deref()
+    }
+
+    /// The kind of key that can open it.
+    #[must_use]
+    pub fn family(&self) -> Family {
+        self.header.wrapping.family()
+    }
+
+    /// RFC 7516, section 7.1: the five members in this order, with dots between them.
+    fn parse_compact(text: &str) -> Result<Self, NotAnEnvelope> {
+        let parts: Vec<&str> = text.split('.').collect();
+        let [protected, encrypted_key, iv, ciphertext, tag] = parts[..] else {
+            return Err(NotAnEnvelope);
+        };
+        let bytes = |text| from_base64url(text).map_err(|_| NotAnEnvelope);
+        Ok(Self {
+            header: header_of(protected).map_err(|_| NotAnEnvelope)?,
+            protected: protected.to_owned(),
+            encrypted_key: bytes(encrypted_key)?,
+            iv: bytes(iv)?,
+            ciphertext: bytes(ciphertext)?,
+            tag: bytes(tag)?,
+        })
+    }
+}
+
+impl fmt::Debug for Envelope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Envelope")
+            .field("header", &self.header)
+            .finish_non_exhaustive()
+    }
+}
+
+fn read_header(members: &mut Members<'_>, protected: &str) -> Option<Header> {
+    match header_of(protected) {
+        Ok(header) => Some(header),
+        Err(problems) => {
+            members.note_inside("protected", problems);
+            None
+        }
+    }
+}
+
+fn header_of(protected: &str) -> Result<Header, Problems> {
+    if protected.len() > header::MAX_LEN {
+        let message = format!(
+            "this must not be longer than {} characters",
+            header::MAX_LEN
+        );
+        return Err(Problem::of_body(Code::Length, message).into());
+    }
+    let json = from_base64url(protected)
+        .map_err(|_| Problem::of_body(Code::Format, "this must be base64url without padding"))?;
+    header::read(&json)
+}

@@ -1,0 +1,96 @@
+//! The public key that envelopes are made for, parsed once so that sealing pays nothing for it.
+
+use aws_lc_rs::agreement::{ParsedPublicKey, ParsedPublicKeyFormat, PrivateKey, UnparsedPublicKey};
+use aws_lc_rs::rsa::{OaepPublicEncryptingKey, PublicEncryptingKey, PublicKey as RsaNumbers};
+
+use super::algorithm::{Curve, Family};
+
+/// A public key that an envelope can be made for. Cloning is not offered: share it.
+#[derive(Debug)]
+pub enum PublicKey {
+    Rsa(RsaPublicKey),
+    Ec(EcPublicKey),
+}
+
+/// An RSA key of 2048 to 8192 bits.
+#[derive(Debug)]
+pub struct RsaPublicKey {
+    pub(super) oaep: OaepPublicEncryptingKey,
+    /// Big-endian, without leading zeros.
+    modulus: Box<[u8]>,
+}
+
+/// A point on one of the curves.
+#[derive(Debug)]
+pub struct EcPublicKey {
+    pub(super) curve: Curve,
+    pub(super) parsed: ParsedPublicKey,
+    /// Some point of the curve, uncompressed: what its private half is asked to agree with where
+    /// an envelope has no such point.
+    pub(super) stand_in: Vec<u8>,
+}
+
+/// The key is none that envelopes can be made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("neither an RSA key of 2048 to 8192 bits nor a point on P-256, P-384 or P-521")]
+pub struct UnusableKey;
+
+impl PublicKey {
+    /// Reads a `SubjectPublicKeyInfo` (RFC 5280) in DER.
+    pub fn from_spki(der: &[u8]) -> Result<Self, UnusableKey> {
+        if let Ok(key) = PublicEncryptingKey::from_der(der) {
+            let numbers = RsaNumbers::from_der(der).map_err(|_| UnusableKey)?;
+            let modulus = numbers.modulus().big_endian_without_leading_zero().into();
+            let oaep = OaepPublicEncryptingKey::new(key).map_err(|_| UnusableKey)?;
+            return Ok(Self::Rsa(RsaPublicKey { oaep, modulus }));
+        }
+        Curve::ALL
+            .into_iter()
+            .find_map(|curve| EcPublicKey::from_spki(curve, der))
+            .map(Self::Ec)
+            .ok_or(UnusableKey)
+    }
+
+    /// Which algorithms it fits.
+    #[must_use]
+    pub fn family(&self) -> Family {
+        match self {
+            Self::Rsa(_) => Family::Rsa,
+            Self::Ec(_) => Family::Ec,
+        }
+    }
+}
+
+impl RsaPublicKey {
+    /// The length in bytes of whatever this key encrypts.
+    pub(super) fn ciphertext_len(&self) -> usize {
+        self.modulus.len()
+    }
+
+    /// Whether `bytes` can be a ciphertext of this key at all: as long as the modulus, and below it.
+    pub(super) fn may_have_made(&self, bytes: &[u8]) -> bool {
+        bytes.len() == self.modulus.len() && bytes < &*self.modulus
+    }
+}
+
+impl EcPublicKey {
+    fn from_spki(curve: Curve, der: &[u8]) -> Option<Self> {
+        let unparsed = UnparsedPublicKey::new(curve.algorithm(), der);
+        let parsed = ParsedPublicKey::try_from(unparsed).ok()?;
+        if parsed.format() != ParsedPublicKeyFormat::X509 {
+            return None;
+        }
+        let anyone = PrivateKey::generate(curve.algorithm()).ok()?;
+        let stand_in = anyone.compute_public_key().ok()?.as_ref().to_vec();
+        Some(Self {
+            curve,
+            parsed,
+            stand_in,
+        })
+    }
+}
+
+/// Checks that `point`, uncompressed, is on the curve, and parses it.
+pub(super) fn point_on(curve: Curve, point: &[u8]) -> Option<ParsedPublicKey> {
+    ParsedPublicKey::try_from(UnparsedPublicKey::new(curve.algorithm(), point)).ok()
+}

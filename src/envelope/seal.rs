@@ -1,0 +1,127 @@
+//! Making an envelope.
+
+use aws_lc_rs::agreement::{PrivateKey, agree};
+
+use super::agreement::{self, LONGEST_KEY, Parties};
+use super::algorithm::{Alg, Enc, OaepHash};
+use super::content::{self, ContentKey, IV_LEN};
+use super::header;
+use super::public_key::{EcPublicKey, PublicKey, RsaPublicKey};
+use crate::binary::append_base64url;
+use crate::clock::Entropy;
+
+/// Whom an envelope is for, and how it is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Recipient<'a> {
+    pub key: &'a PublicKey,
+    pub kid: &'a str,
+    pub alg: Alg,
+    pub enc: Enc,
+}
+
+/// Why no envelope could be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SealError {
+    /// `alg` is for the other family of keys.
+    #[error("the key does not fit the algorithm")]
+    Unfit,
+    /// The key, large enough to be parsed, is of no use, or the plaintext is beyond the cipher.
+    #[error("the key or the plaintext was refused by the cipher")]
+    Refused,
+}
+
+/// Seals `plaintext` and writes the object with the five members at the end of `out`.
+///
+/// Content key and IV come from `entropy`. The padding seed of OAEP and the ephemeral key of ECDH
+/// are drawn inside aws-lc, which takes none from outside; its generator is the one behind
+/// [`Entropy`].
+pub fn seal(
+    entropy: &Entropy,
+    recipient: Recipient<'_>,
+    plaintext: &[u8],
+    out: &mut String,
+) -> Result<(), SealError> {
+    let Recipient { key, kid, alg, enc } = recipient;
+    let mut content_key = ContentKey::new([0; LONGEST_KEY]);
+    entropy.fill(&mut *content_key);
+    let wrapped_part = content_key.get(..enc.key_len()).ok_or(SealError::Refused)?;
+
+    let (protected, encrypted_key) = match (key, alg) {
+        (PublicKey::Rsa(key), Alg::RsaOaep256 | Alg::RsaOaep) => {
+            let hash = if alg == Alg::RsaOaep {
+                OaepHash::Sha1
+            } else {
+                OaepHash::Sha256
+            };
+            (
+                header::write(alg, enc, kid, None),
+                encrypt_key(key, hash, wrapped_part)?,
+            )
+        }
+        (PublicKey::Ec(key), Alg::EcdhEsA256Kw | Alg::EcdhEsA128Kw) => {
+            let (point, encrypted_key) = agree_and_wrap(key, alg, wrapped_part)?;
+            (
+                header::write(alg, enc, kid, Some((key.curve, &point))),
+                encrypted_key,
+            )
+        }
+        _ => return Err(SealError::Unfit),
+    };
+
+    let iv: [u8; IV_LEN] = entropy.bytes();
+    let (ciphertext, tag) =
+        content::encrypt(enc, &content_key, &iv, protected.as_bytes(), plaintext)
+            .ok_or(SealError::Refused)?;
+
+    let bytes = encrypted_key.len() + ciphertext.len();
+    out.reserve(protected.len() + bytes.div_ceil(3) * 4 + 128);
+    out.push_str(r#"{"protected":""#);
+    out.push_str(&protected);
+    for (name, bytes) in [
+        ("encrypted_key", encrypted_key.as_slice()),
+        ("iv", &iv),
+        ("ciphertext", &ciphertext),
+        ("tag", &tag),
+    ] {
+        out.push_str(r#"",""#);
+        out.push_str(name);
+        out.push_str(r#"":""#);
+        append_base64url(out, bytes);
+    }
+    out.push_str(r#""}"#);
+    Ok(())
+}
+
+fn encrypt_key(
+    key: &RsaPublicKey,
+    hash: OaepHash,
+    content_key: &[u8],
+) -> Result<Vec<u8>, SealError> {
+    let mut encrypted = vec![0; key.ciphertext_len()];
+    key.oaep
+        .encrypt(hash.algorithm(), content_key, &mut encrypted, None)
+        .map_err(|_| SealError::Refused)?;
+    Ok(encrypted)
+}
+
+/// The ephemeral public point and the content key wrapped under what was agreed with it.
+fn agree_and_wrap(
+    key: &EcPublicKey,
+    alg: Alg,
+    content_key: &[u8],
+) -> Result<(Vec<u8>, Vec<u8>), SealError> {
+    let ephemeral = PrivateKey::generate(key.curve.algorithm()).map_err(|_| SealError::Refused)?;
+    let point = ephemeral
+        .compute_public_key()
+        .map_err(|_| SealError::Refused)?;
+    let parties = Parties { apu: &[], apv: &[] };
+    let wrapped = agree(
+        &ephemeral,
+        key.parsed.clone(),
+        SealError::Refused,
+        |shared_secret| {
+            agreement::wrap(alg, &parties, shared_secret, content_key).ok_or(SealError::Refused)
+        },
+    )?;
+    Ok((point.as_ref().to_vec(), wrapped))
+}

@@ -1,0 +1,146 @@
+//! The query of a list: which items, and which page of them.
+
+use std::convert::Infallible;
+use std::str::FromStr;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use serde::de::value::{Error as ValueError, StrDeserializer};
+use serde::de::{DeserializeOwned, IntoDeserializer};
+
+use crate::http::app::App;
+use crate::http::error::Fault;
+use crate::management::{Cursor, Limit, PageRequest};
+use crate::problem::{Code, Problem, Problems};
+
+/// The parameters of a query. Each is taken once; what nobody takes is a problem, because a filter
+/// with a slip in its name would show more than was asked for.
+#[derive(Debug)]
+pub(in crate::http) struct Filters {
+    parameters: Vec<(String, String)>,
+    problems: Problems,
+}
+
+impl FromRequestParts<App> for Filters {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        let query = parts.uri.query().unwrap_or_default();
+        Ok(Self::of(query))
+    }
+}
+
+impl Filters {
+    pub(in crate::http) fn of(query: &str) -> Self {
+        let parameters = form_urlencoded::parse(query.as_bytes());
+        Self {
+            parameters: parameters.into_owned().collect(),
+            problems: Problems::default(),
+        }
+    }
+
+    /// Free text.
+    pub(in crate::http) fn text(&mut self, name: &str) -> Option<String> {
+        self.read(name, "this must not contain U+0000", |text| {
+            (!text.contains('\0')).then(|| text.to_owned())
+        })
+    }
+
+    /// Something with a form of its own, such as an id or a time; `form` says which.
+    pub(in crate::http) fn parsed<T: FromStr>(&mut self, name: &str, form: &str) -> Option<T> {
+        self.read(name, form, |text| text.parse().ok())
+    }
+
+    /// One of the names that `all` lists.
+    pub(in crate::http) fn one_of<T: DeserializeOwned>(
+        &mut self,
+        name: &str,
+        all: &str,
+    ) -> Option<T> {
+        self.read(name, &format!("this must be one of {all}"), |text| {
+            let text: StrDeserializer<'_, ValueError> = text.into_deserializer();
+            T::deserialize(text).ok()
+        })
+    }
+
+    /// Which page.
+    pub(in crate::http) fn page(&mut self) -> PageRequest {
+        let limit = self.read("limit", "this must be a number of 1 to 200", |text| {
+            Limit::new(text.parse().ok()?)
+        });
+        let after: Option<Cursor> =
+            self.parsed("cursor", "this must be a nextCursor, as an answer gave it");
+        PageRequest {
+            limit: limit.unwrap_or_default(),
+            after,
+        }
+    }
+
+    /// Ends the reading.
+    pub(in crate::http) fn finish(mut self) -> Result<(), Fault> {
+        for (name, _) in std::mem::take(&mut self.parameters) {
+            self.problems.note(Problem::new(
+                name,
+                Code::Unknown,
+                "there is no such parameter",
+            ));
+        }
+        if self.problems.is_empty() {
+            Ok(())
+        } else {
+            Err(Fault::Problems(self.problems.into_vec()))
+        }
+    }
+
+    fn read<T>(
+        &mut self,
+        name: &str,
+        form: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        let mut given = self.parameters.extract_if(.., |(given, _)| given == name);
+        let (_, text) = given.next()?;
+        let is_single = given.next().is_none();
+        drop(given);
+        if !is_single {
+            let message = "this parameter may be given once";
+            self.problems
+                .note(Problem::new(name, Code::Conflict, message));
+            return None;
+        }
+        let value = read(&text);
+        if value.is_none() {
+            self.problems
+                .note(Problem::new(name, Code::Format, form.to_owned()));
+        }
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_wrong_with_a_query_is_told_at_once() {
+        let mut filters = Filters::of("limit=0&cursor=x&name=a%00&nmae=b&twice=1&twice=2");
+        filters.page();
+        filters.text("name");
+        filters.text("twice");
+        let Err(Fault::Problems(problems)) = filters.finish() else {
+            panic!("this query is wrong");
+        };
+        let found: Vec<_> = problems
+            .iter()
+            .map(|problem| (problem.field.as_str(), problem.code))
+            .collect();
+        let expected = [
+            ("limit", Code::Format),
+            ("cursor", Code::Format),
+            ("name", Code::Format),
+            ("twice", Code::Conflict),
+            ("nmae", Code::Unknown),
+        ];
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,71 @@
+//! Reading a body once, into memory that wipes itself.
+
+use axum::body::Body;
+use axum::http::{HeaderMap, header};
+use http_body_util::BodyExt as _;
+use zeroize::Zeroizing;
+
+use crate::protection::Unread;
+
+/// What a request brought.
+pub(super) type Bytes = Zeroizing<Vec<u8>>;
+
+/// Refuses a body that is not JSON by its own account.
+///
+/// # Errors
+/// When its `Content-Type` is not `application/json`, with or without parameters.
+pub(super) fn is_json(headers: &HeaderMap) -> Result<(), Unread> {
+    let kind = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let essence = kind
+        .and_then(|kind| kind.split(';').next())
+        .unwrap_or("")
+        .trim();
+    if essence.eq_ignore_ascii_case("application/json") {
+        Ok(())
+    } else {
+        Err(Unread::OtherMedia)
+    }
+}
+
+/// Reads at most `limit` bytes; what lies beyond is neither read nor kept.
+///
+/// # Errors
+/// When there is more, or when the body breaks off.
+pub(super) async fn read(
+    headers: &HeaderMap,
+    mut body: Body,
+    limit: usize,
+) -> Result<Bytes, Unread> {
+    let announced = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > limit) {
+        return Err(Unread::TooLarge);
+    }
+    // Room for all of it at once, so that nothing is moved and left behind while it grows.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(announced.unwrap_or(0)));
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Unread::BrokenOff)?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        if bytes.len().saturating_add(data.len()) > limit {
+            return Err(Unread::TooLarge);
+        }
+        append(&mut bytes, &data);
+    }
+    Ok(bytes)
+}
+
+/// Appends to `bytes`, wiping the old memory where it has to move.
+fn append(bytes: &mut Bytes, data: &[u8]) {
+    let needed = bytes.len().saturating_add(data.len());
+    if needed > bytes.capacity() {
+        let mut larger = Zeroizing::new(Vec::with_capacity(needed.max(bytes.capacity() * 2)));
+        larger.extend_from_slice(bytes);
+        *bytes = larger;
+    }
+    bytes.extend_from_slice(data);
+}

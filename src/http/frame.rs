@@ -1,0 +1,94 @@
+//! What every request and every answer has, whatever its route: a name, an address, a time limit,
+//! one form of error.
+
+use std::any::Any;
+use std::net::SocketAddr;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::app::App;
+use super::error::{Carried, Fault};
+use crate::client_address::ClientAddress;
+use crate::problem::{Code, Problem};
+use crate::request_tag::RequestTag;
+
+/// The header by which clients name their requests.
+pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Frames one request. Outermost of all layers, so that no answer leaves without it.
+pub(super) async fn frame(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let named = name(&app, &request);
+    let tag = match &named {
+        Ok(tag) => tag.clone(),
+        Err(_) => RequestTag::new(&app.clock, &app.entropy),
+    };
+    let response = match named {
+        Ok(_) => {
+            let peer = request
+                .extensions()
+                .get::<ConnectInfo<SocketAddr>>()
+                .map(|peer| peer.0.ip());
+            let client =
+                ClientAddress::of(peer, request.headers(), &app.settings.http.trusted_proxies);
+            request.extensions_mut().insert(client);
+            request.extensions_mut().insert(tag.clone());
+            tokio::time::timeout(app.settings.limits.request_timeout.0, next.run(request))
+                .await
+                .unwrap_or_else(|_| Fault::TimedOut.into_response())
+        }
+        Err(fault) => fault.into_response(),
+    };
+    finish(response, &tag)
+}
+
+fn name(app: &App, request: &Request) -> Result<RequestTag, Fault> {
+    let mut given = request.headers().get_all(X_REQUEST_ID).iter();
+    let first = given.next();
+    let problem = || {
+        let message = "use 1 to 128 printable ASCII characters, in one header";
+        Fault::Problems(vec![Problem::new("X-Request-Id", Code::Format, message)])
+    };
+    if given.next().is_some() {
+        return Err(problem());
+    }
+    let client = RequestTag::from_client(first.map_or(b"".as_slice(), HeaderValue::as_bytes));
+    Ok(client
+        .map_err(|_| problem())?
+        .unwrap_or_else(|| RequestTag::new(&app.clock, &app.entropy)))
+}
+
+/// Writes the fault that the response carries, if it does, and the request's name.
+fn finish(mut response: Response, tag: &RequestTag) -> Response {
+    if let Some(Carried(fault)) = response.extensions_mut().remove::<Carried>() {
+        if response.status().is_server_error() {
+            tracing::error!(request_id = %tag, cause = %fault.cause(), "request failed");
+        } else {
+            tracing::info!(request_id = %tag, cause = %fault.cause(), "request refused");
+        }
+        let (parts, _) = response.into_parts();
+        response = fault.answer(tag);
+        // What layers and handlers added stays: the limits, Allow, a challenge.
+        for (name, value) in &parts.headers {
+            if name != header::CONTENT_TYPE && name != header::CONTENT_LENGTH {
+                response.headers_mut().append(name, value.clone());
+            }
+        }
+    }
+    if let Ok(value) = HeaderValue::from_str(tag.as_str()) {
+        response.headers_mut().insert(X_REQUEST_ID, value);
+    }
+    response
+        .headers_mut()
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// What is left of a handler that panicked: an answer, and a line in the log.
+pub(super) fn panicked(_: Box<dyn Any + Send>) -> Response {
+    tracing::error!("a handler panicked: this is a defect; the line before this one tells where");
+    Fault::Internal.into_response()
+}

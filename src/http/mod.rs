@@ -1,0 +1,20 @@
+//! The JSON API. [`router`] is its table of contents.
+
+mod admin;
+mod app;
+mod body;
+mod caller;
+mod discovery;
+mod error;
+mod error_code;
+mod frame;
+mod openapi;
+mod probes;
+pub mod router;
+mod routes;
+mod runtime;
+
+pub use self::app::{App, Parts};
+pub use self::error::mark;
+pub use self::openapi::document;
+pub use self::runtime::health::Pulse;

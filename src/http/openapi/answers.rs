@@ -1,0 +1,115 @@
+//! What the handlers' answers say of the responses that they become.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use utoipa::openapi::header::Header;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Type};
+use utoipa::openapi::{Content, Ref, RefOr, Response, ResponseBuilder, Schema};
+use utoipa::{IntoResponses, ToSchema};
+
+use super::headers::always;
+use crate::audit::Entry;
+use crate::http::admin::{Created, Current, Gone, Listed, Made, Trail};
+use crate::http::discovery::Published;
+use crate::http::error::Fault;
+use crate::keys::JwkSet;
+use crate::management::Cursor;
+
+type Responses = BTreeMap<String, RefOr<Response>>;
+
+impl<R: ToSchema> IntoResponses for Current<R> {
+    fn responses() -> Responses {
+        let answer = json_of("The resource as it is now.", reference::<R>()).header("ETag", etag());
+        one("200", answer)
+    }
+}
+
+impl<R: ToSchema> IntoResponses for Created<R> {
+    fn responses() -> Responses {
+        let place = always(
+            "The path of the new resource.",
+            json!("/admin/services/svc_01h455vb4pex5vsknk084sn02q"),
+        );
+        let answer = json_of("The new resource.", reference::<R>())
+            .header("ETag", etag())
+            .header("Location", place);
+        one("201", answer)
+    }
+}
+
+impl<T: ToSchema> IntoResponses for Made<T> {
+    fn responses() -> Responses {
+        one("201", json_of("What was made.", reference::<T>()))
+    }
+}
+
+impl IntoResponses for Gone {
+    fn responses() -> Responses {
+        one("204", ResponseBuilder::new().description("It is gone."))
+    }
+}
+
+impl<T: ToSchema> IntoResponses for Listed<T> {
+    fn responses() -> Responses {
+        let next = OneOfBuilder::new()
+            .item(reference::<Cursor>())
+            .item(ObjectBuilder::new().schema_type(Type::Null))
+            .description(Some("Where the next page begins; null on the last one."));
+        let page = ObjectBuilder::new()
+            .property("items", ArrayBuilder::new().items(reference::<T>()))
+            .property("nextCursor", next)
+            .required("items")
+            .required("nextCursor");
+        one("200", json_of("A page of the list.", page))
+    }
+}
+
+impl IntoResponses for Trail {
+    fn responses() -> Responses {
+        let text = || Content::new(Some(ObjectBuilder::new().schema_type(Type::String)));
+        let mut responses = Listed::<Entry>::responses();
+        if let Some(RefOr::T(page)) = responses.get_mut("200") {
+            page.description = "A page of the list; or all of the selection, as a file.".to_owned();
+            page.content.insert("text/csv".to_owned(), text().into());
+            page.content
+                .insert("application/x-ndjson".to_owned(), text().into());
+        }
+        responses
+    }
+}
+
+impl IntoResponses for Published {
+    fn responses() -> Responses {
+        one(
+            "200",
+            json_of("A JWK Set (RFC 7517).", reference::<JwkSet>()),
+        )
+    }
+}
+
+/// Errors are not told here: they follow from what a route is, and are added to all of them.
+impl IntoResponses for Fault {
+    fn responses() -> Responses {
+        Responses::new()
+    }
+}
+
+/// A response with a body in JSON.
+pub(super) fn json_of(description: &str, schema: impl Into<RefOr<Schema>>) -> ResponseBuilder {
+    ResponseBuilder::new()
+        .description(description)
+        .content("application/json", Content::new(Some(schema)))
+}
+
+pub(super) fn reference<T: ToSchema>() -> RefOr<Schema> {
+    Ref::from_schema_name(T::name()).into()
+}
+
+fn etag() -> Header {
+    always("The state of the resource, for `If-Match`.", json!("\"1\""))
+}
+
+fn one(status: &str, response: ResponseBuilder) -> Responses {
+    Responses::from([(status.to_owned(), response.into())])
+}

@@ -1,0 +1,71 @@
+//! What several routes refer to.
+
+use utoipa::ToSchema;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{Components, RefOr, Schema};
+
+use super::headers;
+use crate::audit::{Entry, OperationType};
+use crate::http::error::Refused;
+use crate::keys::{JwkSet, Key};
+use crate::management::Cursor;
+use crate::management::api_keys::{self, ApiKey};
+use crate::management::events::Recorded;
+use crate::management::keys::ImportParameters;
+use crate::management::policies::Policy;
+use crate::management::services::Service;
+
+pub(super) const APPLICATION_KEY: &str = "applicationKey";
+pub(super) const ADMIN_KEY: &str = "adminKey";
+
+/// All of them, but for those that are known from request bodies.
+pub(super) fn all() -> Components {
+    let mut schemas = Vec::new();
+    add::<Refused<'_>>(&mut schemas);
+    add::<OperationType>(&mut schemas);
+    add::<Cursor>(&mut schemas);
+    add::<JwkSet>(&mut schemas);
+    add_whole::<Service>(&mut schemas);
+    add_whole::<Policy>(&mut schemas);
+    add_whole::<Key>(&mut schemas);
+    add_whole::<ImportParameters>(&mut schemas);
+    add::<api_keys::Created>(&mut schemas);
+    add_whole::<ApiKey>(&mut schemas);
+    add_whole::<Entry>(&mut schemas);
+    add_whole::<Recorded>(&mut schemas);
+    let mut components = Components::new();
+    components.schemas.extend(schemas);
+    for (name, header) in headers::shared() {
+        components.headers.insert(name.to_owned(), header.into());
+    }
+    let bearer = |description: &str| {
+        let http = HttpBuilder::new()
+            .scheme(HttpAuthScheme::Bearer)
+            .description(Some(description));
+        SecurityScheme::Http(http.build())
+    };
+    components.add_security_scheme(
+        APPLICATION_KEY,
+        bearer("An API key of type `live` or `test`: `sk_live_…` or `sk_test_…`"),
+    );
+    components.add_security_scheme(
+        ADMIN_KEY,
+        bearer("An API key of type `admin`: `sk_admin_…`"),
+    );
+    components
+}
+
+/// Adds a type of which every member is always there, if only as null.
+fn add_whole<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+    T::schemas(schemas);
+    let mut whole = T::schema();
+    if let RefOr::T(Schema::Object(object)) = &mut whole {
+        object.required = object.properties.keys().cloned().collect();
+    }
+    schemas.push((T::name().into_owned(), whole));
+}
+
+fn add<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+    schemas.push((T::name().into_owned(), T::schema()));
+    T::schemas(schemas);
+}

@@ -1,0 +1,143 @@
+//! What the extractors of the management API say of the requests that they read.
+
+use std::borrow::Cow;
+
+use serde_json::json;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
+use utoipa::openapi::{Ref, RefOr, Required, Schema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+use crate::http::admin::{Address, Addressed, IfMatch, ToCreate, ToUpdate};
+use crate::ids::{Id, Named};
+use crate::management::{Cursor, Draft, PageRequest, policies};
+
+/// What the `{id}` of a path looks like.
+pub(super) trait Described {
+    fn schema() -> RefOr<Schema>;
+}
+
+impl<K: Named> Described for Id<K> {
+    fn schema() -> RefOr<Schema> {
+        <Self as PartialSchema>::schema()
+    }
+}
+
+impl Described for policies::Name {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some("The policy's id or its number."))
+            .pattern(Some("^[A-Za-z0-9._-]{1,64}$"))
+            .examples([json!("POL-000001")])
+            .into()
+    }
+}
+
+impl<T: Address + Described> IntoParams for Addressed<T> {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let id = ParameterBuilder::new()
+            .name("id")
+            .parameter_in(ParameterIn::Path)
+            .required(Required::True)
+            .schema(Some(T::schema()));
+        vec![id.build()]
+    }
+}
+
+impl IntoParams for IfMatch {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let form = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .examples([json!("\"1\"")]);
+        let header = ParameterBuilder::new()
+            .name(IF_MATCH)
+            .parameter_in(ParameterIn::Header)
+            .required(Required::False)
+            .description(Some(
+                "The `ETag` of the state that is to be changed. In any other state nothing is done.",
+            ))
+            .schema(Some(form));
+        vec![header.build()]
+    }
+}
+
+pub(super) const IF_MATCH: &str = "If-Match";
+
+impl IntoParams for PageRequest {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let limit = ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .minimum(Some(1))
+            .maximum(Some(200))
+            .default(Some(json!(50)));
+        let query = |name: &str, description: &str, schema: RefOr<Schema>| {
+            ParameterBuilder::new()
+                .name(name)
+                .parameter_in(ParameterIn::Query)
+                .required(Required::False)
+                .description(Some(description))
+                .schema(Some(schema))
+                .build()
+        };
+        vec![
+            query("limit", "The most items on a page.", limit.into()),
+            query(
+                "cursor",
+                "Where the page begins: a `nextCursor`, as an answer gave it.",
+                Ref::from_schema_name(Cursor::name()).into(),
+            ),
+        ]
+    }
+}
+
+impl<D: Draft + ToSchema> PartialSchema for ToCreate<D> {
+    fn schema() -> RefOr<Schema> {
+        exactly(D::schema(), &[], false)
+    }
+}
+
+impl<D: Draft + ToSchema> ToSchema for ToCreate<D> {
+    fn name() -> Cow<'static, str> {
+        format!("New{}", D::name()).into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        D::schemas(schemas);
+    }
+}
+
+impl<D: Draft + ToSchema> PartialSchema for ToUpdate<D> {
+    fn schema() -> RefOr<Schema> {
+        exactly(D::schema(), D::READ_ONLY, true)
+    }
+}
+
+impl<D: Draft + ToSchema> ToSchema for ToUpdate<D> {
+    fn name() -> Cow<'static, str> {
+        format!("{}Changes", D::name()).into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        D::schemas(schemas);
+    }
+}
+
+/// The members of a draft and no others. In a change, none must be there, and those that cannot be
+/// changed may be stated as they are, so that what was read can be sent back edited.
+fn exactly(draft: RefOr<Schema>, read_only: &[&str], all_optional: bool) -> RefOr<Schema> {
+    let RefOr::T(Schema::Object(mut object)) = draft else {
+        return draft;
+    };
+    if all_optional {
+        object.required.clear();
+    }
+    for name in read_only {
+        let stated = ObjectBuilder::new()
+            .schema_type(utoipa::openapi::schema::SchemaType::AnyValue)
+            .read_only(true);
+        object.properties.insert((*name).to_owned(), stated.into());
+    }
+    object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+    RefOr::T(Schema::Object(object))
+}

@@ -1,0 +1,102 @@
+//! The OpenAPI document: what the routes say of themselves, and what holds for all of them.
+
+mod answers;
+mod components;
+mod extractors;
+mod headers;
+mod refusals;
+mod values;
+
+use utoipa::openapi::path::{Operation, Paths};
+use utoipa::openapi::security::SecurityRequirement;
+use utoipa::openapi::tag::{Tag, TagBuilder};
+use utoipa::openapi::{InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathItem};
+
+use self::components::{ADMIN_KEY, APPLICATION_KEY};
+use super::router::groups;
+use super::routes::Access;
+
+/// Where the parts of the API begin, what they are called, and what they are for.
+const PARTS: [(&str, &str, &str); 9] = [
+    ("/api/v1/health", "Health", "How the service is."),
+    ("/api/v1/", "Runtime", "What applications do with data."),
+    ("/admin/services", "Services", "Who protects, and for whom."),
+    ("/admin/policies", "Policies", "How payloads are protected."),
+    ("/admin/keys", "Keys", "What they are protected with."),
+    ("/admin/api-keys", "API keys", "Who may call."),
+    ("/admin/audit", "Audit", "What was done, by whom."),
+    (
+        "/.well-known/",
+        "Discovery",
+        "What partners find out by themselves.",
+    ),
+    ("/", "Probes", "What load balancers and tools ask."),
+];
+
+/// The document of the whole API.
+#[must_use]
+pub fn document() -> OpenApi {
+    let mut paths = Paths::new();
+    let mut components = components::all();
+    for group in groups() {
+        components.schemas.extend(group.schemas);
+        for (path, mut item) in group.paths.paths {
+            for operation in operations(&mut item) {
+                operation.tags = Some(vec![part(&path).to_owned()]);
+                operation.security = Some(security(group.access));
+                headers::add(operation, group.access);
+                refusals::add(operation, group.access, &mut components.responses);
+            }
+            paths.paths.insert(path, item);
+        }
+    }
+    let info = InfoBuilder::new()
+        .title("Sealward")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(include_str!("about.md")))
+        .license(Some(
+            LicenseBuilder::new()
+                .name("Apache License 2.0")
+                .identifier(Some("Apache-2.0"))
+                .build(),
+        ));
+    OpenApiBuilder::new()
+        .info(info.build())
+        .paths(paths)
+        .components(Some(components))
+        .tags(Some(PARTS.map(tag)))
+        .build()
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    let all = [
+        &mut item.get,
+        &mut item.put,
+        &mut item.post,
+        &mut item.delete,
+    ];
+    all.into_iter().flatten()
+}
+
+fn part(path: &str) -> &'static str {
+    let part = PARTS.iter().find(|(start, ..)| path.starts_with(start));
+    part.map_or("", |(_, name, _)| name)
+}
+
+fn tag((_, name, description): (&str, &str, &str)) -> Tag {
+    TagBuilder::new()
+        .name(name)
+        .description(Some(description))
+        .build()
+}
+
+fn security(access: Access) -> Vec<SecurityRequirement> {
+    let none: [&str; 0] = [];
+    let by = |scheme: &str| SecurityRequirement::new(scheme, none);
+    match access {
+        Access::Anyone => Vec::new(),
+        Access::Caller => vec![by(APPLICATION_KEY), by(ADMIN_KEY)],
+        Access::Application => vec![by(APPLICATION_KEY)],
+        Access::Administrator => vec![by(ADMIN_KEY)],
+    }
+}

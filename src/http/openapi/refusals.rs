@@ -1,0 +1,181 @@
+//! Which errors a route can give. Most follow from what the route is; the others stand in a table.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+use utoipa::ToSchema as _;
+use utoipa::openapi::example::ExampleBuilder;
+use utoipa::openapi::path::{Operation, ParameterIn};
+use utoipa::openapi::schema::{AllOfBuilder, AnyOfBuilder, ObjectBuilder};
+use utoipa::openapi::{Content, Ref, RefOr, Response, ResponseBuilder, Schema};
+
+use super::extractors::IF_MATCH;
+use super::headers;
+use crate::http::error::Refused;
+use crate::http::error_code::ErrorCode::{
+    self, ApiKeyNotFound, AuthenticationFailed, Conflict, DecryptionFailed, DestinationKeyNotFound,
+    Forbidden, InternalError, InvalidProtectedPayload, InvalidRequest, KeyNotFound, NotFound,
+    OperationNotAllowed, PayloadTooLarge, PolicyNotActive, PolicyNotFound, PreconditionFailed,
+    RateLimitExceeded, ServiceNotFound, ServiceUnavailable, UnprotectNotAvailable,
+    UnsupportedMediaType,
+};
+use crate::http::routes::Access;
+
+/// What only these routes can answer, by their operation's id.
+const OWN: [(&str, &[ErrorCode]); 21] = [
+    (
+        "protect",
+        &[
+            PolicyNotFound,
+            OperationNotAllowed,
+            PolicyNotActive,
+            DestinationKeyNotFound,
+        ],
+    ),
+    (
+        "unprotect",
+        &[
+            InvalidProtectedPayload,
+            PolicyNotFound,
+            OperationNotAllowed,
+            UnprotectNotAvailable,
+            DestinationKeyNotFound,
+        ],
+    ),
+    (
+        "operate",
+        &[OperationNotAllowed, KeyNotFound, DecryptionFailed],
+    ),
+    ("jwks", &[NotFound]),
+    ("createService", &[Conflict]),
+    ("readService", &[ServiceNotFound]),
+    ("updateService", &[ServiceNotFound, Conflict]),
+    ("deleteService", &[ServiceNotFound, Conflict]),
+    ("createPolicy", &[Conflict]),
+    ("readPolicy", &[PolicyNotFound]),
+    ("updatePolicy", &[PolicyNotFound, Conflict]),
+    ("deletePolicy", &[PolicyNotFound, Conflict]),
+    ("createKey", &[OperationNotAllowed, Conflict]),
+    ("readKey", &[KeyNotFound]),
+    ("updateKey", &[KeyNotFound, Conflict]),
+    ("deleteKey", &[KeyNotFound, Conflict]),
+    ("createApiKey", &[]),
+    ("readApiKey", &[ApiKeyNotFound]),
+    ("updateApiKey", &[ApiKeyNotFound, Conflict]),
+    ("revokeApiKey", &[ApiKeyNotFound, Conflict]),
+    ("createImportParameters", &[]),
+];
+
+/// Adds to `operation` all the errors that it can give. Those with the same status share a
+/// response, which goes to `shared` under the names of its codes.
+pub(super) fn add(
+    operation: &mut Operation,
+    access: Access,
+    shared: &mut BTreeMap<String, RefOr<Response>>,
+) {
+    let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
+    for code in codes(operation, access) {
+        by_status
+            .entry(code.status().as_u16())
+            .or_default()
+            .push(code);
+    }
+    for (status, codes) in by_status {
+        let answer = response(&codes);
+        let responses = &mut operation.responses.responses;
+        match responses.get_mut(&status.to_string()) {
+            // Health answers under the same status by itself.
+            Some(RefOr::T(own)) => join(own, answer),
+            _ => {
+                let names: Vec<_> = codes.iter().map(|code| code.name()).collect();
+                let name = names.join(".");
+                responses.insert(status.to_string(), Ref::from_response_name(&name).into());
+                shared.insert(name, answer.into());
+            }
+        }
+    }
+}
+
+fn codes(operation: &Operation, access: Access) -> BTreeSet<ErrorCode> {
+    // A request may always be badly named, take too long, or meet a defect.
+    let mut codes = BTreeSet::from([InvalidRequest, InternalError, ServiceUnavailable]);
+    if access != Access::Anyone {
+        codes.extend([AuthenticationFailed, RateLimitExceeded]);
+    }
+    if matches!(access, Access::Application | Access::Administrator) {
+        codes.insert(Forbidden);
+    }
+    if operation.request_body.is_some() {
+        codes.extend([PayloadTooLarge, UnsupportedMediaType]);
+    }
+    if takes_if_match(operation) {
+        codes.insert(PreconditionFailed);
+    }
+    let id = operation.operation_id.as_deref().unwrap_or_default();
+    let own = OWN.iter().filter(|(named, _)| *named == id);
+    codes.extend(own.flat_map(|(_, codes)| *codes));
+    codes
+}
+
+fn takes_if_match(operation: &Operation) -> bool {
+    let parameters = operation.parameters.iter().flatten();
+    parameters.into_iter().any(|parameter| {
+        matches!(parameter, RefOr::T(parameter)
+            if parameter.name == IF_MATCH && parameter.parameter_in == ParameterIn::Header)
+    })
+}
+
+/// The response that carries one of these codes, which have one status.
+fn response(codes: &[ErrorCode]) -> Response {
+    let names = codes.iter().map(|code| code.name());
+    let code = ObjectBuilder::new().enum_values(Some(names));
+    let error = ObjectBuilder::new().property("code", code);
+    let schema = AllOfBuilder::new()
+        .item(Ref::from_schema_name(Refused::name()))
+        .item(ObjectBuilder::new().property("error", error));
+    let examples = codes.iter().map(|code| (code.name(), example(*code)));
+    let content = Content::builder()
+        .schema(Some(schema))
+        .examples_from_iter(examples)
+        .build();
+    let said: Vec<_> = codes
+        .iter()
+        .map(|code| format!("`{code}`: {}.", code.message()))
+        .collect();
+    let mut response = ResponseBuilder::new()
+        .description(said.join(" "))
+        .content("application/json", content)
+        .build();
+    response.headers.extend(headers::of_refusals(codes));
+    response
+}
+
+fn example(code: ErrorCode) -> RefOr<utoipa::openapi::example::Example> {
+    let mut error = json!({ "code": code.name(), "message": code.message() });
+    if code == InvalidRequest
+        && let Some(members) = error.as_object_mut()
+    {
+        let problem =
+            json!({ "field": "name", "code": "required", "message": "this member is required" });
+        members.insert("details".to_owned(), json!([problem]));
+    }
+    let whole = json!({ "error": error, "requestId": "req_01h455vb4pex5vsknk084sn02q" });
+    ExampleBuilder::new().value(Some(whole)).build().into()
+}
+
+/// One response out of two for the same status.
+fn join(own: &mut Response, other: Response) {
+    own.description = format!("{} Or: {}", own.description, other.description);
+    own.headers.extend(other.headers);
+    for (media, content) in other.content {
+        let RefOr::T(other) = content else { continue };
+        let Some(RefOr::T(mine)) = own.content.get_mut(&media) else {
+            own.content.insert(media, other.into());
+            continue;
+        };
+        if let (Some(mine_schema), Some(other_schema)) = (mine.schema.take(), other.schema) {
+            let either = AnyOfBuilder::new().item(mine_schema).item(other_schema);
+            mine.schema = Some(RefOr::T(Schema::AnyOf(either.build())));
+        }
+    }
+}

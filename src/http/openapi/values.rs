@@ -1,0 +1,117 @@
+//! The small values that resources are made of, each with its form and an example.
+
+use std::borrow::Cow;
+
+use serde_json::json;
+use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::auth::Kind;
+use crate::clock::Timestamp;
+use crate::envelope::{Alg, Enc};
+use crate::ids::{Id, Named};
+use crate::management::Cursor;
+use crate::material::Algorithm;
+use crate::operation::{Operation, Operations};
+use crate::policy::PolicyNumber;
+use crate::protection::{Cipher, Hash, Offered as _, Scheme};
+use crate::request_tag::RequestTag;
+
+fn text() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
+}
+
+fn one_of(names: impl IntoIterator<Item = &'static str>) -> RefOr<Schema> {
+    text().enum_values(Some(names)).into()
+}
+
+macro_rules! value {
+    ($type:ty, $name:literal, $schema:expr) => {
+        impl PartialSchema for $type {
+            fn schema() -> RefOr<Schema> {
+                $schema.into()
+            }
+        }
+
+        impl ToSchema for $type {
+            fn name() -> Cow<'static, str> {
+                $name.into()
+            }
+        }
+    };
+}
+
+value!(Alg, "Alg", one_of(Alg::ALL.map(Alg::name)));
+value!(Enc, "Enc", one_of(Enc::ALL.map(Enc::name)));
+value!(
+    Algorithm,
+    "KeyAlgorithm",
+    one_of(Algorithm::ALL.map(Algorithm::name))
+);
+value!(Cipher, "Cipher", one_of(Cipher::names()));
+value!(Scheme, "SignatureAlgorithm", one_of(Scheme::names()));
+value!(Hash, "HashAlgorithm", one_of(Hash::names()));
+value!(Kind, "ApiKeyType", one_of(Kind::ALL.map(Kind::name)));
+value!(
+    Operation,
+    "Operation",
+    one_of(Operation::ALL.map(Operation::name))
+);
+value!(
+    Operations,
+    "Operations",
+    ArrayBuilder::new()
+        .items(Operation::schema())
+        .min_items(Some(1))
+);
+value!(
+    Timestamp,
+    "Timestamp",
+    text()
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+        .description(Some("A moment in UTC, with milliseconds."))
+        .examples([json!("2030-01-31T12:00:00.000Z")])
+);
+value!(
+    PolicyNumber,
+    "PolicyNumber",
+    text()
+        .description(Some("What callers name a policy by."))
+        .pattern(Some("^[A-Za-z0-9._-]{1,64}$"))
+        .examples([json!("POL-000001")])
+);
+value!(
+    Cursor,
+    "Cursor",
+    text()
+        .description(Some("A place in a list. Clients treat it as opaque."))
+        .pattern(Some("^[A-Za-z0-9_-]{22}$"))
+        .examples([json!("AZzJv4h8cAC5v1w2nX7pTw")])
+);
+value!(
+    RequestTag,
+    "RequestId",
+    text()
+        .description(Some(
+            "What a request is called: as its client named it, or a name of ours."
+        ))
+        .pattern(Some("^[ -~]{1,128}$"))
+        .examples([json!("req_01h455vb4pex5vsknk084sn02q")])
+);
+
+impl<K: Named> PartialSchema for Id<K> {
+    fn schema() -> RefOr<Schema> {
+        let prefix = K::PREFIX;
+        text()
+            .pattern(Some(format!("^{prefix}_[0-7][0-9a-hjkmnp-tv-z]{{25}}$")))
+            .examples([json!(format!("{prefix}_01h455vb4pex5vsknk084sn02q"))])
+            .into()
+    }
+}
+
+impl<K: Named> ToSchema for Id<K> {
+    fn name() -> Cow<'static, str> {
+        K::NAME.into()
+    }
+}

@@ -1,0 +1,75 @@
+//! Every route on one page.
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa_axum::routes;
+
+use super::admin::{api_keys, audit, events, keys, policies, services};
+use super::app::App;
+use super::error::Fault;
+use super::routes::{Access, Routes};
+use super::runtime::{health, operations, protect, unprotect};
+use super::{caller, discovery, frame, probes};
+
+/// The whole API.
+pub fn router(app: App) -> Router {
+    let [open, runtime, health, administration] = groups().map(|group| group.router);
+    let gate = from_fn_with_state(app.clone(), caller::administrators_only);
+    Router::new()
+        .merge(open)
+        .merge(runtime)
+        .merge(health)
+        .merge(administration.route_layer(gate))
+        .fallback(async || Fault::NotFound)
+        .method_not_allowed_fallback(async || Fault::MethodNotAllowed)
+        .layer(CatchPanicLayer::custom(frame::panicked))
+        .layer(from_fn_with_state(app.clone(), frame::frame))
+        .with_state(app)
+}
+
+/// All routes there are, by who may call them.
+pub(super) fn groups() -> [Routes; 4] {
+    let open = Routes::of(Access::Anyone)
+        .at("/livez", routes!(probes::live))
+        .at("/readyz", routes!(probes::ready))
+        .at("/openapi.json", routes!(discovery::openapi))
+        .at("/.well-known/jwks/{serviceId}", routes!(discovery::jwks));
+
+    let runtime = Routes::of(Access::Application)
+        .at("/api/v1/protect", routes!(protect::protect))
+        .at("/api/v1/unprotect", routes!(unprotect::unprotect))
+        .at("/api/v1/operations", routes!(operations::operate));
+
+    let health = Routes::of(Access::Caller).at("/api/v1/health", routes!(health::health));
+
+    let administration = Routes::of(Access::Administrator)
+        .at("/admin/services", routes!(services::list, services::create))
+        .at(
+            "/admin/services/{id}",
+            routes!(services::read, services::update, services::delete),
+        )
+        .at("/admin/policies", routes!(policies::list, policies::create))
+        .at(
+            "/admin/policies/{id}",
+            routes!(policies::read, policies::update, policies::delete),
+        )
+        .at("/admin/keys", routes!(keys::list, keys::create))
+        .at(
+            "/admin/keys/import-parameters",
+            routes!(keys::import_parameters),
+        )
+        .at(
+            "/admin/keys/{id}",
+            routes!(keys::read, keys::update, keys::delete),
+        )
+        .at("/admin/api-keys", routes!(api_keys::list, api_keys::create))
+        .at(
+            "/admin/api-keys/{id}",
+            routes!(api_keys::read, api_keys::update, api_keys::revoke),
+        )
+        .at("/admin/audit", routes!(audit::list))
+        .at("/admin/audit/management", routes!(events::list));
+
+    [open, runtime, health, administration]
+}

@@ -1,0 +1,53 @@
+//! Routes together with their description, so that the API and its document cannot differ.
+
+use axum::Router;
+use utoipa::openapi::path::Paths;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa_axum::router::UtoipaMethodRouter;
+
+use super::app::App;
+
+/// Who may call a group of routes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Whoever reaches the service.
+    Anyone,
+    /// Whoever has an API key, of whatever type.
+    Caller,
+    /// Applications.
+    Application,
+    /// Administrators.
+    Administrator,
+}
+
+/// Routes that the same callers may call.
+pub(super) struct Routes {
+    pub(super) access: Access,
+    pub(super) router: Router<App>,
+    pub(super) paths: Paths,
+    pub(super) schemas: Vec<(String, RefOr<Schema>)>,
+}
+
+impl Routes {
+    /// None yet.
+    pub(super) fn of(access: Access) -> Self {
+        Self {
+            access,
+            router: Router::new(),
+            paths: Paths::new(),
+            schemas: Vec::new(),
+        }
+    }
+
+    /// Those that `routes!` makes of `handlers`, at `path`. What a handler says of itself has no
+    /// path: this is where it gets one.
+    pub(super) fn at(mut self, path: &str, handlers: UtoipaMethodRouter<App>) -> Self {
+        let (schemas, described, methods) = handlers;
+        let items = described.paths.into_values();
+        let items = items.map(|item| (path.to_owned(), item));
+        self.router = self.router.route(path, methods);
+        self.paths.paths.extend(items);
+        self.schemas.extend(schemas);
+        self
+    }
+}

@@ -1,0 +1,31 @@
+//! `POST /api/v1/operations`.
+
+use axum::extract::{Request, State};
+use axum::response::IntoResponse;
+
+use super::receive::receive;
+use super::respond::respond;
+use super::shape::{OperationAnswer, OperationRequest};
+use crate::audit::Endpoint;
+use crate::http::app::App;
+
+/// Encrypts, decrypts, signs, verifies or hashes with an algorithm of the caller's choice.
+#[utoipa::path(
+    post,
+    path = "",
+    operation_id = "operate",
+    request_body = OperationRequest,
+    responses((status = 200, description = "What the operation gave.", body = OperationAnswer))
+)]
+pub(in crate::http) async fn operate(
+    State(app): State<App>,
+    request: Request,
+) -> impl IntoResponse {
+    match receive(&app, Endpoint::Operations, request).await {
+        Ok(received) => {
+            let answered = app.protection.operate(received.call, received.body).await;
+            respond(answered, received.standing)
+        }
+        Err(refused) => refused,
+    }
+}

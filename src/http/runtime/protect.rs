@@ -1,0 +1,31 @@
+//! `POST /api/v1/protect`.
+
+use axum::extract::{Request, State};
+use axum::response::IntoResponse;
+
+use super::receive::receive;
+use super::respond::respond;
+use super::shape::{ProtectRequest, ProtectedPayload};
+use crate::audit::Endpoint;
+use crate::http::app::App;
+
+/// Protects a payload under a policy.
+#[utoipa::path(
+    post,
+    path = "",
+    operation_id = "protect",
+    request_body = ProtectRequest,
+    responses((status = 200, description = "The payload, protected.", body = ProtectedPayload))
+)]
+pub(in crate::http) async fn protect(
+    State(app): State<App>,
+    request: Request,
+) -> impl IntoResponse {
+    match receive(&app, Endpoint::Protect, request).await {
+        Ok(received) => {
+            let answered = app.protection.protect(received.call, &received.body).await;
+            respond(answered, received.standing)
+        }
+        Err(refused) => refused,
+    }
+}

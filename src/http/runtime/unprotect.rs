@@ -1,0 +1,31 @@
+//! `POST /api/v1/unprotect`.
+
+use axum::extract::{Request, State};
+use axum::response::IntoResponse;
+
+use super::receive::receive;
+use super::respond::respond;
+use super::shape::{UnprotectRequest, Unprotected};
+use crate::audit::Endpoint;
+use crate::http::app::App;
+
+/// Opens an envelope under a policy.
+#[utoipa::path(
+    post,
+    path = "",
+    operation_id = "unprotect",
+    request_body = UnprotectRequest,
+    responses((status = 200, description = "The payload.", body = Unprotected))
+)]
+pub(in crate::http) async fn unprotect(
+    State(app): State<App>,
+    request: Request,
+) -> impl IntoResponse {
+    match receive(&app, Endpoint::Unprotect, request).await {
+        Ok(received) => {
+            let answered = app.protection.unprotect(received.call, received.body).await;
+            respond(answered, received.standing)
+        }
+        Err(refused) => refused,
+    }
+}

@@ -1,0 +1,274 @@
+//! The members of an object that we interpret.
+
+use std::borrow::Cow;
+
+use super::scan::scan;
+use super::text::{Kind, Text};
+use crate::problem::{Code, Problem, Problems};
+
+/// An object's members as they stand in the text, and what was found wrong with them.
+///
+/// Every reader returns `None` after noting a problem, so a request is read whole and then built:
+///
+/// ```
+/// # use sealward::json::{Members, Text};
+/// # struct Request<'a> { payload: Text<'a>, policy: Option<std::borrow::Cow<'a, str>> }
+/// # fn read(text: Text<'_>) -> Result<Request<'_>, sealward::problem::Problems> {
+/// let mut members = Members::of(text, &["payload", "policyNumber"]);
+/// let payload = members.required("payload");
+/// let policy = members.optional_string("policyNumber");
+/// members.finish(|| Some(Request { payload: payload?, policy: policy? }))
+/// # }
+/// # assert!(read(Text::parse(br#"{"payload":null}"#).unwrap()).is_ok());
+/// ```
+#[derive(Debug)]
+pub struct Members<'a> {
+    /// The members that were asked for.
+    known: Vec<(Cow<'a, str>, Text<'a>)>,
+    problems: Problems,
+    /// The text was no object: nothing more is said about what it lacks.
+    unreadable: bool,
+}
+
+impl<'a> Members<'a> {
+    /// The members called `names`; others are ignored, but no name may appear twice.
+    #[must_use]
+    pub fn of(text: Text<'a>, names: &[&str]) -> Self {
+        Self::read(text, names, |_, _| {})
+    }
+
+    /// The members called `names`; any other is a problem.
+    #[must_use]
+    pub fn exactly(text: Text<'a>, names: &[&str]) -> Self {
+        Self::read(text, names, |problems, name| {
+            problems.note(Problem::new(
+                shown(name),
+                Code::Unknown,
+                "there is no such member",
+            ));
+        })
+    }
+
+    /// The member's text, if it is there; `null` is a value.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Text<'a>> {
+        let found = self.known.iter().find(|(known, _)| known == name);
+        found.map(|&(_, value)| value)
+    }
+
+    /// The text of a member that must be there; `null` is a value.
+    pub fn required(&mut self, name: &str) -> Option<Text<'a>> {
+        let value = self.get(name);
+        if value.is_none() {
+            self.note(Problem::required(name));
+        }
+        value
+    }
+
+    /// A string that must be there.
+    pub fn required_string(&mut self, name: &str) -> Option<Cow<'a, str>> {
+        let value = self.required(name)?;
+        self.string(name, value)
+    }
+
+    /// A string that may be absent: `Some(None)`.
+    #[expect(
+        clippy::option_option,
+        reason = "the outer None says that a problem was noted"
+    )]
+    pub fn optional_string(&mut self, name: &str) -> Option<Option<Cow<'a, str>>> {
+        match self.get(name) {
+            None => Some(None),
+            Some(value) => self.string(name, value).map(Some),
+        }
+    }
+
+    /// Notes a problem that the caller found.
+    pub fn note(&mut self, problem: Problem) {
+        if !self.unreadable {
+            self.problems.note(problem);
+        }
+    }
+
+    /// Notes the problems of the member called `name`, which the caller read itself.
+    pub fn note_inside(&mut self, name: &str, problems: Problems) {
+        self.problems.note_inside(name, problems);
+    }
+
+    /// What `build` makes of the members, if nothing was wrong; else all that was.
+    pub fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T, Problems> {
+        if !self.problems.is_empty() {
+            return Err(self.problems);
+        }
+        build().ok_or_else(|| Problem::of_body(Code::Format, "this cannot be read").into())
+    }
+
+    fn read(text: Text<'a>, names: &[&str], on_other: impl Fn(&mut Problems, &str)) -> Self {
+        let mut members = Self {
+            known: Vec::new(),
+            problems: Problems::default(),
+            unreadable: false,
+        };
+        if text.kind() != Kind::Object {
+            members.note(Problem::of_body(Code::Type, "this must be an object"));
+            members.unreadable = true;
+            return members;
+        }
+        let mut all = Vec::new();
+        // The text was scanned before, so nothing can be wrong with it now.
+        let _ = scan(text.as_str(), |member| {
+            let part = |range| Text::part(text.as_str().get(range).unwrap_or_default());
+            match part(member.name).string() {
+                Some(Ok(name)) => {
+                    if names.contains(&name.as_ref()) {
+                        members.known.push((name.clone(), part(member.value)));
+                    } else {
+                        on_other(&mut members.problems, &name);
+                    }
+                    all.push(name);
+                }
+                _ => members.problems.note(Problem::of_body(
+                    Code::Format,
+                    "a member's name has a lone surrogate in it",
+                )),
+            }
+        });
+        members.refuse_duplicates(all);
+        members
+    }
+
+    fn refuse_duplicates(&mut self, mut names: Vec<Cow<'a, str>>) {
+        names.sort_unstable();
+        let twice = names.windows(2).filter_map(|pair| match pair {
+            [one, other] if one == other => Some(one),
+            _ => None,
+        });
+        for name in twice {
+            let message = "a member of this name appears more than once";
+            self.problems
+                .note(Problem::new(shown(name), Code::Conflict, message));
+        }
+    }
+
+    fn string(&mut self, name: &str, value: Text<'a>) -> Option<Cow<'a, str>> {
+        match value.string() {
+            Some(Ok(string)) if !string.contains('\0') => return Some(string),
+            Some(Ok(_)) => {
+                self.note(Problem::new(
+                    name,
+                    Code::Format,
+                    "U+0000 is not allowed here",
+                ));
+            }
+            Some(Err(error)) => self.note(Problem::new(name, Code::Format, error.to_string())),
+            None => self.note(Problem::new(name, Code::Type, "this must be a string")),
+        }
+        None
+    }
+}
+
+/// A member's name as an answer may show it: whatever the client sent, but not at any length.
+fn shown(name: &str) -> String {
+    const MOST: usize = 64;
+    match name.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default()),
+        None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn members<'a>(text: &'a str, names: &[&str]) -> Members<'a> {
+        Members::of(Text::parse(text.as_bytes()).unwrap(), names)
+    }
+
+    fn problems(members: Members<'_>) -> Vec<(String, Code)> {
+        let problems = members
+            .finish(|| Some(()))
+            .err()
+            .unwrap_or_default()
+            .into_vec();
+        problems
+            .into_iter()
+            .map(|problem| (problem.field, problem.code))
+            .collect()
+    }
+
+    #[test]
+    fn null_is_a_value_and_absence_is_not() {
+        let mut read = members(r#"{"payload": null, "other": 1}"#, &["payload", "data"]);
+        assert_eq!(read.required("payload").map(Text::as_str), Some("null"));
+        assert_eq!(read.required("data"), None);
+        assert_eq!(read.get("other"), None);
+        assert_eq!(problems(read), [("data".to_owned(), Code::Required)]);
+    }
+
+    #[test]
+    fn all_problems_are_told_at_once() {
+        let mut read = members(
+            r#"{"a":1,"b":"\u0000","c":"\ud800","d":null}"#,
+            &["a", "b", "c", "d"],
+        );
+        for name in ["a", "b", "c", "d", "e"] {
+            assert_eq!(read.required_string(name), None);
+        }
+        assert_eq!(read.optional_string("d"), None);
+        assert_eq!(read.optional_string("f"), Some(None));
+        let codes = problems(read)
+            .into_iter()
+            .map(|(_, code)| code)
+            .collect::<Vec<_>>();
+        use Code::{Format, Required, Type};
+        assert_eq!(codes, [Type, Format, Format, Type, Required, Type]);
+    }
+
+    #[test]
+    fn a_name_that_appears_twice_is_refused_however_it_is_written() {
+        for text in [
+            r#"{"a":1,"b":2,"a":1}"#,
+            r#"{"x":1,"\u0078":2}"#,
+            r#"{"":1,"":1}"#,
+        ] {
+            let problems = problems(members(text, &["a"]));
+            assert!(
+                matches!(problems.as_slice(), [(_, Code::Conflict)]),
+                "{text}"
+            );
+        }
+        assert_eq!(problems(members(r#"{"a":{"b":1,"b":2}}"#, &["a"])), []);
+    }
+
+    #[test]
+    fn what_is_no_object_is_told_once() {
+        let mut read = members("[]", &["a"]);
+        assert_eq!(read.required("a"), None);
+        assert_eq!(problems(read), [(String::new(), Code::Type)]);
+    }
+
+    #[test]
+    fn unknown_members_are_ignored_or_refused_as_asked() {
+        let text = Text::parse(br#"{"a":1,"b":2}"#).unwrap();
+        assert_eq!(problems(Members::of(text, &["a"])), []);
+        assert_eq!(
+            problems(Members::exactly(text, &["a"])),
+            [("b".to_owned(), Code::Unknown)]
+        );
+    }
+
+    #[test]
+    fn an_answer_stays_small_however_much_is_wrong() {
+        let many = (0..1000)
+            .map(|n| format!("\"{n}{}\":1", "é".repeat(100)))
+            .collect::<Vec<_>>();
+        let body = format!("{{{}}}", many.join(","));
+        let problems = problems(Members::exactly(Text::parse(body.as_bytes()).unwrap(), &[]));
+        assert_eq!(problems.len(), Problems::MOST);
+        assert!(
+            problems
+                .iter()
+                .all(|(field, _)| field.chars().count() <= 65)
+        );
+    }
+}

@@ -1,0 +1,271 @@
+//! One pass over a JSON text: the grammar of RFC 8259 and the depth, without recursion and without
+//! remembering anything but the members of the outermost object.
+
+use std::ops::Range;
+
+/// Deeper nesting than this is refused; a scalar has depth 0, `[]` has depth 1.
+pub const MAX_DEPTH: u32 = 128;
+
+/// Why a text is not one JSON value that we read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotJson {
+    #[error("the text is not UTF-8")]
+    Encoding,
+    #[error("the JSON is nested deeper than {MAX_DEPTH} levels")]
+    Depth,
+    #[error("the text is not valid JSON at byte {at}")]
+    Syntax { at: usize },
+}
+
+/// Where a member of the outermost object stands: its name with the quotes, and its value.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub(super) name: Range<usize>,
+    pub(super) value: Range<usize>,
+}
+
+/// Checks that `text` is one JSON value and tells `on_member` each member of the outermost object.
+///
+/// Returns where the value stands between the white space around it.
+pub(super) fn scan(text: &str, on_member: impl FnMut(Member)) -> Result<Range<usize>, NotJson> {
+    let mut scan = Scan {
+        bytes: text.as_bytes(),
+        at: 0,
+        nesting: Nesting::default(),
+        on_member,
+    };
+    scan.skip_space();
+    let start = scan.at;
+    scan.value()?;
+    let end = scan.at;
+    scan.skip_space();
+    match scan.peek() {
+        None => Ok(start..end),
+        Some(_) => Err(scan.fault()),
+    }
+}
+
+/// The containers around the place where we are: one bit each, set for an object.
+#[derive(Default)]
+struct Nesting {
+    objects: u128,
+    depth: u32,
+}
+
+impl Nesting {
+    fn enter(&mut self, object: bool) -> Result<(), NotJson> {
+        if self.depth == MAX_DEPTH {
+            return Err(NotJson::Depth);
+        }
+        self.objects = self.objects << 1 | u128::from(object);
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        self.objects >>= 1;
+        self.depth -= 1;
+    }
+
+    fn in_object(&self) -> bool {
+        self.objects & 1 == 1
+    }
+}
+
+struct Scan<'a, F> {
+    bytes: &'a [u8],
+    at: usize,
+    nesting: Nesting,
+    on_member: F,
+}
+
+impl<F: FnMut(Member)> Scan<'_, F> {
+    /// One value, whatever is in it.
+    fn value(&mut self) -> Result<(), NotJson> {
+        // The member of the outermost object that is being read: its name, and where its value is.
+        let mut member = (0..0, 0);
+        loop {
+            if self.nesting.in_object() {
+                let name = self.name()?;
+                if self.nesting.depth == 1 {
+                    member = (name, self.at);
+                }
+            }
+            if self.open_or_scalar()? == Opened::Filled {
+                continue;
+            }
+            // A value is complete; so are all the containers that end behind it.
+            loop {
+                if self.nesting.depth == 0 {
+                    return Ok(());
+                }
+                if self.nesting.depth == 1 && self.nesting.in_object() {
+                    let (name, start) = member.clone();
+                    (self.on_member)(Member {
+                        name,
+                        value: start..self.at,
+                    });
+                }
+                self.skip_space();
+                match (self.next(), self.nesting.in_object()) {
+                    (Some(b','), _) => break,
+                    (Some(b'}'), true) | (Some(b']'), false) => self.nesting.leave(),
+                    _ => return Err(self.fault_behind()),
+                }
+            }
+            self.skip_space();
+        }
+    }
+
+    /// A whole scalar or empty container, or the opening bracket of one that has something in it.
+    fn open_or_scalar(&mut self) -> Result<Opened, NotJson> {
+        match self.peek() {
+            Some(b'{') => self.open(true, b'}'),
+            Some(b'[') => self.open(false, b']'),
+            Some(b'"') => self.string().map(|()| Opened::Complete),
+            Some(b't') => self.word(b"true"),
+            Some(b'f') => self.word(b"false"),
+            Some(b'n') => self.word(b"null"),
+            _ => self.number().map(|()| Opened::Complete),
+        }
+    }
+
+    fn open(&mut self, object: bool, closing: u8) -> Result<Opened, NotJson> {
+        self.nesting.enter(object)?;
+        self.at += 1;
+        self.skip_space();
+        if self.peek() == Some(closing) {
+            self.at += 1;
+            self.nesting.leave();
+            return Ok(Opened::Complete);
+        }
+        Ok(Opened::Filled)
+    }
+
+    /// A member's name, the colon, and the space around it.
+    fn name(&mut self) -> Result<Range<usize>, NotJson> {
+        let start = self.at;
+        if self.peek() != Some(b'"') {
+            return Err(self.fault());
+        }
+        self.string()?;
+        let name = start..self.at;
+        self.skip_space();
+        if self.next() != Some(b':') {
+            return Err(self.fault_behind());
+        }
+        self.skip_space();
+        Ok(name)
+    }
+
+    fn string(&mut self) -> Result<(), NotJson> {
+        self.at += 1;
+        loop {
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let plain = rest
+                .iter()
+                .position(|&byte| byte == b'"' || byte == b'\\' || byte < 0x20);
+            self.at += plain.unwrap_or(rest.len());
+            match self.next() {
+                Some(b'"') => return Ok(()),
+                Some(b'\\') => self.escape()?,
+                _ => return Err(self.fault_behind()),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<(), NotJson> {
+        match self.next() {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(()),
+            Some(b'u') => {
+                for _ in 0..4 {
+                    if !self.next().is_some_and(|digit| digit.is_ascii_hexdigit()) {
+                        return Err(self.fault_behind());
+                    }
+                }
+                Ok(())
+            }
+            _ => Err(self.fault_behind()),
+        }
+    }
+
+    fn number(&mut self) -> Result<(), NotJson> {
+        self.skip_if(|byte| byte == b'-');
+        if !self.skip_if(|byte| byte == b'0') {
+            self.digits()?;
+        }
+        if self.skip_if(|byte| byte == b'.') {
+            self.digits()?;
+        }
+        if self.skip_if(|byte| byte == b'e' || byte == b'E') {
+            self.skip_if(|byte| byte == b'+' || byte == b'-');
+            self.digits()?;
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<(), NotJson> {
+        if !self.skip_if(|byte| byte.is_ascii_digit()) {
+            return Err(self.fault());
+        }
+        while self.skip_if(|byte| byte.is_ascii_digit()) {}
+        Ok(())
+    }
+
+    fn word(&mut self, word: &[u8]) -> Result<Opened, NotJson> {
+        if !self
+            .bytes
+            .get(self.at..)
+            .unwrap_or_default()
+            .starts_with(word)
+        {
+            return Err(self.fault());
+        }
+        self.at += word.len();
+        Ok(Opened::Complete)
+    }
+
+    fn skip_space(&mut self) {
+        while self.skip_if(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')) {}
+    }
+
+    fn skip_if(&mut self, wanted: impl Fn(u8) -> bool) -> bool {
+        let found = self.peek().is_some_and(wanted);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn next(&mut self) -> Option<u8> {
+        let byte = self.peek();
+        self.at += 1;
+        byte
+    }
+
+    /// The fault is the byte we are at.
+    fn fault(&self) -> NotJson {
+        NotJson::Syntax {
+            at: self.at.min(self.bytes.len()),
+        }
+    }
+
+    /// The fault is the byte just taken.
+    fn fault_behind(&self) -> NotJson {
+        NotJson::Syntax {
+            at: self.at.saturating_sub(1).min(self.bytes.len()),
+        }
+    }
+}
+
+/// Whether a value is complete or a container was opened that has something in it.
+#[derive(PartialEq)]
+enum Opened {
+    Complete,
+    Filled,
+}
+
+#[cfg(test)]
+mod tests;

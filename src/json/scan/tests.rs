@@ -1,0 +1,138 @@
+use proptest::prelude::*;
+use serde_json::value::RawValue;
+
+use super::*;
+
+fn fault(text: &str) -> Option<NotJson> {
+    scan(text, |_| {}).err()
+}
+
+#[test]
+fn takes_what_the_grammar_takes() {
+    for text in [
+        "0",
+        "-0",
+        "1.0",
+        "1e9",
+        "-1.5E+300",
+        "0.1e-7",
+        "true",
+        "false",
+        "null",
+        r#""""#,
+        r#""a\"\\\/\b\f\n\r\té😀\ud800""#,
+        "[]",
+        "{}",
+        "[ ]",
+        "{ }",
+        " [ 1 , [ ] , { } ] ",
+        "{\"a\":{\"b\":[1,{\"c\":null}]},\"\":2}",
+        "\t\r\n1\n",
+    ] {
+        assert_eq!(fault(text), None, "{text}");
+    }
+}
+
+#[test]
+fn refuses_all_else_and_says_where() {
+    for (text, at) in [
+        ("", 0),
+        (" ", 1),
+        ("tru", 0),
+        ("nul", 0),
+        ("True", 0),
+        ("NaN", 0),
+        ("Infinity", 0),
+        ("-", 1),
+        ("01", 1),
+        ("1.", 2),
+        (".5", 0),
+        ("1e", 2),
+        ("1e+", 3),
+        ("+1", 0),
+        ("0x1", 1),
+        ("\"", 1),
+        ("\"\\", 2),
+        ("\"\\x\"", 2),
+        ("\"\\u12g4\"", 5),
+        ("\"\n\"", 1),
+        ("\"\u{0}\"", 1),
+        ("[", 1),
+        ("[1", 2),
+        ("[1,", 3),
+        ("[1,]", 3),
+        ("[,1]", 1),
+        ("[1 2]", 3),
+        ("[1}", 2),
+        ("{", 1),
+        ("{]", 1),
+        ("{\"a\"}", 4),
+        ("{\"a\":}", 5),
+        ("{\"a\":1,}", 7),
+        ("{a:1}", 1),
+        ("{\"a\":1]", 6),
+        ("{'a':1}", 1),
+        ("1 2", 2),
+        ("{} []", 3),
+        ("[] // x", 3),
+        ("]", 0),
+        ("\u{feff}1", 0),
+        ("\u{a0}1", 0),
+        ("1\u{c}", 1),
+    ] {
+        assert_eq!(fault(text), Some(NotJson::Syntax { at }), "{text:?}");
+    }
+}
+
+#[test]
+fn counts_levels_up_to_the_last_that_is_allowed() {
+    let filled = |levels: usize| {
+        format!(
+            "{}0{}",
+            "[{\"a\":".repeat(levels / 2),
+            "}]".repeat(levels / 2)
+        )
+    };
+    assert_eq!(fault(&filled(128)), None);
+    assert_eq!(fault(&filled(130)), Some(NotJson::Depth));
+    assert_eq!(
+        fault(&format!("{}{}", "[".repeat(128), "]".repeat(128))),
+        None
+    );
+    assert_eq!(
+        fault(&format!("{}{}", "[".repeat(129), "]".repeat(129))),
+        Some(NotJson::Depth)
+    );
+}
+
+#[test]
+fn tells_the_members_of_the_outermost_object_alone() {
+    let text = r#" { "a" : [{"x":1}, "}"] , "b":{"c":2}, "d":null } "#;
+    let mut members = Vec::new();
+    scan(text, |member| {
+        members.push((&text[member.name], &text[member.value]))
+    })
+    .unwrap();
+    assert_eq!(
+        members,
+        [
+            ("\"a\"", r#"[{"x":1}, "}"]"#),
+            ("\"b\"", r#"{"c":2}"#),
+            ("\"d\"", "null")
+        ]
+    );
+    scan(r#"[{"a":1}]"#, |_| panic!("an array has no members")).unwrap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn takes_and_refuses_what_serde_json_does(
+        text in r#"([\[\]{}:,"\\ ]|-?[0-9]|[.eE+]|true|false|null|"a"|"\\u00e9"|\\u|\n){0,12}"#,
+    ) {
+        let theirs: Option<&RawValue> = serde_json::from_str(&text).ok();
+        let ours = scan(&text, |_| {}).ok();
+        prop_assert_eq!(ours.map(|value| &text[value]), theirs.map(RawValue::get));
+    }
+}

@@ -1,0 +1,167 @@
+//! A JSON value as it stands in the text it came in.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::scan::{NotJson, scan};
+
+/// One well-formed JSON value, borrowed from the text it came in and without space around it.
+///
+/// May be a secret, so `Debug` shows its kind and length alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Text<'a>(&'a str);
+
+/// The six kinds of JSON value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Null,
+    Boolean,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+/// A string has a surrogate without its other half, so it is no Unicode text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a lone surrogate is no Unicode text")]
+pub struct NotUnicode;
+
+impl<'a> Text<'a> {
+    /// Checks that `bytes` are one JSON value.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, NotJson> {
+        let text = str::from_utf8(bytes).map_err(|_| NotJson::Encoding)?;
+        let value = scan(text, |_| {})?;
+        Ok(Self(text.get(value).unwrap_or_default()))
+    }
+
+    /// A part of a text that was scanned whole.
+    pub(super) fn part(text: &'a str) -> Self {
+        Self(text)
+    }
+
+    /// The text of the value, to the letter.
+    #[must_use]
+    pub fn as_str(self) -> &'a str {
+        self.0
+    }
+
+    /// What kind of value this is; its first letter tells.
+    #[must_use]
+    pub fn kind(self) -> Kind {
+        match self.0.as_bytes().first() {
+            Some(b'n') => Kind::Null,
+            Some(b't' | b'f') => Kind::Boolean,
+            Some(b'"') => Kind::String,
+            Some(b'[') => Kind::Array,
+            Some(b'{') => Kind::Object,
+            _ => Kind::Number,
+        }
+    }
+
+    /// What a string says; `None` for any other kind of value.
+    #[must_use]
+    pub fn string(self) -> Option<Result<Cow<'a, str>, NotUnicode>> {
+        let inside = self.0.strip_prefix('"')?.strip_suffix('"')?;
+        if !inside.contains('\\') {
+            return Some(Ok(Cow::Borrowed(inside)));
+        }
+        let unescaped = serde_json::from_str(self.0);
+        Some(unescaped.map(Cow::Owned).map_err(|_| NotUnicode))
+    }
+
+    /// The texts of all numbers in this value, in order.
+    pub fn numbers(self) -> impl Iterator<Item = &'a str> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            loop {
+                let start = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit())?;
+                rest = rest.get(start..)?;
+                if let Some(string) = rest.strip_prefix('"') {
+                    rest = behind_string(string);
+                } else {
+                    let end = rest.find(|c| !matches!(c, '0'..='9' | '+' | '-' | '.' | 'e' | 'E'));
+                    let (number, behind) = rest.split_at_checked(end.unwrap_or(rest.len()))?;
+                    rest = behind;
+                    return Some(number);
+                }
+            }
+        })
+    }
+}
+
+impl fmt::Debug for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Text({:?}, {} bytes)", self.kind(), self.0.len())
+    }
+}
+
+/// What follows the closing quote of a string whose opening quote has been taken.
+fn behind_string(mut rest: &str) -> &str {
+    while let Some(stop) = rest.find(['"', '\\']) {
+        let escaped = rest.get(stop..).is_some_and(|at| at.starts_with('\\'));
+        rest = rest
+            .get(stop + if escaped { 2 } else { 1 }..)
+            .unwrap_or_default();
+        if !escaped {
+            return rest;
+        }
+    }
+    ""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Text<'_> {
+        Text::parse(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn keeps_the_letters_and_drops_the_space_around_them() {
+        assert_eq!(
+            text(" {\"b\" : 1.0,\"a\":1e5}\n").as_str(),
+            "{\"b\" : 1.0,\"a\":1e5}"
+        );
+        assert_eq!(Text::parse(b"\"\xff\""), Err(NotJson::Encoding));
+    }
+
+    #[test]
+    fn tells_its_kind() {
+        let kinds = ["null", "true", "false", "-1", "\"\"", "[]", "{}"].map(|t| text(t).kind());
+        use Kind::{Array, Boolean, Null, Number, Object, String};
+        assert_eq!(
+            kinds,
+            [Null, Boolean, Boolean, Number, String, Array, Object]
+        );
+    }
+
+    #[test]
+    fn unescapes_strings_only_where_they_are_escaped() {
+        assert!(matches!(
+            text("\"grün\"").string(),
+            Some(Ok(Cow::Borrowed("grün")))
+        ));
+        assert_eq!(
+            text(r#""\u0061\ud83d\ude00\/""#).string(),
+            Some(Ok("a😀/".into()))
+        );
+        assert_eq!(text(r#""\ud83d""#).string(), Some(Err(NotUnicode)));
+        assert_eq!(text(r#""\ude00\ud83d""#).string(), Some(Err(NotUnicode)));
+        assert_eq!(text("1").string(), None);
+    }
+
+    #[test]
+    fn finds_numbers_outside_strings_alone() {
+        let value = text(r#"{"1":[-0.5e+3,"2\\","\"3",[4]],"\"5":6,"x":true}"#);
+        assert_eq!(value.numbers().collect::<Vec<_>>(), ["-0.5e+3", "4", "6"]);
+        assert_eq!(text("7").numbers().collect::<Vec<_>>(), ["7"]);
+        assert_eq!(text("\"8\"").numbers().next(), None);
+    }
+
+    #[test]
+    fn debug_does_not_show_the_value() {
+        assert_eq!(format!("{:?}", text("\"secret\"")), "Text(String, 8 bytes)");
+    }
+}

@@ -1,0 +1,146 @@
+//! The wrapping keys of imports: each good for a day, one import and a few attempts.
+
+mod store;
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use hsm::{ImportMechanism, KeyRef};
+use serde::{Deserialize, Serialize};
+use sqlx::{PgConnection, PgExecutor};
+use utoipa::ToSchema;
+
+use super::{NotMade, Vault};
+use crate::clock::Timestamp;
+use crate::ids::ImportKeyId;
+use crate::material::PublicKey;
+
+/// How a key is wrapped for the token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[schema(as = ImportMechanism)]
+pub enum Mechanism {
+    /// An ephemeral AES key under RSA-OAEP with SHA-1, the key under that one.
+    #[serde(rename = "RSA_OAEP_SHA1_AES_KWP")]
+    RsaOaepSha1AesKwp,
+    /// The same with SHA-256.
+    #[serde(rename = "RSA_OAEP_SHA256_AES_KWP")]
+    RsaOaepSha256AesKwp,
+}
+
+/// The text names no mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not an import mechanism")]
+pub struct UnknownMechanism;
+
+/// What is recorded of a wrapping key.
+#[derive(Clone, Debug)]
+pub struct ImportKeyRecord {
+    /// Its identifier.
+    pub id: ImportKeyId,
+    /// How keys must be wrapped with it.
+    pub mechanism: Mechanism,
+    /// What they are wrapped with.
+    pub public: PublicKey,
+    /// Until when it may be used.
+    pub expires_at: Timestamp,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl ImportKeyRecord {
+    /// For how long one may be used.
+    pub const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+    /// How often the token may be asked to unwrap with one.
+    pub const ATTEMPTS: i32 = 3;
+
+    /// Counts an attempt, before the token is asked. None where no more may be made.
+    pub(super) async fn attempt(
+        database: impl PgExecutor<'_>,
+        id: ImportKeyId,
+        now: Timestamp,
+    ) -> sqlx::Result<Option<Attempted>> {
+        let mechanism = store::attempt_import(database, id, now, Self::ATTEMPTS).await?;
+        Ok(mechanism.map(|mechanism| Attempted { mechanism }))
+    }
+
+    /// Records a wrapping key; the intent to make it is fulfilled.
+    ///
+    /// # Errors
+    /// When the database does not take it.
+    pub async fn insert(&self, connection: &mut PgConnection) -> sqlx::Result<()> {
+        store::insert_import_key(connection, self).await
+    }
+
+    /// Destroys the wrapping keys that have no further use. Gives how many.
+    ///
+    /// # Errors
+    /// When the token or the database does not do it; those that are left are found again.
+    pub async fn destroy_spent(vault: &Vault) -> Result<usize, NotMade> {
+        let mut destroyed = 0;
+        loop {
+            let mut transaction = vault.pool.begin().await?;
+            let now = vault.clock.now();
+            let found = store::lock_spent_import_key(&mut transaction, now, Self::ATTEMPTS).await?;
+            let Some(id) = found else {
+                return Ok(destroyed);
+            };
+            let key = KeyRef::private(*id.uuid().as_bytes());
+            vault.destroy(&key).await?;
+            store::bury_import_key(&mut transaction, id, now).await?;
+            transaction.commit().await?;
+            destroyed += 1;
+        }
+    }
+
+    /// Spends a wrapping key on the import that is being recorded. False where it took one already.
+    ///
+    /// # Errors
+    /// When the database does not take it.
+    pub async fn spend(
+        connection: &mut PgConnection,
+        id: ImportKeyId,
+        now: Timestamp,
+    ) -> sqlx::Result<bool> {
+        store::spend_import_key(connection, id, now).await
+    }
+}
+
+/// An attempt that has been counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Attempted {
+    pub(super) mechanism: Mechanism,
+}
+
+impl Mechanism {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::RsaOaepSha256AesKwp, Self::RsaOaepSha1AesKwp];
+
+    /// The name in the API.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RsaOaepSha1AesKwp => "RSA_OAEP_SHA1_AES_KWP",
+            Self::RsaOaepSha256AesKwp => "RSA_OAEP_SHA256_AES_KWP",
+        }
+    }
+
+    /// What the token and the offline wrapping call it.
+    #[must_use]
+    pub const fn token_term(self) -> ImportMechanism {
+        match self {
+            Self::RsaOaepSha1AesKwp => ImportMechanism::RsaOaepSha1AesKwp,
+            Self::RsaOaepSha256AesKwp => ImportMechanism::RsaOaepSha256AesKwp,
+        }
+    }
+}
+
+impl FromStr for Mechanism {
+    type Err = UnknownMechanism;
+
+    fn from_str(name: &str) -> Result<Self, UnknownMechanism> {
+        Self::ALL
+            .into_iter()
+            .find(|mechanism| mechanism.name() == name)
+            .ok_or(UnknownMechanism)
+    }
+}

@@ -1,0 +1,101 @@
+//! Wrapping keys in the database.
+
+use sqlx::{PgConnection, PgExecutor};
+
+use super::{ImportKeyRecord, Mechanism};
+use crate::clock::Timestamp;
+use crate::ids::ImportKeyId;
+use crate::keys::vault::store::forget_intent;
+
+/// Records a wrapping key.
+pub(super) async fn insert_import_key(
+    connection: &mut PgConnection,
+    key: &ImportKeyRecord,
+) -> sqlx::Result<()> {
+    sqlx::query(
+        "INSERT INTO import_keys (id, mechanism, public_key, expires_at, created_at)
+         VALUES ($1, $2, $3, $4, $5)",
+    )
+    .bind(key.id)
+    .bind(key.mechanism.name())
+    .bind(key.public.to_spki())
+    .bind(key.expires_at)
+    .bind(key.created_at)
+    .execute(&mut *connection)
+    .await?;
+    forget_intent(connection, key.id.uuid()).await
+}
+
+/// Counts an attempt to import with a wrapping key that may still be used.
+pub(super) async fn attempt_import(
+    database: impl PgExecutor<'_>,
+    id: ImportKeyId,
+    now: Timestamp,
+    most: i32,
+) -> sqlx::Result<Option<Mechanism>> {
+    let mechanism: Option<String> = sqlx::query_scalar(
+        "UPDATE import_keys SET attempts = attempts + 1, attempted_at = $2
+          WHERE id = $1 AND used_at IS NULL AND destroyed_at IS NULL
+            AND expires_at > $2 AND attempts < $3
+        RETURNING mechanism",
+    )
+    .bind(id)
+    .bind(now)
+    .bind(most)
+    .fetch_optional(database)
+    .await?;
+    mechanism
+        .map(|name| {
+            name.parse()
+                .map_err(|error| sqlx::Error::Decode(Box::new(error)))
+        })
+        .transpose()
+}
+
+/// Marks a wrapping key as used, unless it was before.
+pub(super) async fn spend_import_key(
+    connection: &mut PgConnection,
+    id: ImportKeyId,
+    now: Timestamp,
+) -> sqlx::Result<bool> {
+    let spent =
+        sqlx::query("UPDATE import_keys SET used_at = $2 WHERE id = $1 AND used_at IS NULL")
+            .bind(id)
+            .bind(now)
+            .execute(connection)
+            .await?;
+    Ok(spent.rows_affected() > 0)
+}
+
+/// One wrapping key that has no further use, its last attempt long over, locked; one that another instance has is left to it.
+pub(super) async fn lock_spent_import_key(
+    connection: &mut PgConnection,
+    now: Timestamp,
+    most: i32,
+) -> sqlx::Result<Option<ImportKeyId>> {
+    sqlx::query_scalar(
+        "SELECT id FROM import_keys
+          WHERE destroyed_at IS NULL
+            AND (used_at IS NOT NULL OR expires_at <= $1
+                 OR attempts >= $2 AND attempted_at < $1 - interval '10 minutes')
+          ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED",
+    )
+    .bind(now)
+    .bind(most)
+    .fetch_optional(connection)
+    .await
+}
+
+/// Notes that a wrapping key is gone from the token.
+pub(super) async fn bury_import_key(
+    connection: &mut PgConnection,
+    id: ImportKeyId,
+    now: Timestamp,
+) -> sqlx::Result<()> {
+    sqlx::query("UPDATE import_keys SET destroyed_at = $2 WHERE id = $1")
+        .bind(id)
+        .bind(now)
+        .execute(connection)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! The public keys of a service, as its partners' JOSE libraries read them (RFC 7517, section 5).
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{Key, Usage};
+use crate::ids::KeyId;
+use crate::material::{Algorithm, Family, Jwk};
+
+/// A JWK Set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct JwkSet {
+    keys: Vec<Published>,
+}
+
+/// A public key with what a partner must know of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = PublishedJwk)]
+struct Published {
+    kid: KeyId,
+    r#use: Usage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alg: Option<&'static str>,
+    #[serde(flatten)]
+    key: Jwk,
+}
+
+impl JwkSet {
+    pub(super) fn of(keys: &[Key]) -> Self {
+        let keys = keys.iter().filter_map(|key| {
+            Some(Published {
+                kid: key.id,
+                r#use: key.usage,
+                alg: alg(key.usage, key.algorithm),
+                key: key.public.as_ref()?.to_jwk(),
+            })
+        });
+        Self {
+            keys: keys.collect(),
+        }
+    }
+}
+
+/// The one algorithm that a key is used with. An RSA key signs in six ways, and naming one of them
+/// would make libraries refuse the others.
+fn alg(usage: Usage, algorithm: Algorithm) -> Option<&'static str> {
+    match (usage, algorithm.family()) {
+        (Usage::Enc, Family::Rsa) => Some("RSA-OAEP-256"),
+        (Usage::Enc, Family::Ec) => Some("ECDH-ES+A256KW"),
+        (Usage::Sig, _) => match algorithm {
+            Algorithm::P256 => Some("ES256"),
+            Algorithm::P384 => Some("ES384"),
+            Algorithm::P521 => Some("ES512"),
+            Algorithm::Ed25519 => Some("EdDSA"),
+            Algorithm::Rsa2048
+            | Algorithm::Rsa3072
+            | Algorithm::Rsa4096
+            | Algorithm::Aes256
+            | Algorithm::Aes128
+            | Algorithm::HmacSha256 => None,
+        },
+        (Usage::Enc | Usage::Data, _) => None,
+    }
+}

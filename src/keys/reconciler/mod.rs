@@ -1,0 +1,324 @@
+//! Token and records compared. What stands in the token without a record is an orphan: it is
+//! reported, and never deleted unasked. What is recorded and stands in no token is missing.
+
+mod store;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hsm::{HsmError, KeyName, TokenObject, TokenState};
+use uuid::Uuid;
+
+use super::Vault;
+use crate::clock::Timestamp;
+use crate::ids::{ImportKeyId, KeyId};
+
+/// What a comparison found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// When it was made; none before the first.
+    pub made_at: Option<Timestamp>,
+    /// Objects without a record.
+    pub orphans: Vec<Orphan>,
+    /// Keys that are recorded and in no token.
+    pub missing: Vec<KeyId>,
+    /// Whether every token could be asked. Where not, nothing is called missing.
+    pub complete: bool,
+}
+
+/// An object in a token that no record names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Orphan {
+    /// The label of the token.
+    pub token: String,
+    /// How it is named there.
+    pub name: KeyName,
+    /// Its label there, possibly empty.
+    pub label: String,
+    /// What it was made for, where that is known.
+    pub intended: Option<Intended>,
+}
+
+/// What an object was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intended {
+    /// To be this key; making it did not come to an end.
+    Key(KeyId),
+    /// To be the wrapping key of an import.
+    ImportKey(ImportKeyId),
+    /// It was this key, which is recorded as destroyed.
+    Destroyed(KeyId),
+}
+
+/// Why nothing was compared.
+#[derive(Debug, thiserror::Error)]
+pub enum NotCompared {
+    /// The token did not tell what it holds.
+    #[error(transparent)]
+    Token(#[from] HsmError),
+    /// The database did not tell what is recorded.
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+/// How long making an object may take: longer than any deadline. Until then it is no orphan.
+const UNDER_WAY: Duration = Duration::from_secs(15 * 60);
+
+impl Vault {
+    /// Compares the tokens with the records, and notes which token holds which key.
+    ///
+    /// # Errors
+    /// When either does not answer.
+    pub async fn compare(&self) -> Result<Comparison, NotCompared> {
+        // The tokens first: what is made meanwhile is then no orphan, for its intent is read after.
+        let asked_at = self.clock.now();
+        let objects = self.token.inventory().await?;
+        let serving = self.serving();
+        let records = store::records(&self.pool).await?;
+        let intents = store::intents(&self.pool).await?;
+
+        let complete = serving.len() == self.token.status().tokens.len();
+        let missing = if complete {
+            missing(&records, &objects, asked_at)
+        } else {
+            Vec::new()
+        };
+        let comparison = Comparison {
+            made_at: Some(asked_at),
+            orphans: orphans(&records, &intents, &objects, asked_at),
+            missing,
+            complete,
+        };
+        self.note(&records, &intents, &objects, &serving, asked_at)
+            .await?;
+        comparison.tell();
+        self.latest.store(Arc::new(comparison.clone()));
+        Ok(comparison)
+    }
+
+    fn serving(&self) -> Vec<String> {
+        let tokens = self.token.status().tokens.into_iter();
+        tokens
+            .filter(|token| token.state == TokenState::Serving)
+            .map(|token| token.label)
+            .collect()
+    }
+
+    /// Writes down which token holds what, and crosses out intents of which nothing came.
+    async fn note(
+        &self,
+        records: &[Record],
+        intents: &[Intent],
+        objects: &[TokenObject],
+        serving: &[String],
+        asked_at: Timestamp,
+    ) -> sqlx::Result<()> {
+        let holds = |token: &str, name: &KeyName| {
+            let mut held = objects.iter();
+            held.any(|object| object.token == token && object.key.name == *name)
+        };
+        for token in serving {
+            let (held, not_held) = records
+                .iter()
+                .filter(|record| record.may_be_missing(asked_at))
+                .partition::<Vec<_>, _>(|record| holds(token, &record.name));
+            let ids = |records: Vec<&Record>| records.iter().map(|record| record.id).collect();
+            store::note_presence(&self.pool, token, ids(held), true, asked_at).await?;
+            store::note_presence(&self.pool, token, ids(not_held), false, asked_at).await?;
+        }
+        if serving.len() < self.token.status().tokens.len() {
+            return Ok(());
+        }
+        for intent in intents {
+            let name = KeyName::Id(intent.id.as_bytes().to_vec());
+            let found = objects.iter().any(|object| object.key.name == name);
+            if !found && !intent.fulfilled && asked_at.since(intent.created_at) > UNDER_WAY {
+                store::forget_intent(&self.pool, intent.id).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Comparison {
+    /// Tells the log what someone should look after.
+    fn tell(&self) {
+        for orphan in &self.orphans {
+            tracing::warn!(
+                token = orphan.token,
+                name = ?orphan.name,
+                label = orphan.label,
+                intended = ?orphan.intended,
+                "the token holds a key that no record names"
+            );
+        }
+        for key in &self.missing {
+            tracing::error!(%key, "a key is recorded and no token holds it");
+        }
+        let (orphans, missing) = (self.orphans.len(), self.missing.len());
+        let complete = self.complete;
+        tracing::info!(
+            orphans,
+            missing,
+            complete,
+            "token and records were compared"
+        );
+    }
+}
+
+/// A key as it should stand in a token.
+#[derive(Debug)]
+struct Record {
+    id: KeyId,
+    name: KeyName,
+    destroyed: bool,
+    created_at: Timestamp,
+}
+
+/// An object that was to be made.
+#[derive(Debug)]
+struct Intent {
+    id: Uuid,
+    is_import_key: bool,
+    created_at: Timestamp,
+    /// It was made: a wrapping key that is recorded.
+    fulfilled: bool,
+}
+
+impl Record {
+    /// Whether the key should have stood in the token when it was asked.
+    fn may_be_missing(&self, asked_at: Timestamp) -> bool {
+        !self.destroyed && self.created_at < asked_at
+    }
+}
+
+fn missing(records: &[Record], objects: &[TokenObject], asked_at: Timestamp) -> Vec<KeyId> {
+    records
+        .iter()
+        .filter(|record| record.may_be_missing(asked_at))
+        .filter(|record| !objects.iter().any(|object| object.key.name == record.name))
+        .map(|record| record.id)
+        .collect()
+}
+
+fn orphans(
+    records: &[Record],
+    intents: &[Intent],
+    objects: &[TokenObject],
+    asked_at: Timestamp,
+) -> Vec<Orphan> {
+    let records: HashMap<_, _> = records
+        .iter()
+        .map(|record| (&record.name, record))
+        .collect();
+    let intents: HashMap<_, _> = intents
+        .iter()
+        .map(|intent| (KeyName::Id(intent.id.as_bytes().to_vec()), intent))
+        .collect();
+    let mut found = Vec::new();
+    for object in objects.iter().filter(|object| !object.internal) {
+        let name = &object.key.name;
+        let intended = match (records.get(name), intents.get(name)) {
+            (Some(record), _) if record.destroyed => Some(Intended::Destroyed(record.id)),
+            (Some(_), _) => continue,
+            (None, Some(intent)) => {
+                if intent.fulfilled || asked_at.since(intent.created_at) <= UNDER_WAY {
+                    continue;
+                }
+                Some(if intent.is_import_key {
+                    Intended::ImportKey(ImportKeyId::from_uuid(intent.id))
+                } else {
+                    Intended::Key(KeyId::from_uuid(intent.id))
+                })
+            }
+            (None, None) => None,
+        };
+        found.push(Orphan {
+            token: object.token.clone(),
+            name: name.clone(),
+            label: object.label.clone(),
+            intended,
+        });
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use hsm::KeyRef;
+
+    use super::*;
+
+    const NOW: i64 = 1_700_000_000_000;
+
+    fn object(id: u128) -> TokenObject {
+        TokenObject {
+            token: "one".to_owned(),
+            key: KeyRef::private(id.to_be_bytes()),
+            label: String::new(),
+            internal: false,
+        }
+    }
+
+    fn record(id: u128, destroyed: bool, age: i64) -> Record {
+        Record {
+            id: KeyId::from_uuid(Uuid::from_u128(id)),
+            name: KeyName::Id(id.to_be_bytes().to_vec()),
+            destroyed,
+            created_at: Timestamp::from_millis(NOW - age),
+        }
+    }
+
+    fn intent(id: u128, age: i64, fulfilled: bool) -> Intent {
+        Intent {
+            id: Uuid::from_u128(id),
+            is_import_key: false,
+            created_at: Timestamp::from_millis(NOW - age),
+            fulfilled,
+        }
+    }
+
+    #[test]
+    fn what_no_record_names_is_an_orphan() {
+        let hour = 3_600_000;
+        let records = [record(1, false, hour), record(2, true, hour)];
+        let intents = [
+            intent(3, hour, false),
+            intent(4, 1_000, false),
+            intent(5, hour, true),
+        ];
+        let internal = TokenObject {
+            internal: true,
+            ..object(7)
+        };
+        let mut objects: Vec<_> = (1..=6).map(object).collect();
+        objects.push(internal);
+        let now = Timestamp::from_millis(NOW);
+        let found: Vec<_> = orphans(&records, &intents, &objects, now)
+            .into_iter()
+            .map(|orphan| orphan.intended)
+            .collect();
+        let id = |id| KeyId::from_uuid(Uuid::from_u128(id));
+        assert_eq!(
+            found,
+            [
+                Some(Intended::Destroyed(id(2))),
+                Some(Intended::Key(id(3))),
+                None
+            ]
+        );
+    }
+
+    #[test]
+    fn what_no_token_holds_is_missing_unless_it_is_new_or_gone() {
+        let records = [
+            record(1, false, 1_000),
+            record(2, false, 1_000),
+            record(3, true, 1_000),
+            record(4, false, -1_000),
+        ];
+        let found = missing(&records, &[object(1)], Timestamp::from_millis(NOW));
+        assert_eq!(found, [KeyId::from_uuid(Uuid::from_u128(2))]);
+    }
+}

@@ -1,0 +1,84 @@
+//! What the tokens are compared with, in the database.
+
+use hsm::KeyName;
+use sqlx::{FromRow, PgExecutor};
+use uuid::Uuid;
+
+use super::{Intent, Record};
+use crate::clock::Timestamp;
+use crate::ids::KeyId;
+
+pub(super) use crate::keys::vault::store::forget_intent;
+
+/// Every key that stands in a token, or did.
+pub(super) async fn records(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Record>> {
+    let rows: Vec<RecordRow> = sqlx::query_as(
+        "SELECT id, token_id, token_label, status = 'destroyed' AS destroyed, created_at
+           FROM keys
+          WHERE token_id IS NOT NULL OR token_label IS NOT NULL
+          ORDER BY id",
+    )
+    .fetch_all(database)
+    .await?;
+    let named = rows.into_iter().filter_map(|row| {
+        let name = row.token_id.map(KeyName::Id);
+        Some(Record {
+            id: row.id,
+            name: name.or(row.token_label.map(KeyName::Label))?,
+            destroyed: row.destroyed,
+            created_at: row.created_at,
+        })
+    });
+    Ok(named.collect())
+}
+
+/// Every object that was to be made and is not recorded as a key, wrapping keys in use included.
+pub(super) async fn intents(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Intent>> {
+    let rows: Vec<(Uuid, bool, Timestamp, bool)> = sqlx::query_as(
+        "SELECT id, purpose = 'import_key', created_at, false FROM key_intents
+          UNION ALL
+         SELECT id, true, created_at, true FROM import_keys WHERE destroyed_at IS NULL",
+    )
+    .fetch_all(database)
+    .await?;
+    let intents = rows.into_iter();
+    let intents = intents.map(|(id, is_import_key, created_at, fulfilled)| Intent {
+        id,
+        is_import_key,
+        created_at,
+        fulfilled,
+    });
+    Ok(intents.collect())
+}
+
+/// Notes whether a token holds these keys.
+pub(super) async fn note_presence(
+    database: impl PgExecutor<'_>,
+    token: &str,
+    keys: Vec<KeyId>,
+    present: bool,
+    seen_at: Timestamp,
+) -> sqlx::Result<()> {
+    sqlx::query(
+        "INSERT INTO key_presence (key_id, token, present, seen_at)
+         SELECT key_id, $2, $3, $4 FROM UNNEST($1::uuid[]) AS key_id
+         ON CONFLICT (key_id, token)
+         DO UPDATE SET present = EXCLUDED.present, seen_at = EXCLUDED.seen_at",
+    )
+    .bind(keys)
+    .bind(token)
+    .bind(present)
+    .bind(seen_at)
+    .execute(database)
+    .await?;
+    Ok(())
+}
+
+#[derive(FromRow)]
+struct RecordRow {
+    id: KeyId,
+    token_id: Option<Vec<u8>>,
+    token_label: Option<String>,
+    destroyed: bool,
+    created_at: Timestamp,
+}

@@ -1,0 +1,312 @@
+//! Keys in the database.
+
+use hsm::KeyName;
+use sqlx::{FromRow, PgConnection, PgExecutor};
+use utoipa::IntoParams;
+use uuid::Uuid;
+
+use super::vault::store::forget_intent;
+use super::{Key, Origin, Status, Usage};
+use crate::clock::Timestamp;
+use crate::ids::{KeyId, ServiceId};
+use crate::material::PublicKey;
+
+/// The columns of `Row`.
+macro_rules! columns {
+    () => {
+        "id, service_id, name, usage, algorithm, origin, status, token_id, token_label, public_key, \
+         expires_at, activated_at, destroy_at, revision, created_at, updated_at"
+    };
+}
+
+/// The key of that identifier, in whatever state.
+pub async fn by_id(database: impl PgExecutor<'_>, id: KeyId) -> sqlx::Result<Option<Key>> {
+    let row: Option<Row> =
+        sqlx::query_as(concat!("SELECT ", columns!(), " FROM keys WHERE id = $1"))
+            .bind(id)
+            .fetch_optional(database)
+            .await?;
+    row.map(Key::try_from).transpose()
+}
+
+/// The active keys of a service, the one activated last first.
+pub(super) async fn active_of(
+    database: impl PgExecutor<'_>,
+    service: ServiceId,
+) -> sqlx::Result<Vec<Key>> {
+    let rows: Vec<Row> = sqlx::query_as(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM keys WHERE service_id = $1 AND status = 'active'
+          ORDER BY activated_at DESC, id DESC"
+    ))
+    .bind(service)
+    .fetch_all(database)
+    .await?;
+    rows.into_iter().map(Key::try_from).collect()
+}
+
+/// Locks a key against all other changes, after its service, so that changes of several keys of
+/// one service take their turns.
+pub async fn lock(connection: &mut PgConnection, id: KeyId) -> sqlx::Result<Option<Key>> {
+    sqlx::query(
+        "SELECT 1 FROM services WHERE id = (SELECT service_id FROM keys WHERE id = $1)
+         FOR NO KEY UPDATE",
+    )
+    .bind(id)
+    .execute(&mut *connection)
+    .await?;
+    let row: Option<Row> = sqlx::query_as(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM keys WHERE id = $1 FOR UPDATE"
+    ))
+    .bind(id)
+    .fetch_optional(connection)
+    .await?;
+    row.map(Key::try_from).transpose()
+}
+
+/// Locks a living service against changes of its keys; whether there is one.
+pub async fn lock_service(connection: &mut PgConnection, service: ServiceId) -> sqlx::Result<bool> {
+    let found = sqlx::query(
+        "SELECT 1 FROM services WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE",
+    )
+    .bind(service)
+    .execute(connection)
+    .await?;
+    Ok(found.rows_affected() > 0)
+}
+
+/// The active envelope key that makes way for `key`, locked. Its service is locked already.
+pub async fn former(connection: &mut PgConnection, key: &Key) -> sqlx::Result<Option<Key>> {
+    let row: Option<Row> = sqlx::query_as(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM keys
+          WHERE service_id = $1 AND family = $2 AND usage = 'enc' AND status = 'active' AND id <> $3
+          FOR UPDATE"
+    ))
+    .bind(key.service_id)
+    .bind(key.algorithm.family().name())
+    .bind(key.id)
+    .fetch_optional(connection)
+    .await?;
+    row.map(Key::try_from).transpose()
+}
+
+/// One key that is due to be destroyed and none of `but`, locked; one that another instance has
+/// locked is left to it.
+pub async fn lock_due(
+    connection: &mut PgConnection,
+    now: Timestamp,
+    but: &[KeyId],
+) -> sqlx::Result<Option<Key>> {
+    let row: Option<Row> = sqlx::query_as(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM keys
+          WHERE status = 'pending_destruction' AND destroy_at <= $1 AND id <> ALL ($2)
+          ORDER BY destroy_at LIMIT 1 FOR UPDATE SKIP LOCKED"
+    ))
+    .bind(now)
+    .bind(but)
+    .fetch_optional(connection)
+    .await?;
+    row.map(Key::try_from).transpose()
+}
+
+/// Records a new key; its intent, if it had one, is fulfilled.
+pub async fn insert(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()> {
+    let (token_id, token_label) = token_columns(key);
+    sqlx::query(
+        "INSERT INTO keys (id, service_id, name, usage, algorithm, origin, status, token_id,
+                           token_label, public_key, thumbprint, expires_at, activated_at,
+                           destroy_at, revision, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+    )
+    .bind(key.id)
+    .bind(key.service_id)
+    .bind(&key.name)
+    .bind(key.usage)
+    .bind(key.algorithm.name())
+    .bind(key.origin)
+    .bind(key.status)
+    .bind(token_id)
+    .bind(token_label)
+    .bind(key.public.as_ref().map(PublicKey::to_spki))
+    .bind(key.public.as_ref().map(PublicKey::thumbprint))
+    .bind(key.expires_at)
+    .bind(key.activated_at)
+    .bind(key.destroy_at)
+    .bind(key.revision)
+    .bind(key.created_at)
+    .bind(key.updated_at)
+    .execute(&mut *connection)
+    .await?;
+    forget_intent(connection, key.id.uuid()).await
+}
+
+/// Writes what of a key can change.
+pub async fn update(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()> {
+    sqlx::query(
+        "UPDATE keys
+            SET name = $2, status = $3, expires_at = $4, activated_at = $5, destroy_at = $6,
+                revision = $7, updated_at = $8
+          WHERE id = $1",
+    )
+    .bind(key.id)
+    .bind(&key.name)
+    .bind(key.status)
+    .bind(key.expires_at)
+    .bind(key.activated_at)
+    .bind(key.destroy_at)
+    .bind(key.revision)
+    .bind(key.updated_at)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Which keys a list shows.
+#[derive(Clone, Debug, Default, IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub struct Filter {
+    /// Those whose name contains this, in whatever case.
+    #[param(ignore)]
+    pub name: Option<String>,
+    /// Those of this service.
+    pub service_id: Option<ServiceId>,
+    /// Those for this use.
+    #[param(rename = "use")]
+    pub usage: Option<Usage>,
+    /// Those in this state.
+    pub status: Option<Status>,
+}
+
+/// At most `rows` keys behind `after`, in the order in which they were made.
+pub async fn list(
+    database: impl PgExecutor<'_>,
+    filter: Filter,
+    after: Option<Uuid>,
+    rows: i64,
+) -> sqlx::Result<Vec<Key>> {
+    let rows: Vec<Row> = sqlx::query_as(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM keys
+          WHERE ($1::uuid IS NULL OR id > $1)
+            AND ($2::uuid IS NULL OR service_id = $2)
+            AND ($3::text IS NULL OR usage = $3)
+            AND ($4::text IS NULL OR status = $4)
+            AND ($5::text IS NULL OR position(lower($5) IN lower(name)) > 0)
+          ORDER BY id
+          LIMIT $6"
+    ))
+    .bind(after)
+    .bind(filter.service_id)
+    .bind(filter.usage)
+    .bind(filter.status)
+    .bind(filter.name)
+    .bind(rows)
+    .fetch_all(database)
+    .await?;
+    rows.into_iter().map(Key::try_from).collect()
+}
+
+/// The keys that a service publishes, or nothing where it publishes none.
+pub(super) async fn published(
+    database: impl PgExecutor<'_> + Copy,
+    service: ServiceId,
+) -> sqlx::Result<Option<Vec<Key>>> {
+    let publishes: Option<bool> = sqlx::query_scalar(
+        "SELECT publish_keys FROM services WHERE id = $1 AND deleted_at IS NULL",
+    )
+    .bind(service)
+    .fetch_optional(database)
+    .await?;
+    if publishes != Some(true) {
+        return Ok(None);
+    }
+    let rows: Vec<Row> = sqlx::query_as(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM keys
+          WHERE service_id = $1 AND public_key IS NOT NULL
+            AND (usage = 'enc' AND status = 'active'
+                 OR usage = 'sig' AND status IN ('active', 'retired'))
+          ORDER BY id"
+    ))
+    .bind(service)
+    .fetch_all(database)
+    .await?;
+    let keys: sqlx::Result<_> = rows.into_iter().map(Key::try_from).collect();
+    keys.map(Some)
+}
+
+#[derive(FromRow)]
+struct Row {
+    id: KeyId,
+    service_id: ServiceId,
+    name: String,
+    usage: Usage,
+    algorithm: String,
+    origin: Origin,
+    status: Status,
+    token_id: Option<Vec<u8>>,
+    token_label: Option<String>,
+    public_key: Option<Vec<u8>>,
+    expires_at: Option<Timestamp>,
+    activated_at: Option<Timestamp>,
+    destroy_at: Option<Timestamp>,
+    revision: i64,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+impl TryFrom<Row> for Key {
+    type Error = sqlx::Error;
+
+    fn try_from(row: Row) -> sqlx::Result<Self> {
+        let public = row.public_key.as_deref().map(PublicKey::from_spki);
+        let public = public.transpose().map_err(|problem| {
+            undecodable(format!("public key of {}: {}", row.id, problem.message))
+        })?;
+        Ok(Self {
+            id: row.id,
+            service_id: row.service_id,
+            name: row.name,
+            usage: row.usage,
+            algorithm: row
+                .algorithm
+                .parse()
+                .map_err(|_| undecodable(format!("algorithm {}", row.algorithm)))?,
+            origin: row.origin,
+            status: row.status,
+            token_name: row
+                .token_id
+                .map(KeyName::Id)
+                .or(row.token_label.map(KeyName::Label)),
+            public,
+            expires_at: row.expires_at,
+            activated_at: row.activated_at,
+            destroy_at: row.destroy_at,
+            revision: row.revision,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        })
+    }
+}
+
+fn token_columns(key: &Key) -> (Option<&[u8]>, Option<&str>) {
+    match &key.token_name {
+        Some(KeyName::Id(id)) => (Some(id), None),
+        Some(KeyName::Label(label)) => (None, Some(label)),
+        None => (None, None),
+    }
+}
+
+/// The row says what this version does not understand.
+fn undecodable(what: String) -> sqlx::Error {
+    sqlx::Error::Decode(what.into())
+}

@@ -1,0 +1,92 @@
+//! What is told to the token and heard from it, in its own terms.
+
+use hsm::{KeyAlgorithm, KeyMaterial, RsaMaterial};
+
+use crate::material::{Algorithm, Curve, PrivateKey, PrivateParts, PublicKey, PublicParts};
+use crate::problem::Problem;
+
+/// The kind of key.
+pub(super) const fn algorithm(algorithm: Algorithm) -> KeyAlgorithm {
+    match algorithm {
+        Algorithm::Rsa2048 => KeyAlgorithm::Rsa2048,
+        Algorithm::Rsa3072 => KeyAlgorithm::Rsa3072,
+        Algorithm::Rsa4096 => KeyAlgorithm::Rsa4096,
+        Algorithm::P256 => KeyAlgorithm::P256,
+        Algorithm::P384 => KeyAlgorithm::P384,
+        Algorithm::P521 => KeyAlgorithm::P521,
+        Algorithm::Ed25519 => KeyAlgorithm::Ed25519,
+        Algorithm::Aes256 => KeyAlgorithm::Aes256,
+        Algorithm::Aes128 => KeyAlgorithm::Aes128,
+        Algorithm::HmacSha256 => KeyAlgorithm::HmacSha256,
+    }
+}
+
+/// The kind of key that the token tells.
+pub(super) const fn algorithm_of(algorithm: KeyAlgorithm) -> Algorithm {
+    match algorithm {
+        KeyAlgorithm::Rsa2048 => Algorithm::Rsa2048,
+        KeyAlgorithm::Rsa3072 => Algorithm::Rsa3072,
+        KeyAlgorithm::Rsa4096 => Algorithm::Rsa4096,
+        KeyAlgorithm::P256 => Algorithm::P256,
+        KeyAlgorithm::P384 => Algorithm::P384,
+        KeyAlgorithm::P521 => Algorithm::P521,
+        KeyAlgorithm::Ed25519 => Algorithm::Ed25519,
+        KeyAlgorithm::Aes256 => Algorithm::Aes256,
+        KeyAlgorithm::Aes128 => Algorithm::Aes128,
+        KeyAlgorithm::HmacSha256 => Algorithm::HmacSha256,
+    }
+}
+
+/// The public half, for the token.
+pub(super) fn public(key: &PublicKey) -> hsm::PublicKey {
+    match key.parts().clone() {
+        PublicParts::Rsa { modulus, exponent } => hsm::PublicKey::Rsa { modulus, exponent },
+        PublicParts::Ec { curve, point } => {
+            let curve = match curve {
+                Curve::P256 => hsm::Curve::P256,
+                Curve::P384 => hsm::Curve::P384,
+                Curve::P521 => hsm::Curve::P521,
+            };
+            hsm::PublicKey::Ec { curve, point }
+        }
+        PublicParts::Ed25519 { point } => hsm::PublicKey::Ed25519 { point },
+    }
+}
+
+/// The public half that the token tells, checked like any other.
+pub(super) fn public_of(key: hsm::PublicKey) -> Result<PublicKey, Problem> {
+    PublicKey::new(match key {
+        hsm::PublicKey::Rsa { modulus, exponent } => PublicParts::Rsa { modulus, exponent },
+        hsm::PublicKey::Ec { curve, point } => {
+            let curve = match curve {
+                hsm::Curve::P256 => Curve::P256,
+                hsm::Curve::P384 => Curve::P384,
+                hsm::Curve::P521 => Curve::P521,
+            };
+            PublicParts::Ec { curve, point }
+        }
+        hsm::PublicKey::Ed25519 { point } => PublicParts::Ed25519 { point },
+    })
+}
+
+/// A private key in plaintext, for the token.
+pub(super) fn material(key: &PrivateKey) -> KeyMaterial {
+    let point = match key.public().parts() {
+        PublicParts::Ec { point, .. } | PublicParts::Ed25519 { point } => point.clone(),
+        PublicParts::Rsa { .. } => Vec::new(),
+    };
+    match key.parts().clone() {
+        PrivateParts::Rsa(numbers) => KeyMaterial::Rsa(RsaMaterial {
+            modulus: numbers.modulus,
+            public_exponent: numbers.exponent,
+            private_exponent: numbers.private_exponent,
+            prime1: numbers.prime1,
+            prime2: numbers.prime2,
+            exponent1: numbers.exponent1,
+            exponent2: numbers.exponent2,
+            coefficient: numbers.coefficient,
+        }),
+        PrivateParts::Ec { scalar, .. } => KeyMaterial::Ec { scalar, point },
+        PrivateParts::Ed25519 { seed } => KeyMaterial::Ed25519 { seed, point },
+    }
+}

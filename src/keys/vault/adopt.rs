@@ -1,0 +1,164 @@
+//! Taking over a key that the vendor's own tools put into the token.
+
+use hsm::{AdoptError, Adopted, ErrorKind, HsmError, KeyClass, KeyKind, KeyName, KeyRef};
+use uuid::Uuid;
+
+use super::{Made, NotMade, Vault, store, unlike_half};
+use crate::ids::KeyId;
+use crate::keys::{Usage, proof, token_terms};
+use crate::material::{Algorithm, PublicKey};
+use crate::problem::{Code, Problem};
+
+/// A key in the token as a client describes it. What was not said is the token's to tell.
+#[derive(Debug)]
+pub struct Described {
+    /// How the token names it.
+    pub name: KeyName,
+    /// What it will be used for.
+    pub usage: Option<Usage>,
+    /// What kind of key it is.
+    pub algorithm: Option<Algorithm>,
+    /// Its public half, for tokens that have none.
+    pub public: Option<PublicKey>,
+}
+
+impl Vault {
+    /// Takes over a key that is in the token already. Its public half is the token's or the one
+    /// that was given; where both are there they must be the same, and where the token has none it
+    /// is proven.
+    ///
+    /// # Errors
+    /// When the token has no such key, or not exactly one, or it is not as described.
+    pub async fn adopt(&self, described: Described) -> Result<(Usage, Made), NotMade> {
+        if let KeyName::Id(id) = &described.name
+            && let Ok(id) = Uuid::from_slice(id)
+            && store::is_ours(&self.pool, id).await?
+        {
+            return Err(refused(Code::Conflict, "this key is the service's own"));
+        }
+        let usage = match (described.usage, described.algorithm) {
+            (Some(usage), _) => usage,
+            (None, Some(algorithm)) => Usage::likely_of(algorithm),
+            (None, None) => self.likely_usage(&described.name).await?,
+        };
+        let said = described.algorithm.map(token_terms::algorithm);
+        let adopted = self
+            .token
+            .adopt(described.name, usage.purpose(), said)
+            .await
+            .map_err(not_adopted)?;
+        for weakness in &adopted.weaknesses {
+            let key = &adopted.key.name;
+            tracing::warn!(?key, %weakness, "an adopted key is weaker than one made here");
+        }
+        let algorithm = token_terms::algorithm_of(adopted.algorithm);
+        let name = adopted.key.name.clone();
+        let public = self.public_half(usage, algorithm, adopted, described.public);
+        let made = Made {
+            id: KeyId::new(&self.clock, &self.entropy),
+            algorithm,
+            name,
+            public: public.await?,
+        };
+        Ok((usage, made))
+    }
+
+    async fn likely_usage(&self, name: &KeyName) -> Result<Usage, NotMade> {
+        for class in [KeyClass::Private, KeyClass::Secret] {
+            let name = name.clone();
+            match self.token.find(&KeyRef { name, class }).await {
+                Ok(found) => {
+                    return match found.kind {
+                        KeyKind::Known(algorithm) => {
+                            Ok(Usage::likely_of(token_terms::algorithm_of(algorithm)))
+                        }
+                        KeyKind::AesOfUntoldLength => Ok(Usage::Data),
+                        KeyKind::Other => {
+                            Err(refused(Code::Unsupported, "this kind of key is not used"))
+                        }
+                    };
+                }
+                Err(error) if error.kind() == ErrorKind::KeyMissing => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(missing())
+    }
+
+    async fn public_half(
+        &self,
+        usage: Usage,
+        algorithm: Algorithm,
+        adopted: Adopted,
+        given: Option<PublicKey>,
+    ) -> Result<Option<PublicKey>, NotMade> {
+        if let Some(found) = adopted.public {
+            let found = token_terms::public_of(found).map_err(|problem| problem.inside(MEMBER));
+            let found = found.map_err(NotMade::Problem)?;
+            let same = given.is_none_or(|given| given == found);
+            return if same {
+                Ok(Some(found))
+            } else {
+                Err(unlike_half())
+            };
+        }
+        match given {
+            None if algorithm.is_secret() => Ok(None),
+            None => {
+                let message = "the token has no public half of this key: send it";
+                let problem = Problem::new("publicKey", Code::Required, message);
+                Err(NotMade::Problem(problem))
+            }
+            Some(given) => {
+                let proven = given.algorithm() == algorithm
+                    && proof::belong_together(&self.token, &adopted.key, usage, &given).await?;
+                if proven {
+                    Ok(Some(given))
+                } else {
+                    Err(unlike_half())
+                }
+            }
+        }
+    }
+}
+
+const MEMBER: &str = "tokenObject";
+
+fn not_adopted(error: AdoptError) -> NotMade {
+    match error {
+        AdoptError::Token(error) => token_error(error),
+        AdoptError::Missing => missing(),
+        AdoptError::Ambiguous(_) => {
+            refused(Code::Conflict, "the token holds several keys of this name")
+        }
+        AdoptError::Internal => refused(Code::Conflict, "this key is the service's own"),
+        AdoptError::Unlike(told) => {
+            let message = format!("the key is {}", token_terms::algorithm_of(told));
+            NotMade::Problem(Problem::new("algorithm", Code::Conflict, message))
+        }
+        AdoptError::UntoldLength => {
+            let message = "the token does not tell how long this AES key is: say which it is";
+            NotMade::Problem(Problem::new("algorithm", Code::Required, message))
+        }
+        AdoptError::Unfit(_) => refused(
+            Code::Unsupported,
+            "the token does not let this key do what it would be used for",
+        ),
+    }
+}
+
+fn token_error(error: HsmError) -> NotMade {
+    if error.kind() == ErrorKind::KeyMissing {
+        missing()
+    } else {
+        error.into()
+    }
+}
+
+fn missing() -> NotMade {
+    refused(Code::Unknown, "the token holds no such key")
+}
+
+fn refused(code: Code, told: &'static str) -> NotMade {
+    NotMade::Problem(Problem::new(MEMBER, code, told))
+}

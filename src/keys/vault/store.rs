@@ -1,0 +1,63 @@
+//! Intents in the database: objects about to be made in a token.
+
+use sqlx::PgExecutor;
+use uuid::Uuid;
+
+use crate::clock::Timestamp;
+use crate::ids::ServiceId;
+
+/// What is to be made in a token.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::keys) enum Purpose {
+    /// A key of this service.
+    Key(ServiceId),
+    /// The wrapping key of an import.
+    ImportKey,
+}
+
+/// Writes down that an object is about to be made in a token.
+pub(in crate::keys) async fn intend(
+    database: impl PgExecutor<'_>,
+    id: Uuid,
+    purpose: Purpose,
+    now: Timestamp,
+) -> sqlx::Result<()> {
+    let (purpose, service) = match purpose {
+        Purpose::Key(service) => ("key", Some(service)),
+        Purpose::ImportKey => ("import_key", None),
+    };
+    sqlx::query(
+        "INSERT INTO key_intents (id, purpose, service_id, created_at) VALUES ($1, $2, $3, $4)",
+    )
+    .bind(id)
+    .bind(purpose)
+    .bind(service)
+    .bind(now)
+    .execute(database)
+    .await?;
+    Ok(())
+}
+
+/// Nothing of the intended object is left to be looked after.
+pub(in crate::keys) async fn forget_intent(
+    database: impl PgExecutor<'_>,
+    id: Uuid,
+) -> sqlx::Result<()> {
+    sqlx::query("DELETE FROM key_intents WHERE id = $1")
+        .bind(id)
+        .execute(database)
+        .await?;
+    Ok(())
+}
+
+/// Whether an identifier names an object that the service made for itself or is making.
+pub(super) async fn is_ours(database: impl PgExecutor<'_>, id: Uuid) -> sqlx::Result<bool> {
+    sqlx::query_scalar(
+        "SELECT EXISTS (SELECT FROM import_keys WHERE id = $1)
+             OR EXISTS (SELECT FROM key_intents WHERE id = $1)
+             OR EXISTS (SELECT FROM keys WHERE id = $1)",
+    )
+    .bind(id)
+    .fetch_one(database)
+    .await
+}

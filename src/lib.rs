@@ -1,0 +1,46 @@
+//! Sealward, a cryptographic protection service in front of a PKCS#11 token.
+//!
+//! The rooms of the house and their floors. Imports only go down; rooms on one floor do not import
+//! each other. `tests/it/floors.rs` reads this table and holds the code to it.
+//!
+//! | floor | rooms |
+//! |------:|-------|
+//! | 10 | `command` |
+//! | 9 | `server` |
+//! | 8 | `dashboard`, `http` |
+//! | 7 | `management`, `protection` |
+//! | 6 | `keys` |
+//! | 5 | `policy` |
+//! | 4 | `audit`, `auth`, `ratelimit` |
+//! | 3 | `catalog`, `db`, `hardening`, `telemetry` |
+//! | 2 | `canonical`, `client_address`, `envelope`, `material`, `request_tag`, `settings` |
+//! | 1 | `binary`, `ids`, `json`, `operation` |
+//! | 0 | `clock`, `problem` |
+
+pub mod audit;
+pub mod auth;
+pub mod binary;
+pub mod canonical;
+pub mod catalog;
+pub mod client_address;
+pub mod clock;
+pub mod command;
+pub mod dashboard;
+pub mod db;
+pub mod envelope;
+pub mod hardening;
+pub mod http;
+pub mod ids;
+pub mod json;
+pub mod keys;
+pub mod management;
+pub mod material;
+pub mod operation;
+pub mod policy;
+pub mod problem;
+pub mod protection;
+pub mod ratelimit;
+pub mod request_tag;
+pub mod server;
+pub mod settings;
+pub mod telemetry;

@@ -1,0 +1,132 @@
+//! Management events in the database.
+
+use serde_json::Value;
+use sqlx::types::Json;
+use sqlx::{FromRow, PgConnection, PgExecutor};
+use uuid::Uuid;
+
+use super::{Filter, Recorded};
+use crate::clock::Timestamp;
+use crate::ids::{ApiKeyId, EventId, KeyId, PolicyId, ServiceId};
+use crate::management::{Actor, Event, PageRequest};
+
+/// Records a change in its own transaction.
+pub(in crate::management) async fn insert(
+    connection: &mut PgConnection,
+    id: EventId,
+    now: Timestamp,
+    actor: &Actor,
+    event: Event,
+) -> sqlx::Result<()> {
+    sqlx::query(
+        "INSERT INTO management_events (id, at, api_key_id, actor, action, resource_type,
+                                        resource_id, before, after, client_address, request_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::inet, $11)",
+    )
+    .bind(id)
+    .bind(now)
+    .bind(actor.api_key_id)
+    .bind(&actor.name)
+    .bind(event.action)
+    .bind(event.resource_type)
+    .bind(event.resource_id)
+    .bind(event.before.map(Json))
+    .bind(event.after.map(Json))
+    .bind(actor.client_address.map(|address| address.to_string()))
+    .bind(actor.request_id.as_deref())
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// The columns of `EventRow`.
+macro_rules! select {
+    () => {
+        "SELECT id, at, api_key_id, actor, action, resource_type, resource_id, before, after,
+                host(client_address) AS client_address, request_id
+           FROM management_events"
+    };
+}
+
+pub(super) async fn read(
+    database: impl PgExecutor<'_>,
+    id: EventId,
+) -> sqlx::Result<Option<Recorded>> {
+    let row: Option<EventRow> = sqlx::query_as(concat!(select!(), " WHERE id = $1"))
+        .bind(id)
+        .fetch_optional(database)
+        .await?;
+    Ok(row.map(Recorded::from))
+}
+
+pub(super) async fn list(
+    database: impl PgExecutor<'_>,
+    filter: &Filter,
+    page: PageRequest,
+) -> sqlx::Result<Vec<Recorded>> {
+    let rows: Vec<EventRow> = sqlx::query_as(concat!(
+        select!(),
+        " WHERE ($1::uuid IS NULL OR id < $1)
+            AND ($2::text IS NULL OR request_id = $2)
+            AND ($3::uuid IS NULL OR api_key_id = $3)
+            AND ($4::text IS NULL OR action = $4)
+            AND ($5::text IS NULL OR resource_type = $5)
+            AND ($6::uuid IS NULL OR resource_id = $6)
+            AND ($7::timestamptz IS NULL OR at >= $7)
+            AND ($8::timestamptz IS NULL OR at < $8)
+          ORDER BY id DESC
+          LIMIT $9"
+    ))
+    .bind(page.after())
+    .bind(filter.request_id.as_deref())
+    .bind(filter.api_key_id)
+    .bind(filter.action.as_deref())
+    .bind(filter.resource_type.as_deref())
+    .bind(filter.resource_id.map(|id| id.0))
+    .bind(filter.from)
+    .bind(filter.to)
+    .bind(page.rows())
+    .fetch_all(database)
+    .await?;
+    Ok(rows.into_iter().map(Recorded::from).collect())
+}
+
+#[derive(FromRow)]
+struct EventRow {
+    id: EventId,
+    at: Timestamp,
+    api_key_id: Option<ApiKeyId>,
+    actor: String,
+    action: String,
+    resource_type: String,
+    resource_id: Uuid,
+    before: Option<Json<Value>>,
+    after: Option<Json<Value>>,
+    client_address: Option<String>,
+    request_id: Option<String>,
+}
+
+impl From<EventRow> for Recorded {
+    fn from(row: EventRow) -> Self {
+        let id = row.resource_id;
+        Self {
+            id: row.id,
+            timestamp: row.at,
+            api_key_id: row.api_key_id,
+            actor: row.actor,
+            action: row.action,
+            resource_id: match row.resource_type.as_str() {
+                "service" => ServiceId::from_uuid(id).to_string(),
+                "policy" => PolicyId::from_uuid(id).to_string(),
+                "key" => KeyId::from_uuid(id).to_string(),
+                "api_key" => ApiKeyId::from_uuid(id).to_string(),
+                _ => id.to_string(),
+            },
+            resource_type: row.resource_type,
+            before: row.before.map(|Json(state)| state),
+            after: row.after.map(|Json(state)| state),
+            client_address: row.client_address.and_then(|text| text.parse().ok()),
+            request_id: row.request_id,
+        }
+    }
+}

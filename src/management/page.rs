@@ -1,0 +1,158 @@
+//! Long lists, a page at a time.
+//!
+//! A cursor names the last item seen, by its id, and ids grow with time: what is made or deleted
+//! meanwhile neither repeats nor skips an item.
+
+use std::fmt;
+use std::num::NonZeroU8;
+use std::str::FromStr;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use serde::{Serialize, Serializer};
+use uuid::Uuid;
+
+/// Part of a list, and where it goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Page<T> {
+    /// The items, in the order of the list.
+    pub items: Vec<T>,
+    /// Where the next page begins; none on the last one.
+    pub next_cursor: Option<Cursor>,
+}
+
+/// Which part of a list is asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PageRequest {
+    /// The most items.
+    pub limit: Limit,
+    /// After which item; none for the beginning.
+    pub after: Option<Cursor>,
+}
+
+/// The most items on a page: 1 to 200.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit(NonZeroU8);
+
+/// A place in a list. Clients treat it as opaque.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cursor(Uuid);
+
+impl Limit {
+    const DEFAULT: u8 = 50;
+    const MOST: u8 = 200;
+
+    /// A limit of `items`, if that is 1 to 200.
+    #[must_use]
+    pub fn new(items: u64) -> Option<Self> {
+        let items = u8::try_from(items).ok()?;
+        (items <= Self::MOST)
+            .then(|| NonZeroU8::new(items).map(Self))
+            .flatten()
+    }
+}
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self(NonZeroU8::new(Self::DEFAULT).unwrap_or(NonZeroU8::MIN))
+    }
+}
+
+impl PageRequest {
+    /// Behind which id the page begins.
+    #[must_use]
+    pub fn after(&self) -> Option<Uuid> {
+        self.after.map(|cursor| cursor.0)
+    }
+
+    /// How many rows to read: one more than are shown, to know whether others follow.
+    #[must_use]
+    pub fn rows(&self) -> i64 {
+        i64::from(self.limit.0.get()) + 1
+    }
+}
+
+impl<T> Page<T> {
+    /// The page that `rows` make, which were read as `request` says.
+    pub fn of(request: PageRequest, mut rows: Vec<T>, id: impl Fn(&T) -> Uuid) -> Self {
+        let shown = usize::from(request.limit.0.get());
+        let is_last = rows.len() <= shown;
+        rows.truncate(shown);
+        let last = rows.last().map(|row| Cursor(id(row)));
+        Self {
+            items: rows,
+            next_cursor: last.filter(|_| !is_last),
+        }
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&BASE64_URL_SAFE_NO_PAD.encode(self.0))
+    }
+}
+
+impl Serialize for Cursor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The text is no cursor of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a cursor")]
+pub struct NotACursor;
+
+impl FromStr for Cursor {
+    type Err = NotACursor;
+
+    fn from_str(text: &str) -> Result<Self, NotACursor> {
+        let bytes = BASE64_URL_SAFE_NO_PAD
+            .decode(text)
+            .map_err(|_| NotACursor)?;
+        Uuid::from_slice(&bytes).map(Self).map_err(|_| NotACursor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(limit: u64, rows: usize) -> Page<u128> {
+        let request = PageRequest {
+            limit: Limit::new(limit).unwrap(),
+            after: None,
+        };
+        Page::of(request, (1..).take(rows).collect(), |row| {
+            Uuid::from_u128(*row)
+        })
+    }
+
+    #[test]
+    fn a_page_goes_on_where_more_follows() {
+        assert_eq!(page(3, 0).next_cursor, None);
+        assert_eq!(page(3, 3).next_cursor, None);
+        let full = page(3, 4);
+        assert_eq!(full.items, [1, 2, 3]);
+        assert_eq!(full.next_cursor, Some(Cursor(Uuid::from_u128(3))));
+    }
+
+    #[test]
+    fn a_cursor_reads_back_as_itself() {
+        let cursor = Cursor(Uuid::from_u128(7));
+        assert_eq!(cursor.to_string().parse(), Ok(cursor));
+        for bad in ["", "x", "AAAA", "=", "ä"] {
+            assert_eq!(bad.parse::<Cursor>(), Err(NotACursor), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_limit_is_1_to_200() {
+        assert!(Limit::new(0).is_none());
+        assert!(Limit::new(1).is_some());
+        assert!(Limit::new(200).is_some());
+        assert!(Limit::new(201).is_none());
+        assert!(Limit::new(256).is_none());
+    }
+}

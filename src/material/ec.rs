@@ -1,0 +1,135 @@
+//! Keys on the curves of NIST: points that lie on them, scalars that yield them.
+
+use aws_lc_rs::agreement::{self, ParsedPublicKey, PrivateKey, UnparsedPublicKey};
+use zeroize::Zeroizing;
+
+use super::Curve;
+use crate::problem::{Code, Problem};
+
+/// The first byte of an uncompressed point.
+const UNCOMPRESSED: u8 = 0x04;
+
+/// Checks that `point` is the uncompressed form of a point on the curve, other than infinity.
+pub(super) fn check_point(curve: Curve, point: &[u8]) -> Result<(), Problem> {
+    if point.first() != Some(&UNCOMPRESSED) || point.len() != 1 + 2 * curve.coordinate_len() {
+        return Err(Problem::of_body(
+            Code::Unsupported,
+            "the point must be uncompressed (04, x, y) and of its curve's length",
+        ));
+    }
+    ParsedPublicKey::try_from(UnparsedPublicKey::new(agreement_on(curve), point))
+        .map(drop)
+        .map_err(|_| {
+            Problem::of_body(
+                Code::Range,
+                format!("the point does not lie on {}", curve.name()),
+            )
+        })
+}
+
+/// The point in one piece, from its coordinates.
+pub(super) fn join(curve: Curve, x: &[u8], y: &[u8]) -> Result<Vec<u8>, Problem> {
+    for (member, coordinate) in [("x", x), ("y", y)] {
+        if coordinate.len() != curve.coordinate_len() {
+            let wanted = curve.coordinate_len();
+            let told = format!(
+                "must be {wanted} bytes, as every coordinate of {}",
+                curve.name()
+            );
+            return Err(Problem::new(member, Code::Length, told));
+        }
+    }
+    Ok([&[UNCOMPRESSED], x, y].concat())
+}
+
+/// The coordinates of a point.
+pub(super) fn split(curve: Curve, point: &[u8]) -> (&[u8], &[u8]) {
+    point
+        .get(1..)
+        .unwrap_or_default()
+        .split_at_checked(curve.coordinate_len())
+        .unwrap_or_default()
+}
+
+/// The scalar in the curve's own length. Some encoders leave leading zeros out.
+pub(super) fn scalar(curve: Curve, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, Problem> {
+    let missing = curve.coordinate_len().checked_sub(bytes.len());
+    let Some(missing) = missing.filter(|_| !bytes.is_empty()) else {
+        let told = format!("must be {} bytes", curve.coordinate_len());
+        return Err(Problem::of_body(Code::Length, told));
+    };
+    let mut scalar = Zeroizing::new(Vec::with_capacity(curve.coordinate_len()));
+    scalar.resize(missing, 0);
+    scalar.extend_from_slice(bytes);
+    Ok(scalar)
+}
+
+/// The public point of a scalar, which must lie between zero and the order of the curve.
+pub(super) fn public_of(curve: Curve, scalar: &[u8]) -> Result<Vec<u8>, Problem> {
+    PrivateKey::from_private_key(agreement_on(curve), scalar)
+        .ok()
+        .and_then(|private| private.compute_public_key().ok())
+        .map(|public| public.as_ref().to_vec())
+        .ok_or_else(|| {
+            Problem::of_body(
+                Code::Range,
+                "must be above zero and below the order of its curve",
+            )
+        })
+}
+
+fn agreement_on(curve: Curve) -> &'static agreement::Algorithm {
+    match curve {
+        Curve::P256 => &agreement::ECDH_P256,
+        Curve::P384 => &agreement::ECDH_P384,
+        Curve::P521 => &agreement::ECDH_P521,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CURVES: [Curve; 3] = [Curve::P256, Curve::P384, Curve::P521];
+
+    #[test]
+    fn the_public_point_of_a_scalar_lies_on_the_curve() {
+        for curve in CURVES {
+            let point = public_of(curve, &scalar(curve, &[7]).unwrap()).unwrap();
+            check_point(curve, &point).unwrap();
+            let (x, y) = split(curve, &point);
+            assert_eq!(join(curve, x, y).unwrap(), point);
+        }
+    }
+
+    #[test]
+    fn a_point_beside_the_curve_is_refused() {
+        for curve in CURVES {
+            let mut point = public_of(curve, &scalar(curve, &[7]).unwrap()).unwrap();
+            *point.last_mut().unwrap() ^= 1;
+            assert_eq!(check_point(curve, &point).unwrap_err().code, Code::Range);
+            let origin = [&[UNCOMPRESSED][..], &vec![0; 2 * curve.coordinate_len()]].concat();
+            assert_eq!(check_point(curve, &origin).unwrap_err().code, Code::Range);
+        }
+    }
+
+    #[test]
+    fn a_scalar_out_of_range_is_refused() {
+        for curve in CURVES {
+            let length = curve.coordinate_len();
+            assert_eq!(
+                public_of(curve, &vec![0; length]).unwrap_err().code,
+                Code::Range
+            );
+            assert_eq!(
+                public_of(curve, &vec![255; length]).unwrap_err().code,
+                Code::Range
+            );
+            assert_eq!(
+                scalar(curve, &vec![1; length + 1]).unwrap_err().code,
+                Code::Length
+            );
+            assert_eq!(scalar(curve, &[]).unwrap_err().code, Code::Length);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Ed25519 keys: points of the full order, and the seeds that yield them.
+
+use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
+use curve25519_dalek::edwards::CompressedEdwardsY;
+
+use crate::problem::{Code, Problem};
+
+/// Bytes of a seed and of a point.
+pub(super) const LEN: usize = 32;
+
+/// Checks that `point` encodes a point of the curve under which forgeries are not trivial.
+pub(super) fn check_point(point: &[u8]) -> Result<[u8; LEN], Problem> {
+    let bytes: [u8; LEN] = point
+        .try_into()
+        .map_err(|_| Problem::of_body(Code::Length, "must be 32 bytes"))?;
+    let Some(decoded) = CompressedEdwardsY(bytes).decompress() else {
+        return Err(Problem::of_body(
+            Code::Range,
+            "the point does not lie on the curve of Ed25519",
+        ));
+    };
+    if decoded.is_small_order() || decoded.compress().0 != bytes {
+        return Err(Problem::of_body(
+            Code::Range,
+            "the point is of small order or not in its one canonical form",
+        ));
+    }
+    Ok(bytes)
+}
+
+/// The public point of a seed.
+pub(super) fn public_of(seed: &[u8]) -> Result<[u8; LEN], Problem> {
+    Ed25519KeyPair::from_seed_unchecked(seed)
+        .ok()
+        .and_then(|pair| pair.public_key().as_ref().try_into().ok())
+        .ok_or_else(|| Problem::of_body(Code::Length, "must be 32 bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_point_of_a_seed_is_accepted() {
+        check_point(&public_of(&[9; LEN]).unwrap()).unwrap();
+        assert_eq!(public_of(&[9; 31]).unwrap_err().code, Code::Length);
+    }
+
+    #[test]
+    fn points_that_make_forging_easy_are_refused() {
+        let mut identity = [0; LEN];
+        identity[0] = 1;
+        for point in [[0; LEN], identity, [0xff; LEN]] {
+            assert_eq!(check_point(&point).unwrap_err().code, Code::Range);
+        }
+        assert_eq!(check_point(&[1; 33]).unwrap_err().code, Code::Length);
+    }
+}

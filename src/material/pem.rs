@@ -1,0 +1,66 @@
+//! PEM: exactly one block, read strictly.
+
+use pem_rfc7468::{Decoder, LineEnding};
+use zeroize::Zeroizing;
+
+use crate::problem::{Code, Problem};
+
+/// One PEM block. Its content may be a private key.
+pub(super) struct Block {
+    pub(super) label: String,
+    pub(super) bytes: Zeroizing<Vec<u8>>,
+}
+
+/// Reads the only block of a text.
+pub(super) fn read_one(text: &str) -> Result<Block, Problem> {
+    match text.matches("-----BEGIN ").count() {
+        0 => return Err(malformed("is not PEM: there is no -----BEGIN line")),
+        1 => {}
+        _ => return Err(malformed("holds several PEM blocks; exactly one is taken")),
+    }
+    let broken = || malformed("is not well-formed PEM");
+    let mut decoder = Decoder::new_detect_wrap(text.as_bytes()).map_err(|_| broken())?;
+    let mut bytes = Zeroizing::new(vec![0; decoder.remaining_len()]);
+    decoder.decode(&mut bytes).map_err(|_| broken())?;
+    Ok(Block {
+        label: decoder.type_label().to_owned(),
+        bytes,
+    })
+}
+
+/// Writes a block that is not secret.
+pub(super) fn write(label: &str, bytes: &[u8]) -> String {
+    // Only a label outside ASCII cannot be written; all labels here are constants.
+    pem_rfc7468::encode_string(label, LineEnding::LF, bytes).unwrap_or_default()
+}
+
+fn malformed(told: &'static str) -> Problem {
+    Problem::of_body(Code::Format, told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exactly_one_block_is_read() {
+        let one = write("PUBLIC KEY", &[7; 100]);
+        let block = read_one(&format!("Bag Attributes: none\n{one}")).unwrap();
+        assert_eq!(
+            (block.label.as_str(), block.bytes.as_slice()),
+            ("PUBLIC KEY", &[7; 100][..])
+        );
+        for text in ["", "nothing", &one.repeat(2), &one.replace("END", "ENDE")] {
+            assert!(read_one(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_line_endings_and_widths_are_read() {
+        let one = write("PUBLIC KEY", &[7; 100]);
+        assert!(read_one(&one.replace('\n', "\r\n")).is_ok());
+        let body: String = one.lines().filter(|line| !line.starts_with('-')).collect();
+        let flat = format!("-----BEGIN PUBLIC KEY-----\n{body}\n-----END PUBLIC KEY-----\n");
+        assert_eq!(read_one(&flat).unwrap().bytes.as_slice(), [7; 100]);
+    }
+}

@@ -1,0 +1,97 @@
+//! Private keys under a passphrase (PBES2 of RFC 8018).
+
+use std::fmt;
+
+use pkcs5::EncryptionScheme;
+use pkcs5::pbes2::Kdf;
+use pkcs8::EncryptedPrivateKeyInfoRef;
+use pkcs8::der::Decode as _;
+use zeroize::Zeroizing;
+
+use super::super::PrivateKey;
+use crate::problem::{Code, Problem};
+
+/// A private key that a passphrase opens. That it is well formed has been checked, and that
+/// opening it takes no more time and memory than an honest file asks for.
+pub struct EncryptedKey(Zeroizing<Vec<u8>>);
+
+/// About two seconds of work.
+const MOST_ITERATIONS: u32 = 4_000_000;
+
+/// Bytes of memory that scrypt may take; openssl's own files take 16 MiB.
+const MOST_MEMORY: u64 = 64 * 1024 * 1024;
+
+/// How often scrypt may go through that memory.
+const MOST_LANES: u16 = 4;
+
+impl EncryptedKey {
+    /// Reads an EncryptedPrivateKeyInfo in DER.
+    pub(in crate::material) fn read(bytes: Zeroizing<Vec<u8>>) -> Result<Self, Problem> {
+        let info = parse(&bytes)?;
+        let EncryptionScheme::Pbes2(parameters) = &info.encryption_algorithm else {
+            return Err(old_scheme());
+        };
+        let bearable = match &parameters.kdf {
+            Kdf::Pbkdf2(kdf) => kdf.iteration_count <= MOST_ITERATIONS,
+            Kdf::Scrypt(kdf) => {
+                let memory = u64::from(kdf.block_size).saturating_mul(128);
+                memory.saturating_mul(kdf.cost_parameter) <= MOST_MEMORY
+                    && kdf.parallelization <= MOST_LANES
+            }
+            _ => return Err(old_scheme()),
+        };
+        if bearable {
+            Ok(Self(bytes))
+        } else {
+            Err(Problem::of_body(
+                Code::Range,
+                "its passphrase takes too much work: encrypt it with less, or wrap the key",
+            ))
+        }
+    }
+
+    /// Opens it. The work is that of a password hash: not for a thread that must answer others.
+    pub fn unlock(&self, passphrase: &str) -> Result<PrivateKey, Unlock> {
+        let info = parse(&self.0).map_err(Unlock::Key)?;
+        let opened = info.decrypt(passphrase).map_err(|error| match error {
+            pkcs8::Error::EncryptedPrivateKey(pkcs5::Error::UnsupportedAlgorithm { .. }) => {
+                Unlock::Key(old_scheme())
+            }
+            _ => Unlock::Passphrase,
+        })?;
+        super::decode(opened.as_bytes()).map_err(Unlock::Key)
+    }
+}
+
+/// Why an encrypted key was not opened.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unlock {
+    /// The passphrase is another.
+    #[error("the passphrase does not open this key")]
+    Passphrase,
+    /// The passphrase is right, or cannot matter, and the key is not one that is taken.
+    #[error("{}", .0.message)]
+    Key(Problem),
+}
+
+impl fmt::Debug for EncryptedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EncryptedKey([redacted])")
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<EncryptedPrivateKeyInfoRef<'_>, Problem> {
+    EncryptedPrivateKeyInfoRef::from_der(bytes).map_err(|_| {
+        Problem::of_body(
+            Code::Format,
+            "is not PKCS#8 encrypted by PBES2, as openssl pkcs8 -topk8 -v2 aes-256-cbc writes it",
+        )
+    })
+}
+
+fn old_scheme() -> Problem {
+    Problem::of_body(
+        Code::Unsupported,
+        "must be encrypted by PBES2 with AES: openssl pkcs8 -topk8 -v2 aes-256-cbc",
+    )
+}

@@ -1,0 +1,173 @@
+//! Public keys.
+
+use sha2::{Digest as _, Sha256};
+
+use super::{Algorithm, Curve, Jwk, ec, ed25519, jwk, pem, rsa, spki};
+use crate::binary;
+use crate::json::Text;
+use crate::problem::{Code, Problem, Problems};
+
+/// The public half of a key pair, checked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PublicKey {
+    parts: PublicParts,
+    algorithm: Algorithm,
+}
+
+/// What a public key consists of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum PublicParts {
+    /// RSA: both numbers big-endian without leading zeros.
+    Rsa {
+        /// The modulus `n`.
+        modulus: Vec<u8>,
+        /// The public exponent `e`.
+        exponent: Vec<u8>,
+    },
+    /// A curve of NIST.
+    Ec {
+        /// Which one.
+        curve: Curve,
+        /// The uncompressed point: 04, x, y.
+        point: Vec<u8>,
+    },
+    /// Ed25519.
+    Ed25519 {
+        /// The 32 bytes of RFC 8032.
+        point: Vec<u8>,
+    },
+}
+
+impl PublicKey {
+    /// Checks the parts of a key.
+    pub fn new(parts: PublicParts) -> Result<Self, Problem> {
+        let algorithm = match &parts {
+            PublicParts::Rsa { modulus, exponent } => {
+                rsa::check_public(modulus, exponent)?;
+                rsa::algorithm(modulus)?
+            }
+            PublicParts::Ec { curve, point } => {
+                ec::check_point(*curve, point)?;
+                curve.algorithm()
+            }
+            PublicParts::Ed25519 { point } => {
+                ed25519::check_point(point)?;
+                Algorithm::Ed25519
+            }
+        };
+        Ok(Self { parts, algorithm })
+    }
+
+    /// Reads a PEM block: a `PUBLIC KEY` (SPKI) or a `CERTIFICATE`, of which only the key is taken.
+    pub fn from_pem(text: &str) -> Result<Self, Problem> {
+        let block = pem::read_one(text)?;
+        match block.label.as_str() {
+            "PUBLIC KEY" => Self::from_spki(&block.bytes),
+            "CERTIFICATE" => spki::of_certificate(&block.bytes),
+            "RSA PUBLIC KEY" => Err(unsupported(
+                "this is a PKCS#1 key; convert it: openssl rsa -RSAPublicKey_in -in FILE -pubout",
+            )),
+            label if label.contains("PRIVATE KEY") => Err(unsupported(
+                "this is a private key; its public half is: openssl pkey -in FILE -pubout",
+            )),
+            _ => Err(unsupported(
+                "the PEM block must be a PUBLIC KEY or a CERTIFICATE",
+            )),
+        }
+    }
+
+    /// Reads a JWK. A JWK that holds the private half is refused.
+    pub fn from_jwk(text: Text<'_>) -> Result<Self, Problems> {
+        jwk::read_public(text)
+    }
+
+    /// Reads a SubjectPublicKeyInfo in DER.
+    pub fn from_spki(der: &[u8]) -> Result<Self, Problem> {
+        spki::decode(der)
+    }
+
+    /// What the key consists of.
+    #[must_use]
+    pub fn parts(&self) -> &PublicParts {
+        &self.parts
+    }
+
+    /// The kind of key.
+    #[must_use]
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// The SubjectPublicKeyInfo in DER.
+    #[must_use]
+    pub fn to_spki(&self) -> Vec<u8> {
+        spki::encode(&self.parts)
+    }
+
+    /// The SubjectPublicKeyInfo in PEM.
+    #[must_use]
+    pub fn to_pem(&self) -> String {
+        pem::write("PUBLIC KEY", &self.to_spki())
+    }
+
+    /// The JWK, of the required members only.
+    #[must_use]
+    pub fn to_jwk(&self) -> Jwk {
+        Jwk::of(&self.parts)
+    }
+
+    /// The SHA-256 thumbprint of RFC 7638, in base64url.
+    #[must_use]
+    pub fn thumbprint(&self) -> String {
+        binary::to_base64url(&Sha256::digest(self.to_jwk().canonical()))
+    }
+}
+
+fn unsupported(told: &'static str) -> Problem {
+    Problem::of_body(Code::Unsupported, told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The key and the thumbprint of RFC 7638, section 3.1.
+    const JWK: &str = r#"{"kty":"RSA","n":"0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgdAZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-csFCur-kEgU8awapJzKnqDKgw","e":"AQAB","alg":"RS256","kid":"2011-04-29"}"#;
+
+    fn read(jwk: &str) -> Result<PublicKey, Problems> {
+        PublicKey::from_jwk(Text::parse(jwk.as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn the_thumbprint_is_that_of_the_rfc() {
+        assert_eq!(
+            read(JWK).unwrap().thumbprint(),
+            "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs"
+        );
+    }
+
+    #[test]
+    fn every_form_reads_back_as_the_same_key() {
+        let ec = |curve: Curve| PublicParts::Ec {
+            curve,
+            point: ec::public_of(curve, &ec::scalar(curve, &[3]).unwrap()).unwrap(),
+        };
+        let mut keys = vec![read(JWK).unwrap()];
+        for parts in [
+            ec(Curve::P256),
+            ec(Curve::P384),
+            ec(Curve::P521),
+            PublicParts::Ed25519 {
+                point: ed25519::public_of(&[3; 32]).unwrap().to_vec(),
+            },
+        ] {
+            keys.push(PublicKey::new(parts).unwrap());
+        }
+        for key in keys {
+            let jwk = serde_json::to_string(&key.to_jwk()).unwrap();
+            assert_eq!(read(&jwk), Ok(key.clone()));
+            assert_eq!(PublicKey::from_spki(&key.to_spki()), Ok(key.clone()));
+            assert_eq!(PublicKey::from_pem(&key.to_pem()), Ok(key));
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! RSA keys: which are offered, and whether their numbers belong together.
+
+mod consistency;
+mod roca;
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+use super::Algorithm;
+use crate::problem::{Code, Problem};
+
+/// The numbers of an RSA private key, big-endian without leading zeros.
+#[derive(Clone)]
+pub struct RsaParts {
+    /// The modulus `n`.
+    pub modulus: Vec<u8>,
+    /// The public exponent `e`.
+    pub exponent: Vec<u8>,
+    /// The private exponent `d`.
+    pub private_exponent: Zeroizing<Vec<u8>>,
+    /// The first prime `p`.
+    pub prime1: Zeroizing<Vec<u8>>,
+    /// The second prime `q`.
+    pub prime2: Zeroizing<Vec<u8>>,
+    /// `d mod (p - 1)`.
+    pub exponent1: Zeroizing<Vec<u8>>,
+    /// `d mod (q - 1)`.
+    pub exponent2: Zeroizing<Vec<u8>>,
+    /// The inverse of `q` modulo `p`.
+    pub coefficient: Zeroizing<Vec<u8>>,
+}
+
+impl fmt::Debug for RsaParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RsaParts([redacted])")
+    }
+}
+
+impl RsaParts {
+    /// Checks the public half, then that every number follows from the primes.
+    pub(super) fn check(&self) -> Result<(), Problem> {
+        check_public(&self.modulus, &self.exponent)?;
+        consistency::check(self)
+    }
+}
+
+/// The least and the greatest public exponent; the greatest is what common libraries verify with.
+const EXPONENTS: std::ops::RangeInclusive<u64> = 65_537..=0xffff_ffff;
+
+/// Checks a public key. Both numbers are big-endian without leading zeros.
+pub(super) fn check_public(modulus: &[u8], exponent: &[u8]) -> Result<(), Problem> {
+    algorithm(modulus)?;
+    if modulus.last().is_none_or(|last| last % 2 == 0) {
+        return Err(Problem::new(
+            "n",
+            Code::Range,
+            "the modulus must be odd, as every product of two primes",
+        ));
+    }
+    check_exponent(exponent)?;
+    if let Some(divisor) = roca::small_divisor(modulus) {
+        let told = format!("the modulus is divisible by {divisor}");
+        return Err(Problem::new("n", Code::Range, told));
+    }
+    if roca::is_marked(modulus) {
+        return Err(Problem::new(
+            "n",
+            Code::Unsupported,
+            "the modulus bears the mark of ROCA (CVE-2017-15361): its primes can be computed",
+        ));
+    }
+    Ok(())
+}
+
+/// The kind of key that a modulus makes.
+pub(super) fn algorithm(modulus: &[u8]) -> Result<Algorithm, Problem> {
+    match bits(modulus) {
+        2048 => Ok(Algorithm::Rsa2048),
+        3072 => Ok(Algorithm::Rsa3072),
+        4096 => Ok(Algorithm::Rsa4096),
+        fewer @ ..2048 => Err(Problem::new(
+            "n",
+            Code::Range,
+            format!("the modulus has {fewer} bits; at least 2048 are required"),
+        )),
+        other => Err(Problem::new(
+            "n",
+            Code::Unsupported,
+            format!("the modulus has {other} bits; 2048, 3072 and 4096 are offered"),
+        )),
+    }
+}
+
+fn check_exponent(exponent: &[u8]) -> Result<(), Problem> {
+    let value = (exponent.len() <= 8).then(|| {
+        exponent
+            .iter()
+            .fold(0_u64, |value, byte| (value << 8) | u64::from(*byte))
+    });
+    match value {
+        Some(value) if EXPONENTS.contains(&value) && value % 2 == 1 => Ok(()),
+        _ => Err(Problem::new(
+            "e",
+            Code::Range,
+            "the public exponent must be odd, at least 65537 and below 2^32",
+        )),
+    }
+}
+
+fn bits(number: &[u8]) -> usize {
+    number.first().map_or(0, |first| {
+        8 * number.len() - usize::try_from(first.leading_zeros()).unwrap_or_default()
+    })
+}
+
+/// The number without its leading zeros.
+pub(super) fn trimmed(number: &[u8]) -> &[u8] {
+    let zeros = number.iter().take_while(|byte| **byte == 0).count();
+    number.get(zeros..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_that_are_not_offered_are_named() {
+        for (length, code) in [(128, Code::Range), (320, Code::Unsupported)] {
+            let problem = algorithm(&vec![0xff; length]).unwrap_err();
+            assert_eq!((problem.field.as_str(), problem.code), ("n", code));
+        }
+        assert_eq!(algorithm(&[0xff; 256]), Ok(Algorithm::Rsa2048));
+        assert_eq!(algorithm(&[0x7f; 256]).unwrap_err().code, Code::Range);
+    }
+
+    #[test]
+    fn exponents_that_weaken_are_refused() {
+        for exponent in [
+            &[3][..],
+            &[1, 0, 0],
+            &[1, 0, 2],
+            &[1, 0, 0, 0, 1],
+            &[1; 9],
+            &[],
+        ] {
+            assert!(check_exponent(exponent).is_err(), "{exponent:?}");
+        }
+        assert_eq!(check_exponent(&[1, 0, 1]), Ok(()));
+        assert_eq!(check_exponent(&[0xff; 4]), Ok(()));
+    }
+}

@@ -1,0 +1,91 @@
+//! Secret keys: bytes, and nothing else.
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+use super::Algorithm;
+use crate::binary;
+use crate::problem::{Code, Problem};
+
+/// The bytes of an AES or HMAC key.
+#[derive(Clone)]
+pub struct SecretKey(Zeroizing<Vec<u8>>);
+
+/// HMAC keys shorter than the hash weaken it (RFC 7518, 3.2), longer than its block they are
+/// hashed first.
+const HMAC_LENGTHS: std::ops::RangeInclusive<usize> = 32..=64;
+
+impl SecretKey {
+    /// Reads base64 of either alphabet, with or without padding.
+    pub fn from_base64(text: &str) -> Result<Self, Problem> {
+        binary::from_base64(text)
+            .map(|bytes| Self(Zeroizing::new(bytes)))
+            .map_err(|_| Problem::of_body(Code::Format, "must be base64"))
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The kind of key that these bytes make where nothing else is said: AES where the length is
+    /// one of AES, else HMAC.
+    #[must_use]
+    pub fn likely_algorithm(&self) -> Algorithm {
+        match self.0.len() {
+            16 => Algorithm::Aes128,
+            32 => Algorithm::Aes256,
+            _ => Algorithm::HmacSha256,
+        }
+    }
+
+    /// Checks that these bytes can be a key of `algorithm`.
+    pub fn check_for(&self, algorithm: Algorithm) -> Result<(), Problem> {
+        let length = self.0.len();
+        let (fits, told) = match algorithm {
+            Algorithm::Aes128 => (length == 16, "AES-128 takes 16 bytes"),
+            Algorithm::Aes256 => (length == 32, "AES-256 takes 32 bytes"),
+            Algorithm::HmacSha256 => (
+                HMAC_LENGTHS.contains(&length),
+                "HMAC-SHA256 takes 32 to 64 bytes",
+            ),
+            Algorithm::Rsa2048
+            | Algorithm::Rsa3072
+            | Algorithm::Rsa4096
+            | Algorithm::P256
+            | Algorithm::P384
+            | Algorithm::P521
+            | Algorithm::Ed25519 => (false, "this algorithm has no secret key, but a pair"),
+        };
+        if fits {
+            Ok(())
+        } else {
+            Err(Problem::of_body(Code::Length, told))
+        }
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretKey([redacted])")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_held_to_the_algorithm() {
+        let key = |length| SecretKey(Zeroizing::new(vec![1; length]));
+        assert!(key(16).check_for(Algorithm::Aes128).is_ok());
+        assert!(key(32).check_for(Algorithm::Aes256).is_ok());
+        assert!(key(64).check_for(Algorithm::HmacSha256).is_ok());
+        assert!(key(24).check_for(Algorithm::Aes256).is_err());
+        assert!(key(31).check_for(Algorithm::HmacSha256).is_err());
+        assert!(key(32).check_for(Algorithm::Ed25519).is_err());
+        assert_eq!(format!("{:?}", key(16)), "SecretKey([redacted])");
+    }
+}

@@ -1,0 +1,123 @@
+//! SubjectPublicKeyInfo: how a public key is written in DER, on its own and in certificates.
+
+use pkcs8::der::asn1::{AnyRef, BitStringRef, Null, UintRef};
+use pkcs8::der::{self, Decode as _, Encode as _};
+use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
+use x509_cert::Certificate;
+
+use super::public::PublicParts;
+use super::{Curve, PublicKey, rsa};
+use crate::problem::{Code, Problem};
+
+pub(super) const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
+pub(super) const EC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
+pub(super) const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
+const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
+const P384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.34");
+const P521: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.35");
+
+/// Reads a SubjectPublicKeyInfo.
+pub(super) fn decode(bytes: &[u8]) -> Result<PublicKey, Problem> {
+    let info = SubjectPublicKeyInfoRef::from_der(bytes)
+        .map_err(|_| Problem::of_body(Code::Format, "is not a SubjectPublicKeyInfo in DER"))?;
+    let key = info
+        .subject_public_key
+        .as_bytes()
+        .ok_or_else(|| Problem::of_body(Code::Format, "its bits are not whole bytes"))?;
+    match info.algorithm.oid {
+        RSA => {
+            let numbers = pkcs1::RsaPublicKeyRef::from_der(key).map_err(|_| {
+                Problem::of_body(Code::Format, "does not hold the two numbers of an RSA key")
+            })?;
+            PublicKey::new(PublicParts::Rsa {
+                modulus: rsa::trimmed(numbers.modulus.as_bytes()).to_vec(),
+                exponent: rsa::trimmed(numbers.public_exponent.as_bytes()).to_vec(),
+            })
+        }
+        EC => PublicKey::new(PublicParts::Ec {
+            curve: curve_of(&info.algorithm)?,
+            point: key.to_vec(),
+        }),
+        ED25519 => PublicKey::new(PublicParts::Ed25519 {
+            point: key.to_vec(),
+        }),
+        _ => Err(unknown_kind()),
+    }
+}
+
+/// Reads the key of a certificate. Who signed it and until when it is good does not matter here:
+/// the administrator vouches for the key.
+pub(super) fn of_certificate(bytes: &[u8]) -> Result<PublicKey, Problem> {
+    let broken = || Problem::of_body(Code::Format, "is not an X.509 certificate");
+    let certificate = Certificate::from_der(bytes).map_err(|_| broken())?;
+    let info = certificate.tbs_certificate().subject_public_key_info();
+    decode(&info.to_der().map_err(|_| broken())?)
+}
+
+/// Writes a SubjectPublicKeyInfo.
+pub(super) fn encode(parts: &PublicParts) -> Vec<u8> {
+    // What has been checked can be written: lengths are bounded, numbers are positive.
+    try_encode(parts).unwrap_or_default()
+}
+
+fn try_encode(parts: &PublicParts) -> der::Result<Vec<u8>> {
+    let rsa;
+    let (oid, parameters, key) = match parts {
+        PublicParts::Rsa { modulus, exponent } => {
+            rsa = pkcs1::RsaPublicKeyRef {
+                modulus: UintRef::new(modulus)?,
+                public_exponent: UintRef::new(exponent)?,
+            }
+            .to_der()?;
+            (RSA, Some(AnyRef::from(Null)), rsa.as_slice())
+        }
+        PublicParts::Ec { curve, point } => (EC, Some(curve_parameters(*curve)), point.as_slice()),
+        PublicParts::Ed25519 { point } => (ED25519, None, point.as_slice()),
+    };
+    SubjectPublicKeyInfoRef {
+        algorithm: AlgorithmIdentifierRef { oid, parameters },
+        subject_public_key: BitStringRef::from_bytes(key)?,
+    }
+    .to_der()
+}
+
+/// The curve that the parameters of an EC key name.
+pub(super) fn curve_of(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Curve, Problem> {
+    match algorithm.parameters_oid() {
+        Ok(oid) => curve_named(oid),
+        Err(_) => Err(Problem::of_body(
+            Code::Unsupported,
+            "the curve must be given by its name, not by its parameters",
+        )),
+    }
+}
+
+/// The curve of this name.
+pub(super) fn curve_named(oid: ObjectIdentifier) -> Result<Curve, Problem> {
+    match oid {
+        P256 => Ok(Curve::P256),
+        P384 => Ok(Curve::P384),
+        P521 => Ok(Curve::P521),
+        _ => Err(Problem::of_body(
+            Code::Unsupported,
+            "the curve must be P-256, P-384 or P-521",
+        )),
+    }
+}
+
+/// How an EC key names its curve.
+pub(super) fn curve_parameters(curve: Curve) -> AnyRef<'static> {
+    match curve {
+        Curve::P256 => AnyRef::from(&P256),
+        Curve::P384 => AnyRef::from(&P384),
+        Curve::P521 => AnyRef::from(&P521),
+    }
+}
+
+/// The key is of a kind that is not offered.
+pub(super) fn unknown_kind() -> Problem {
+    Problem::of_body(
+        Code::Unsupported,
+        "the key must be RSA (rsaEncryption), EC or Ed25519",
+    )
+}

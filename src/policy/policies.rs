@@ -1,0 +1,72 @@
+//! Which policy a request means.
+
+use std::sync::Arc;
+
+use sqlx::PgPool;
+
+use super::{Policy, PolicyNumber, store};
+use crate::auth::Application;
+use crate::catalog::{Cache, Catalog, Topic, Unreadable};
+use crate::ids::PolicyId;
+
+/// Policies held in memory.
+const CAPACITY: u64 = 10_000;
+
+/// Knows the policies of one instance.
+#[derive(Debug)]
+pub struct Policies {
+    by_name: Cache<Name, Arc<Policy>>,
+}
+
+/// The two ways of naming a policy.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Name {
+    Id(PolicyId),
+    Number(PolicyNumber),
+}
+
+/// No policy can be told for a request.
+#[derive(Debug, thiserror::Error)]
+pub enum Unresolved {
+    /// The request names none, and none is bound to its API key.
+    #[error("no policy is named and none is bound to the API key")]
+    NotNamed,
+    /// There is no such policy.
+    #[error("there is no such policy")]
+    NotFound,
+    /// Which it is cannot be told now.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+}
+
+impl Policies {
+    /// Reads from the database behind `pool`.
+    #[must_use]
+    pub fn new(catalog: Catalog, pool: PgPool) -> Self {
+        let read = move |name| {
+            let pool = pool.clone();
+            async move { Ok(store::named(&pool, &name).await?.map(Arc::new)) }
+        };
+        Self {
+            by_name: Cache::new(catalog, &[Topic::Policies], CAPACITY, read),
+        }
+    }
+
+    /// The policy with the number that a request of `application` names, or else the one bound to
+    /// its API key.
+    ///
+    /// # Errors
+    /// When there is neither, when no such policy exists, or when the database cannot tell.
+    pub async fn resolve(
+        &self,
+        application: &Application,
+        number: Option<&str>,
+    ) -> Result<Arc<Policy>, Unresolved> {
+        let name = match (number, application.bound_policy()) {
+            (Some(number), _) => Name::Number(number.parse().map_err(|_| Unresolved::NotFound)?),
+            (None, Some(bound)) => Name::Id(bound),
+            (None, None) => return Err(Unresolved::NotNamed),
+        };
+        self.by_name.get(&name).await?.ok_or(Unresolved::NotFound)
+    }
+}

@@ -1,0 +1,94 @@
+//! One request of an identified caller, from its arrival to its record.
+
+use std::time::Duration;
+
+use super::{Mark, Refusal};
+use crate::audit::{Endpoint, OperationType, Record};
+use crate::auth::{Application, Caller};
+use crate::ids::KeyId;
+use crate::json::Text;
+use crate::ratelimit::{Exceeded, Standing};
+use crate::request_tag::RequestTag;
+
+/// A request whose caller is known. Whatever comes of it is recorded.
+#[derive(Debug)]
+pub struct Call {
+    caller: Caller,
+    admitted: Result<Standing, Exceeded>,
+    tag: RequestTag,
+    record: Record,
+}
+
+impl Call {
+    /// The request called `tag` that arrived at `endpoint` then, and what the limiter said to it.
+    #[must_use]
+    pub fn new(
+        caller: Caller,
+        admitted: Result<Standing, Exceeded>,
+        endpoint: Endpoint,
+        tag: RequestTag,
+        arrived: Duration,
+    ) -> Self {
+        let record = Record {
+            request_id: tag.as_str().into(),
+            application_id: caller.service_id(),
+            api_key_id: Some(caller.api_key_id()),
+            operation_type: endpoint.operation_type(),
+            endpoint: Some(endpoint),
+            policy_number: None,
+            key_id: None,
+            payload_size_bytes: 0,
+            response_status: 0,
+            arrived,
+            error_code: None,
+            error_message: None,
+            client_address: Some(caller.client_address()),
+        };
+        Self {
+            caller,
+            admitted,
+            tag,
+            record,
+        }
+    }
+
+    /// What the request is called.
+    #[must_use]
+    pub fn tag(&self) -> &RequestTag {
+        &self.tag
+    }
+
+    /// The first three refusals in their order: what is no JSON, what is no application, what asks
+    /// too much.
+    pub(super) fn admit<'a>(&self, body: &'a [u8]) -> Result<(Application, Text<'a>), Refusal> {
+        let text = Text::parse(body)?;
+        let application = self.caller.clone().application()?;
+        self.admitted?;
+        Ok((application, text))
+    }
+
+    pub(super) fn note_operation(&mut self, operation: OperationType) {
+        self.record.operation_type = Some(operation);
+    }
+
+    pub(super) fn note_policy(&mut self, number: Option<&str>) {
+        self.record.policy_number = number.map(Into::into);
+    }
+
+    pub(super) fn note_key(&mut self, key: KeyId) {
+        self.record.key_id = Some(key);
+    }
+
+    pub(super) fn note_payload(&mut self, payload: Option<Text<'_>>) {
+        self.record.payload_size_bytes = payload.map_or(0, |payload| payload.as_str().len());
+    }
+
+    pub(super) fn into_record(self, mark: Mark, refusal: Option<&Refusal>) -> Record {
+        Record {
+            response_status: mark.status,
+            error_code: mark.code,
+            error_message: refusal.map(|refusal| refusal.to_string().into()),
+            ..self.record
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What the runtime does for applications: protect, unprotect, and operations of their choice.
+//!
+//! This room alone composes the way of a request: from its caller to a permit, from the permit to a
+//! key, from the key to an envelope or the token, from the outcome to a record, and from the
+//! record's receipt to an [`Answer`]. There is no other way to an answer, so what is not permitted
+//! and recorded does not leave. Knows no HTTP; what a refusal is called outside is told to it.
+
+mod answer;
+mod call;
+mod operate;
+mod protect;
+mod refusal;
+mod unprotect;
+mod writing;
+
+use std::fmt;
+use std::sync::Arc;
+
+use hsm::Token;
+
+pub use self::answer::{Answer, Body};
+pub use self::call::Call;
+pub(crate) use self::operate::{Cipher, Hash, Offered, Scheme};
+pub use self::refusal::{Mark, Refusal, Unread};
+use crate::audit::{Recorder, Unrecorded};
+use crate::auth::Application;
+use crate::clock::{Clock, Entropy};
+use crate::keys::{Encryptions, Keyring};
+use crate::policy::{Policies, Policy};
+
+/// The rooms that a request goes through.
+#[derive(Clone)]
+pub struct Rooms {
+    /// Tells the time.
+    pub clock: Clock,
+    /// Gives randomness.
+    pub entropy: Entropy,
+    /// Knows the policies.
+    pub policies: Arc<Policies>,
+    /// Knows the keys.
+    pub keyring: Arc<Keyring>,
+    /// Counts how often each key encrypts.
+    pub encryptions: Arc<Encryptions>,
+    /// Holds the private and secret keys.
+    pub token: Token,
+    /// Keeps the trail.
+    pub recorder: Recorder,
+}
+
+/// Protects, unprotects and operates. Cheap to clone.
+#[derive(Clone)]
+pub struct Protection {
+    rooms: Rooms,
+    mark: fn(&Refusal) -> Mark,
+}
+
+impl Protection {
+    /// Composes `rooms`; `mark` says under which status and code a refusal is answered, so that the
+    /// trail and the answer agree.
+    #[must_use]
+    pub fn new(rooms: Rooms, mark: fn(&Refusal) -> Mark) -> Self {
+        Self { rooms, mark }
+    }
+
+    /// Answers with a refusal that was found before anything was asked of this room.
+    ///
+    /// # Errors
+    /// When that could not be recorded.
+    pub async fn refuse(&self, call: Call, refusal: Refusal) -> Result<Answer, Unrecorded> {
+        self.conclude(call, Err(refusal)).await
+    }
+
+    /// Records the outcome, and makes the answer of the receipt.
+    ///
+    /// The record is handed over before anything is awaited: from the work that led to the outcome
+    /// to here there is no point at which a caller that goes away could cut it off.
+    async fn conclude(
+        &self,
+        call: Call,
+        outcome: Result<Body, Refusal>,
+    ) -> Result<Answer, Unrecorded> {
+        let mark = match &outcome {
+            Ok(_) => Mark::OK,
+            Err(refusal) => (self.mark)(refusal),
+        };
+        let record = call.into_record(mark, outcome.as_ref().err());
+        let receipt = self.rooms.recorder.hand_over(record)?.receipt().await?;
+        Ok(Answer::new(receipt, outcome))
+    }
+
+    /// Does `work` in a task of its own, which ends even if whoever waits for it goes away: what a
+    /// token was asked for is recorded.
+    async fn unabandoned<F>(&self, work: F) -> Result<Answer, Unrecorded>
+    where
+        F: Future<Output = Result<Answer, Unrecorded>> + Send + 'static,
+    {
+        self.rooms.recorder.ready()?;
+        tokio::spawn(work).await.unwrap_or(Err(Unrecorded::Closed))
+    }
+
+    /// The policy that a request means, noted in its record whether it exists or not.
+    async fn policy(
+        &self,
+        call: &mut Call,
+        application: &Application,
+        number: Option<&str>,
+    ) -> Result<Arc<Policy>, Refusal> {
+        call.note_policy(number);
+        let policy = self.rooms.policies.resolve(application, number).await?;
+        call.note_policy(Some(policy.number.as_str()));
+        Ok(policy)
+    }
+}
+
+impl fmt::Debug for Protection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Protection").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Rooms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rooms").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,35 @@
+//! Verifying with a public key, which needs no token.
+
+use aws_lc_rs::signature::{self, UnparsedPublicKey, VerificationAlgorithm};
+use hsm::SignatureScheme;
+
+use super::algorithm::Scheme;
+
+/// Whether the key in `spki` made the signature; none where the scheme has no public keys. A
+/// signature that is wrong in any way is just not valid.
+pub(super) fn with_public_key(
+    scheme: Scheme,
+    spki: &[u8],
+    message: &[u8],
+    signature: &[u8],
+) -> Option<bool> {
+    let algorithm = algorithm(scheme.in_token())?;
+    let key = UnparsedPublicKey::new(algorithm, spki);
+    Some(key.verify(message, signature).is_ok())
+}
+
+fn algorithm(scheme: SignatureScheme) -> Option<&'static dyn VerificationAlgorithm> {
+    Some(match scheme {
+        SignatureScheme::RsaPkcs1Sha256 => &signature::RSA_PKCS1_2048_8192_SHA256,
+        SignatureScheme::RsaPkcs1Sha384 => &signature::RSA_PKCS1_2048_8192_SHA384,
+        SignatureScheme::RsaPkcs1Sha512 => &signature::RSA_PKCS1_2048_8192_SHA512,
+        SignatureScheme::RsaPssSha256 => &signature::RSA_PSS_2048_8192_SHA256,
+        SignatureScheme::RsaPssSha384 => &signature::RSA_PSS_2048_8192_SHA384,
+        SignatureScheme::RsaPssSha512 => &signature::RSA_PSS_2048_8192_SHA512,
+        SignatureScheme::EcdsaSha256 => &signature::ECDSA_P256_SHA256_FIXED,
+        SignatureScheme::EcdsaSha384 => &signature::ECDSA_P384_SHA384_FIXED,
+        SignatureScheme::EcdsaSha512 => &signature::ECDSA_P521_SHA512_FIXED,
+        SignatureScheme::Ed25519 => &signature::ED25519,
+        SignatureScheme::HmacSha256 => return None,
+    })
+}

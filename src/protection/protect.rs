@@ -1,0 +1,98 @@
+//! From a payload to an envelope for the destination of a policy.
+
+use super::writing::Writing;
+use super::{Answer, Body, Call, Protection, Refusal};
+use crate::audit::Unrecorded;
+use crate::envelope::{Recipient, seal};
+use crate::json::{Members, Text};
+use crate::operation::Operation;
+use crate::policy::{Policy, Verdict, authorize};
+use crate::problem::{Problem, Problems};
+
+const WARNING: &str = "The policy is not active: the payload was passed through unprotected";
+const DROPPED: &str = "The policy is not active: the payload was dropped";
+
+struct Request<'a> {
+    payload: Text<'a>,
+    policy_number: Option<std::borrow::Cow<'a, str>>,
+}
+
+impl Protection {
+    /// Protects the payload of `body` under the policy that it names.
+    ///
+    /// Needs no token, and nothing is awaited between sealing and handing over the record.
+    ///
+    /// # Errors
+    /// When the outcome could not be recorded; then nothing leaves.
+    pub async fn protect(&self, mut call: Call, body: &[u8]) -> Result<Answer, Unrecorded> {
+        self.rooms.recorder.ready()?;
+        let outcome = self.try_protect(&mut call, body).await;
+        self.conclude(call, outcome).await
+    }
+
+    async fn try_protect(&self, call: &mut Call, body: &[u8]) -> Result<Body, Refusal> {
+        let (application, text) = call.admit(body)?;
+        let is_bound = application.bound_policy().is_some();
+        let request = read(call, text, is_bound)?;
+        let number = request.policy_number.as_deref();
+        let policy = self.policy(call, &application, number).await?;
+        let permit = authorize(&application, Operation::Protect)?.under(policy)?;
+        let payload = request.payload.as_str();
+        match permit.policy().verdict() {
+            Verdict::Protect => self.seal(call, permit.policy(), payload).await,
+            Verdict::Refuse => Err(Refusal::PolicyNotActive),
+            Verdict::PassThrough => Ok(begin(call, payload.len())
+                .json("operations", "[]")
+                .json("payload", payload)
+                .plain("warning", WARNING)
+                .finish()),
+            Verdict::Drop => Ok(begin(call, 0)
+                .json("operations", "[]")
+                .json("dropped", "true")
+                .plain("message", DROPPED)
+                .finish()),
+        }
+    }
+
+    async fn seal(&self, call: &mut Call, policy: &Policy, payload: &str) -> Result<Body, Refusal> {
+        let family = policy.alg.family();
+        let keyring = &self.rooms.keyring;
+        let key = keyring.to_protect(policy.destination, family).await;
+        let key = key.map_err(Refusal::of_destination)?;
+        call.note_key(key.id);
+        let public = key.envelope.as_ref();
+        let recipient = Recipient {
+            key: public.ok_or(Refusal::DestinationKeyNotFound)?,
+            kid: &key.id.to_string(),
+            alg: policy.alg,
+            enc: policy.enc,
+        };
+        // The five members come to about 1,200 bytes beside the payload in base64.
+        let answer = begin(call, payload.len() / 3 * 4 + 1_200)
+            .json("operations", r#"["encrypt"]"#)
+            .written("jwe", |out| {
+                seal(&self.rooms.entropy, recipient, payload.as_bytes(), out)
+            })?;
+        Ok(answer.finish())
+    }
+}
+
+fn begin(call: &Call, length: usize) -> Writing {
+    Writing::answer_to(call.tag(), length).plain("messageType", "ProtectedPayload")
+}
+
+fn read<'a>(call: &mut Call, text: Text<'a>, is_bound: bool) -> Result<Request<'a>, Problems> {
+    let mut members = Members::of(text, &["payload", "policyNumber"]);
+    let payload = members.required("payload");
+    call.note_payload(payload);
+    let policy_number = members.optional_string("policyNumber");
+    if policy_number == Some(None) && !is_bound {
+        members.note(Problem::required("policyNumber"));
+    }
+    members.finish(|| {
+        Some(Request {
+            payload: payload?,
+            policy_number: policy_number?,
+        })
+    })
+}

@@ -1,0 +1,160 @@
+//! From an envelope back to the payload that was protected.
+
+use std::borrow::Cow;
+
+use hsm::{ErrorKind, HsmError, KeyRef};
+use zeroize::Zeroizing;
+
+use super::writing::Writing;
+use super::{Answer, Body, Call, Protection, Refusal};
+use crate::audit::Unrecorded;
+use crate::envelope::{Envelope, NotAnEnvelope, OaepHash, Opening, Question};
+use crate::json::{Members, Text};
+use crate::operation::Operation;
+use crate::policy::authorize;
+use crate::problem::{Code, Problem, Problems};
+
+struct Request<'a> {
+    form: Form,
+    policy_number: Option<Cow<'a, str>>,
+}
+
+/// The two ways of sending an envelope.
+enum Form {
+    Members(Envelope),
+    Legacy(Result<Envelope, NotAnEnvelope>),
+}
+
+impl Protection {
+    /// Opens the envelope in `body` with the private key of its policy's destination.
+    ///
+    /// # Errors
+    /// When the outcome could not be recorded; then nothing leaves.
+    pub async fn unprotect(
+        &self,
+        mut call: Call,
+        body: Zeroizing<Vec<u8>>,
+    ) -> Result<Answer, Unrecorded> {
+        let this = self.clone();
+        self.unabandoned(async move {
+            let outcome = this.try_unprotect(&mut call, &body).await;
+            this.conclude(call, outcome).await
+        })
+        .await
+    }
+
+    async fn try_unprotect(&self, call: &mut Call, body: &[u8]) -> Result<Body, Refusal> {
+        let (application, text) = call.admit(body)?;
+        let is_bound = application.bound_policy().is_some();
+        let request = read(call, text, is_bound)?;
+        let (envelope, member) = match request.form {
+            Form::Members(envelope) => (envelope, "jwe"),
+            Form::Legacy(envelope) => (envelope?, "protectedPayload"),
+        };
+        let number = request.policy_number.as_deref();
+        let policy = self.policy(call, &application, number).await?;
+        let permit = authorize(&application, Operation::Unprotect)?.under(policy)?;
+        let policy = permit.policy();
+        policy.unprotectable()?;
+
+        let key = self
+            .rooms
+            .keyring
+            .to_unprotect(policy.destination, envelope.family(), envelope.kid())
+            .await
+            .map_err(Refusal::of_destination)?;
+        call.note_key(key.id);
+        let (Some(public), Some(private)) = (&key.envelope, &key.private) else {
+            return Err(Refusal::DestinationKeyNotFound);
+        };
+        let opening = envelope
+            .for_key(&self.rooms.entropy, public)
+            .map_err(|problems| inside(member, problems))?;
+        self.open(call, opening, private).await
+    }
+
+    /// From here on every cryptographic failure is the same, after the same work.
+    async fn open(&self, call: &Call, opening: Opening, private: &KeyRef) -> Result<Body, Refusal> {
+        let answer = match opening.question() {
+            Question::Decrypt { hash, wrapped_key } => {
+                let hash = match hash {
+                    OaepHash::Sha1 => hsm::OaepHash::Sha1,
+                    OaepHash::Sha256 => hsm::OaepHash::Sha256,
+                };
+                self.rooms
+                    .token
+                    .decrypt_oaep(private, hash, wrapped_key)
+                    .await
+            }
+            Question::Agree { peer } => self.rooms.token.derive_ecdh(private, peer).await,
+        };
+        let answer = said(answer)?;
+        let answer = answer.as_ref().map(|bytes| bytes.as_slice());
+        let plaintext = opening.open(&self.rooms.entropy, answer)?;
+        let payload = str::from_utf8(plaintext.as_bytes()).map_err(|_| Refusal::Unopenable)?;
+        Ok(Writing::answer_to(call.tag(), payload.len())
+            .json("operations", r#"["decrypt"]"#)
+            .json("payload", payload)
+            .finish())
+    }
+}
+
+/// A private key that refuses the question has answered; one that could not be asked has not.
+fn said(
+    answer: Result<Zeroizing<Vec<u8>>, HsmError>,
+) -> Result<Option<Zeroizing<Vec<u8>>>, Refusal> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) => match error.kind() {
+            ErrorKind::BadInput | ErrorKind::Refused => Ok(None),
+            ErrorKind::KeyMissing => Err(Refusal::Token(error)),
+            ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late => {
+                Err(Refusal::TokenOut(error))
+            }
+        },
+    }
+}
+
+fn read<'a>(call: &mut Call, text: Text<'a>, is_bound: bool) -> Result<Request<'a>, Problems> {
+    let mut members = Members::of(text, &["jwe", "protectedPayload", "policyNumber"]);
+    let policy_number = members.optional_string("policyNumber");
+    let (jwe, legacy) = (members.get("jwe"), members.get("protectedPayload"));
+    call.note_payload(jwe.or(legacy));
+    let form = match (jwe, legacy) {
+        (Some(jwe), None) => match Envelope::parse(jwe) {
+            Ok(envelope) => Some(Form::Members(envelope)),
+            Err(problems) => {
+                members.note_inside("jwe", problems);
+                None
+            }
+        },
+        (None, Some(_)) => members
+            .required_string("protectedPayload")
+            .map(|text| Form::Legacy(Envelope::parse_legacy(&text))),
+        (Some(_), Some(_)) => {
+            let message = "send either jwe or protectedPayload, not both";
+            members.note(Problem::new("protectedPayload", Code::Conflict, message));
+            None
+        }
+        (None, None) => {
+            let message = "send the envelope as jwe (or, in its legacy form, as protectedPayload)";
+            members.note(Problem::new("jwe", Code::Required, message));
+            None
+        }
+    };
+    if policy_number == Some(None) && !is_bound {
+        members.note(Problem::required("policyNumber"));
+    }
+    members.finish(|| {
+        Some(Request {
+            form: form?,
+            policy_number: policy_number?,
+        })
+    })
+}
+
+fn inside(member: &str, problems: Problems) -> Problems {
+    let mut seen_from_outside = Problems::default();
+    seen_from_outside.note_inside(member, problems);
+    seen_from_outside
+}

@@ -1,0 +1,160 @@
+//! The arithmetic of a token bucket (GCRA): pure, in nanoseconds on a clock that never goes back.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+/// The size of a bucket and how fast it fills.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Tokens that come back each second.
+    pub per_second: NonZeroU32,
+    /// Tokens in a full bucket.
+    pub burst: NonZeroU32,
+}
+
+/// A bucket as it is at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Level {
+    /// Whole tokens in it.
+    pub(super) remaining: u32,
+    /// How long until it is full.
+    pub(super) full_in: Duration,
+}
+
+/// There is no whole token in the bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Empty {
+    pub(super) level: Level,
+    /// How long until there is one.
+    pub(super) next_in: Duration,
+}
+
+const SECOND: u64 = 1_000_000_000;
+
+impl Rule {
+    /// The rule with these numbers; none of them can be zero.
+    #[must_use]
+    pub const fn new(per_second: NonZeroU32, burst: NonZeroU32) -> Self {
+        Self { per_second, burst }
+    }
+
+    /// How long one token takes to come back.
+    fn interval(self) -> u64 {
+        (SECOND / u64::from(self.per_second.get())).max(1)
+    }
+
+    /// How long an empty bucket takes to fill.
+    fn depth(self) -> u64 {
+        self.interval().saturating_mul(u64::from(self.burst.get()))
+    }
+
+    /// Takes a token, `now`, from the bucket that was to be full at `full_at`; says when it will be
+    /// full afterwards.
+    pub(super) fn take(self, full_at: u64, now: u64) -> Result<(u64, Level), Empty> {
+        let lacking = self.lacking(full_at, now);
+        let after = lacking.saturating_add(self.interval());
+        match after.checked_sub(self.depth()) {
+            None | Some(0) => Ok((now.saturating_add(after), self.level_of(after))),
+            Some(too_much) => Err(Empty {
+                level: self.level_of(lacking),
+                next_in: Duration::from_nanos(too_much),
+            }),
+        }
+    }
+
+    /// The bucket as it is `now`.
+    pub(super) fn level(self, full_at: u64, now: u64) -> Level {
+        self.level_of(self.lacking(full_at, now))
+    }
+
+    /// How long until the bucket is full. A bucket that has become smaller since it was last used
+    /// is empty at worst.
+    fn lacking(self, full_at: u64, now: u64) -> u64 {
+        full_at.saturating_sub(now).min(self.depth())
+    }
+
+    fn level_of(self, lacking: u64) -> Level {
+        let tokens = (self.depth() - lacking.min(self.depth())) / self.interval();
+        Level {
+            remaining: u32::try_from(tokens).unwrap_or(u32::MAX),
+            full_in: Duration::from_nanos(lacking),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn rule(per_second: u32, burst: u32) -> Rule {
+        Rule::new(
+            NonZeroU32::new(per_second).unwrap(),
+            NonZeroU32::new(burst).unwrap(),
+        )
+    }
+
+    #[test]
+    fn a_full_bucket_gives_its_burst_and_then_its_rate() {
+        let rule = rule(100, 200);
+        let mut full_at = 0;
+        let now = 5 * SECOND;
+        for left in (0..200).rev() {
+            let (after, level) = rule.take(full_at, now).unwrap();
+            assert_eq!(level.remaining, left);
+            full_at = after;
+        }
+        let empty = rule.take(full_at, now).unwrap_err();
+        assert_eq!(empty.level.remaining, 0);
+        assert_eq!(empty.level.full_in, Duration::from_secs(2));
+        assert_eq!(empty.next_in, Duration::from_millis(10));
+        assert!(rule.take(full_at, now + SECOND / 100).is_ok());
+        assert_eq!(rule.level(full_at, now + SECOND).remaining, 100);
+        assert_eq!(rule.level(full_at, now + 9 * SECOND).remaining, 200);
+    }
+
+    #[test]
+    fn a_bucket_that_has_shrunk_is_empty_at_worst() {
+        let (large, small) = (rule(1, 1000), rule(100, 10));
+        let mut full_at = 0;
+        for _ in 0..1000 {
+            (full_at, _) = large.take(full_at, SECOND).unwrap();
+        }
+        let empty = small.take(full_at, SECOND).unwrap_err();
+        assert_eq!(empty.next_in, Duration::from_millis(10));
+    }
+
+    #[test]
+    fn the_greatest_numbers_fit() {
+        let rule = rule(u32::MAX, u32::MAX);
+        assert_eq!(
+            rule.take(0, u64::MAX / 2).unwrap().1.remaining,
+            u32::MAX - 1
+        );
+        let rule = self::rule(1, u32::MAX);
+        assert_eq!(rule.take(0, 0).unwrap().1.remaining, u32::MAX - 1);
+    }
+
+    proptest! {
+        #[test]
+        fn never_more_than_rate_times_time_and_burst(
+            per_second in 1_u32..2000,
+            burst in 1_u32..50,
+            steps in prop::collection::vec(0_u64..50_000_000, 1..400),
+        ) {
+            let rule = rule(per_second, burst);
+            let (mut full_at, mut now, mut taken) = (0, 0_u64, 0_u64);
+            for step in steps {
+                now += step;
+                if let Ok((after, _)) = rule.take(full_at, now) {
+                    full_at = after;
+                    taken += 1;
+                }
+            }
+            // The interval is rounded down to whole nanoseconds: one part in 500,000 at this rate.
+            let most = u64::from(burst) + (now + now / 500_000) * u64::from(per_second) / SECOND + 1;
+            prop_assert!(taken <= most, "{taken} > {most}");
+        }
+    }
+}

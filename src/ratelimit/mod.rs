@@ -1,0 +1,12 @@
+//! How much may be asked: a token bucket for each calling service, for each administrator's key, and
+//! for the failed authentications of each client address.
+//!
+//! A bucket is one number, the moment at which it will be full again, so a full bucket is no state
+//! at all and any store that keeps a number can share it between instances. Who has which limit is
+//! told by the caller of this room.
+
+mod bucket;
+mod limiter;
+
+pub use self::bucket::Rule;
+pub use self::limiter::{Exceeded, Limiter, Scope, Standing};

@@ -1,0 +1,88 @@
+//! What a request is called, in its answer, in the log and in the audit trail.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::clock::{Clock, Entropy};
+use crate::ids::RequestId;
+
+/// The client's name for its request, or one of ours. It need not be unique.
+#[derive(Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct RequestTag(Arc<str>);
+
+/// The client's name for its request is not 1 to 128 printable ASCII characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not 1 to 128 printable ASCII characters")]
+pub struct NotATag;
+
+/// The longest name that a client may give.
+const LONGEST: usize = 128;
+
+impl RequestTag {
+    /// A name of ours.
+    #[must_use]
+    pub fn new(clock: &Clock, entropy: &Entropy) -> Self {
+        Self(RequestId::new(clock, entropy).to_string().into())
+    }
+
+    /// The client's name; none where it is empty.
+    ///
+    /// # Errors
+    /// When it is too long or holds anything but printable ASCII.
+    pub fn from_client(name: &[u8]) -> Result<Option<Self>, NotATag> {
+        let name = name.trim_ascii();
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let printable = name.iter().all(|byte| (b' '..=b'~').contains(byte));
+        match std::str::from_utf8(name) {
+            Ok(name) if printable && name.len() <= LONGEST => Ok(Some(Self(name.into()))),
+            _ => Err(NotATag),
+        }
+    }
+
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RequestTag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for RequestTag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_may_use_printable_ascii_of_up_to_128_characters() {
+        let name = |text: &str| {
+            RequestTag::from_client(text.as_bytes()).map(|tag| tag.map(|tag| tag.to_string()))
+        };
+        assert_eq!(name("order 17/b"), Ok(Some("order 17/b".to_owned())));
+        assert_eq!(name(&"x".repeat(128)), Ok(Some("x".repeat(128))));
+        assert_eq!(name(""), Ok(None));
+        for refused in [
+            "x".repeat(129).as_str(),
+            "tab\there",
+            "nul\0",
+            "ümlaut",
+            "\u{7f}",
+        ] {
+            assert_eq!(name(refused), Err(NotATag), "{refused:?}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Connections: accepted, bounded in time, drained at the end.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::net::{TcpListener, TcpStream};
+use tower::ServiceExt as _;
+
+/// A client that takes longer than this to send its headers is not one.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// A silent HTTP/2 connection is asked for a sign of life after this long, and given as long again.
+const KEEP_ALIVE: Duration = Duration::from_secs(20);
+/// Streams that one HTTP/2 connection may have open.
+const STREAMS: u32 = 128;
+/// Streams that a peer may reset before its connection is closed.
+const RESETS: usize = 32;
+/// Bytes of headers on HTTP/2, and of everything read ahead on HTTP/1.
+const HEADERS: u32 = 32 * 1024;
+/// How long to wait when the system has no descriptors left.
+const BREATH: Duration = Duration::from_millis(50);
+
+/// A bound address, not served yet.
+#[derive(Debug)]
+pub struct Listener {
+    socket: TcpListener,
+    address: SocketAddr,
+}
+
+/// Nothing can be served at an address.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot listen on {address} ({setting}): {source}; is another program using this port?")]
+pub struct CannotListen {
+    setting: &'static str,
+    address: SocketAddr,
+    source: io::Error,
+}
+
+/// Binds `address`, which comes from `setting`.
+///
+/// # Errors
+/// When the system refuses it.
+pub async fn listen(setting: &'static str, address: SocketAddr) -> Result<Listener, CannotListen> {
+    let refused = |source| CannotListen {
+        setting,
+        address,
+        source,
+    };
+    let socket = TcpListener::bind(address).await.map_err(refused)?;
+    let address = socket.local_addr().map_err(refused)?;
+    Ok(Listener { socket, address })
+}
+
+impl Listener {
+    /// Where it listens; the port is the real one where the settings left the choice to the system.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `stop` resolves, then lets requests in flight end within `patience`.
+    /// Answers whether all of them did.
+    pub async fn serve(
+        self,
+        router: Router,
+        stop: impl Future<Output = ()>,
+        patience: Duration,
+    ) -> bool {
+        let drain = GracefulShutdown::new();
+        let protocol = protocol();
+        tokio::pin!(stop);
+        loop {
+            tokio::select! {
+                () = &mut stop => break,
+                accepted = self.socket.accept() => match accepted {
+                    Ok((stream, peer)) => {
+                        tokio::spawn(converse(protocol.clone(), stream, peer, router.clone(), drain.watcher()));
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "cannot accept a connection: raise LimitNOFILE= if this lasts");
+                        tokio::time::sleep(BREATH).await;
+                    }
+                },
+            }
+        }
+        drop(self.socket);
+        tokio::time::timeout(patience, drain.shutdown())
+            .await
+            .is_ok()
+    }
+}
+
+type Protocol = auto::Builder<TokioExecutor>;
+
+fn protocol() -> Protocol {
+    let mut protocol = auto::Builder::new(TokioExecutor::new());
+    protocol
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIMEOUT)
+        .max_buf_size(HEADERS as usize * 2)
+        .pipeline_flush(true);
+    protocol
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(KEEP_ALIVE)
+        .keep_alive_timeout(KEEP_ALIVE)
+        .max_concurrent_streams(STREAMS)
+        .max_pending_accept_reset_streams(RESETS)
+        .max_local_error_reset_streams(RESETS)
+        .max_header_list_size(HEADERS);
+    protocol
+}
+
+async fn converse(
+    protocol: Protocol,
+    stream: TcpStream,
+    peer: SocketAddr,
+    router: Router,
+    drain: Watcher,
+) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%peer, %error, "cannot turn off delays on a connection");
+    }
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(peer));
+        router.clone().oneshot(request)
+    });
+    let connection = protocol
+        .serve_connection(TokioIo::new(stream), service)
+        .into_owned();
+    if let Err(error) = drain.watch(connection).await {
+        tracing::debug!(%peer, %error, "a connection ended early");
+    }
+}

@@ -1,0 +1,187 @@
+//! The parts of the service put together, and the jobs that run beside its requests.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use axum::Router;
+use sqlx::PgPool;
+use tokio::task::JoinSet;
+
+use crate::audit::{self, Recorder, Scribe};
+use crate::auth::{Authenticator, LastUse};
+use crate::catalog::Catalog;
+use crate::clock::{Clock, Entropy};
+use crate::dashboard::{self, Dashboard};
+use crate::http::{App, Pulse, mark, router::router};
+use crate::keys::{Encryptions, Keyring, Vault};
+use crate::management::{Actor, Context, keys};
+use crate::policy::Policies;
+use crate::protection::{Protection, Rooms};
+use crate::ratelimit::Limiter;
+use crate::settings::Settings;
+
+/// A running service, without its listeners. Its jobs end when it is dropped.
+#[derive(Debug)]
+pub struct Service {
+    app: App,
+    dashboard: Dashboard,
+    jobs: JoinSet<()>,
+    scribe: Scribe,
+}
+
+impl Service {
+    /// Puts the parts together and starts the jobs.
+    #[must_use]
+    pub fn start(
+        clock: Clock,
+        entropy: Entropy,
+        settings: Settings,
+        database: PgPool,
+        token: hsm::Token,
+    ) -> Self {
+        let mut jobs = JoinSet::new();
+        let catalog = Catalog::new();
+        let authenticator = Arc::new(Authenticator::new(
+            clock.clone(),
+            catalog.clone(),
+            database.clone(),
+            settings.environment,
+        ));
+        jobs.spawn(listen(catalog.clone(), database.clone(), entropy));
+        jobs.spawn(keep_last_use(
+            authenticator.last_use().clone(),
+            database.clone(),
+        ));
+        jobs.spawn(keep_days(clock.clone(), database.clone()));
+        jobs.spawn(sum_traffic(
+            clock.clone(),
+            database.clone(),
+            settings.audit.deadline.0,
+        ));
+        let (recorder, scribe) = Recorder::open(
+            clock.clone(),
+            entropy,
+            database.connect_options().as_ref().clone(),
+            &settings.audit,
+        );
+        let keyring = Arc::new(Keyring::new(&catalog, &database));
+        let encryptions = Arc::new(Encryptions::new(database.clone()));
+        let rooms = Rooms {
+            clock: clock.clone(),
+            entropy,
+            policies: Arc::new(Policies::new(catalog.clone(), database.clone())),
+            keyring: keyring.clone(),
+            encryptions: encryptions.clone(),
+            token: token.clone(),
+            recorder: recorder.clone(),
+        };
+        let pulse = Pulse::default();
+        jobs.spawn(feel_pulse(
+            pulse.clone(),
+            clock.clone(),
+            database.clone(),
+            encryptions,
+        ));
+        let vault = Vault::new(token.clone(), database.clone(), clock.clone(), entropy);
+        let housekeeper = Context {
+            clock: clock.clone(),
+            entropy,
+            catalog: catalog.clone(),
+            pool: database.clone(),
+            actor: Actor::system("housekeeping"),
+        };
+        jobs.spawn(keys::keep_house(housekeeper, vault.clone()));
+        let limiter = Arc::new(Limiter::new(clock.clone()));
+        let dashboard = Dashboard::new(dashboard::Parts {
+            clock: clock.clone(),
+            entropy,
+            settings: settings.clone(),
+            database: database.clone(),
+            catalog: catalog.clone(),
+            authenticator: authenticator.clone(),
+            limiter: limiter.clone(),
+            recorder: recorder.clone(),
+            token: token.clone(),
+            vault: vault.clone(),
+        });
+        let app = App::new(crate::http::Parts {
+            limiter,
+            protection: Protection::new(rooms, mark),
+            recorder,
+            token,
+            pulse,
+            keyring,
+            vault,
+            clock,
+            entropy,
+            settings,
+            database,
+            catalog,
+            authenticator,
+            draining: AtomicBool::new(false),
+        });
+        Self {
+            app,
+            dashboard,
+            jobs,
+            scribe,
+        }
+    }
+
+    /// The API, and the dashboard beside it.
+    pub fn router(&self) -> Router {
+        router(self.app.clone()).merge(dashboard::router(self.dashboard.clone()))
+    }
+
+    /// Tells load balancers to send nothing more.
+    pub fn drain(&self) {
+        self.app.drain();
+    }
+
+    /// Ends the jobs, having let them write what they hold.
+    pub async fn finish(mut self) {
+        self.jobs.shutdown().await;
+        // A database that is away for longer than records may wait has had its chance.
+        let patience = self.app.settings.audit.deadline.0;
+        self.scribe.finish(patience).await;
+        let last_use = self.app.authenticator.last_use();
+        if let Err(error) = last_use.flush(&self.app.database).await {
+            tracing::warn!(%error, "when API keys were last used could not be written");
+        }
+    }
+}
+
+/// How late a key's `lastUsedAt` may be.
+const LAST_USE_PERIOD: Duration = Duration::from_secs(5);
+
+async fn listen(catalog: Catalog, database: PgPool, entropy: Entropy) {
+    let never = catalog.listen(database, entropy).await;
+    match never {}
+}
+
+async fn keep_days(clock: Clock, database: PgPool) {
+    let never = audit::keep_days(clock, database).await;
+    match never {}
+}
+
+async fn sum_traffic(clock: Clock, database: PgPool, deadline: Duration) {
+    let never = audit::traffic::keep(clock, database, deadline).await;
+    match never {}
+}
+
+async fn feel_pulse(pulse: Pulse, clock: Clock, database: PgPool, encryptions: Arc<Encryptions>) {
+    let never = pulse.keep(clock, database, &encryptions).await;
+    match never {}
+}
+
+async fn keep_last_use(last_use: LastUse, database: PgPool) {
+    let mut period = tokio::time::interval(LAST_USE_PERIOD);
+    loop {
+        period.tick().await;
+        // What fails is kept for the next time, and the outage is told by others.
+        if let Err(error) = last_use.flush(&database).await {
+            tracing::debug!(%error, "when API keys were last used is written later");
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! From a file and the environment to settings.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Settings;
+use super::names::{self, Leaf};
+
+const PREFIX: &str = "SEALWARD_";
+
+/// Variables with our prefix that are not settings: the file's place, and what `./dev` hands to
+/// people and tests.
+const NOT_SETTINGS: [&str; 7] = [
+    "CONFIG",
+    "DEV_DIR",
+    "PORT",
+    "URL",
+    "ADMIN_KEY",
+    "API_KEY",
+    "POLICY",
+];
+const TEST_PREFIX: &str = "TEST_";
+
+/// Why there are no settings.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file cannot be read.
+    #[error("cannot read the settings in {path}: {source}", path = .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is not TOML.
+    #[error("{path} is not TOML: {source}", path = .path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        source: Box<toml::de::Error>,
+    },
+    /// A setting's value is not of its type.
+    #[error("a setting has a wrong value: {0}")]
+    Value(Box<toml::de::Error>),
+    /// Names that do not exist, or settings that contradict each other.
+    #[error("{}", .0.join("\n"))]
+    Refused(Vec<String>),
+}
+
+/// The variables of a process that concern the service.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    settings: Vec<(String, String)>,
+    config: Option<PathBuf>,
+    credentials: Option<PathBuf>,
+}
+
+impl Environment {
+    /// The variables of this process.
+    #[must_use]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the one place that reads the environment"
+    )]
+    pub fn of_process() -> Self {
+        Self::from_variables(std::env::vars_os())
+    }
+
+    /// The variables among these that concern the service.
+    pub fn from_variables(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        let mut environment = Self::default();
+        for (name, value) in variables {
+            let Some(name) = name.to_str() else { continue };
+            match name.strip_prefix(PREFIX) {
+                Some("CONFIG") => environment.config = Some(PathBuf::from(value)),
+                Some(rest) if NOT_SETTINGS.contains(&rest) || rest.starts_with(TEST_PREFIX) => {}
+                Some(rest) => {
+                    environment
+                        .settings
+                        .push((rest.to_owned(), value.to_string_lossy().into_owned()));
+                }
+                None if name == "CREDENTIALS_DIRECTORY" => {
+                    environment.credentials = Some(PathBuf::from(value));
+                }
+                None => {}
+            }
+        }
+        environment
+    }
+
+    /// Where systemd put this unit's credentials.
+    pub(super) fn credentials(&self) -> Option<&Path> {
+        self.credentials.as_deref()
+    }
+}
+
+impl Settings {
+    /// Reads `file`, or the one that `SEALWARD_CONFIG` names, or none, and the variables over it.
+    ///
+    /// # Errors
+    /// Tells all that is wrong at once, each with a remedy.
+    pub fn load(file: Option<&Path>, environment: &Environment) -> Result<Self, Error> {
+        let mut table = match file.or(environment.config.as_deref()) {
+            Some(path) => read(path)?,
+            None => toml::Table::new(),
+        };
+        let schema = names::schema();
+        let leaves = names::leaves(&schema);
+        let mut refused = names::unknown(&table, &schema);
+        for (name, value) in &environment.settings {
+            match leaves.iter().find(|leaf| leaf.variable() == *name) {
+                Some(leaf) => match parsed(leaf, value) {
+                    Some(value) => set(&mut table, &leaf.path, value),
+                    None => {
+                        refused.push(format!("{PREFIX}{name} is not a value in the form of TOML"))
+                    }
+                },
+                None => refused.push(unknown_variable(name, &leaves)),
+            }
+        }
+        if !refused.is_empty() {
+            return Err(Error::Refused(refused));
+        }
+        let settings: Self = table
+            .try_into()
+            .map_err(|error| Error::Value(Box::new(error)))?;
+        match settings.contradictions() {
+            none if none.is_empty() => Ok(settings),
+            found => Err(Error::Refused(found)),
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<toml::Table, Error> {
+    let text = fs::read_to_string(path).map_err(|source| Error::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
+    text.parse().map_err(|source| Error::Syntax {
+        path: path.to_owned(),
+        source: Box::new(source),
+    })
+}
+
+/// A variable's value: text as it stands, anything else in the form of TOML.
+fn parsed(leaf: &Leaf, value: &str) -> Option<toml::Value> {
+    if leaf.text {
+        return Some(toml::Value::String(value.to_owned()));
+    }
+    let mut table: toml::Table = format!("value = {value}").parse().ok()?;
+    table.remove("value").filter(|_| table.is_empty())
+}
+
+fn set(table: &mut toml::Table, path: &[String], value: toml::Value) {
+    match path {
+        [] => {}
+        [name] => {
+            table.insert(name.clone(), value);
+        }
+        [section, rest @ ..] => {
+            let inner = table
+                .entry(section.clone())
+                .or_insert_with(|| toml::Value::Table(toml::Table::new()));
+            if let toml::Value::Table(inner) = inner {
+                set(inner, rest, value);
+            }
+        }
+    }
+}
+
+fn unknown_variable(name: &str, leaves: &[Leaf]) -> String {
+    let known: Vec<String> = leaves.iter().map(Leaf::variable).collect();
+    match names::nearest(name, known.iter().map(String::as_str)) {
+        Some(near) => format!("unknown setting {PREFIX}{name}: did you mean {PREFIX}{near}?"),
+        None => format!("unknown setting {PREFIX}{name}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)]) -> Environment {
+        Environment::from_variables(
+            variables
+                .iter()
+                .map(|(name, value)| (name.into(), value.into())),
+        )
+    }
+
+    fn with(variables: &[(&str, &str)]) -> Result<Settings, Error> {
+        Settings::load(None, &environment(variables))
+    }
+
+    fn refusals(variables: &[(&str, &str)]) -> Vec<String> {
+        match with(variables) {
+            Err(Error::Refused(refused)) => refused,
+            other => panic!("not refused: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn nothing_given_is_production_on_loopback() {
+        let settings = with(&[]).unwrap();
+        assert_eq!(settings.environment, super::super::Stage::Production);
+        assert!(settings.http.listen.ip().is_loopback());
+        assert!(!settings.plaintext_import_allowed());
+    }
+
+    #[test]
+    fn variables_reach_every_kind_of_setting() {
+        let settings = with(&[
+            ("SEALWARD_ENVIRONMENT", "development"),
+            ("SEALWARD_HTTP_LISTEN", "127.0.0.1:9000"),
+            ("SEALWARD_LIMITS_MAX_BODY_BYTES", "2048"),
+            ("SEALWARD_HSM_CANARY_INTERVAL", "1s"),
+            (
+                "SEALWARD_HSM_TOKENS",
+                r#"[{ module = "/m.so", label = "a", pin = { file = "/pin" } }]"#,
+            ),
+            ("SEALWARD_DATABASE_PASSWORD", r#"{ file = "/password" }"#),
+            ("SEALWARD_TEST_POSTGRES", "not a setting"),
+        ])
+        .unwrap();
+        assert_eq!(settings.http.listen.port(), 9000);
+        assert_eq!(settings.limits.max_body_bytes, 2048);
+        assert_eq!(settings.hsm.canary_interval, super::super::Span::seconds(1));
+        assert_eq!(settings.hsm.tokens.len(), 1);
+        assert!(settings.plaintext_import_allowed());
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_with_the_nearest_known_one() {
+        assert_eq!(
+            refusals(&[("SEALWARD_HTTP_LISTN", "x"), ("SEALWARD_QQQ", "x")]),
+            [
+                "unknown setting SEALWARD_HTTP_LISTN: did you mean SEALWARD_HTTP_LISTEN?",
+                "unknown setting SEALWARD_QQQ"
+            ]
+        );
+        let table = "[hsm]\nworker = 1\n[[hsm.tokens]]\nmodul = 1"
+            .parse()
+            .unwrap();
+        assert_eq!(
+            names::unknown(&table, &names::schema()),
+            [
+                "unknown setting hsm.tokens[0].modul: did you mean hsm.tokens[0].module?",
+                "unknown setting hsm.worker: did you mean hsm.workers?"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_unsafe_outside_development_is_told_all_at_once() {
+        let refused = refusals(&[
+            ("SEALWARD_HTTP_LISTEN", "0.0.0.0:8080"),
+            ("SEALWARD_DATABASE_URL", "postgres://u:secret@h/d"),
+            ("SEALWARD_HSM_ALLOW_RAW_RSA", "true"),
+            (
+                "SEALWARD_HSM_TOKENS",
+                r#"[{ module = "/m.so", pin = { value = "1234" } }]"#,
+            ),
+        ]);
+        assert_eq!(refused.len(), 5, "{refused:#?}");
+        assert!(
+            refused
+                .iter()
+                .all(|line| !line.contains("secret") && !line.contains("1234"))
+        );
+    }
+
+    #[test]
+    fn shown_settings_hide_secrets() {
+        let settings = with(&[
+            ("SEALWARD_ENVIRONMENT", "development"),
+            (
+                "SEALWARD_HSM_TOKENS",
+                r#"[{ module = "/m.so", label = "a", pin = { value = "tell-no-one" } }]"#,
+            ),
+        ])
+        .unwrap();
+        let shown = toml::to_string(&settings).unwrap();
+        assert!(
+            shown.contains("[redacted]") && !shown.contains("tell-no-one"),
+            "{shown}"
+        );
+        assert!(!format!("{settings:?}").contains("tell-no-one"));
+    }
+}

@@ -1,0 +1,104 @@
+//! What an operator decides: a TOML file and `SEALWARD_…` variables over it, one file a section.
+//!
+//! This room is the only reader of files and of the environment. Unknown settings are refused with
+//! the nearest known name; everything else that is wrong is told all at once.
+
+mod audit;
+mod database;
+mod hsm;
+mod http;
+mod keys;
+mod limits;
+mod load;
+mod log;
+mod names;
+mod secret;
+mod span;
+
+use std::net::SocketAddr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use self::audit::Audit;
+pub use self::database::Database;
+pub use self::hsm::{Hsm, HsmToken};
+pub use self::http::Http;
+pub use self::keys::Keys;
+pub use self::limits::Limits;
+pub use self::load::{Environment, Error};
+pub use self::log::{Log, LogFormat};
+pub use self::names::schema;
+pub use self::secret::{SecretError, SecretSource};
+pub use self::span::Span;
+
+/// All settings in effect.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(inline)]
+pub struct Settings {
+    /// What this instance is for. It decides which API keys are accepted: `production` takes
+    /// `sk_live_`, `staging` takes `sk_test_`, `development` takes both and loosens what is safe to
+    /// loosen on a developer's machine only.
+    pub environment: Stage,
+    /// Where the API listens.
+    pub http: Http,
+    /// Metrics for Prometheus, on a listener of their own.
+    pub metrics: Metrics,
+    /// The Postgres database.
+    pub database: Database,
+    /// The PKCS#11 tokens.
+    pub hsm: Hsm,
+    /// Sizes and times that bound one request.
+    pub limits: Limits,
+    /// The life of keys.
+    pub keys: Keys,
+    /// The audit trail.
+    pub audit: Audit,
+    /// The log.
+    pub log: Log,
+}
+
+/// What an instance is for.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Stage {
+    /// Real data, behind `sk_live_` keys.
+    #[default]
+    Production,
+    /// Rehearsal, behind `sk_test_` keys.
+    Staging,
+    /// A developer's machine or CI: both kinds of key.
+    Development,
+}
+
+/// Settings of the listener for metrics.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(inline)]
+pub struct Metrics {
+    /// Address and port; metrics are off where this is left out.
+    pub listen: Option<SocketAddr>,
+}
+
+impl Settings {
+    /// Whether private keys may be sent to the API in plaintext (over TLS).
+    #[must_use]
+    pub fn plaintext_import_allowed(&self) -> bool {
+        self.keys
+            .allow_plaintext_import
+            .unwrap_or(self.environment == Stage::Development)
+    }
+
+    /// Everything that is wrong beyond a single setting's type, each with its remedy.
+    fn contradictions(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        self.http.contradictions(&mut found);
+        self.database.contradictions(self.environment, &mut found);
+        self.hsm.contradictions(self.environment, &mut found);
+        self.limits.contradictions(&mut found);
+        self.audit.contradictions(&mut found);
+        found
+    }
+}

@@ -1,0 +1,133 @@
+//! Where a secret comes from. The settings hold the place, never the secret, save in development.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use schemars::JsonSchema;
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize, Serializer};
+use zeroize::Zeroizing;
+
+use super::load::Environment;
+
+/// The place of a secret.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+#[schemars(inline)]
+pub enum SecretSource {
+    /// A file whose content, without a line end at its end, is the secret.
+    File(PathBuf),
+    /// The name of a systemd credential of this unit.
+    Credential(String),
+    /// A program and its arguments; what it prints is the secret.
+    Command(Vec<String>),
+    /// The secret itself; accepted in development only.
+    Value(#[schemars(with = "String")] PlainSecret),
+}
+
+/// A secret written into the settings themselves.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(transparent)]
+pub struct PlainSecret(SecretString);
+
+impl Serialize for PlainSecret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str("[redacted]")
+    }
+}
+
+/// The secret could not be fetched from its place.
+#[derive(Debug, thiserror::Error)]
+pub enum SecretError {
+    /// The file cannot be read.
+    #[error("cannot read {path}: {source}", path = .path.display())]
+    File {
+        /// Where the secret should be.
+        path: PathBuf,
+        /// Why it cannot be read.
+        source: io::Error,
+    },
+    /// systemd gave this process no credentials.
+    #[error("there is no credential {0:?}: is it loaded by LoadCredential= in the unit?")]
+    Credential(String),
+    /// The program cannot be run, or failed.
+    #[error("the command {program:?} gave no secret: {reason}")]
+    Command {
+        /// The program's name.
+        program: String,
+        /// What happened to it.
+        reason: String,
+    },
+    /// There is nothing in its place.
+    #[error("the secret is empty")]
+    Empty,
+}
+
+impl SecretSource {
+    /// Fetches the secret.
+    ///
+    /// # Errors
+    /// Says which place could not be read and why; never what was in it.
+    pub fn reveal(&self, environment: &Environment) -> Result<SecretString, SecretError> {
+        let text = match self {
+            Self::File(path) => read(path)?,
+            Self::Credential(name) => {
+                let folder = environment
+                    .credentials()
+                    .ok_or_else(|| SecretError::Credential(name.clone()))?;
+                read(&folder.join(name))?
+            }
+            Self::Command(words) => printed_by(words)?,
+            Self::Value(PlainSecret(secret)) => Zeroizing::new(secret.expose_secret().to_owned()),
+        };
+        let secret = text.strip_suffix('\n').unwrap_or(&text);
+        let secret = secret.strip_suffix('\r').unwrap_or(secret);
+        if secret.is_empty() {
+            return Err(SecretError::Empty);
+        }
+        Ok(SecretString::from(secret))
+    }
+
+    /// Whether the secret stands in the settings themselves.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        matches!(self, Self::Value(_))
+    }
+}
+
+fn read(path: &std::path::Path) -> Result<Zeroizing<String>, SecretError> {
+    fs::read_to_string(path)
+        .map(Zeroizing::new)
+        .map_err(|source| SecretError::File {
+            path: path.to_owned(),
+            source,
+        })
+}
+
+fn printed_by(words: &[String]) -> Result<Zeroizing<String>, SecretError> {
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(SecretError::Command {
+            program: String::new(),
+            reason: "no program is named".into(),
+        });
+    };
+    let failed = |reason: String| SecretError::Command {
+        program: program.clone(),
+        reason,
+    };
+    let output = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| failed(error.to_string()))?;
+    let printed = Zeroizing::new(output.stdout);
+    if !output.status.success() {
+        return Err(failed(output.status.to_string()));
+    }
+    let text =
+        std::str::from_utf8(&printed).map_err(|_| failed("it did not print UTF-8".into()))?;
+    Ok(Zeroizing::new(text.to_owned()))
+}

@@ -1,0 +1,216 @@
+//! The table of functions, and the way every call takes: recorded, hurt where a rule says so, and
+//! passed on.
+
+use std::ffi::c_void;
+use std::{mem, process};
+
+use cryptoki_sys::{
+    CK_BBOOL, CK_FUNCTION_LIST, CK_FUNCTION_LIST_PTR_PTR, CK_NOTIFY, CK_RV, CK_SESSION_HANDLE,
+    CK_SLOT_ID, CK_TOKEN_INFO, CK_ULONG, CK_VERSION, CKR_ARGUMENTS_BAD, CKR_FUNCTION_NOT_SUPPORTED,
+    CKR_GENERAL_ERROR, CKR_OK,
+};
+
+use crate::Fault;
+use crate::behind::Behind;
+use crate::watch;
+
+/// A function of PKCS#11.
+trait Function {
+    const NAME: &'static str;
+    const PLACE: Place;
+
+    /// The address of this function in the module behind this one.
+    fn behind(list: &CK_FUNCTION_LIST) -> Option<*const c_void>;
+}
+
+/// What a function's first argument says about the token it is for.
+enum Place {
+    Nowhere,
+    Slot,
+    Session,
+}
+
+/// The functions by their place. The types of their arguments are those of the table's fields.
+macro_rules! functions {
+    ($($place:ident { $($name:ident)* })*) => {
+        $($(
+            struct $name;
+            impl Function for $name {
+                const NAME: &'static str = stringify!($name);
+                const PLACE: Place = Place::$place;
+                fn behind(list: &CK_FUNCTION_LIST) -> Option<*const c_void> {
+                    list.$name.map(|function| function as *const c_void)
+                }
+            }
+        )*)*
+
+        static TABLE: CK_FUNCTION_LIST = CK_FUNCTION_LIST {
+            version: CK_VERSION { major: 2, minor: 40 },
+            C_GetFunctionList: Some(C_GetFunctionList),
+            $($($name: Some(<$name as Hook<_>>::HOOK),)*)*
+        };
+    };
+}
+
+functions! {
+    Nowhere {
+        C_Initialize C_Finalize C_GetInfo C_GetSlotList C_WaitForSlotEvent
+    }
+    Slot {
+        C_GetSlotInfo C_GetTokenInfo C_GetMechanismList C_GetMechanismInfo C_InitToken
+        C_OpenSession C_CloseAllSessions
+    }
+    Session {
+        C_InitPIN C_SetPIN C_Login C_Logout
+        C_CloseSession C_GetSessionInfo C_GetOperationState C_SetOperationState
+        C_CreateObject C_CopyObject C_DestroyObject C_GetObjectSize
+        C_GetAttributeValue C_SetAttributeValue
+        C_FindObjectsInit C_FindObjects C_FindObjectsFinal
+        C_EncryptInit C_Encrypt C_EncryptUpdate C_EncryptFinal
+        C_DecryptInit C_Decrypt C_DecryptUpdate C_DecryptFinal
+        C_DigestInit C_Digest C_DigestUpdate C_DigestKey C_DigestFinal
+        C_SignInit C_Sign C_SignUpdate C_SignFinal C_SignRecoverInit C_SignRecover
+        C_VerifyInit C_Verify C_VerifyUpdate C_VerifyFinal C_VerifyRecoverInit C_VerifyRecover
+        C_DigestEncryptUpdate C_DecryptDigestUpdate C_SignEncryptUpdate C_DecryptVerifyUpdate
+        C_GenerateKey C_GenerateKeyPair C_WrapKey C_UnwrapKey C_DeriveKey
+        C_SeedRandom C_GenerateRandom C_GetFunctionStatus C_CancelFunction
+    }
+}
+
+/// The one name that a PKCS#11 module must export.
+///
+/// # Safety
+///
+/// As PKCS#11 says: the argument is null, or where a pointer fits.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn C_GetFunctionList(list: CK_FUNCTION_LIST_PTR_PTR) -> CK_RV {
+    if list.is_null() {
+        return CKR_ARGUMENTS_BAD;
+    }
+    // SAFETY: not null, and the caller vouches for the rest. The table is only ever read.
+    unsafe { *list = (&raw const TABLE).cast_mut() };
+    CKR_OK
+}
+
+/// What stands in the table for a function whose type is `Pointer`.
+trait Hook<Pointer> {
+    const HOOK: Pointer;
+}
+
+macro_rules! hook {
+    ($($argument:ident: $type:ident),*) => {
+        impl<F: Function, $($type: Word),*> Hook<unsafe extern "C" fn($($type),*) -> CK_RV> for F {
+            const HOOK: unsafe extern "C" fn($($type),*) -> CK_RV = {
+                unsafe extern "C" fn hook<F: Function, $($type: Word),*>(
+                    $($argument: $type),*
+                ) -> CK_RV {
+                    pass::<F>(&[$($argument.word()),*], |address| {
+                        // SAFETY: the address is that of the same function, and its type the one
+                        // the compiler took from the field of the table that both stand in.
+                        let function = unsafe {
+                            mem::transmute::<*const c_void, unsafe extern "C" fn($($type),*) -> CK_RV>(
+                                address,
+                            )
+                        };
+                        // SAFETY: with the arguments that the caller vouches for.
+                        unsafe { function($($argument),*) }
+                    })
+                }
+                hook::<F, $($type),*>
+            };
+        }
+    };
+}
+
+hook!(a: A);
+hook!(a: A, b: B);
+hook!(a: A, b: B, c: C);
+hook!(a: A, b: B, c: C, d: D);
+hook!(a: A, b: B, c: C, d: D, e: E);
+hook!(a: A, b: B, c: C, d: D, e: E, f: G);
+hook!(a: A, b: B, c: C, d: D, e: E, f: G, g: H, h: I);
+
+fn pass<F: Function>(arguments: &[usize], forward: impl FnOnce(*const c_void) -> CK_RV) -> CK_RV {
+    let (Some(folder), Some(behind)) = (watch::folder(), Behind::loaded()) else {
+        return CKR_GENERAL_ERROR;
+    };
+    let Some(address) = F::behind(behind.functions()) else {
+        return CKR_FUNCTION_NOT_SUPPORTED;
+    };
+    let (first, last) = match arguments {
+        [first, .., last] => (*first, *last),
+        [only] => (*only, *only),
+        [] => (0, 0),
+    };
+    let token = match F::PLACE {
+        Place::Nowhere => None,
+        Place::Slot => behind.token_in(first as CK_ULONG),
+        Place::Session => behind.token_of(first as CK_SESSION_HANDLE),
+    };
+    let rule = folder.meet(F::NAME, token.as_deref().unwrap_or("-"));
+    let fault = rule.as_ref().map(|rule| rule.fault);
+    match fault {
+        Some(Fault::Return(code)) => return code as CK_RV,
+        Some(Fault::Abort) => process::abort(),
+        Some(Fault::Delay(time)) => watch::pause(time),
+        Some(Fault::Hang) => rule.iter().for_each(|rule| folder.hang(rule)),
+        Some(Fault::DropSessions) => behind.drop_sessions(first as CK_SESSION_HANDLE),
+        Some(Fault::DropLogin) => behind.drop_login(first as CK_SESSION_HANDLE),
+        Some(Fault::ThenReturn(_) | Fault::Length(_) | Fault::Flags(_)) | None => {}
+    }
+
+    let code = forward(address);
+    if code != CKR_OK {
+        return code;
+    }
+    match F::NAME {
+        "C_Initialize" | "C_InitToken" => behind.forget(),
+        // SAFETY: the last argument is where the token has just written a session's handle.
+        "C_OpenSession" => behind.opened(
+            unsafe { *(last as *const CK_SESSION_HANDLE) },
+            first as CK_SLOT_ID,
+        ),
+        _ => {}
+    }
+    match fault {
+        Some(Fault::ThenReturn(code)) => return code as CK_RV,
+        // SAFETY: of a function with an output, the last argument is where its length has just
+        // been written. Rules ask for this of no other.
+        Some(Fault::Length(length)) => unsafe { *(last as *mut CK_ULONG) = length as CK_ULONG },
+        Some(Fault::Flags(flags)) if F::NAME == "C_GetTokenInfo" => {
+            // SAFETY: the last argument is what the token has just filled in.
+            unsafe { (*(last as *mut CK_TOKEN_INFO)).flags |= flags as CK_ULONG };
+        }
+        _ => {}
+    }
+    CKR_OK
+}
+
+/// An argument: all of PKCS#11's fit a machine word.
+trait Word: Copy {
+    fn word(self) -> usize;
+}
+
+impl Word for CK_ULONG {
+    fn word(self) -> usize {
+        usize::try_from(self).unwrap_or(usize::MAX)
+    }
+}
+
+impl Word for CK_BBOOL {
+    fn word(self) -> usize {
+        self.into()
+    }
+}
+
+impl<T> Word for *mut T {
+    fn word(self) -> usize {
+        self as usize
+    }
+}
+
+impl Word for CK_NOTIFY {
+    fn word(self) -> usize {
+        self.map_or(0, |function| function as usize)
+    }
+}

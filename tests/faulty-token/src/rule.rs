@@ -1,0 +1,171 @@
+//! What is to go wrong, and when. A rule is one line of text, so that it crosses processes.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// What goes wrong. Codes and flags are PKCS#11's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The call does not reach the token and answers with this code.
+    Return(u64),
+    /// The call does its work and answers with this code nevertheless.
+    ThenReturn(u64),
+    /// The call takes so much longer.
+    Delay(Duration),
+    /// The call hangs for as long as the rule is in force; then it goes on.
+    Hang,
+    /// The token closes all its sessions, with which the login goes, just before the call.
+    DropSessions,
+    /// The token forgets the login just before the call.
+    DropLogin,
+    /// The call does its work and says that its output, the last argument, is so long.
+    Length(u64),
+    /// `C_GetTokenInfo` shows these flags, too.
+    Flags(u64),
+    /// The process ends there and then.
+    Abort,
+}
+
+/// A fault, and the calls it happens to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    pub(crate) function: String,
+    pub(crate) calls: RangeInclusive<u64>,
+    pub(crate) token: Option<String>,
+    pub(crate) thread: Option<String>,
+    pub(crate) fault: Fault,
+}
+
+impl Fault {
+    /// Every call of this function.
+    pub fn on(self, function: &str) -> Rule {
+        Rule {
+            function: function.to_owned(),
+            calls: 1..=u64::MAX,
+            token: None,
+            thread: None,
+            fault: self,
+        }
+    }
+}
+
+impl Rule {
+    /// Only these calls, of those that fit otherwise, counted from 1 since the rule is in force.
+    #[must_use]
+    pub fn calls(self, calls: RangeInclusive<u64>) -> Self {
+        Self { calls, ..self }
+    }
+
+    /// Only calls for the token with this label, which has no spaces.
+    #[must_use]
+    pub fn token(self, label: &str) -> Self {
+        let token = Some(label.to_owned());
+        Self { token, ..self }
+    }
+
+    /// Only calls on threads of this name, which has no spaces.
+    #[must_use]
+    pub fn thread(self, name: &str) -> Self {
+        let thread = Some(name.to_owned());
+        Self { thread, ..self }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, number) = match self.fault {
+            Fault::Return(code) => ("return", code),
+            Fault::ThenReturn(code) => ("then-return", code),
+            Fault::Delay(time) => ("delay", u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+            Fault::Hang => ("hang", 0),
+            Fault::DropSessions => ("drop-sessions", 0),
+            Fault::DropLogin => ("drop-login", 0),
+            Fault::Length(length) => ("length", length),
+            Fault::Flags(flags) => ("flags", flags),
+            Fault::Abort => ("abort", 0),
+        };
+        write!(
+            f,
+            "{} {} {} {} {} {name} {number}",
+            self.function,
+            self.calls.start(),
+            self.calls.end(),
+            self.token.as_deref().unwrap_or("*"),
+            self.thread.as_deref().unwrap_or("*"),
+        )
+    }
+}
+
+impl FromStr for Rule {
+    type Err = String;
+
+    fn from_str(line: &str) -> Result<Self, String> {
+        let unread = || format!("not a rule: {line:?}");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let &[function, first, last, token, thread, name, number] = words.as_slice() else {
+            return Err(unread());
+        };
+        let number_of = |word: &str| word.parse::<u64>().map_err(|_| unread());
+        let number = number_of(number)?;
+        let some = |word: &str| (word != "*").then(|| word.to_owned());
+        Ok(Self {
+            function: function.to_owned(),
+            calls: number_of(first)?..=number_of(last)?,
+            token: some(token),
+            thread: some(thread),
+            fault: match name {
+                "return" => Fault::Return(number),
+                "then-return" => Fault::ThenReturn(number),
+                "delay" => Fault::Delay(Duration::from_millis(number)),
+                "hang" => Fault::Hang,
+                "drop-sessions" => Fault::DropSessions,
+                "drop-login" => Fault::DropLogin,
+                "length" => Fault::Length(number),
+                "flags" => Fault::Flags(number),
+                "abort" => Fault::Abort,
+                _ => return Err(unread()),
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_read_as_it_was_written() {
+        let faults = [
+            Fault::Return(0x30),
+            Fault::ThenReturn(0x05),
+            Fault::Delay(Duration::from_millis(250)),
+            Fault::Hang,
+            Fault::DropSessions,
+            Fault::DropLogin,
+            Fault::Length(u64::MAX),
+            Fault::Flags(0x20000),
+            Fault::Abort,
+        ];
+        for fault in faults {
+            let all = fault.on("C_Sign");
+            let some = all.clone().calls(2..=3).token("one").thread("hsm-worker");
+            for rule in [all, some] {
+                assert_eq!(rule.to_string().parse(), Ok(rule));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_rule_is_refused() {
+        for line in [
+            "",
+            "C_Sign 1 2 * * return",
+            "C_Sign 1 2 * * explode 0",
+            "C_Sign x 2 * * hang 0",
+        ] {
+            line.parse::<Rule>().unwrap_err();
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The module's side of the folder: which fault a call meets, and the record of all calls.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+use std::{env, thread};
+
+use crate::Rule;
+use crate::control::{CALLS, FOLDER, MODULE, RULES};
+
+static FOLDER_IN_USE: OnceLock<Option<Folder>> = OnceLock::new();
+
+/// The folder this process was given.
+pub(crate) struct Folder {
+    path: PathBuf,
+    calls: File,
+    in_force: Mutex<InForce>,
+}
+
+/// The rules as they were read last, each with the calls it has counted.
+#[derive(Default)]
+struct InForce {
+    text: String,
+    rules: Vec<(Rule, u64)>,
+}
+
+/// The folder, or nothing where there is none: then there is no token either.
+pub(crate) fn folder() -> Option<&'static Folder> {
+    FOLDER_IN_USE.get_or_init(Folder::open).as_ref()
+}
+
+impl Folder {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "a module has nothing but the environment to be configured with"
+    )]
+    fn open() -> Option<Self> {
+        let path = PathBuf::from(env::var_os(FOLDER)?);
+        let calls = OpenOptions::new()
+            .append(true)
+            .open(path.join(CALLS))
+            .ok()?;
+        Some(Self {
+            path,
+            calls,
+            in_force: Mutex::default(),
+        })
+    }
+
+    /// The path of the module behind this one.
+    pub(crate) fn module(&self) -> Option<String> {
+        fs::read_to_string(self.path.join(MODULE)).ok()
+    }
+
+    /// Records a call and tells what goes wrong with it.
+    pub(crate) fn meet(&self, function: &str, token: &str) -> Option<Rule> {
+        // One write a line, so that lines of different threads do not mix.
+        let line = format!("{function} {token}\n");
+        let _ = (&self.calls).write_all(line.as_bytes());
+
+        let text = self.read_rules();
+        let mut in_force = self.in_force.lock().unwrap_or_else(PoisonError::into_inner);
+        if in_force.text != text {
+            in_force.renew(text);
+        }
+        in_force.meet(function, token)
+    }
+
+    /// Hangs for as long as a rule is in force.
+    pub(crate) fn hang(&self, rule: &Rule) {
+        let line = rule.to_string();
+        while self.read_rules().lines().any(|other| other == line) {
+            pause(Duration::from_millis(1));
+        }
+    }
+
+    fn read_rules(&self) -> String {
+        fs::read_to_string(self.path.join(RULES)).unwrap_or_default()
+    }
+}
+
+impl InForce {
+    /// Reads the rules; the number on top is none.
+    fn renew(&mut self, text: String) {
+        let rules = text.lines().filter_map(|line| line.parse().ok());
+        self.rules = rules.map(|rule| (rule, 0)).collect();
+        self.text = text;
+    }
+
+    fn meet(&mut self, function: &str, token: &str) -> Option<Rule> {
+        let mut met = None;
+        for (rule, count) in &mut self.rules {
+            if rule.function == function
+                && rule.token.as_deref().is_none_or(|label| label == token)
+                && rule
+                    .thread
+                    .as_deref()
+                    .is_none_or(|name| name == this_thread())
+            {
+                *count += 1;
+                if met.is_none() && rule.calls.contains(count) {
+                    met = Some(rule.clone());
+                }
+            }
+        }
+        met
+    }
+}
+
+/// Lets time pass, which is the fault that was asked for.
+#[allow(clippy::disallowed_methods, reason = "a slow token is slow")]
+pub(crate) fn pause(time: Duration) {
+    thread::sleep(time);
+}
+
+/// The system's name of this thread. Rust's own is kept in the program, not in this module.
+fn this_thread() -> String {
+    let name = fs::read_to_string("/proc/thread-self/comm").unwrap_or_default();
+    name.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Fault;
+
+    fn in_force(rules: &[Rule]) -> InForce {
+        let mut in_force = InForce::default();
+        in_force.renew(rules.iter().map(|rule| format!("{rule}\n")).collect());
+        in_force
+    }
+
+    #[test]
+    fn calls_are_counted_for_each_rule_from_one() {
+        let second = Fault::Return(5).on("C_Sign").calls(2..=2).token("one");
+        let mut rules = in_force(std::slice::from_ref(&second));
+        let mut meet = |token| rules.meet("C_Sign", token).is_some();
+        assert_eq!(
+            [meet("one"), meet("two"), meet("one"), meet("one")],
+            [false, false, true, false]
+        );
+    }
+
+    #[test]
+    fn the_first_rule_that_applies_does() {
+        let first = Fault::Return(5).on("C_Sign").calls(1..=1);
+        let later = Fault::Hang.on("C_Sign").calls(1..=9);
+        let mut rules = in_force(&[first.clone(), later.clone()]);
+        assert_eq!(rules.meet("C_Sign", "one"), Some(first));
+        assert_eq!(rules.meet("C_Sign", "one"), Some(later));
+    }
+
+    #[test]
+    fn threads_are_told_apart_by_the_name_the_system_knows() {
+        let rule = Fault::Hang.on("C_Sign").thread("hsm-worker");
+        let meets = move || {
+            in_force(std::slice::from_ref(&rule))
+                .meet("C_Sign", "one")
+                .is_some()
+        };
+        assert!(!meets());
+        let named = thread::Builder::new()
+            .name("hsm-worker".to_owned())
+            .spawn(meets);
+        assert!(named.unwrap().join().unwrap());
+    }
+}

@@ -1,0 +1,13 @@
+//! The form of an API key, and the header that carries it.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use sealward::auth::LiveKey;
+
+fuzz_target!(|text: &str| {
+    if let Ok(key) = LiveKey::parse(text) {
+        assert!(text.starts_with(key.kind().prefix()));
+        assert!(text.is_ascii() && text.len() < 64);
+        assert!(!format!("{key:?}").contains(text), "a key shows itself");
+    }
+});

@@ -1,0 +1,28 @@
+// npm jose as a peer: reads one order a line and answers each with one line.
+import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+
+const path = createRequire(`${process.argv[2]}/`).resolve("jose");
+const jose = await import(pathToFileURL(path));
+const bytes = (text) => new TextEncoder().encode(text);
+
+async function seal({ alg, enc, publicKey, plaintext, header, apu, apv }) {
+  const encrypt = new jose.FlattenedEncrypt(bytes(plaintext));
+  encrypt.setProtectedHeader({ alg, enc, ...header });
+  if (apu || apv) {
+    encrypt.setKeyManagementParameters({ apu: bytes(apu), apv: bytes(apv) });
+  }
+  return encrypt.encrypt(await jose.importSPKI(publicKey, alg));
+}
+
+async function open({ alg, privateKey, jwe }) {
+  const { plaintext } = await jose.flattenedDecrypt(jwe, await jose.importPKCS8(privateKey, alg));
+  return new TextDecoder().decode(plaintext);
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const order = JSON.parse(line);
+  const done = await (order.do === "seal" ? seal(order) : open(order));
+  console.log(JSON.stringify(done));
+}

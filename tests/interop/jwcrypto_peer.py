@@ -1,0 +1,29 @@
+"""PyPI jwcrypto as a peer: reads one order a line and answers each with one line."""
+
+import json
+import sys
+
+from jwcrypto.jwe import JWE
+from jwcrypto.jwk import JWK
+
+ALGORITHMS = ["RSA-OAEP", "RSA-OAEP-256", "ECDH-ES+A128KW", "ECDH-ES+A256KW", "A128GCM", "A256GCM"]
+
+
+def seal(order):
+    """A compact serialization: in JSON, jwcrypto puts epk into an unprotected header."""
+    header = {"alg": order["alg"], "enc": order["enc"], **order["header"]}
+    envelope = JWE(order["plaintext"].encode(), json.dumps(header), algs=ALGORITHMS)
+    envelope.add_recipient(JWK.from_pem(order["publicKey"].encode()))
+    return envelope.serialize(compact=True)
+
+
+def unseal(order):
+    envelope = JWE(algs=ALGORITHMS)
+    envelope.deserialize(json.dumps(order["jwe"]), JWK.from_pem(order["privateKey"].encode()))
+    return envelope.payload.decode()
+
+
+for line in sys.stdin:
+    order = json.loads(line)
+    done = seal(order) if order["do"] == "seal" else unseal(order)
+    print(json.dumps(done), flush=True)

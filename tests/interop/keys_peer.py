@@ -1,0 +1,51 @@
+"""PyPI cryptography and jwcrypto as makers and readers of keys: one order a line, one answer each."""
+
+import json
+import sys
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from jwcrypto.jwk import JWK
+
+MAKERS = {
+    "RSA-2048": lambda: rsa.generate_private_key(65537, 2048),
+    "P-256": lambda: ec.generate_private_key(ec.SECP256R1()),
+    "P-384": lambda: ec.generate_private_key(ec.SECP384R1()),
+    "P-521": lambda: ec.generate_private_key(ec.SECP521R1()),
+    "Ed25519": ed25519.Ed25519PrivateKey.generate,
+}
+
+
+def make(order):
+    """One key in every form in which it may be imported, and its thumbprint."""
+    key = MAKERS[order["algorithm"]]()
+
+    def private(encryption):
+        return key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption
+        ).decode()
+
+    pem = private(serialization.NoEncryption())
+    jwk = JWK.from_pem(pem.encode())
+    return {
+        "pem": pem,
+        "locked": private(serialization.BestAvailableEncryption(order["passphrase"].encode())),
+        "public": key.public_key()
+        .public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+        .decode(),
+        "jwk": json.loads(jwk.export_private()),
+        "publicJwk": json.loads(jwk.export_public()),
+        "thumbprint": jwk.thumbprint(),
+    }
+
+
+def read(order):
+    """The thumbprint of a public JWK."""
+    return {"thumbprint": JWK(**order["jwk"]).thumbprint()}
+
+
+for line in sys.stdin:
+    order = json.loads(line)
+    print(json.dumps(make(order) if order["do"] == "make" else read(order)), flush=True)

@@ -1,0 +1,169 @@
+//! `/admin/api-keys`.
+
+use std::time::Duration;
+
+use sealward::clock::{Clock, Timestamp};
+use sealward::settings::Stage;
+use serde_json::json;
+
+use crate::support::World;
+
+#[tokio::test]
+async fn a_key_is_shown_whole_once() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let service = world.service("billing").await;
+    let body = json!({ "name": "billing", "type": "live", "serviceId": service });
+    let made = admin.post("/admin/api-keys", body).await.created();
+    let secret = made.text("secret");
+    let hint = format!("sk_live_…{}", &secret[secret.len() - 4..]);
+    let expected = json!({
+        "id": made.json()["id"],
+        "name": "billing",
+        "type": "live",
+        "serviceId": service,
+        "policyNumber": null,
+        "allowedOperations": null,
+        "allowedCidrs": null,
+        "hint": hint,
+        "status": "active",
+        "expiresAt": null,
+        "lastUsedAt": null,
+        "createdAt": made.json()["createdAt"],
+        "updatedAt": made.json()["createdAt"],
+        "revokedAt": null,
+    });
+    let read = admin.get(made.header("location")).await.ok();
+    assert_eq!(read.json(), expected);
+    let list = admin.get("/admin/api-keys").await.ok();
+    let events = admin.get("/admin/audit/management").await.ok();
+    for shown in [&read.body, &list.body, &events.body] {
+        assert!(!shown.contains(&secret));
+    }
+}
+
+#[tokio::test]
+async fn everything_wrong_with_a_body_is_told_at_once() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let body = json!({
+        "type": "live", "serviceId": "svc_01h455vb4pex5vsknk084sn02q", "policyNumber": "nothing",
+        "allowedOperations": ["protect", "fly"], "allowedCidrs": ["10.0.0.1/8", "x", "::/0"],
+        "expiresAt": "2020-01-01T00:00:00Z", "secret": "mine",
+    });
+    admin.post("/admin/api-keys", body).await.invalid(&[
+        ("name", "required"),
+        ("serviceId", "unknown"),
+        ("policyNumber", "unknown"),
+        ("allowedOperations[1]", "unsupported"),
+        ("allowedCidrs[0]", "format"),
+        ("allowedCidrs[1]", "format"),
+        ("expiresAt", "range"),
+        ("secret", "unknown"),
+    ]);
+    let body = json!({ "name": "n", "type": "test" });
+    let refused = admin.post("/admin/api-keys", body).await;
+    refused.invalid(&[("serviceId", "required")]);
+    let service = world.service("billing").await;
+    let body = json!({
+        "name": "n", "type": "admin", "serviceId": service, "policyNumber": "p",
+        "allowedOperations": ["sign"], "allowedCidrs": [], "expiresAt": "tomorrow",
+    });
+    admin.post("/admin/api-keys", body).await.invalid(&[
+        ("serviceId", "conflict"),
+        ("policyNumber", "conflict"),
+        ("allowedOperations", "conflict"),
+        ("allowedCidrs", "length"),
+        ("expiresAt", "format"),
+    ]);
+}
+
+#[tokio::test]
+async fn what_was_read_may_be_put_back_and_type_and_service_stay() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let application = world
+        .application("billing")
+        .with("allowedCidrs", json!(["10.0.0.0/8", "192.0.2.1"]))
+        .with("allowedOperations", json!(["sign", "protect"]))
+        .with("expiresAt", json!("2999-01-01T00:00:00Z"))
+        .await;
+    let path = application.path_of_key();
+    let read = admin.get(&path).await.ok();
+    assert_eq!(
+        read.json()["allowedCidrs"],
+        json!(["10.0.0.0/8", "192.0.2.1/32"])
+    );
+    let same = admin.put(&path, read.json()).await.ok();
+    assert_eq!(same.json(), read.json());
+
+    let other = world.service("other").await;
+    let body = json!({ "type": "test", "serviceId": other, "status": "revoked" });
+    admin.put(&path, body).await.invalid(&[
+        ("type", "conflict"),
+        ("serviceId", "conflict"),
+        ("status", "conflict"),
+    ]);
+    let number = world.policy(&other).await;
+    let body = json!({ "policyNumber": number, "allowedOperations": null, "allowedCidrs": null });
+    let changed = admin.put(&path, body).await.ok().json();
+    assert_eq!(changed["policyNumber"], json!(number));
+    assert_eq!(changed["allowedOperations"], json!(null));
+    assert_eq!(changed["expiresAt"], json!("2999-01-01T00:00:00.000Z"));
+}
+
+#[tokio::test]
+async fn a_revoked_key_stays_on_record_and_changes_no_more() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let application = world.application("billing").await;
+    let path = application.path_of_key();
+    admin.delete(&path).await.gone();
+    let revoked = admin.get(&path).await.ok().json();
+    assert_eq!(revoked["status"], json!("revoked"));
+    assert!(revoked["revokedAt"].is_string());
+    let refused = admin.put(&path, json!({ "name": "again" })).await;
+    refused.refused(409, "CONFLICT");
+    admin.delete(&path).await.gone();
+    assert_eq!(admin.get(&path).await.ok().json(), revoked);
+    let list = admin.get("/admin/api-keys?status=revoked").await.ok();
+    assert_eq!(list.json()["items"], json!([revoked]));
+}
+
+#[tokio::test]
+async fn a_key_is_good_until_it_expires() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
+    let world = World::at(clock.clone(), Stage::Development).await;
+    let admin = world.admin();
+    let expiry = clock.now().plus(Duration::from_secs(60)).to_string();
+    let body = json!({ "name": "n", "type": "admin", "expiresAt": expiry });
+    let made = admin.post("/admin/api-keys", body).await.created();
+    let other = world.person(&made.text("secret"));
+    other.get("/admin/services").await.ok();
+    clock.advance(Duration::from_millis(59_999));
+    other.get("/admin/services").await.ok();
+    clock.advance(Duration::from_millis(1));
+    let refused = other.get("/admin/services").await;
+    refused.refused(401, "AUTHENTICATION_FAILED");
+    let shown = admin.get(made.header("location")).await.ok();
+    assert_eq!(shown.text("status"), "expired");
+}
+
+#[tokio::test]
+async fn last_use_is_written_in_batches() {
+    let world = World::new().await;
+    let body = json!({ "name": "n", "type": "admin" });
+    let made = world.admin().post("/admin/api-keys", body).await.created();
+    let other = world.person(&made.text("secret"));
+    for _ in 0..5 {
+        other.get("/admin/services").await.ok();
+    }
+    let before = world.admin().get(made.header("location")).await.ok();
+    assert_eq!(before.json()["lastUsedAt"], json!(null));
+    let tag = before.header("etag").to_owned();
+    let path = made.header("location").to_owned();
+    let world = world.restarted().await;
+    let after = world.admin().get(&path).await.ok();
+    assert!(after.json()["lastUsedAt"].is_string());
+    assert_eq!(after.header("etag"), tag, "being used is no change");
+}

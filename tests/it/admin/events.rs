@@ -1,0 +1,102 @@
+//! `/admin/audit/management`.
+
+use serde_json::{Value, json};
+
+use crate::support::World;
+
+#[tokio::test]
+async fn every_change_is_recorded_with_before_and_after() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let named = admin.clone().with("x-request-id", "ticket 17");
+    let made = named.post("/admin/services", json!({ "name": "billing" }));
+    let made = made.await.created();
+    let path = made.header("location");
+    let renamed = admin.put(path, json!({ "name": "payments" })).await.ok();
+    admin.put(path, json!({ "name": "payments" })).await.ok();
+    admin.delete(path).await.gone();
+
+    let id = made.text("id");
+    let list = format!("/admin/audit/management?resourceId={id}");
+    let list = admin.get(&list).await.ok().json();
+    let events = list["items"].as_array().unwrap();
+    let told: Vec<(&Value, &Value, &Value)> = events
+        .iter()
+        .map(|event| (&event["action"], &event["before"], &event["after"]))
+        .collect();
+    let (first, second) = (made.json(), renamed.json());
+    assert_eq!(
+        told,
+        [
+            (&json!("delete"), &second, &Value::Null),
+            (&json!("update"), &first, &second),
+            (&json!("create"), &Value::Null, &first),
+        ],
+        "the newest first, and nothing of what changed nothing"
+    );
+    let create = &events[2];
+    assert_eq!(create["request_id"], json!("ticket 17"));
+    assert_eq!(create["actor"], json!("first"));
+    assert_eq!(create["client_address"], json!("127.0.0.1"));
+    assert_eq!(create["resource_type"], json!("service"));
+    assert_eq!(create["resource_id"], json!(id));
+    assert!(create["api_key_id"].as_str().unwrap().starts_with("ak_"));
+}
+
+#[tokio::test]
+async fn what_is_refused_leaves_no_event() {
+    let world = World::new().await;
+    let admin = world.admin();
+    world.service("billing").await;
+    let count = async || {
+        let list = admin.get("/admin/audit/management?limit=200").await.ok();
+        list.json()["items"].as_array().unwrap().len()
+    };
+    let before = count().await;
+    let taken = admin.post("/admin/services", json!({ "name": "billing" }));
+    taken.await.refused(409, "CONFLICT");
+    admin
+        .post("/admin/services", json!({}))
+        .await
+        .refused(400, "INVALID_REQUEST");
+    assert_eq!(count().await, before);
+}
+
+#[tokio::test]
+async fn events_are_filtered_and_paged() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let application = world.application("billing").await;
+    world.policy(application.service.as_ref().unwrap()).await;
+    world.revoke(&application).await;
+    let actions = async |query: &str| {
+        let list = format!("/admin/audit/management?{query}");
+        let list = admin.get(&list).await.ok().json();
+        let items = list["items"].as_array().unwrap().iter();
+        items
+            .map(|event| {
+                let part = |name: &str| event[name].as_str().unwrap().to_owned();
+                format!("{} {}", part("action"), part("resource_type"))
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(actions("action=revoke").await, ["revoke api_key"]);
+    assert_eq!(actions("resourceType=policy").await, ["create policy"]);
+    assert_eq!(actions("to=2020-01-01T00:00:00Z").await, [""; 0]);
+    assert_eq!(actions("limit=1").await, ["revoke api_key"]);
+    let first = admin.get("/admin/audit/management?limit=1").await.ok();
+    let rest = format!("cursor={}", first.text("nextCursor"));
+    assert_eq!(
+        actions(&rest).await,
+        [
+            "create policy",
+            "create api_key",
+            "create service",
+            "create api_key"
+        ]
+    );
+    let refused = admin.get("/admin/audit/management?from=yesterday&resourceId=x");
+    refused
+        .await
+        .invalid(&[("from", "format"), ("resourceId", "format")]);
+}

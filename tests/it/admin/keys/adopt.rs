@@ -1,0 +1,85 @@
+//! Keys that were in the token before.
+
+use hsm::{GenerateKey, KeyAlgorithm, Purpose};
+use serde_json::json;
+
+use super::{generate, id, send};
+use crate::support::{World, token};
+
+/// Makes a key in the token as the vendor's tools would; its id and its label.
+async fn vendors_key(algorithm: KeyAlgorithm, purpose: Purpose) -> (String, String) {
+    let id: [u8; 12] = rand::random();
+    let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+    let label = format!("vendor {hex}");
+    let order = GenerateKey {
+        id: id.to_vec(),
+        label: label.clone(),
+        algorithm,
+        purpose,
+    };
+    token().await.generate(order).await.expect("a key");
+    (hex, label)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_adopted_by_id_or_by_label_and_once() {
+    let world = World::new().await;
+    let service = world.service("adopting").await;
+    let (hex, label) = vendors_key(KeyAlgorithm::Rsa2048, Purpose::Envelope).await;
+    let order = json!({"tokenObject": {"ckaId": hex}});
+    let key = send(&world, &service, order.clone()).await.created().json();
+    assert_eq!(
+        (
+            &key["origin"],
+            &key["algorithm"],
+            &key["use"],
+            &key["hasPrivate"]
+        ),
+        (
+            &json!("adopted"),
+            &json!("RSA-2048"),
+            &json!("enc"),
+            &json!(true)
+        )
+    );
+    send(&world, &service, order).await.refused(409, "CONFLICT");
+    let order = json!({"tokenObject": {"label": label}});
+    send(&world, &service, order).await.refused(409, "CONFLICT");
+
+    let (_, label) = vendors_key(KeyAlgorithm::Aes256, Purpose::Data).await;
+    let order = json!({"tokenObject": {"label": label}});
+    assert_eq!(
+        send(&world, &service, order).await.created().json()["use"],
+        "data"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_there_or_not_fit_is_not_adopted() {
+    let world = World::new().await;
+    let service = world.service("refusing").await;
+    let own = generate(&world, &service, "P-256").await;
+    let own: String = sqlx::query_scalar("SELECT encode(token_id, 'hex') FROM keys")
+        .fetch_one(&world.pool)
+        .await
+        .unwrap_or_else(|error| panic!("{error}: {}", id(&own)));
+    let (signing, _) = vendors_key(KeyAlgorithm::P256, Purpose::Sign).await;
+    let cases = [
+        (json!({"ckaId": own}), "", ("tokenObject", "conflict")),
+        (json!({"ckaId": "abcdef"}), "", ("tokenObject", "unknown")),
+        (json!({"ckaId": "abc"}), "", ("tokenObject.ckaId", "format")),
+        (
+            json!({"ckaId": signing}),
+            "enc",
+            ("tokenObject", "unsupported"),
+        ),
+        (json!({}), "", ("tokenObject", "required")),
+    ];
+    for (object, usage, problem) in cases {
+        let mut order = json!({"tokenObject": object});
+        if !usage.is_empty() {
+            order["use"] = json!(usage);
+        }
+        send(&world, &service, order).await.invalid(&[problem]);
+    }
+}

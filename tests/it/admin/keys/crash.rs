@@ -1,0 +1,159 @@
+//! The process is killed at every step of making a key. Nothing is left that could be used, and
+//! nothing is forgotten.
+
+use faulty_token::Fault;
+use serde_json::json;
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+
+use super::process::{PATIENCE, Process, Site};
+use crate::support::within;
+
+/// What is left of the making of one key.
+#[derive(Debug, PartialEq, Eq)]
+struct Left {
+    intents: i64,
+    records: i64,
+    /// Objects in the token that the service, started anew, says no record names.
+    orphans: usize,
+}
+
+/// Has a key made while nobody gets at the table `locked`, and kills the process once `is_there`
+/// says that the step is reached. Then an hour goes by, and the service starts anew.
+async fn killed(
+    site: &Site,
+    locked: Option<&str>,
+    is_there: impl AsyncFnMut() -> bool,
+) -> (Left, Process) {
+    let mut database = site.connect().await;
+    let process = Process::start(site).await;
+    let made = process.post("/admin/services", &json!({ "name": "crashing" }));
+    let service = made["id"].clone();
+    let mut holder = site.connect().await;
+    if let Some(table) = locked {
+        let lock = format!("BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE");
+        let lock = sqlx::raw_sql(AssertSqlSafe(lock));
+        lock.execute(&mut holder).await.expect("a lock");
+    }
+    let order = json!({ "serviceId": service, "generate": true, "algorithm": "P-256" });
+    let asking = process.post_aside("/admin/keys", order);
+    within(PATIENCE, is_there).await;
+    process.kill();
+    asking.join().expect("the client gives up");
+    // What the killed process waited for must not happen after its death.
+    sqlx::query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    )
+    .execute(&mut database)
+    .await
+    .expect("its connections end");
+    holder.close().await.expect("the lock ends");
+
+    sqlx::query("UPDATE key_intents SET created_at = created_at - interval '1 hour'")
+        .execute(&mut database)
+        .await
+        .expect("time goes by");
+    let process = Process::start(site).await;
+    within(PATIENCE, async || {
+        process.log().contains("token and records were compared")
+    })
+    .await;
+    let orphans = process
+        .log()
+        .matches("the token holds a key that no record names")
+        .count();
+    let left = Left {
+        intents: count(&mut database, "key_intents").await,
+        records: count(&mut database, "keys").await,
+        orphans,
+    };
+    (left, process)
+}
+
+async fn count(database: &mut PgConnection, table: &str) -> i64 {
+    let query = AssertSqlSafe(format!("SELECT count(*) FROM {table}"));
+    let count = sqlx::query_scalar(query).fetch_one(database);
+    count.await.expect("a count")
+}
+
+/// Whether somebody waits for a table that is locked.
+async fn somebody_waits(database: &mut PgConnection) -> bool {
+    sqlx::query_scalar(
+        "SELECT EXISTS (SELECT FROM pg_stat_activity
+                         WHERE datname = current_database() AND wait_event_type = 'Lock')",
+    )
+    .fetch_one(database)
+    .await
+    .expect("the activity")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn before_its_intent_nothing_is_left() {
+    let site = Site::new().await;
+    let mut watching = site.connect().await;
+    let (left, _) = killed(&site, Some("key_intents"), async || {
+        somebody_waits(&mut watching).await
+    })
+    .await;
+    let nothing = Left {
+        intents: 0,
+        records: 0,
+        orphans: 0,
+    };
+    assert_eq!(left, nothing);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_its_intent_alone_the_intent_is_crossed_out() {
+    let site = Site::new().await;
+    let before = site.token.calls("C_GenerateKeyPair");
+    site.token
+        .rules(&[Fault::Hang.on("C_GenerateKeyPair").thread("hsm-worker")]);
+    let (left, _) = killed(&site, None, async || {
+        site.token.calls("C_GenerateKeyPair") > before
+    })
+    .await;
+    let nothing = Left {
+        intents: 0,
+        records: 0,
+        orphans: 0,
+    };
+    assert_eq!(left, nothing);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_its_object_alone_the_object_is_found_and_named() {
+    let site = Site::new().await;
+    let mut watching = site.connect().await;
+    let (left, process) = killed(&site, Some("management_events"), async || {
+        somebody_waits(&mut watching).await
+    })
+    .await;
+    let found = Left {
+        intents: 1,
+        records: 0,
+        orphans: 1,
+    };
+    assert_eq!(left, found);
+    let intended: uuid::Uuid = sqlx::query_scalar("SELECT id FROM key_intents")
+        .fetch_one(&mut watching)
+        .await
+        .expect("the intent");
+    let intended = sealward::ids::KeyId::from_uuid(intended).to_string();
+    assert!(process.log().contains(&intended), "the orphan is named");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_its_record_it_is_a_key_like_any_other() {
+    let site = Site::new().await;
+    let mut watching = site.connect().await;
+    let (left, process) =
+        killed(&site, None, async || count(&mut watching, "keys").await > 0).await;
+    let whole = Left {
+        intents: 0,
+        records: 1,
+        orphans: 0,
+    };
+    assert_eq!(left, whole);
+    assert_eq!(process.get("/admin/keys")["items"][0]["status"], "active");
+}

@@ -1,0 +1,106 @@
+//! The end of a key.
+
+use std::time::Duration;
+
+use sealward::clock::{Clock, Timestamp};
+use sealward::settings::Stage;
+use serde_json::{Value, json};
+
+use super::{generate, id, path, read, send, set};
+use crate::support::{World, within};
+
+const DELAY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+fn held() -> Clock {
+    Clock::held_at(Timestamp::from_millis(1_900_000_000_000))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_key_is_destroyed_after_the_delay_by_one_of_several_instances() {
+    let world = World::at(held(), Stage::Development).await;
+    let service = world.service("ending").await;
+    let key = generate(&world, &service, "P-256").await;
+    world.clock.advance(Duration::from_millis(1));
+    world.admin().delete(&path(id(&key))).await.gone();
+    let pending = read(&world, id(&key)).await;
+    assert_eq!(pending["status"], "pending_destruction");
+    assert_eq!(
+        pending["destroyAt"],
+        world.clock.now().plus(DELAY).to_string()
+    );
+    world.admin().delete(&path(id(&key))).await.gone();
+    assert_eq!(
+        read(&world, id(&key)).await,
+        pending,
+        "deleting it again changes nothing"
+    );
+
+    world.clock.advance(DELAY);
+    // An instance destroys what is due when it starts.
+    let (_one, _other) = tokio::join!(world.another(), world.another());
+    within(Duration::from_secs(20), async || {
+        read(&world, id(&key)).await["status"] == "destroyed"
+    })
+    .await;
+    let destroyed = read(&world, id(&key)).await;
+    assert_eq!(destroyed["publicKey"], key["publicKey"]);
+    let events: Vec<String> = sqlx::query_scalar(
+        "SELECT action FROM management_events WHERE resource_type = 'key' ORDER BY id",
+    )
+    .fetch_all(&world.pool)
+    .await
+    .expect("the events");
+    assert_eq!(events, ["create", "delete", "destroy"]);
+
+    world
+        .admin()
+        .delete(&path(id(&key)))
+        .await
+        .refused(409, "CONFLICT");
+    set(&world, id(&key), "disabled")
+        .await
+        .refused(409, "CONFLICT");
+    let object = json!({"ckaId": hex(&world).await});
+    send(&world, &service, json!({"tokenObject": object}))
+        .await
+        .invalid(&[("tokenObject", "conflict")]);
+    world
+        .admin()
+        .delete(&format!("/admin/services/{service}"))
+        .await
+        .gone();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_was_brought_back_stays() {
+    let world = World::at(held(), Stage::Development).await;
+    let service = world.service("spared").await;
+    let spared = generate(&world, &service, "P-256").await;
+    let doomed = generate(&world, &service, "AES-128").await;
+    for key in [&spared, &doomed] {
+        world.admin().delete(&path(id(key))).await.gone();
+    }
+    let back = set(&world, id(&spared), "disabled").await.ok().json();
+    assert_eq!(
+        (&back["status"], &back["destroyAt"]),
+        (&json!("disabled"), &Value::Null)
+    );
+    world.clock.advance(DELAY);
+    let _another = world.another().await;
+    within(Duration::from_secs(20), async || {
+        read(&world, id(&doomed)).await["status"] == "destroyed"
+    })
+    .await;
+    assert_eq!(
+        set(&world, id(&spared), "active").await.ok().json()["status"],
+        "active"
+    );
+}
+
+/// The `CKA_ID` of the only key.
+async fn hex(world: &World) -> String {
+    sqlx::query_scalar("SELECT encode(token_id, 'hex') FROM keys")
+        .fetch_one(&world.pool)
+        .await
+        .expect("the key")
+}

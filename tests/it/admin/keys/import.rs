@@ -1,0 +1,201 @@
+//! Keys made elsewhere, in every form that is taken.
+
+use serde_json::{Value, json};
+
+use super::openssl::{openssl, pem, private, public};
+use super::send;
+use crate::support::World;
+use sealward::clock::Clock;
+use sealward::settings::Stage;
+
+#[tokio::test]
+async fn private_keys_of_openssl_are_taken() {
+    let world = World::new().await;
+    let service = world.service("openssl").await;
+    for algorithm in ["RSA-2048", "P-256", "P-384", "P-521", "Ed25519"] {
+        let private = private(algorithm);
+        let key = send(&world, &service, json!({"privateKey": private}))
+            .await
+            .created()
+            .json();
+        assert_eq!(
+            (&key["algorithm"], &key["origin"], &key["hasPrivate"]),
+            (&json!(algorithm), &json!("imported"), &json!(true))
+        );
+        let half = json!({"publicKey": public(&private), "activate": false});
+        let half = send(&world, &service, half).await.created().json();
+        assert_eq!(half["publicKey"], key["publicKey"]);
+        assert_eq!(
+            (&half["thumbprint"], &half["hasPrivate"]),
+            (&key["thumbprint"], &json!(false))
+        );
+        // A JWK is another way to write the same.
+        let jwk = json!({"publicKey": key["publicKey"], "activate": false});
+        let jwk = send(&world, &service, jwk).await.created().json();
+        assert_eq!(jwk["thumbprint"], key["thumbprint"]);
+    }
+}
+
+#[tokio::test]
+async fn encrypted_private_keys_are_opened_by_their_passphrase() {
+    let world = World::new().await;
+    let service = world.service("locked").await;
+    let key = private("P-256");
+    let ways = [
+        "-v2 aes-256-cbc",
+        "-v2 aes-128-cbc -v2prf hmacWithSHA512",
+        "-v2 aes-256-cbc -v2prf hmacWithSHA1",
+        "-scrypt",
+    ];
+    for way in ways {
+        let locked = pem(&format!("pkcs8 -topk8 {way} -passout pass:swordfish"), &key);
+        let order = |passphrase: Value| json!({"privateKey": locked, "passphrase": passphrase});
+        send(&world, &service, order(json!("swordfish")))
+            .await
+            .created();
+        send(&world, &service, order(json!("trout")))
+            .await
+            .invalid(&[("passphrase", "conflict")]);
+        send(&world, &service, json!({"privateKey": locked}))
+            .await
+            .invalid(&[("passphrase", "required")]);
+    }
+    let order = json!({"privateKey": key, "passphrase": "swordfish"});
+    send(&world, &service, order)
+        .await
+        .invalid(&[("passphrase", "conflict")]);
+    let old = pem(
+        "pkcs8 -topk8 -v1 PBE-SHA1-3DES -passout pass:swordfish",
+        &key,
+    );
+    let order = json!({"privateKey": old, "passphrase": "swordfish"});
+    send(&world, &service, order)
+        .await
+        .invalid(&[("privateKey", "format")]);
+    let slow = pem("pkcs8 -topk8 -iter 9000000 -passout pass:swordfish", &key);
+    let order = json!({"privateKey": slow, "passphrase": "swordfish"});
+    send(&world, &service, order)
+        .await
+        .invalid(&[("privateKey", "range")]);
+}
+
+#[tokio::test]
+async fn of_a_certificate_the_key_is_taken() {
+    let world = World::new().await;
+    let service = world.service("certified").await;
+    for algorithm in ["RSA-2048", "P-384", "Ed25519"] {
+        let private = private(algorithm);
+        let folder = std::env::temp_dir().join(format!("{algorithm}-{}.pem", std::process::id()));
+        std::fs::write(&folder, &private).expect("a file");
+        let arguments = format!(
+            "req -x509 -subj /CN=partner -days 1 -key {}",
+            folder.display()
+        );
+        let certificate = pem(&arguments, "");
+        std::fs::remove_file(&folder).expect("the file is there");
+        let key = send(&world, &service, json!({"publicKey": certificate})).await;
+        let bare = send(&world, &service, json!({"publicKey": public(&private)})).await;
+        assert_eq!(
+            key.created().json()["thumbprint"],
+            bare.created().json()["thumbprint"]
+        );
+    }
+}
+
+#[tokio::test]
+async fn secret_keys_are_taken_by_their_length_and_use() {
+    let world = World::new().await;
+    let service = world.service("secret").await;
+    let of = |length: usize| {
+        let text = openssl(&format!("rand -base64 {length}"), b"");
+        json!(String::from_utf8(text).expect("text").replace('\n', ""))
+    };
+    let cases = [
+        (json!({"secretKey": of(16)}), "AES-128", "data"),
+        (json!({"secretKey": of(32)}), "AES-256", "data"),
+        (
+            json!({"secretKey": of(32), "use": "sig"}),
+            "HMAC-SHA256",
+            "sig",
+        ),
+        (json!({"secretKey": of(48)}), "HMAC-SHA256", "sig"),
+    ];
+    for (order, algorithm, usage) in cases {
+        let key = send(&world, &service, order).await.created().json();
+        assert_eq!(
+            (&key["algorithm"], &key["use"]),
+            (&json!(algorithm), &json!(usage))
+        );
+        assert_eq!(
+            (&key["publicKey"], &key["hasPrivate"]),
+            (&Value::Null, &json!(true))
+        );
+    }
+    let wrong = [
+        (json!({"secretKey": of(24)}), ("secretKey", "length")),
+        (
+            json!({"secretKey": of(16), "algorithm": "AES-256"}),
+            ("secretKey", "length"),
+        ),
+        (json!({"secretKey": "no base64!"}), ("secretKey", "format")),
+        (
+            json!({"secretKey": of(32), "use": "enc"}),
+            ("use", "conflict"),
+        ),
+    ];
+    for (order, problem) in wrong {
+        send(&world, &service, order).await.invalid(&[problem]);
+    }
+}
+
+#[tokio::test]
+async fn weak_and_foreign_keys_are_refused_by_name() {
+    let world = World::new().await;
+    let service = world.service("weak").await;
+    for (algorithm, code) in [
+        ("RSA-1024", "range"),
+        ("RSA-e3", "range"),
+        ("secp256k1", "unsupported"),
+        ("X25519", "unsupported"),
+    ] {
+        let private = private(algorithm);
+        let order = json!({"privateKey": private});
+        send(&world, &service, order)
+            .await
+            .invalid(&[("privateKey", code)]);
+        let order = json!({"publicKey": public(&private)});
+        send(&world, &service, order)
+            .await
+            .invalid(&[("publicKey", code)]);
+    }
+    let two = private("P-256") + &private("P-256");
+    send(&world, &service, json!({"privateKey": two}))
+        .await
+        .invalid(&[("privateKey", "format")]);
+    let traditional = pem("pkey -traditional", &private("P-256"));
+    send(&world, &service, json!({"privateKey": traditional}))
+        .await
+        .invalid(&[("privateKey", "unsupported")]);
+    let order = json!({"privateKey": private("P-256"), "algorithm": "P-384"});
+    send(&world, &service, order)
+        .await
+        .invalid(&[("algorithm", "conflict")]);
+    let beside = json!({"kty": "EC", "crv": "P-256", "x": "AA", "y": 5, "d": "AA"});
+    send(&world, &service, json!({"publicKey": beside}))
+        .await
+        .invalid(&[("publicKey.d", "conflict"), ("publicKey.y", "type")]);
+}
+
+#[tokio::test]
+async fn plaintext_is_for_development() {
+    let world = World::at(Clock::system(), Stage::Production).await;
+    let service = world.service("strict").await;
+    for order in [
+        json!({"privateKey": private("P-256")}),
+        json!({"secretKey": "AAAA"}),
+    ] {
+        let refused = send(&world, &service, order).await;
+        let refused = refused.refused(403, "OPERATION_NOT_ALLOWED");
+        assert!(refused.message().contains("keys.allow_plaintext_import"));
+    }
+}

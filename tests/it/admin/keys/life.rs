@@ -1,0 +1,224 @@
+//! The states of a key, over the API.
+
+use serde_json::{Value, json};
+
+use super::{generate, id, path, read, send, set};
+use crate::support::World;
+
+/// Brings a fresh key into a state.
+async fn in_state(world: &World, service: &str, state: &str) -> String {
+    let key = generate(world, service, "AES-128").await;
+    let id = id(&key).to_owned();
+    match state {
+        "active" => {}
+        "pending_destruction" => world.admin().delete(&path(&id)).await.gone(),
+        other => {
+            set(world, &id, other).await.ok();
+        }
+    }
+    assert_eq!(read(world, &id).await["status"], state);
+    id
+}
+
+#[tokio::test]
+async fn every_change_of_status_is_as_the_contract_has_it() {
+    let world = World::new().await;
+    let service = world.service("life").await;
+    let states = ["active", "retired", "disabled", "pending_destruction"];
+    let reachable = [
+        ("active", "retired"),
+        ("active", "disabled"),
+        ("retired", "active"),
+        ("retired", "disabled"),
+        ("disabled", "active"),
+        ("disabled", "retired"),
+        ("pending_destruction", "disabled"),
+    ];
+    for from in states {
+        for to in states.into_iter().chain(["destroyed"]) {
+            let id = in_state(&world, &service, from).await;
+            let answer = set(&world, &id, to).await;
+            if from == to || reachable.contains(&(from, to)) {
+                assert_eq!(answer.ok().json()["status"], to, "{from} {to}");
+            } else {
+                answer.refused(409, "CONFLICT");
+                assert_eq!(read(&world, &id).await["status"], from);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_made_as_asked_or_by_default() {
+    let world = World::new().await;
+    let service = world.service("defaults").await;
+    let cases = [
+        (json!({}), "RSA-3072", "enc"),
+        (json!({"use": "data"}), "AES-256", "data"),
+        (json!({"algorithm": "P-521"}), "P-521", "enc"),
+        (json!({"algorithm": "P-256", "use": "sig"}), "P-256", "sig"),
+        (json!({"algorithm": "Ed25519"}), "Ed25519", "sig"),
+        (json!({"algorithm": "HMAC-SHA256"}), "HMAC-SHA256", "sig"),
+        (json!({"algorithm": "AES-128"}), "AES-128", "data"),
+    ];
+    for (mut order, algorithm, usage) in cases {
+        order["generate"] = json!(true);
+        let key = send(&world, &service, order).await.created().json();
+        assert_eq!(
+            (
+                &key["algorithm"],
+                &key["use"],
+                &key["origin"],
+                &key["status"]
+            ),
+            (
+                &json!(algorithm),
+                &json!(usage),
+                &json!("generated"),
+                &json!("active")
+            )
+        );
+        let is_secret = usage == "data" || algorithm.starts_with("HMAC");
+        assert_eq!(key["publicKey"] == Value::Null, is_secret, "{key}");
+        assert_eq!(key["thumbprint"] == Value::Null, is_secret, "{key}");
+        assert_eq!(key["hasPrivate"], true);
+        assert_eq!(read(&world, id(&key)).await, key);
+    }
+    let key = send(
+        &world,
+        &service,
+        json!({"generate": true, "activate": false}),
+    )
+    .await;
+    let key = key.created().json();
+    assert_eq!(
+        (&key["status"], &key["activatedAt"]),
+        (&json!("retired"), &Value::Null)
+    );
+}
+
+#[tokio::test]
+async fn a_wrong_order_is_told_everything_at_once() {
+    let world = World::new().await;
+    let service = world.service("wrong").await;
+    let order = json!({
+        "generate": true, "secretKey": "AAAA", "use": "data", "algorithm": "P-256", "name": "",
+        "expiresAt": "2001-01-01T00:00:00Z", "colour": "red",
+    });
+    send(&world, &service, order).await.invalid(&[
+        ("colour", "unknown"),
+        ("name", "length"),
+        ("expiresAt", "range"),
+        ("use", "conflict"),
+        ("secretKey", "conflict"),
+    ]);
+    send(&world, &service, json!({}))
+        .await
+        .invalid(&[("", "required")]);
+    send(&world, &service, json!({"generate": false}))
+        .await
+        .invalid(&[("", "required")]);
+    send(
+        &world,
+        "svc_01h455vb4pex5vsknk084sn02q",
+        json!({"generate": true}),
+    )
+    .await
+    .invalid(&[("serviceId", "unknown")]);
+    let order = json!({"generate": true, "algorithm": "RSA-1024"});
+    send(&world, &service, order)
+        .await
+        .invalid(&[("algorithm", "unsupported")]);
+}
+
+#[tokio::test]
+async fn what_was_read_can_be_sent_back() {
+    let world = World::new().await;
+    let service = world.service("round").await;
+    let mut key = generate(&world, &service, "P-256").await;
+    let path = path(id(&key));
+    let same = world.admin().put(&path, key.clone()).await.ok();
+    assert_eq!(same.json(), key);
+    key["name"] = json!("renamed");
+    key["expiresAt"] = json!("2099-01-01T00:00:00.000Z");
+    let changed = world.admin().put(&path, key.clone()).await.ok().json();
+    assert_eq!(
+        (&changed["name"], &changed["expiresAt"]),
+        (&key["name"], &key["expiresAt"])
+    );
+    let other = json!({"algorithm": "P-384", "serviceId": "svc_01h455vb4pex5vsknk084sn02q"});
+    world
+        .admin()
+        .put(&path, other)
+        .await
+        .invalid(&[("algorithm", "conflict"), ("serviceId", "conflict")]);
+}
+
+#[tokio::test]
+async fn lists_are_filtered_and_go_on_page_by_page() {
+    let world = World::new().await;
+    let (one, other) = (world.service("one").await, world.service("other").await);
+    for algorithm in ["AES-128", "HMAC-SHA256", "AES-256"] {
+        generate(&world, &one, algorithm).await;
+    }
+    generate(&world, &other, "AES-128").await;
+    let count = async |query: &str| {
+        let listed = world.admin().get(&format!("/admin/keys?{query}")).await;
+        listed.ok().json()["items"].as_array().expect("items").len()
+    };
+    assert_eq!(count("").await, 4);
+    assert_eq!(count(&format!("serviceId={one}")).await, 3);
+    assert_eq!(count(&format!("serviceId={one}&use=data")).await, 2);
+    assert_eq!(count("status=retired").await, 0);
+    let first = world.admin().get("/admin/keys?limit=3").await.ok();
+    assert_eq!(
+        count(&format!("limit=3&cursor={}", first.text("nextCursor"))).await,
+        1
+    );
+    world
+        .admin()
+        .get("/admin/keys?use=none&stauts=active")
+        .await
+        .invalid(&[("use", "format"), ("stauts", "unknown")]);
+}
+
+#[tokio::test]
+async fn a_service_with_keys_is_not_deleted() {
+    let world = World::new().await;
+    let service = world.service("kept").await;
+    let key = generate(&world, &service, "AES-128").await;
+    let refused = world
+        .admin()
+        .delete(&format!("/admin/services/{service}"))
+        .await;
+    assert!(
+        refused
+            .refused(409, "CONFLICT")
+            .message()
+            .contains(id(&key))
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_key_is_not_found() {
+    let world = World::new().await;
+    for id in [
+        "key_01h455vb4pex5vsknk084sn02q",
+        "svc_01h455vb4pex5vsknk084sn02q",
+        "x",
+    ] {
+        world
+            .admin()
+            .get(&path(id))
+            .await
+            .refused(404, "KEY_NOT_FOUND");
+        set(&world, id, "active")
+            .await
+            .refused(404, "KEY_NOT_FOUND");
+        world
+            .admin()
+            .delete(&path(id))
+            .await
+            .refused(404, "KEY_NOT_FOUND");
+    }
+}

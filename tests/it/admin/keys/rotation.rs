@@ -1,0 +1,138 @@
+//! One envelope key takes the place of another, whoever asks at the same time.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use super::{generate, id, path, read, send, set};
+use crate::support::World;
+
+async fn active(world: &World, service: &str) -> Vec<Value> {
+    let query = format!("/admin/keys?serviceId={service}&use=enc&status=active");
+    let listed = world.admin().get(&query).await.ok().json();
+    listed["items"].as_array().expect("items").clone()
+}
+
+#[tokio::test]
+async fn a_new_key_retires_the_former_of_its_family_alone() {
+    let world = World::new().await;
+    let service = world.service("rotating").await;
+    let rsa = generate(&world, &service, "RSA-2048").await;
+    let ec = generate(&world, &service, "P-256").await;
+    let newer = generate(&world, &service, "P-384").await;
+    assert_eq!(read(&world, id(&rsa)).await["status"], "active");
+    assert_eq!(read(&world, id(&ec)).await["status"], "retired");
+    assert_eq!(read(&world, id(&newer)).await["status"], "active");
+    set(&world, id(&ec), "active").await.ok();
+    assert_eq!(read(&world, id(&newer)).await["status"], "retired");
+}
+
+#[tokio::test]
+async fn signing_keys_are_active_side_by_side() {
+    let world = World::new().await;
+    let service = world.service("signing").await;
+    for _ in 0..2 {
+        let key = generate(&world, &service, "Ed25519").await;
+        assert_eq!(read(&world, id(&key)).await["status"], "active");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_hundred_activations_at_once_one_is_left() {
+    let world = World::new().await;
+    let service = world.service("contended").await;
+    let mut keys = Vec::new();
+    for _ in 0..10 {
+        let order = json!({"generate": true, "algorithm": "P-256", "activate": false});
+        keys.push(send(&world, &service, order).await.created().text("id"));
+    }
+    let asked = (0..100).map(|turn| set(&world, &keys[turn % keys.len()], "active"));
+    for answer in join_all(asked).await {
+        answer.ok();
+    }
+    assert_eq!(active(&world, &service).await.len(), 1);
+    let retirements: i64 = sqlx::query_scalar(
+        "SELECT count(*) FROM management_events
+          WHERE resource_type = 'key' AND before->>'status' = 'active'
+            AND after->>'status' = 'retired'",
+    )
+    .fetch_one(&world.pool)
+    .await
+    .expect("the events");
+    let activations: i64 = sqlx::query_scalar(
+        "SELECT count(*) FROM management_events
+          WHERE resource_type = 'key' AND before->>'status' = 'retired'
+            AND after->>'status' = 'active'",
+    )
+    .fetch_one(&world.pool)
+    .await
+    .expect("the events");
+    assert_eq!(
+        retirements,
+        activations - 1,
+        "each but the first took another's place"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_changes_that_expect_the_same_state_one_wins() {
+    let world = World::new().await;
+    let service = world.service("expected").await;
+    let key = generate(&world, &service, "AES-128").await;
+    let path = path(id(&key));
+    let tag = world
+        .admin()
+        .get(&path)
+        .await
+        .ok()
+        .header("etag")
+        .to_owned();
+    let admin = world.admin().with("if-match", &tag);
+    let asked = (0..20).map(|turn| admin.put(&path, json!({"name": format!("name {turn}")})));
+    let answers = join_all(asked).await;
+    let won = answers.iter().filter(|answer| answer.status == 200).count();
+    assert_eq!(won, 1);
+    for lost in answers.into_iter().filter(|answer| answer.status != 200) {
+        lost.refused(412, "PRECONDITION_FAILED");
+    }
+}
+
+#[tokio::test]
+async fn partners_find_the_public_keys_of_services_that_publish_them() {
+    let world = World::new().await;
+    let service = world.service("public").await;
+    let jwks = format!("/.well-known/jwks/{service}");
+    let enc = generate(&world, &service, "P-256").await;
+    generate(&world, &service, "AES-256").await;
+    world.stranger().get(&jwks).await.refused(404, "NOT_FOUND");
+    let publish = json!({"publishKeys": true});
+    world
+        .admin()
+        .put(&format!("/admin/services/{service}"), publish)
+        .await
+        .ok();
+    let sig = generate(&world, &service, "Ed25519").await;
+    set(&world, id(&sig), "retired").await.ok();
+
+    let answer = world.stranger().get(&jwks).await.ok();
+    assert_eq!(answer.header("cache-control"), "public, max-age=60");
+    let published = answer.json();
+    let keys = published["keys"].as_array().expect("keys");
+    let told: Vec<_> = keys
+        .iter()
+        .map(|key| (&key["kid"], &key["use"], &key["alg"]))
+        .collect();
+    let expected = [
+        (&enc["id"], &json!("enc"), &json!("ECDH-ES+A256KW")),
+        (&sig["id"], &json!("sig"), &json!("EdDSA")),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(keys[0]["x"], enc["publicKey"]["x"]);
+
+    let newer = generate(&world, &service, "P-256").await;
+    let published = world.stranger().get(&jwks).await.ok().json();
+    assert_eq!(
+        published["keys"][0]["kid"], sig["id"],
+        "a retired enc key is gone"
+    );
+    assert_eq!(published["keys"][1]["kid"], newer["id"]);
+}

@@ -1,0 +1,146 @@
+//! Keys wrapped for the token, and the wrapping keys they come with.
+
+use hsm::{ImportMechanism, wrap_for_import};
+use sealward::binary::to_base64;
+use sealward::keys::ImportKeyRecord;
+use sealward::material::{PrivateKey, PrivatePem, PublicKey};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::openssl::{private, public};
+use super::send;
+use crate::support::World;
+
+/// SoftHSM has this one alone.
+const MECHANISM: &str = "RSA_OAEP_SHA1_AES_KWP";
+
+async fn parameters(world: &World) -> Value {
+    let order = json!({ "mechanism": MECHANISM });
+    let made = world
+        .admin()
+        .post("/admin/keys/import-parameters", order)
+        .await;
+    assert_eq!(made.status, 201, "{}", made.body);
+    made.json()
+}
+
+fn wrap(parameters: &Value, key: &[u8]) -> Value {
+    let pem = parameters["publicKey"].as_str().expect("PEM");
+    let wrapping = PublicKey::from_pem(pem).expect("a public key").to_spki();
+    let digest: String = Sha256::digest(&wrapping)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    assert_eq!(parameters["publicKeySha256"], digest);
+    let wrapped = wrap_for_import(&wrapping, ImportMechanism::RsaOaepSha1AesKwp, key);
+    json!({
+        "importKeyId": parameters["importKeyId"],
+        "mechanism": MECHANISM,
+        "ciphertext": to_base64(&wrapped.expect("a wrapped key")),
+    })
+}
+
+fn pkcs8(pem: &str) -> Vec<u8> {
+    let key: Box<PrivateKey> = match PrivatePem::read(pem).expect("a private key") {
+        PrivatePem::Open(key) => key,
+        PrivatePem::Locked(_) => panic!("it is not encrypted"),
+    };
+    key.to_pkcs8().to_vec()
+}
+
+#[tokio::test]
+async fn a_wrapped_key_comes_in_once() {
+    let world = World::new().await;
+    let service = world.service("wrapped").await;
+    let key = private("P-256");
+    let parameters = parameters(&world).await;
+    let order = json!({
+        "publicKey": public(&key), "wrappedKey": wrap(&parameters, &pkcs8(&key)), "name": "partner",
+    });
+    let made = send(&world, &service, order.clone()).await.created().json();
+    assert_eq!(
+        (&made["algorithm"], &made["hasPrivate"]),
+        (&json!("P-256"), &json!(true))
+    );
+    send(&world, &service, order)
+        .await
+        .invalid(&[("wrappedKey.importKeyId", "unknown")]);
+}
+
+#[tokio::test]
+async fn rsa_and_secret_keys_come_in_wrapped_too() {
+    let world = World::new().await;
+    let service = world.service("wrapped").await;
+    let rsa = private("RSA-2048");
+    let wrapped = wrap(&parameters(&world).await, &pkcs8(&rsa));
+    let order = json!({"wrappedKey": wrapped, "algorithm": "RSA-2048"});
+    let made = send(&world, &service, order).await.created().json();
+    let half = json!({"publicKey": public(&rsa), "activate": false});
+    let half = send(&world, &service, half).await.created().json();
+    assert_eq!(made["thumbprint"], half["thumbprint"]);
+
+    let wrapped = wrap(&parameters(&world).await, &[7; 32]);
+    let order = json!({"wrappedKey": wrapped, "algorithm": "AES-256"});
+    assert_eq!(
+        send(&world, &service, order).await.created().json()["use"],
+        "data"
+    );
+}
+
+#[tokio::test]
+async fn what_a_wrapped_key_does_not_show_must_be_said() {
+    let world = World::new().await;
+    let service = world.service("unsaid").await;
+    let wrapped = wrap(&parameters(&world).await, &pkcs8(&private("P-256")));
+    let order = json!({"wrappedKey": wrapped});
+    send(&world, &service, order)
+        .await
+        .invalid(&[("algorithm", "required")]);
+    let order = json!({"wrappedKey": wrapped, "algorithm": "P-256"});
+    send(&world, &service, order)
+        .await
+        .invalid(&[("publicKey", "required")]);
+    send(&world, &service, json!({"wrappedKey": {}}))
+        .await
+        .invalid(&[
+            ("wrappedKey.importKeyId", "required"),
+            ("wrappedKey.mechanism", "required"),
+            ("wrappedKey.ciphertext", "required"),
+        ]);
+}
+
+#[tokio::test]
+async fn halves_of_two_keys_are_refused_three_times_and_then_for_good() {
+    let world = World::new().await;
+    let service = world.service("foreign").await;
+    let (key, other) = (private("P-256"), private("P-256"));
+    let wrapped = wrap(&parameters(&world).await, &pkcs8(&key));
+    let foreign = json!({"publicKey": public(&other), "wrappedKey": wrapped});
+    for _ in 0..ImportKeyRecord::ATTEMPTS {
+        send(&world, &service, foreign.clone())
+            .await
+            .invalid(&[("publicKey", "conflict")]);
+    }
+    let right = json!({"publicKey": public(&key), "wrappedKey": wrapped});
+    send(&world, &service, right)
+        .await
+        .invalid(&[("wrappedKey.importKeyId", "unknown")]);
+}
+
+#[tokio::test]
+async fn a_mechanism_that_the_token_lacks_is_refused() {
+    let world = World::new().await;
+    for mechanism in ["RSA_OAEP_SHA256_AES_KWP", "PKCS1"] {
+        let order = json!({ "mechanism": mechanism });
+        let answer = world
+            .admin()
+            .post("/admin/keys/import-parameters", order)
+            .await;
+        answer.invalid(&[("mechanism", "unsupported")]);
+    }
+    let answer = world
+        .admin()
+        .post("/admin/keys/import-parameters", json!({}))
+        .await;
+    answer.invalid(&[("mechanism", "required")]);
+}

@@ -1,0 +1,164 @@
+//! `/admin/policies`.
+
+use serde_json::json;
+
+use crate::support::World;
+
+#[tokio::test]
+async fn a_policy_is_made_with_defaults_and_read_by_id_and_by_number() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let service = world.service("billing").await;
+    let body = json!({ "name": "invoices", "destinationServiceId": service });
+    let made = admin.post("/admin/policies", body).await.created();
+    let expected = json!({
+        "id": made.json()["id"],
+        "policyNumber": "POL-000001",
+        "name": "invoices",
+        "description": null,
+        "destinationServiceId": service,
+        "keyOwnership": "service_managed",
+        "alg": "RSA-OAEP-256",
+        "enc": "A256GCM",
+        "status": "active",
+        "failureMode": "error",
+        "allowedServiceIds": null,
+        "allowedOperations": ["protect", "unprotect"],
+        "createdAt": made.json()["createdAt"],
+        "updatedAt": made.json()["createdAt"],
+    });
+    assert_eq!(made.json(), expected);
+    let by_id = admin.get(made.header("location")).await.ok();
+    let by_number = admin.get("/admin/policies/POL-000001").await.ok();
+    assert_eq!(by_id.json(), expected);
+    assert_eq!(by_number.json(), expected);
+}
+
+#[tokio::test]
+async fn generated_numbers_pass_over_those_given_by_hand() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let service = world.service("billing").await;
+    let with_number = |number: &str| json!({ "name": "n", "destinationServiceId": service, "policyNumber": number });
+    let path = "/admin/policies";
+    admin.post(path, with_number("POL-000001")).await.created();
+    admin.post(path, with_number("POL-000002")).await.created();
+    assert_eq!(world.policy(&service).await, "POL-000003");
+    let again = admin.post(path, with_number("POL-000002")).await;
+    again.refused(409, "CONFLICT");
+    let renamed = json!({ "policyNumber": "POL-000001" });
+    let renamed = admin.put("/admin/policies/POL-000003", renamed).await;
+    renamed.refused(409, "CONFLICT");
+}
+
+#[tokio::test]
+async fn everything_wrong_with_a_body_is_told_at_once() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let body = json!({
+        "policyNumber": "a/b", "description": "x".repeat(1_001), "keyOwnership": "mine",
+        "destinationServiceId": "svc_01h455vb4pex5vsknk084sn02q", "alg": "RSA1_5", "enc": 5,
+        "status": "sleeping", "failureMode": "Drop", "allowedServiceIds": ["x"],
+        "allowedOperations": ["protect", "sign"], "more": 1,
+    });
+    admin.post("/admin/policies", body).await.invalid(&[
+        ("policyNumber", "format"),
+        ("name", "required"),
+        ("description", "length"),
+        ("keyOwnership", "unsupported"),
+        ("destinationServiceId", "unknown"),
+        ("alg", "unsupported"),
+        ("enc", "type"),
+        ("status", "unsupported"),
+        ("failureMode", "unsupported"),
+        ("allowedServiceIds[0]", "unknown"),
+        ("allowedOperations[1]", "unsupported"),
+        ("more", "unknown"),
+    ]);
+}
+
+#[tokio::test]
+async fn a_deleted_service_cannot_be_referred_to() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let service = world.service("billing").await;
+    let other = world.service("other").await;
+    admin
+        .delete(&format!("/admin/services/{other}"))
+        .await
+        .gone();
+    let body = json!({
+        "name": "n", "destinationServiceId": service, "allowedServiceIds": [service, other],
+    });
+    let refused = admin.post("/admin/policies", body).await;
+    refused.invalid(&[("allowedServiceIds[1]", "unknown")]);
+}
+
+#[tokio::test]
+async fn what_was_read_may_be_put_back_and_what_is_left_out_stays() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let service = world.service("billing").await;
+    let whole = json!({
+        "name": "n", "policyNumber": "invoices", "destinationServiceId": service,
+        "keyOwnership": "destination_managed", "alg": "ECDH-ES+A128KW", "enc": "A128GCM",
+        "status": "inactive", "failureMode": "drop", "allowedServiceIds": [service],
+        "allowedOperations": ["protect"], "description": "d",
+    });
+    let made = admin.post("/admin/policies", whole).await.created();
+    let same = admin
+        .put("/admin/policies/invoices", made.json())
+        .await
+        .ok();
+    assert_eq!(same.json(), made.json());
+    let change = json!({ "status": "active", "allowedServiceIds": null });
+    let changed = admin.put("/admin/policies/invoices", change).await.ok();
+    let mut expected = made.json();
+    expected["status"] = json!("active");
+    expected["allowedServiceIds"] = json!(null);
+    expected["updatedAt"] = changed.json()["updatedAt"].clone();
+    assert_eq!(changed.json(), expected);
+}
+
+#[tokio::test]
+async fn a_policy_that_an_api_key_is_bound_to_stays() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let service = world.service("billing").await;
+    let number = world.policy(&service).await;
+    let application = world.application("shop").bound_to(&number).await;
+    let path = format!("/admin/policies/{number}");
+    let refused = admin.delete(&path).await.refused(409, "CONFLICT");
+    assert!(refused.message().contains("API key \"shop\" (ak_"));
+    world.revoke(&application).await;
+    admin.delete(&path).await.gone();
+    admin.get(&path).await.refused(404, "POLICY_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_list_is_filtered_by_status_and_destination() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let (billing, other) = (world.service("billing").await, world.service("other").await);
+    let first = world.policy(&billing).await;
+    let second = world.policy(&other).await;
+    let asleep = json!({ "status": "inactive" });
+    admin
+        .put(&format!("/admin/policies/{first}"), asleep)
+        .await
+        .ok();
+    let numbers = async |query: &str| {
+        let list = admin.get(&format!("/admin/policies?{query}")).await.ok();
+        let list = list.json()["items"].clone();
+        let items = list.as_array().unwrap().iter();
+        items
+            .map(|item| item["policyNumber"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(numbers("").await, [first.clone(), second.clone()]);
+    assert_eq!(numbers("status=inactive").await, [first]);
+    let of_other = format!("destinationServiceId={other}");
+    assert_eq!(numbers(&of_other).await, [second]);
+    let refused = admin.get("/admin/policies?status=asleep").await;
+    refused.invalid(&[("status", "format")]);
+}

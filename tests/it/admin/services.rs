@@ -1,0 +1,236 @@
+//! `/admin/services`.
+
+use sealward::clock::Timestamp;
+use serde_json::json;
+
+use crate::support::World;
+
+#[tokio::test]
+async fn a_service_is_made_with_defaults_and_read_back() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let made = admin
+        .post("/admin/services", json!({ "name": "billing" }))
+        .await
+        .created();
+    let expected = json!({
+        "id": made.json()["id"],
+        "name": "billing",
+        "description": null,
+        "tier": "standard",
+        "rateLimit": { "requestsPerSecond": 100, "burst": 200 },
+        "publishKeys": false,
+        "createdAt": made.json()["createdAt"],
+        "updatedAt": made.json()["createdAt"],
+    });
+    assert_eq!(made.json(), expected);
+    assert!(made.text("id").starts_with("svc_"));
+    let time: Timestamp = made.text("createdAt").parse().unwrap();
+    assert_eq!(
+        time.to_string(),
+        made.text("createdAt"),
+        "as times are written"
+    );
+    assert_eq!(made.header("etag"), "\"1\"");
+    let read = admin.get(made.header("location")).await.ok();
+    assert_eq!(read.json(), made.json());
+    assert_eq!(read.header("etag"), "\"1\"");
+}
+
+#[tokio::test]
+async fn everything_wrong_with_a_body_is_told_at_once() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let body = json!({ "name": "", "tier": "gold", "publishKeys": 1, "colour": "red" });
+    admin.post("/admin/services", body).await.invalid(&[
+        ("name", "length"),
+        ("tier", "unsupported"),
+        ("publishKeys", "type"),
+        ("colour", "unknown"),
+    ]);
+    let refused = admin.post("/admin/services", json!({ "name": "a\0b" }));
+    refused.await.invalid(&[("name", "format")]);
+    let refused = admin.post("/admin/services", json!({}));
+    refused.await.invalid(&[("name", "required")]);
+}
+
+#[tokio::test]
+async fn a_name_is_taken_once() {
+    let world = World::new().await;
+    let billing = world.service("billing").await;
+    let again = json!({ "name": "billing" });
+    let admin = world.admin();
+    let refused = admin.post("/admin/services", again.clone()).await;
+    refused.refused(409, "CONFLICT");
+    let other = world.service("other").await;
+    let other = format!("/admin/services/{other}");
+    let refused = admin.put(&other, again.clone()).await;
+    refused.refused(409, "CONFLICT");
+    admin
+        .delete(&format!("/admin/services/{billing}"))
+        .await
+        .gone();
+    admin.post("/admin/services", again).await.created();
+}
+
+#[tokio::test]
+async fn what_was_read_may_be_put_back_and_what_is_left_out_stays() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let whole = json!({
+        "name": "billing", "description": "pays", "tier": "enterprise", "publishKeys": true,
+        "rateLimit": { "requestsPerSecond": 7, "burst": 9 },
+    });
+    let made = admin.post("/admin/services", whole).await.created();
+    let path = made.header("location");
+
+    let same = admin.put(path, made.json()).await.ok();
+    assert_eq!(same.json(), made.json());
+    assert_eq!(same.header("etag"), "\"1\"", "nothing changed");
+
+    let changed = admin.put(path, json!({ "description": null })).await.ok();
+    assert_eq!(changed.header("etag"), "\"2\"");
+    let mut expected = made.json();
+    expected["description"] = json!(null);
+    expected["updatedAt"] = changed.json()["updatedAt"].clone();
+    assert_eq!(changed.json(), expected);
+
+    let mut lower = changed.json();
+    lower["tier"] = json!("standard");
+    let lower = admin.put(path, lower).await.ok().json();
+    let standard = json!({ "requestsPerSecond": 100, "burst": 200 });
+    assert_eq!(lower["rateLimit"], standard);
+}
+
+#[tokio::test]
+async fn what_the_service_sets_cannot_be_set() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let made = admin.post("/admin/services", json!({ "name": "billing" }));
+    let made = made.await.created();
+    let body =
+        json!({ "id": "svc_01h455vb4pex5vsknk084sn02q", "createdAt": "2020-01-01T00:00:00.000Z" });
+    let refused = admin.put(made.header("location"), body).await;
+    refused.invalid(&[("id", "conflict"), ("createdAt", "conflict")]);
+    let refused = admin.post("/admin/services", made.json()).await;
+    refused.invalid(&[
+        ("id", "unknown"),
+        ("createdAt", "unknown"),
+        ("updatedAt", "unknown"),
+    ]);
+}
+
+#[tokio::test]
+async fn an_etag_that_no_longer_fits_changes_nothing() {
+    let world = World::new().await;
+    let path = format!("/admin/services/{}", world.service("billing").await);
+    let admin = world.admin();
+    let stale = admin.clone().with("if-match", "\"7\"");
+    let refused = stale.put(&path, json!({ "name": "other" })).await;
+    refused.refused(412, "PRECONDITION_FAILED");
+    stale
+        .delete(&path)
+        .await
+        .refused(412, "PRECONDITION_FAILED");
+    let fitting = admin.clone().with("if-match", "\"9\", \"1\"");
+    fitting.put(&path, json!({ "name": "other" })).await.ok();
+    let any = admin.with("if-match", "*");
+    any.delete(&path).await.gone();
+}
+
+#[tokio::test]
+async fn what_is_referred_to_stays() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let application = world.application("billing").await;
+    let service = application.service.clone().unwrap();
+    let number = world.policy(&service).await;
+    let path = format!("/admin/services/{service}");
+    let refused = admin.delete(&path).await.refused(409, "CONFLICT");
+    let message = refused.message();
+    assert!(message.contains(&number), "{message}");
+    assert!(message.contains("API key \"billing\" (ak_"), "{message}");
+
+    admin
+        .delete(&format!("/admin/policies/{number}"))
+        .await
+        .gone();
+    world.revoke(&application).await;
+    admin.delete(&path).await.gone();
+    admin.get(&path).await.refused(404, "SERVICE_NOT_FOUND");
+    admin.delete(&path).await.refused(404, "SERVICE_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn pages_neither_repeat_nor_skip_while_services_come_and_go() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let mut names = Vec::new();
+    for number in 0..7 {
+        names.push(format!("service {number}"));
+        world.service(&names[number]).await;
+    }
+    let mut seen = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let path = format!("/admin/services?limit=3{cursor}");
+        let page = admin.get(&path).await.ok().json();
+        let items = page["items"].as_array().unwrap().clone();
+        assert!(items.len() <= 3);
+        seen.extend(
+            items
+                .iter()
+                .map(|item| item["name"].as_str().unwrap().to_owned()),
+        );
+        // What was seen goes away, and something new comes.
+        let gone = format!("/admin/services/{}", items[0]["id"].as_str().unwrap());
+        admin.delete(&gone).await.gone();
+        let Some(next) = page["nextCursor"].as_str() else {
+            break;
+        };
+        cursor = format!("&cursor={next}");
+    }
+    seen.sort_unstable();
+    names.sort_unstable();
+    assert_eq!(seen, names);
+}
+
+#[tokio::test]
+async fn a_list_is_filtered_by_name_and_refuses_what_it_does_not_know() {
+    let world = World::new().await;
+    let admin = world.admin();
+    for name in ["Billing", "billing (old)", "100%_sure"] {
+        world.service(name).await;
+    }
+    let count = async |query: &str| {
+        let list = admin.get(&format!("/admin/services?{query}")).await.ok();
+        list.json()["items"].as_array().unwrap().len()
+    };
+    assert_eq!(count("name=BILLING").await, 2);
+    assert_eq!(count("name=%25_").await, 1);
+    assert_eq!(count("name=nothing").await, 0);
+    let refused = admin.get("/admin/services?nmae=x&limit=201&cursor=x&name=%00");
+    refused.await.invalid(&[
+        ("nmae", "unknown"),
+        ("limit", "format"),
+        ("cursor", "format"),
+        ("name", "format"),
+    ]);
+}
+
+#[tokio::test]
+async fn what_is_no_id_names_nothing() {
+    let world = World::new().await;
+    let admin = world.admin();
+    for id in [
+        "svc_01h455vb4pex5vsknk084sn02q",
+        "pol_01h455vb4pex5vsknk084sn02q",
+        "x",
+        "%00",
+        "%ff",
+        "svc_01H455VB4PEX5VSKNK084SN02Q",
+    ] {
+        let answer = admin.get(&format!("/admin/services/{id}")).await;
+        answer.refused(404, "SERVICE_NOT_FOUND");
+    }
+}

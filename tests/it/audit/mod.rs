@@ -1,0 +1,4 @@
+//! The trail, driven directly against Postgres.
+
+mod recorder;
+mod trail;

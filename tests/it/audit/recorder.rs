@@ -1,0 +1,265 @@
+//! What the recorder promises: committed before it is answered, neither lost nor doubled.
+
+use std::time::Duration;
+
+use sealward::audit::{
+    Endpoint, Export, Filter, Format, OperationType, Record, Recorder, Unrecorded, entries,
+};
+use sealward::clock::{Clock, Entropy, Timestamp};
+use sealward::ids::{ApiKeyId, ServiceId};
+use sealward::settings::{Audit, Span};
+use sqlx::PgPool;
+
+use crate::support::Database;
+
+fn settings() -> Audit {
+    Audit::default()
+}
+
+fn record(request_id: &str) -> Record {
+    Record {
+        request_id: request_id.into(),
+        application_id: Some(ServiceId::from_uuid(uuid::Uuid::from_u128(7))),
+        api_key_id: Some(ApiKeyId::from_uuid(uuid::Uuid::from_u128(8))),
+        operation_type: Some(OperationType::Hash),
+        endpoint: Some(Endpoint::Operations),
+        policy_number: None,
+        key_id: None,
+        payload_size_bytes: 12,
+        response_status: 200,
+        arrived: Duration::ZERO,
+        error_code: None,
+        error_message: None,
+        client_address: Some([127, 0, 0, 1].into()),
+    }
+}
+
+async fn count(db: &PgPool, request_id: &str) -> i64 {
+    sqlx::query_scalar("SELECT count(*) FROM crypto_operations_audit WHERE request_id = $1")
+        .bind(request_id)
+        .fetch_one(db)
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_receipt_is_given_for_what_stands_in_the_database() {
+    let database = Database::new().await;
+    let db = database.pool();
+    let (recorder, scribe) = Recorder::open(
+        Clock::system(),
+        Entropy::system(),
+        database.options().clone(),
+        &settings(),
+    );
+    let pending: Vec<_> = (0..1_000)
+        .map(|number| recorder.hand_over(record(&format!("r{number}"))).unwrap())
+        .collect();
+    for pending in pending {
+        pending.receipt().await.unwrap();
+    }
+    for number in [0, 1, 511, 512, 999] {
+        assert_eq!(count(&db, &format!("r{number}")).await, 1);
+    }
+    assert!(recorder.is_well());
+    assert!(scribe.finish(Duration::from_secs(5)).await);
+    assert_eq!(
+        recorder.hand_over(record("after")).err(),
+        Some(Unrecorded::Closed)
+    );
+}
+
+#[tokio::test]
+async fn what_was_handed_over_is_committed_though_nobody_waits() {
+    let database = Database::new().await;
+    let db = database.pool();
+    let (recorder, scribe) = Recorder::open(
+        Clock::system(),
+        Entropy::system(),
+        database.options().clone(),
+        &settings(),
+    );
+    drop(recorder.hand_over(record("gone")).unwrap());
+    assert!(scribe.finish(Duration::from_secs(5)).await);
+    assert_eq!(count(&db, "gone").await, 1);
+}
+
+#[tokio::test]
+async fn a_record_that_the_database_refuses_does_not_take_others_along() {
+    let database = Database::new().await;
+    let db = database.pool();
+    sqlx::raw_sql(
+        "ALTER TABLE crypto_operations_audit ADD CONSTRAINT poison CHECK (request_id <> 'poison')",
+    )
+    .execute(&db)
+    .await
+    .unwrap();
+    let (recorder, _scribe) = Recorder::open(
+        Clock::system(),
+        Entropy::system(),
+        database.options().clone(),
+        &settings(),
+    );
+    let pending: Vec<_> = (0..100)
+        .map(|number| match number {
+            37 => recorder.hand_over(record("poison")).unwrap(),
+            _ => recorder.hand_over(record("good")).unwrap(),
+        })
+        .collect();
+    for (number, pending) in pending.into_iter().enumerate() {
+        let receipt = pending.receipt().await;
+        let refused = (number == 37).then_some(Unrecorded::Refused);
+        assert_eq!(receipt.err(), refused, "{number}");
+    }
+    assert_eq!(count(&db, "good").await, 99);
+}
+
+#[tokio::test]
+async fn a_commit_whose_outcome_is_unknown_is_retried_without_doubling() {
+    let database = Database::new().await;
+    let db = database.pool();
+    let (recorder, _scribe) = Recorder::open(
+        Clock::system(),
+        Entropy::system(),
+        database.options().clone(),
+        &settings(),
+    );
+    recorder
+        .hand_over(record("warm"))
+        .unwrap()
+        .receipt()
+        .await
+        .unwrap();
+    let mut killed = 0;
+    for round in 0..20 {
+        let name = format!("round {round}");
+        let pending: Vec<_> = (0..5)
+            .map(|_| recorder.hand_over(record(&name)).unwrap())
+            .collect();
+        tokio::task::yield_now().await;
+        killed += sqlx::query(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE datname = current_database() AND pid <> pg_backend_pid()
+               AND query LIKE '%INTO crypto_operations_audit%' AND query NOT LIKE '%pg_terminate%'",
+        )
+        .execute(&db)
+        .await
+        .unwrap()
+        .rows_affected();
+        for pending in pending {
+            pending.receipt().await.unwrap();
+        }
+        assert_eq!(count(&db, &name).await, 5);
+    }
+    assert!(killed > 0, "no commit was ever cut off");
+}
+
+#[tokio::test]
+async fn late_and_full_are_refused_and_what_was_taken_is_written_afterwards() {
+    let database = Database::new().await;
+    let db = database.pool();
+    let (recorder, _scribe) = Recorder::open(
+        Clock::system(),
+        Entropy::system(),
+        database.options().clone(),
+        &Audit {
+            queue: 4,
+            deadline: Span::millis(200),
+        },
+    );
+    recorder
+        .hand_over(record("warm"))
+        .unwrap()
+        .receipt()
+        .await
+        .unwrap();
+    let mut lock = db.begin().await.unwrap();
+    sqlx::query("LOCK TABLE crypto_operations_audit IN EXCLUSIVE MODE")
+        .execute(&mut *lock)
+        .await
+        .unwrap();
+    let mut taken = 0;
+    let refused = loop {
+        match recorder.hand_over(record("waiting")) {
+            Ok(pending) => {
+                taken += 1;
+                assert_eq!(pending.receipt().await.err(), Some(Unrecorded::Late));
+            }
+            Err(refused) => break refused,
+        }
+    };
+    assert!(
+        matches!(refused, Unrecorded::Full | Unrecorded::Out),
+        "{refused:?}"
+    );
+    assert!(!recorder.is_well());
+    lock.rollback().await.unwrap();
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(10);
+    while count(&db, "waiting").await != taken {
+        assert!(tokio::time::Instant::now() < deadline);
+        tokio::task::yield_now().await;
+    }
+    recorder
+        .hand_over(record("well"))
+        .unwrap()
+        .receipt()
+        .await
+        .unwrap();
+    assert!(recorder.is_well());
+}
+
+#[tokio::test]
+async fn the_trail_is_read_newest_first_page_by_page() {
+    let database = Database::new().await;
+    let db = database.pool();
+    let clock = Clock::held_at(Timestamp::from_millis(1_772_582_399_000));
+    let (recorder, _scribe) = Recorder::open(
+        clock.clone(),
+        Entropy::system(),
+        database.options().clone(),
+        &settings(),
+    );
+    for number in 0..25 {
+        recorder
+            .hand_over(record(&format!("p{number}")))
+            .unwrap()
+            .receipt()
+            .await
+            .unwrap();
+        // Some in the same millisecond, and over midnight.
+        if number % 3 == 0 {
+            clock.advance(Duration::from_millis(200));
+        }
+    }
+    let filter = Filter {
+        operation_type: Some(OperationType::Hash),
+        ..Filter::default()
+    };
+    let mut read = Vec::new();
+    let mut older_than = None;
+    loop {
+        let page = entries(&db, &filter, older_than, 7).await.unwrap();
+        older_than = page.last().map(|last| last.id);
+        let is_last = page.len() < 7;
+        read.extend(page);
+        if is_last {
+            break;
+        }
+    }
+    assert_eq!(read.len(), 25);
+    assert!(read.is_sorted_by(|a, b| (a.timestamp, a.id) > (b.timestamp, b.id)));
+    let days: i64 = sqlx::query_scalar(
+        "SELECT count(*) FROM pg_inherits WHERE inhparent = 'crypto_operations_audit'::regclass",
+    )
+    .fetch_one(&db)
+    .await
+    .unwrap();
+    assert_eq!(days, 2);
+
+    let mut export = Export::new(db.clone(), filter, Format::Ndjson);
+    let mut file = Vec::new();
+    while let Some(chunk) = export.next().await.unwrap() {
+        file.extend(chunk);
+    }
+    assert_eq!(file.iter().filter(|byte| **byte == b'\n').count(), 25);
+}

@@ -1,0 +1,254 @@
+//! `/admin/audit`: reading the trail.
+
+use std::time::Duration;
+
+use sealward::clock::{Clock, Timestamp};
+use sealward::settings::Stage;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, World, within};
+
+const AUDIT: &str = "/admin/audit";
+const OPERATIONS: &str = "/api/v1/operations";
+
+fn items(answer: Answer) -> Vec<Value> {
+    answer.ok().json()["items"].as_array().unwrap().clone()
+}
+
+/// The client's names of the requests that a query finds, newest first.
+async fn found(world: &World, query: &str) -> Vec<String> {
+    let items = items(world.admin().get(&format!("{AUDIT}{query}")).await);
+    items
+        .iter()
+        .map(|item| item["request_id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// Three applications' requests, a second apart, on a clock that is held.
+async fn busy_world() -> (World, Vec<String>) {
+    let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
+    let world = World::at(clock.clone(), Stage::Development).await;
+    let mut services = Vec::new();
+    for name in ["one", "two", "three"] {
+        let application = world.application(name).await;
+        for (operation, algorithm) in [("hash", "SHA-256"), ("hash", "none"), ("sign", "Ed25519")] {
+            let named = format!("{name} {operation} {algorithm}");
+            let application = application.clone().with("x-request-id", &named);
+            let payload = json!({ "data": 1, "algorithm": algorithm });
+            let body = json!({ "operation": operation, "payload": payload });
+            application.post(OPERATIONS, body).await;
+            clock.advance(Duration::from_secs(1));
+        }
+        services.push(application.service.unwrap());
+    }
+    (world, services)
+}
+
+#[tokio::test]
+async fn every_filter_finds_what_it_names() {
+    let (world, services) = busy_world().await;
+    let of_two = ["two sign Ed25519", "two hash none", "two hash SHA-256"];
+    assert_eq!(found(&world, "").await.len(), 9);
+    assert_eq!(
+        found(&world, "?requestId=two%20hash%20none").await,
+        [of_two[1]]
+    );
+    assert_eq!(
+        found(&world, &format!("?applicationId={}", services[1])).await,
+        of_two
+    );
+    let hashes = format!("?operationType=hash&applicationId={}", services[1]);
+    assert_eq!(found(&world, &hashes).await, of_two[1..]);
+    assert_eq!(found(&world, "?status=404").await.len(), 3);
+    assert_eq!(
+        found(&world, "?status=200&operationType=hash").await.len(),
+        3
+    );
+    assert_eq!(
+        found(&world, "?status=200&operationType=sign").await,
+        [""; 0]
+    );
+    assert_eq!(found(&world, "?policyNumber=POL-000001").await, [""; 0]);
+    let at = |seconds: i64| Timestamp::from_millis(1_900_000_000_000 + seconds * 1_000);
+    let window = format!("?from={}&to={}", at(3), at(6));
+    assert_eq!(found(&world, &window).await, of_two);
+    assert_eq!(found(&world, &format!("?to={}", at(0))).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn policies_and_keys_are_found() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    let key = world
+        .key(alice.service.as_ref().unwrap(), "data", "AES-256")
+        .await;
+    let order = json!({ "data": 1, "algorithm": "AES-256-GCM" });
+    let body = json!({ "operation": "encrypt", "payload": order });
+    let named = alice.clone().with("x-request-id", "with a key");
+    named.post(OPERATIONS, body).await.ok();
+    assert_eq!(
+        found(&world, &format!("?keyId={key}")).await,
+        ["with a key"]
+    );
+
+    let destination = world.service("destination").await;
+    let policy = world.policy(&destination).await;
+    let body = json!({ "payload": 1, "policyNumber": policy });
+    alice
+        .post("/api/v1/protect", body)
+        .await
+        .refused(500, "DESTINATION_KEY_NOT_FOUND");
+    assert_eq!(
+        found(&world, &format!("?policyNumber={policy}"))
+            .await
+            .len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn an_item_has_all_its_members() {
+    let world = World::new().await;
+    let alice = world
+        .application("alice")
+        .await
+        .with("x-request-id", "mine");
+    let order = json!({ "data": "abc", "algorithm": "SHA-256" });
+    let body = json!({ "operation": "hash", "payload": order });
+    alice.post(OPERATIONS, body).await.ok();
+    let item = items(world.admin().get(AUDIT).await).remove(0);
+    insta::assert_json_snapshot!(item, {
+        ".id" => insta::dynamic_redaction(|id, _| {
+            assert!(id.as_str().unwrap().parse::<sealward::ids::RecordId>().is_ok());
+            "rec_…"
+        }),
+        ".timestamp" => insta::dynamic_redaction(|at, _| {
+            assert!(at.as_str().unwrap().parse::<Timestamp>().is_ok());
+            "a time"
+        }),
+        ".application_id" => insta::dynamic_redaction(move |id, _| {
+            assert!(id.as_str().unwrap().starts_with("svc_"));
+            "svc_…"
+        }),
+        ".api_key_id" => insta::dynamic_redaction(|id, _| {
+            assert!(id.as_str().unwrap().starts_with("ak_"));
+            "ak_…"
+        }),
+        ".response_time_ms" => "some",
+    });
+}
+
+#[tokio::test]
+async fn pages_follow_one_another_without_gaps() {
+    let (world, _) = busy_world().await;
+    let whole = found(&world, "").await;
+    let mut read = Vec::new();
+    let mut query = "?limit=2".to_owned();
+    loop {
+        let page = world
+            .admin()
+            .get(&format!("{AUDIT}{query}"))
+            .await
+            .ok()
+            .json();
+        let items = page["items"].as_array().unwrap();
+        read.extend(
+            items
+                .iter()
+                .map(|item| item["request_id"].as_str().unwrap().to_owned()),
+        );
+        match page["nextCursor"].as_str() {
+            Some(cursor) => query = format!("?limit=2&cursor={cursor}"),
+            None => break,
+        }
+    }
+    assert_eq!(read, whole);
+}
+
+#[tokio::test]
+async fn a_file_holds_the_whole_selection() {
+    let (world, _) = busy_world().await;
+    let download = async |media: &str, query: &str| {
+        let admin = world.admin().with("accept", media);
+        admin.get(&format!("{AUDIT}{query}")).await.ok()
+    };
+    let file = download("application/x-ndjson", "?operationType=hash").await;
+    assert_eq!(file.header("content-type"), "application/x-ndjson");
+    let lines: Vec<Value> = file
+        .body
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let listed = items(
+        world
+            .admin()
+            .get(&format!("{AUDIT}?operationType=hash"))
+            .await,
+    );
+    assert_eq!(lines, listed);
+
+    let file = download("text/csv, */*;q=0.1", "").await;
+    assert_eq!(file.header("content-type"), "text/csv; charset=utf-8");
+    let lines: Vec<_> = file.body.split_terminator("\r\n").collect();
+    assert_eq!(lines.len(), 10);
+    assert!(lines[0].starts_with("id,timestamp,request_id,application_id,operation_type,"));
+    assert!(lines[1].contains(",three sign Ed25519,"));
+
+    assert_eq!(
+        download("application/json", "")
+            .await
+            .header("content-type"),
+        "application/json"
+    );
+}
+
+#[tokio::test]
+async fn a_query_with_a_slip_is_refused() {
+    let world = World::new().await;
+    let bad = "?requestID=x&applicationId=x&operationType=protect&status=many&keyId=1&from=now&limit=0&cursor=x";
+    let refused = world.admin().get(&format!("{AUDIT}{bad}")).await;
+    refused.invalid(&[
+        ("requestID", "unknown"),
+        ("applicationId", "format"),
+        ("operationType", "format"),
+        ("status", "format"),
+        ("keyId", "format"),
+        ("from", "format"),
+        ("limit", "format"),
+        ("cursor", "format"),
+    ]);
+    let alice = world.application("alice").await;
+    alice.get(AUDIT).await.refused(403, "FORBIDDEN");
+    world
+        .stranger()
+        .get(AUDIT)
+        .await
+        .refused(401, "AUTHENTICATION_FAILED");
+}
+
+#[tokio::test]
+async fn strangers_do_not_fill_the_trail() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
+    let world = World::at(clock.clone(), Stage::Development).await;
+    for _ in 0..50 {
+        let refused = world.stranger().post(OPERATIONS, json!({})).await;
+        refused.refused(401, "AUTHENTICATION_FAILED");
+    }
+    let patience = Duration::from_secs(10);
+    within(patience, async || {
+        found(&world, "?status=401&limit=200").await.len() == 20
+    })
+    .await;
+    clock.advance(Duration::from_secs(60));
+    within(patience, async || {
+        found(&world, "?status=401&limit=200").await.len() == 21
+    })
+    .await;
+    let count = items(world.admin().get(&format!("{AUDIT}?limit=1")).await).remove(0);
+    let message = count["error_message"].as_str().unwrap();
+    assert!(
+        message.starts_with("30 more requests without valid credentials"),
+        "{message}"
+    );
+    assert_eq!(count["endpoint"], Value::Null);
+}

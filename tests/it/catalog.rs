@@ -1,0 +1,122 @@
+//! Caches are current, or they are not trusted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use sealward::catalog::{Cache, Catalog, Topic};
+use sealward::clock::Entropy;
+use serde_json::json;
+use sqlx::PgPool;
+use tokio::sync::Semaphore;
+
+use crate::support::{Database, Proxy, World, within};
+
+/// The bound that the contract sets.
+const BOUND: Duration = Duration::from_secs(1);
+
+#[tokio::test]
+async fn what_is_cached_is_read_once() {
+    let database = Database::new().await;
+    let catalog = current(&database.pool()).await;
+    let reads = Arc::new(AtomicUsize::new(0));
+    let counting = reads.clone();
+    let cache = Cache::new(catalog.clone(), &[Topic::Services], 10, move |key: u8| {
+        counting.fetch_add(1, Ordering::SeqCst);
+        async move { Ok(Some(key)) }
+    });
+    for _ in 0..10 {
+        assert_eq!(cache.get(&7).await.unwrap(), Some(7));
+    }
+    assert_eq!(reads.load(Ordering::SeqCst), 1);
+    catalog.changed(Topic::Policies);
+    cache.get(&7).await.unwrap();
+    assert_eq!(reads.load(Ordering::SeqCst), 1, "it depends on no policy");
+    catalog.changed(Topic::Services);
+    cache.get(&7).await.unwrap();
+    assert_eq!(reads.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn what_was_read_before_a_change_is_not_kept_after_it() {
+    let database = Database::new().await;
+    let catalog = current(&database.pool()).await;
+    let value = Arc::new(AtomicUsize::new(1));
+    let gate = Arc::new(Semaphore::new(0));
+    let (read, passing) = (value.clone(), gate.clone());
+    let cache = Cache::new(catalog.clone(), &[Topic::Services], 10, move |_: u8| {
+        // The database answers with what is there now; the answer arrives when it may.
+        let (answer, passing) = (read.load(Ordering::SeqCst), passing.clone());
+        async move {
+            passing.acquire().await.unwrap().forget();
+            Ok(Some(answer))
+        }
+    });
+    let cache = Arc::new(cache);
+    let early = cache.clone();
+    let early = tokio::spawn(async move { early.get(&0).await });
+    tokio::task::yield_now().await;
+
+    value.store(2, Ordering::SeqCst);
+    catalog.changed(Topic::Services);
+    gate.add_permits(2);
+    assert_eq!(cache.get(&0).await.unwrap(), Some(2), "joins no older read");
+    assert_eq!(early.await.unwrap().unwrap(), Some(1));
+    assert_eq!(cache.get(&0).await.unwrap(), Some(2));
+}
+
+#[tokio::test]
+async fn without_notices_every_look_reads_the_database() {
+    let world = World::new().await;
+    let service = world.service("billing").await;
+    let (options, notices) = Proxy::in_front_of(world.database()).await;
+    let catalog = current(&PgPool::connect_lazy_with(options)).await;
+    let pool = world.pool.clone();
+    let names = Cache::new(catalog.clone(), &[Topic::Services], 10, move |(): ()| {
+        let pool = pool.clone();
+        async move {
+            let name = sqlx::query_scalar::<_, String>("SELECT name FROM services");
+            name.fetch_optional(&pool).await
+        }
+    });
+    let name = async || names.get(&()).await.unwrap().unwrap();
+    assert_eq!(name().await, "billing");
+
+    notices.fall_silent();
+    let path = format!("/admin/services/{service}");
+    let rename = async |name: &str| {
+        let body = json!({ "name": name });
+        world.admin().put(&path, body).await.ok();
+    };
+    rename("payments").await;
+    within(BOUND, async || name().await == "payments").await;
+    assert!(!catalog.is_current());
+    rename("invoices").await;
+    assert_eq!(
+        name().await,
+        "invoices",
+        "at once: nothing cached is trusted"
+    );
+
+    // What changes while there is no connection is heard by nobody, and nobody looks.
+    notices.speak_again();
+    within(BOUND * 20, async || catalog.is_current()).await;
+    name().await;
+    notices.hang_up();
+    within(BOUND, async || !catalog.is_current()).await;
+    rename("ledgers").await;
+    notices.speak_again();
+    within(BOUND * 20, async || catalog.is_current()).await;
+    assert_eq!(name().await, "ledgers");
+
+    rename("receipts").await;
+    within(BOUND, async || name().await == "receipts").await;
+}
+
+/// A catalog that hears of changes through `pool`.
+async fn current(pool: &PgPool) -> Catalog {
+    let catalog = Catalog::new();
+    tokio::spawn(catalog.clone().listen(pool.clone(), Entropy::system()));
+    within(BOUND * 5, async || catalog.is_current()).await;
+    catalog
+}

@@ -1,0 +1,89 @@
+//! `sealward doctor` against a good token, and against what is configured wrongly.
+
+use super::binary::{LABEL, Site, module};
+
+#[tokio::test]
+async fn a_good_token_passes_with_its_weaknesses_told() {
+    let site = Site::new().await;
+    let report = site.run(&["doctor"]).well().out;
+    for told in [
+        "Token \"sealward\"",
+        "decrypt  RSA-OAEP-256",
+        "works by fallback: raw RSA",
+        "RSA_OAEP_SHA1_AES_KWP",
+        "Operations per second",
+        "its RSA-OAEP has SHA-1 only",
+    ] {
+        let squeezed: String = report.split_whitespace().collect::<Vec<_>>().join(" ");
+        let told: String = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(squeezed.contains(&told), "{told:?} is not in\n{report}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_cannot_do_what_is_configured_fails() {
+    let site = Site::new().await;
+    let ended = site.run_with(&["doctor", "--json"], "SEALWARD_HSM_ALLOW_RAW_RSA", "false");
+    let report: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
+    assert_ne!(
+        report["tokens"][0]["broken"],
+        serde_json::json!([]),
+        "{report}"
+    );
+    ended.badly(1, &["sealward", "cannot do all that is configured"]);
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_token_is_named_with_setting_and_remedy() {
+    let site = Site::new().await;
+    let module = module();
+    let module = module.to_str().expect("a path of text");
+    let pin = site.pin_file();
+    let pin = pin.to_str().expect("a path of text");
+    let wrong_pin = site.settings().with_file_name("wrong-pin");
+    std::fs::write(&wrong_pin, "not the PIN\n").expect("write a PIN");
+    let wrong_pin = wrong_pin.to_str().expect("a path of text");
+
+    let cases: [(&str, &str, &str, i32, &[&str]); 5] = [
+        (
+            "/no/module.so",
+            LABEL,
+            pin,
+            1,
+            &["hsm.tokens.module", "/no/module.so"],
+        ),
+        (
+            "/etc/hostname",
+            LABEL,
+            pin,
+            1,
+            &["hsm.tokens.module", "is not a PKCS#11 module"],
+        ),
+        (
+            module,
+            "other",
+            pin,
+            1,
+            &["hsm.tokens.label", "\"other\"", LABEL],
+        ),
+        (
+            module,
+            LABEL,
+            wrong_pin,
+            78,
+            &["hsm.tokens.pin", LABEL, "tried once"],
+        ),
+        (
+            module,
+            LABEL,
+            "/no/pin",
+            78,
+            &["hsm.tokens[0].pin", "/no/pin"],
+        ),
+    ];
+    for (module, label, pin, code, said) in cases {
+        let tokens = site.tokens(module, label, pin);
+        site.run_with(&["doctor"], "SEALWARD_HSM_TOKENS", &tokens)
+            .badly(code, said);
+    }
+}

@@ -1,0 +1,39 @@
+//! `sealward check-config`, and what is said of wrong settings.
+
+use std::fs;
+
+use super::binary::Site;
+
+#[tokio::test]
+async fn settings_in_effect_are_shown_without_secrets() {
+    let site = Site::new().await;
+    let tokens = "[{ module = \"/m.so\", label = \"a\", pin = { value = \"tell-no-one\" } }]";
+    let shown = site
+        .run_with(&["check-config"], "SEALWARD_HSM_TOKENS", tokens)
+        .well()
+        .out;
+    assert!(shown.contains("environment = \"development\""), "{shown}");
+    assert!(
+        shown.contains("[redacted]") && !shown.contains("tell-no-one"),
+        "{shown}"
+    );
+    // What is shown can be read back.
+    fs::write(site.settings(), &shown).expect("write the settings");
+    site.run(&["check-config"]).well();
+}
+
+#[tokio::test]
+async fn an_unknown_setting_is_refused_with_the_nearest_name() {
+    let site = Site::new().await;
+    fs::write(site.settings(), "[hsm]\nworker = 3").expect("write the settings");
+    site.run(&["check-config"]).badly(
+        78,
+        &["unknown setting hsm.worker: did you mean hsm.workers?"],
+    );
+    fs::write(site.settings(), "[hsm").expect("write the settings");
+    site.run(&["check-config"])
+        .badly(78, &["sealward.toml is not TOML"]);
+    fs::remove_file(site.settings()).expect("remove the settings");
+    site.run(&["check-config"])
+        .badly(78, &["cannot read the settings in", "sealward.toml"]);
+}

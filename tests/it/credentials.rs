@@ -1,0 +1,173 @@
+//! Every route against every kind of credential.
+//!
+//! The routes are those that stand in the router's page, the methods those that the router itself
+//! tells: one that is new shows up here by itself, and changes the snapshot.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use axum::http::Method;
+use sealward::auth::{Kind, LiveKey};
+use sealward::clock::{Clock, Entropy, Timestamp};
+use sealward::settings::Stage;
+use secrecy::ExposeSecret as _;
+use serde_json::json;
+
+use crate::support::{Answer, World};
+
+const ROUTER: &str = include_str!("../../src/http/router.rs");
+
+#[tokio::test]
+async fn each_route_takes_the_credentials_it_is_for_and_no_other() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
+    let world = World::at(clock.clone(), Stage::Staging).await;
+    let bad = bad_credentials(&world, &clock).await;
+    let good = [
+        ("test", vec![bearer(&key(&world, "good", json!({})).await)]),
+        ("admin", vec![bearer(&admin_key(&world).await)]),
+    ];
+
+    let mut grid = String::new();
+    let names = bad.iter().chain(&good).map(|(name, _)| *name);
+    let names: Vec<&str> = names.collect();
+    writeln!(grid, "{:<42}{}", "", names.join(" ")).unwrap();
+    for (method, path) in routes(&world).await {
+        let mut row = format!("{:<42}", format!("{method} {path}"));
+        let mut refusals = BTreeSet::new();
+        for (name, lines) in bad.iter().chain(&good) {
+            let answer = ask(&world, &method, &path, lines).await;
+            let width = name.len() + 1;
+            write!(row, "{:<width$}", answer.status.as_u16()).unwrap();
+            if answer.status == 401 {
+                assert_eq!(answer.header("www-authenticate"), "Bearer");
+                refusals.insert(answer.body);
+            }
+        }
+        assert!(refusals.len() <= 1, "{row}: {refusals:?}");
+        writeln!(grid, "{}", row.trim_end()).unwrap();
+    }
+    insta::assert_snapshot!(grid);
+}
+
+#[tokio::test]
+async fn who_fails_too_often_is_told_so_and_a_good_key_is_still_good() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
+    let world = World::at(clock.clone(), Stage::Development).await;
+    let stranger = world.stranger();
+    for _ in 0..1_000 {
+        let refused = stranger.get("/admin/services").await;
+        refused.refused(401, "AUTHENTICATION_FAILED");
+    }
+    let limited = stranger.get("/admin/services").await;
+    let limited = limited.refused(429, "RATE_LIMIT_EXCEEDED");
+    assert_eq!(limited.header("retry-after"), "1");
+    world.admin().get("/admin/services").await.ok();
+    clock.advance(Duration::from_millis(20));
+    let refused = stranger.get("/admin/services").await;
+    refused.refused(401, "AUTHENTICATION_FAILED");
+    let limited = stranger.get("/admin/services").await;
+    limited.refused(429, "RATE_LIMIT_EXCEEDED");
+}
+
+#[tokio::test]
+async fn an_administrator_is_limited_too_and_told_how_it_stands() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
+    let world = World::at(clock, Stage::Development).await;
+    let admin = world.admin();
+    let first = admin.get("/admin/services").await.ok();
+    assert_eq!(first.header("x-ratelimit-limit"), "1000");
+    assert_eq!(first.header("x-ratelimit-remaining"), "999");
+    assert_eq!(first.header("x-ratelimit-reset"), "1800000001");
+    for _ in 0..999 {
+        // Refused ones count as well, and say how the caller stands.
+        let missing = admin.get("/admin/services/x").await;
+        missing.header("x-ratelimit-remaining");
+    }
+    let limited = admin.get("/admin/services").await;
+    let limited = limited.refused(429, "RATE_LIMIT_EXCEEDED");
+    assert_eq!(limited.header("x-ratelimit-remaining"), "0");
+    assert_eq!(limited.header("retry-after"), "1");
+}
+
+/// The `Authorization` lines of each kind of bad credential.
+async fn bad_credentials(world: &World, clock: &Clock) -> Vec<(&'static str, Vec<String>)> {
+    let unknown = LiveKey::generate(&Entropy::system(), Kind::Test);
+    let unknown = unknown.expose_secret().to_owned();
+    let good = key(world, "twice", json!({})).await;
+    let mut typo = good.clone();
+    typo.replace_range(20..21, if &typo[20..21] == "a" { "b" } else { "a" });
+
+    let revoked = world.application("revoked").with("type", json!("test"));
+    let revoked = revoked.await;
+    world.revoke(&revoked).await;
+    let expiry = clock.now().plus(Duration::from_secs(1)).to_string();
+    let expired = key(world, "expired", json!({ "expiresAt": expiry })).await;
+    clock.advance(Duration::from_secs(1));
+    let live = key(world, "live", json!({ "type": "live" })).await;
+    let elsewhere = json!({ "allowedCidrs": ["192.0.2.0/24"] });
+    let elsewhere = key(world, "elsewhere", elsewhere).await;
+    vec![
+        ("none", Vec::new()),
+        ("empty", vec![String::new()]),
+        ("bare", vec![good.clone()]),
+        ("basic", vec![format!("Basic {good}")]),
+        ("typo", vec![bearer(&typo)]),
+        ("twice", vec![bearer(&good), bearer(&good)]),
+        ("unknown", vec![bearer(&unknown)]),
+        ("revoked", vec![bearer(revoked.key.as_ref().unwrap())]),
+        ("expired", vec![bearer(&expired)]),
+        ("live", vec![bearer(&live)]),
+        ("elsewhere", vec![bearer(&elsewhere)]),
+    ]
+}
+
+/// A key of an application, as the members say.
+async fn key(world: &World, name: &str, members: serde_json::Value) -> String {
+    let mut application = world.application(name).with("type", json!("test"));
+    for (member, value) in members.as_object().unwrap() {
+        application = application.with(member, value.clone());
+    }
+    application.await.key.unwrap()
+}
+
+async fn admin_key(world: &World) -> String {
+    let body = json!({ "name": "good", "type": "admin" });
+    let made = world.admin().post("/admin/api-keys", body).await;
+    made.created().text("secret")
+}
+
+fn bearer(key: &str) -> String {
+    format!("Bearer {key}")
+}
+
+/// All methods of all paths.
+async fn routes(world: &World) -> Vec<(Method, String)> {
+    let paths = ROUTER.split('"').skip(1).step_by(2);
+    let paths: BTreeSet<&str> = paths.filter(|text| text.starts_with('/')).collect();
+    let mut routes = Vec::new();
+    for path in paths {
+        // No route is for this method, so the router tells which there are.
+        let refused = world.stranger().send_text(Method::TRACE, path, "").await;
+        let refused = refused.refused(405, "METHOD_NOT_ALLOWED");
+        for method in refused.header("allow").split(',') {
+            routes.push((method.trim().parse().unwrap(), path.to_owned()));
+        }
+    }
+    routes.retain(|(method, _)| *method != Method::HEAD);
+    assert!(routes.len() > 25, "{routes:?}");
+    routes
+}
+
+async fn ask(world: &World, method: &Method, path: &str, lines: &[String]) -> Answer {
+    let mut person = world.stranger().with("x-request-id", "grid");
+    for line in lines {
+        person = person.with("authorization", line);
+    }
+    let body = if *method == Method::GET || *method == Method::DELETE {
+        ""
+    } else {
+        "{}"
+    };
+    person.send_text(method.clone(), path, body).await
+}

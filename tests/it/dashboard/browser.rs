@@ -1,0 +1,93 @@
+//! A browser without a screen: it keeps its cookie, finds the token of a form, and sends it.
+
+use axum::body::Body;
+use axum::http::{Method, Request, StatusCode, header};
+
+use crate::support::{Answer, World};
+
+/// One browser, signed in or not.
+pub(super) struct Browser<'w> {
+    world: &'w World,
+    pub(super) cookie: Option<String>,
+    token: String,
+}
+
+impl<'w> Browser<'w> {
+    /// One that was never here.
+    pub(super) fn new(world: &'w World) -> Self {
+        Self {
+            world,
+            cookie: None,
+            token: String::new(),
+        }
+    }
+
+    /// One that is signed in with the first admin key.
+    pub(super) async fn signed_in(world: &'w World) -> Self {
+        let mut browser = Self::new(world);
+        let entered = browser.sign_in(world.admin_key()).await;
+        assert_eq!(entered.status, StatusCode::SEE_OTHER, "{entered:?}");
+        browser.get("/dashboard/services").await.ok();
+        browser
+    }
+
+    pub(super) async fn sign_in(&mut self, key: &str) -> Answer {
+        self.get("/dashboard/sign-in").await.ok();
+        self.send("/dashboard/sign-in", &[("key", key)]).await
+    }
+
+    pub(super) async fn get(&mut self, path: &str) -> Answer {
+        self.request(Method::GET, path, Body::empty()).await
+    }
+
+    /// Sends a form with the token of the last page.
+    pub(super) async fn send(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let token = self.token.clone();
+        self.send_with_token(path, fields, &token).await
+    }
+
+    pub(super) async fn send_with_token(
+        &mut self,
+        path: &str,
+        fields: &[(&str, &str)],
+        token: &str,
+    ) -> Answer {
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        form.append_pair("form-token", token);
+        form.extend_pairs(fields);
+        self.request(Method::POST, path, Body::from(form.finish()))
+            .await
+    }
+
+    /// Sends a form that is to be taken, and gives where it leads.
+    pub(super) async fn make(&mut self, path: &str, fields: &[(&str, &str)]) -> String {
+        let answer = self.send(path, fields).await;
+        assert_eq!(
+            answer.status,
+            StatusCode::SEE_OTHER,
+            "{path}: {}",
+            answer.body
+        );
+        let place = answer.header("location");
+        place.split('?').next().unwrap().to_owned()
+    }
+
+    async fn request(&mut self, method: Method, path: &str, body: Body) -> Answer {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+        if let Some(cookie) = &self.cookie {
+            request = request.header(header::COOKIE, cookie);
+        }
+        let answer = self.world.send(request.body(body).unwrap()).await;
+        if let Some(set) = answer.headers.get(header::SET_COOKIE) {
+            let pair = set.to_str().unwrap().split(';').next().unwrap();
+            self.cookie = Some(pair.to_owned());
+        }
+        if let Some((_, rest)) = answer.body.split_once("name=\"form-token\" value=\"") {
+            self.token = rest.split('"').next().unwrap().to_owned();
+        }
+        answer
+    }
+}

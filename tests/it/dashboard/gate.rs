@@ -1,0 +1,136 @@
+//! Who may come in, for how long, and with which forms.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use sealward::clock::{Clock, Timestamp};
+use sealward::settings::Stage;
+
+use super::Browser;
+use crate::support::World;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn leads_to_sign_in(answer: &crate::support::Answer) -> bool {
+    answer.status == StatusCode::SEE_OTHER
+        && answer.header("location").starts_with("/dashboard/sign-in")
+}
+
+#[tokio::test]
+async fn nobody_passes_without_a_sign_in_and_everybody_is_led_there() {
+    let world = World::new().await;
+    let mut browser = Browser::new(&world);
+    for path in [
+        "/dashboard",
+        "/dashboard/keys?use=enc",
+        "/dashboard/nowhere",
+    ] {
+        assert!(leads_to_sign_in(&browser.get(path).await), "{path}");
+    }
+    let place = browser.get("/dashboard/keys?use=enc").await;
+    let expected = "/dashboard/sign-in?to=%2Fdashboard%2Fkeys%3Fuse%3Denc";
+    assert_eq!(place.header("location"), expected);
+}
+
+#[tokio::test]
+async fn only_a_good_admin_key_signs_in() {
+    let world = World::new().await;
+    let application = world.application("billing").await;
+    let mut browser = Browser::new(&world);
+    for key in ["", "nonsense", application.key.as_deref().unwrap()] {
+        let refused = browser.sign_in(key).await;
+        assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+        assert!(refused.body.contains("This key is not accepted"));
+    }
+    let before = browser.cookie.clone();
+    let entered = browser.sign_in(world.admin_key()).await;
+    assert_eq!(entered.header("location"), "/dashboard");
+    let cookie = entered.header("set-cookie");
+    assert!(
+        cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict"),
+        "{cookie}"
+    );
+    assert_ne!(browser.cookie, before, "a new secret at the sign-in");
+    browser.get("/dashboard").await.ok();
+}
+
+#[tokio::test]
+async fn attempts_to_sign_in_are_limited() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
+    let world = World::at(clock, Stage::Development).await;
+    let mut browser = Browser::new(&world);
+    for _ in 0..20 {
+        let refused = browser.sign_in("nonsense").await;
+        assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+    }
+    let refused = browser.sign_in(world.admin_key()).await;
+    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+}
+
+#[tokio::test]
+async fn a_session_ends_by_itself_by_signing_out_and_with_its_key() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
+    let world = World::at(clock.clone(), Stage::Development).await;
+
+    let mut idle = Browser::signed_in(&world).await;
+    clock.advance(MINUTE * 14);
+    idle.get("/dashboard/services").await.ok();
+    clock.advance(MINUTE * 15);
+    assert!(leads_to_sign_in(&idle.get("/dashboard/services").await));
+
+    let mut busy = Browser::signed_in(&world).await;
+    for _ in 0..72 {
+        busy.get("/dashboard/services").await.ok();
+        clock.advance(MINUTE * 10);
+    }
+    assert!(
+        leads_to_sign_in(&busy.get("/dashboard/services").await),
+        "after 12 hours"
+    );
+
+    let mut leaving = Browser::signed_in(&world).await;
+    let secret = leaving.cookie.clone();
+    leaving.send("/dashboard/sign-out", &[]).await;
+    leaving.cookie = secret;
+    assert!(leads_to_sign_in(&leaving.get("/dashboard/services").await));
+
+    let mut revoked = Browser::signed_in(&world).await;
+    let keys = world.admin().get("/admin/api-keys").await.json();
+    let own = keys["items"][0]["id"].as_str().unwrap();
+    world
+        .admin()
+        .delete(&format!("/admin/api-keys/{own}"))
+        .await
+        .gone();
+    assert!(leads_to_sign_in(&revoked.get("/dashboard/services").await));
+}
+
+#[tokio::test]
+async fn a_form_without_its_browsers_token_changes_nothing() {
+    let world = World::new().await;
+    let mut browser = Browser::signed_in(&world).await;
+    let mut other = Browser::new(&world);
+    let foreign = other.get("/dashboard/sign-in").await.body;
+    let foreign = foreign
+        .split("name=\"form-token\" value=\"")
+        .nth(1)
+        .unwrap();
+    let foreign = foreign.split('"').next().unwrap();
+    for token in ["", "nonsense", foreign] {
+        for path in [
+            "/dashboard/services",
+            "/dashboard/policies",
+            "/dashboard/keys",
+            "/dashboard/keys/import-parameters",
+            "/dashboard/api-keys",
+            "/dashboard/sign-out",
+            "/dashboard/sign-in",
+        ] {
+            let refused = browser.send_with_token(path, &[("name", "x")], token).await;
+            assert_eq!(refused.status, StatusCode::FORBIDDEN, "{path} {token}");
+        }
+    }
+    browser.get("/dashboard/services").await.ok();
+    let services = world.admin().get("/admin/services").await.json();
+    assert_eq!(services["items"], serde_json::json!([]));
+}

@@ -1,0 +1,197 @@
+//! From an empty service to an application's first request, and to the end of its key.
+
+use axum::http::StatusCode;
+use serde_json::json;
+
+use super::Browser;
+use crate::support::World;
+
+#[tokio::test]
+async fn an_administrator_sets_an_application_up_and_ends_it_again() {
+    let world = World::new().await;
+    let mut browser = Browser::signed_in(&world).await;
+
+    let service = browser
+        .make(
+            "/dashboard/services",
+            &[("name", "billing"), ("tier", "standard")],
+        )
+        .await;
+    let service_id = service.rsplit('/').next().unwrap();
+    let key = browser
+        .make(
+            "/dashboard/keys",
+            &[
+                ("from", "generated"),
+                ("serviceId", service_id),
+                ("use", "enc"),
+                ("algorithm", "RSA-2048"),
+                ("activate", "yes"),
+            ],
+        )
+        .await;
+    let policy = browser
+        .make(
+            "/dashboard/policies",
+            &[
+                ("name", "at rest"),
+                ("destinationServiceId", service_id),
+                ("keyOwnership", "service_managed"),
+                ("alg", "RSA-OAEP-256"),
+                ("enc", "A256GCM"),
+                ("allowedOperations", "protect"),
+                ("allowedOperations", "unprotect"),
+                ("callers", "some"),
+                ("allowedServiceIds", service_id),
+            ],
+        )
+        .await;
+    let created = browser
+        .send(
+            "/dashboard/api-keys",
+            &[
+                ("name", "billing in production"),
+                ("type", "live"),
+                ("serviceId", service_id),
+                ("policyNumber", "POL-000001"),
+                ("operations", "all"),
+            ],
+        )
+        .await;
+    assert_eq!(created.status, StatusCode::CREATED, "{}", created.body);
+    let secret = created.body.split("value=\"sk_live_").nth(1).unwrap();
+    let secret = format!("sk_live_{}", secret.split('"').next().unwrap());
+
+    let application = world.person(&secret);
+    let protected = application
+        .post("/api/v1/protect", json!({ "payload": [1, 2] }))
+        .await;
+    let jwe = protected.ok().json()["jwe"].clone();
+    let opened = application
+        .post("/api/v1/unprotect", json!({ "jwe": jwe }))
+        .await;
+    assert_eq!(opened.ok().json()["payload"], json!([1, 2]));
+
+    let trail = browser
+        .get("/dashboard/audit?operationType=decrypt")
+        .await
+        .ok()
+        .body;
+    assert!(trail.contains("POL-000001") && trail.contains("billing"));
+    let record = trail.split("href=\"/dashboard/audit/rec_").nth(1).unwrap();
+    let record = record.split('"').next().unwrap();
+    let record = browser
+        .get(&format!("/dashboard/audit/rec_{record}"))
+        .await
+        .ok();
+    assert!(record.body.contains("/api/v1/unprotect"));
+
+    let list = browser
+        .get("/dashboard/api-keys?name=BILLING")
+        .await
+        .ok()
+        .body;
+    assert!(!list.contains(&secret), "the key is shown once");
+    let id = list.split("href=\"/dashboard/api-keys/ak_").nth(1).unwrap();
+    let place = format!("/dashboard/api-keys/ak_{}", id.split('"').next().unwrap());
+    browser.make(&format!("{place}/revoke"), &[]).await;
+    let refused = application
+        .post("/api/v1/protect", json!({ "payload": 1 }))
+        .await;
+    assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+
+    let rotated = browser.make(&format!("{key}/rotate"), &[]).await;
+    assert_ne!(rotated, key);
+    assert!(browser.get(&key).await.ok().body.contains("retired"));
+    browser.make(&format!("{key}/delete"), &[]).await;
+    assert!(
+        browser
+            .get(&key)
+            .await
+            .ok()
+            .body
+            .contains("will be destroyed")
+    );
+    browser.make(&format!("{key}/restore"), &[]).await;
+    assert!(browser.get(&key).await.ok().body.contains("disabled"));
+
+    let state = format!("{policy}/state?status=inactive&failureMode=passthrough");
+    let asked = browser.get(&state).await.ok().body;
+    assert!(asked.contains("Payloads leave UNPROTECTED"));
+    let answer = [("status", "inactive"), ("failureMode", "passthrough")];
+    browser.make(&format!("{policy}/state"), &answer).await;
+    let overview = browser.get("/dashboard").await.ok().body;
+    assert!(overview.contains("gives payloads back unprotected"));
+
+    let events = browser
+        .get("/dashboard/events?resourceType=policy&action=update")
+        .await
+        .ok();
+    let event = events
+        .body
+        .split("href=\"/dashboard/events/evt_")
+        .nth(1)
+        .unwrap();
+    let event = event.split('"').next().unwrap();
+    let event = browser
+        .get(&format!("/dashboard/events/evt_{event}"))
+        .await
+        .ok()
+        .body;
+    assert!(event.contains("failureMode") && event.contains("passthrough"));
+}
+
+#[tokio::test]
+async fn a_form_that_is_wrong_says_so_at_its_fields_and_keeps_what_was_typed() {
+    let world = World::new().await;
+    let mut browser = Browser::signed_in(&world).await;
+    let fields = [
+        ("name", ""),
+        ("description", "kept \"as\" it is <b>"),
+        ("tier", "enterprise"),
+        ("rateLimit.requestsPerSecond", "many"),
+        ("rateLimit.burst", "0"),
+    ];
+    let refused = browser.send("/dashboard/services", &fields).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    for part in [
+        "id=\"name-problem\"",
+        "id=\"rateLimit.requestsPerSecond-problem\"",
+        "this must be a whole number",
+        "kept &quot;as&quot; it is &lt;b&gt;",
+        "value=\"many\"",
+    ] {
+        assert!(refused.body.contains(part), "{part}: {}", refused.body);
+    }
+    world.service("billing").await;
+    let taken = [("name", "billing"), ("tier", "standard")];
+    let refused = browser.send("/dashboard/services", &taken).await;
+    assert!(refused.body.contains("There is another service named"));
+}
+
+#[tokio::test]
+async fn a_change_of_what_somebody_else_has_changed_is_refused() {
+    let world = World::new().await;
+    let id = world.service("billing").await;
+    let mut browser = Browser::signed_in(&world).await;
+    let body = json!({ "name": "invoices" });
+    world
+        .admin()
+        .put(&format!("/admin/services/{id}"), body)
+        .await
+        .ok();
+    let stale = [
+        ("revision", "1"),
+        ("name", "accounts"),
+        ("tier", "standard"),
+    ];
+    let refused = browser
+        .send(&format!("/dashboard/services/{id}/edit"), &stale)
+        .await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(
+        refused
+            .body
+            .contains("Somebody changed this after you opened the page")
+    );
+}

@@ -1,0 +1,91 @@
+//! A library of others in a process of its own: an order a line, an answer a line.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::Value;
+
+pub(super) struct Peer {
+    name: &'static str,
+    process: Child,
+    orders: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    /// npm `jose`.
+    pub(super) fn jose() -> Self {
+        Self::start("jose", Path::new("node"), "jose.mjs")
+    }
+
+    /// PyPI `jwcrypto`.
+    pub(super) fn jwcrypto() -> Self {
+        Self::start(
+            "jwcrypto",
+            &home().join("venv/bin/python"),
+            "jwcrypto_peer.py",
+        )
+    }
+
+    /// PyPI `joserfc`.
+    pub(super) fn joserfc() -> Self {
+        Self::start(
+            "joserfc",
+            &home().join("venv/bin/python"),
+            "joserfc_peer.py",
+        )
+    }
+
+    /// PyPI `cryptography` and `jwcrypto`, as makers of keys.
+    pub(super) fn keys() -> Self {
+        Self::start("keys", &home().join("venv/bin/python"), "keys_peer.py")
+    }
+
+    /// Gives one order and waits for its answer.
+    pub(super) fn ask(&mut self, order: &Value) -> Value {
+        writeln!(self.orders, "{order}").unwrap();
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer).unwrap();
+        serde_json::from_str(&answer)
+            .unwrap_or_else(|_| panic!("{} gave no answer to {order}", self.name))
+    }
+
+    fn start(name: &'static str, program: &Path, script: &str) -> Self {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/interop")
+            .join(script);
+        let mut process = Command::new(program)
+            .args([script, home()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{} does not start: {error}", program.display()));
+        let orders = process.stdin.take().unwrap();
+        let answers = BufReader::new(process.stdout.take().unwrap());
+        Self {
+            name,
+            process,
+            orders,
+            answers,
+        }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // A peer that has gone already is what is wanted.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "where ./dev test put the libraries"
+)]
+fn home() -> PathBuf {
+    std::env::var_os("SEALWARD_TEST_INTEROP")
+        .expect("SEALWARD_TEST_INTEROP is not set: ./dev test sets it to what tests/interop/setup prints")
+        .into()
+}

@@ -1,0 +1,21 @@
+//! The integration tests: one binary, folders as in src/.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "what arranges a test may fail it"
+)]
+
+mod admin;
+mod audit;
+mod catalog;
+mod command;
+mod credentials;
+mod dashboard;
+mod envelope;
+mod floors;
+mod interop;
+mod openapi;
+mod runtime;
+mod support;

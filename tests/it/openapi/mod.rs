@@ -1,0 +1,57 @@
+//! The document of the API: as it was, whole, and true to the router.
+
+mod routes;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::support::promise::document;
+
+#[test]
+fn the_document_is_as_it_was() {
+    let document = sealward::http::document().to_pretty_json();
+    insta::assert_snapshot!("document", document.expect("a document"));
+}
+
+#[test]
+fn every_reference_leads_somewhere_and_every_component_is_referred_to() {
+    let document = document();
+    let mut references = BTreeSet::new();
+    gather(document, &mut references);
+    for reference in &references {
+        let pointer = reference
+            .strip_prefix('#')
+            .expect("a place in this document");
+        assert!(document.pointer(pointer).is_some(), "{reference}");
+    }
+    for kind in ["schemas", "responses", "headers"] {
+        let components = document["components"][kind].as_object().expect(kind);
+        for name in components.keys() {
+            let reference = format!("#/components/{kind}/{name}");
+            assert!(references.contains(&reference), "{reference} is idle");
+        }
+    }
+}
+
+#[test]
+fn no_two_operations_have_the_same_id() {
+    let mut seen = BTreeSet::new();
+    for (_, _, operation) in routes::operations() {
+        let id = operation["operationId"].as_str().expect("an id");
+        assert!(seen.insert(id), "{id}");
+    }
+}
+
+fn gather(value: &Value, references: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) => {
+            if let Some(Value::String(reference)) = members.get("$ref") {
+                references.insert(reference.clone());
+            }
+            members.values().for_each(|value| gather(value, references));
+        }
+        Value::Array(items) => items.iter().for_each(|value| gather(value, references)),
+        _ => {}
+    }
+}

@@ -1,0 +1,90 @@
+//! The routes of the router and of the document are the same.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use axum::http::Method;
+use serde_json::Value;
+
+use crate::support::World;
+use crate::support::promise::document;
+
+/// Every operation of the document: its method, its path, what it says.
+pub(super) fn operations() -> impl Iterator<Item = (String, &'static String, &'static Value)> {
+    let paths = document()["paths"].as_object().expect("paths");
+    paths.iter().flat_map(|(path, item)| {
+        let item = item.as_object().expect("operations");
+        item.iter()
+            .map(move |(method, operation)| (method.to_uppercase(), path, operation))
+    })
+}
+
+#[tokio::test]
+async fn each_path_offers_the_documented_methods_and_no_others() {
+    let world = World::new().await;
+    let paths: BTreeSet<_> = operations().map(|(_, path, _)| path).collect();
+    for path in paths {
+        let mut documented: BTreeSet<String> = operations()
+            .filter(|(_, of, _)| *of == path)
+            .map(|(method, ..)| method)
+            .collect();
+        if documented.contains("GET") {
+            documented.insert("HEAD".to_owned());
+        }
+        let refused = world.admin().send_text(Method::PATCH, path, "{}").await;
+        let refused = refused.refused(405, "METHOD_NOT_ALLOWED");
+        let offered = refused.header("allow").split(',');
+        let offered: BTreeSet<_> = offered.map(|method| method.trim().to_owned()).collect();
+        assert_eq!(offered, documented, "{path}");
+    }
+}
+
+/// What `Routes::at` adds is in the document, so nothing may be added beside it.
+#[test]
+fn routes_are_added_with_their_description_alone() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/http");
+    let beside: Vec<_> = files(&folder)
+        .into_iter()
+        .filter(|file| !file.ends_with("routes.rs"))
+        .filter(|file| {
+            let text = fs::read_to_string(file).expect("a source file");
+            [".route(", ".route_service(", ".nest("]
+                .iter()
+                .any(|call| text.contains(call))
+        })
+        .collect();
+    assert!(beside.is_empty(), "{beside:?}");
+}
+
+/// A filter that is in the document is taken by the handler: what it does not know it would refuse.
+#[tokio::test]
+async fn every_documented_query_parameter_is_known() {
+    let world = World::new().await;
+    for (method, path, operation) in operations() {
+        let parameters = operation["parameters"].as_array().into_iter().flatten();
+        let names = parameters
+            .filter(|parameter| parameter["in"] == "query")
+            .map(|parameter| parameter["name"].as_str().expect("a name"));
+        for name in names {
+            assert_eq!(method, "GET", "{path}");
+            let answer = world.admin().get(&format!("{path}?{name}=%00")).await;
+            // Nothing takes U+0000, so that the answer tells whether the name is known.
+            answer.invalid(&[(name, "format")]);
+        }
+    }
+}
+
+fn files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths
+        .flat_map(|path| {
+            if path.is_dir() {
+                files(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,305 @@
+//! Every bad input that the contract names, in the order in which it is refused.
+
+use axum::body::Body;
+use axum::http::{Method, Request};
+use serde_json::{Value, json};
+
+use super::uniform::envelope_for;
+use crate::support::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
+
+const PATHS: [&str; 3] = [PROTECT, UNPROTECT, OPERATIONS];
+
+#[tokio::test]
+async fn what_is_no_json_is_told_before_anything_else() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    let deep = format!(r#"{{"payload":{}{}}}"#, "[".repeat(128), "]".repeat(128));
+    let broken = [
+        "",
+        "{",
+        "nul",
+        "{'a':1}",
+        "{\"a\":1,}",
+        "[1] 2",
+        "\u{feff}{}",
+        &deep,
+    ];
+    for path in PATHS {
+        for body in broken {
+            for person in [&alice, &world.stranger(), &world.admin()] {
+                let answer = person.send_text(Method::POST, path, body).await;
+                answer.invalid(&[("", "format")]);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn text_that_is_not_utf_8_is_no_json() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    let request = Request::post(PROTECT)
+        .header(
+            "authorization",
+            format!("Bearer {}", alice.key.as_ref().unwrap()),
+        )
+        .header("content-type", "application/json")
+        .body(Body::from(b"{\"payload\":\"\xff\"}".to_vec()))
+        .unwrap();
+    world.send(request).await.invalid(&[("", "format")]);
+}
+
+#[tokio::test]
+async fn a_bad_key_is_told_before_missing_fields() {
+    let world = World::new().await;
+    for path in PATHS {
+        for body in ["{}", "[]", "1", "null", "\"text\""] {
+            let answer = world.stranger().send_text(Method::POST, path, body).await;
+            let answer = answer.refused(401, "AUTHENTICATION_FAILED");
+            assert_eq!(answer.header("www-authenticate"), "Bearer");
+            assert!(answer.headers.get("x-ratelimit-limit").is_none());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_body_must_say_that_it_is_json() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    let key = format!("Bearer {}", alice.key.as_ref().unwrap());
+    let send = async |media: Option<&str>| {
+        let mut request = Request::post(PROTECT).header("authorization", &key);
+        if let Some(media) = media {
+            request = request.header("content-type", media);
+        }
+        world.send(request.body(Body::from("{}")).unwrap()).await
+    };
+    for media in [
+        None,
+        Some("text/plain"),
+        Some("application/jsonx"),
+        Some(""),
+    ] {
+        send(media).await.refused(415, "UNSUPPORTED_MEDIA_TYPE");
+    }
+    for media in ["application/json; charset=utf-8", "Application/JSON"] {
+        send(Some(media)).await.refused(400, "INVALID_REQUEST");
+    }
+}
+
+#[tokio::test]
+async fn a_request_id_is_printable_ascii() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    let longest = "x".repeat(128);
+    for name in ["a", "with spaces inside", "\"quoted\\\"", &longest] {
+        let answer = alice
+            .clone()
+            .with("x-request-id", name)
+            .protect(json!(1))
+            .await
+            .ok();
+        assert_eq!(answer.text("requestId"), name);
+        assert_eq!(answer.header("x-request-id"), name);
+    }
+    let answer = alice
+        .clone()
+        .with("x-request-id", "")
+        .protect(json!(1))
+        .await
+        .ok();
+    assert!(answer.text("requestId").starts_with("req_"));
+    for name in ["x".repeat(129), "\u{fc}".to_owned()] {
+        let answer = alice
+            .clone()
+            .with("x-request-id", &name)
+            .protect(json!(1))
+            .await;
+        assert!(answer.header("x-request-id").starts_with("req_"));
+        answer.invalid(&[("X-Request-Id", "format")]);
+    }
+}
+
+#[tokio::test]
+async fn fields_are_checked_before_the_policy() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    let protect = async |body: Value| alice.post(PROTECT, body).await;
+    protect(json!({ "policyNumber": "POL-none" }))
+        .await
+        .invalid(&[("payload", "required")]);
+    protect(json!({}))
+        .await
+        .invalid(&[("payload", "required"), ("policyNumber", "required")]);
+    protect(json!([])).await.invalid(&[("", "type")]);
+    protect(json!({ "payload": 1, "policyNumber": 1 }))
+        .await
+        .invalid(&[("policyNumber", "type")]);
+    protect(json!({ "payload": 1, "policyNumber": null }))
+        .await
+        .invalid(&[("policyNumber", "type")]);
+    let twice = r#"{"payload":1,"p\u0061yload":2,"policyNumber":"x"}"#;
+    let answer = alice.send_text(Method::POST, PROTECT, twice).await;
+    answer.invalid(&[("payload", "conflict")]);
+}
+
+#[tokio::test]
+async fn u_0000_in_a_string_that_is_read_is_never_an_error_of_ours() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    let envelope = jwe(&alice.protect(json!(1)).await);
+    let mut requests = vec![
+        (PROTECT, json!({ "payload": 1, "policyNumber": "\0" })),
+        (UNPROTECT, json!({ "protectedPayload": "\0" })),
+        (
+            UNPROTECT,
+            json!({ "jwe": envelope, "policyNumber": "POL\0" }),
+        ),
+        (OPERATIONS, json!({ "operation": "\0", "payload": {} })),
+    ];
+    for member in ["protected", "encrypted_key", "iv", "ciphertext", "tag"] {
+        let mut damaged = envelope.clone();
+        damaged[member] = json!("AA\0A");
+        requests.push((UNPROTECT, json!({ "jwe": damaged })));
+    }
+    for member in ["algorithm", "keyId", "signature"] {
+        let mut payload =
+            json!({ "data": 1, "algorithm": "Ed25519", "keyId": "x", "signature": "" });
+        payload[member] = json!("\0");
+        requests.push((
+            OPERATIONS,
+            json!({ "operation": "verify", "payload": payload }),
+        ));
+    }
+    for (path, body) in requests {
+        let status = alice.post(path, body.clone()).await.status.as_u16();
+        assert!(matches!(status, 400 | 404), "{status} for {body}");
+    }
+}
+
+#[tokio::test]
+async fn headers_that_are_not_offered_are_refused() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    for (member, value) in [
+        ("zip", json!("DEF")),
+        ("crit", json!(["exp"])),
+        ("p2c", json!(1_000_000)),
+        ("jku", json!("https://example.org")),
+        ("jwk", json!({})),
+        ("x5u", json!("https://example.org")),
+        ("x5c", json!([])),
+    ] {
+        let envelope = envelope_for(&world, &destination, |header| header[member] = value).await;
+        let refused = alice.unprotect(&envelope).await;
+        refused.invalid(&[(&format!("jwe.protected.{member}"), "unsupported")]);
+    }
+    for (member, value) in [
+        ("alg", "RSA1_5"),
+        ("alg", "dir"),
+        ("alg", "none"),
+        ("enc", "A256CBC-HS512"),
+    ] {
+        let envelope = envelope_for(&world, &destination, |header| header[member] = json!(value));
+        let refused = alice.unprotect(&envelope.await).await;
+        refused.invalid(&[(&format!("jwe.protected.{member}"), "unsupported")]);
+    }
+    let long = "x".repeat(100_000);
+    let envelope = envelope_for(&world, &destination, |header| header["x"] = json!(long)).await;
+    alice
+        .unprotect(&envelope)
+        .await
+        .invalid(&[("jwe.protected", "length")]);
+    let mut plain = envelope_for(&world, &destination, |_| {}).await;
+    plain["protected"] = json!("{\"alg\":1}");
+    alice
+        .unprotect(&plain)
+        .await
+        .invalid(&[("jwe.protected", "format")]);
+}
+
+#[tokio::test]
+async fn an_algorithm_that_does_not_fit_the_named_key_is_refused() {
+    let world = World::new().await;
+    let ec = world.some_destination().await;
+    let rsa = world.destination("rsa", "RSA-2048", "RSA-OAEP-256").await;
+    let alice = world.application("alice").bound_to(&ec.policy).await;
+    let envelope = envelope_for(&world, &rsa, |header| header["kid"] = json!(ec.key)).await;
+    alice
+        .unprotect(&envelope)
+        .await
+        .invalid(&[("jwe.protected.alg", "conflict")]);
+}
+
+#[tokio::test]
+async fn every_problem_of_an_operation_is_told_at_once() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    let ask = async |body: Value| alice.post(OPERATIONS, body).await;
+    ask(json!({}))
+        .await
+        .invalid(&[("operation", "required"), ("payload", "required")]);
+    ask(json!({ "operation": "Encrypt", "payload": {} }))
+        .await
+        .invalid(&[("operation", "unsupported")]);
+    ask(json!({ "operation": "hash", "payload": "x" }))
+        .await
+        .invalid(&[("payload", "type")]);
+    alice
+        .operate(
+            "decrypt",
+            json!({ "iv": "*", "tag": 1, "algorithm": "AES" }),
+        )
+        .await
+        .invalid(&[
+            ("payload.ciphertext", "required"),
+            ("payload.iv", "format"),
+            ("payload.tag", "type"),
+            ("payload.algorithm", "unsupported"),
+            ("payload.keyId", "required"),
+        ]);
+    alice.operate("verify", json!({})).await.invalid(&[
+        ("payload.data", "required"),
+        ("payload.signature", "required"),
+        ("payload.algorithm", "required"),
+        ("payload.keyId", "required"),
+    ]);
+    for algorithm in ["MD5", "sha-256", "SHA256", ""] {
+        let refused = alice
+            .operate("hash", json!({ "data": 1, "algorithm": algorithm }))
+            .await;
+        let told = refused.json()["error"]["details"][0]["message"].to_string();
+        assert!(told.contains("SHA-256, SHA-384, SHA-512"), "{told}");
+        refused.invalid(&[("payload.algorithm", "unsupported")]);
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_is_not_there_is_not_found() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    for key in [
+        "",
+        "key_",
+        "key_01h455vb4pex5vsknk084sn02q",
+        "svc_01h455vb4pex5vsknk084sn02q",
+    ] {
+        let order = json!({ "data": 1, "algorithm": "Ed25519", "keyId": key });
+        alice
+            .operate("sign", order)
+            .await
+            .refused(404, "KEY_NOT_FOUND");
+    }
+}

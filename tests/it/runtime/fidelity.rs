@@ -1,0 +1,118 @@
+//! What comes back is what went in, to the letter.
+
+use axum::http::Method;
+use serde_json::json;
+
+use crate::support::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
+
+/// JSON that every parser into a tree would change.
+const TEXTS: [&str; 16] = [
+    "null",
+    "true",
+    "0",
+    "-0",
+    "1.0",
+    "1e400",
+    "123456789012345678901234567890.123456789012345678901234567890",
+    r#""""#,
+    r#""\u0041\/\ud83d\ude00 ünï""#,
+    r#""\ud800""#,
+    r#""\u0000""#,
+    "[]",
+    "[ 1 ,\t2 ]",
+    "{}",
+    r#"{"z":1,"a":{"y":[],"b":null},"z ":3}"#,
+    r#"{"same":1,"same":2}"#,
+];
+
+#[tokio::test]
+async fn a_payload_comes_back_to_the_letter() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    for text in TEXTS {
+        let body = format!(r#"{{ "ignored": 1, "payload" : {text} }}"#);
+        let protected = alice.send_text(Method::POST, PROTECT, &body).await;
+        let opened = alice.unprotect(&jwe(&protected)).await.ok();
+        let end = format!(r#","operations":["decrypt"],"payload":{text}}}"#);
+        assert!(opened.body.ends_with(&end), "{}", opened.body);
+    }
+}
+
+#[tokio::test]
+async fn a_payload_is_passed_through_to_the_letter() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let change = json!({ "status": "inactive", "failureMode": "passthrough" });
+    world.change_policy(&destination, change).await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    for text in TEXTS {
+        let body = format!(r#"{{"payload":{text}}}"#);
+        let passed = alice.send_text(Method::POST, PROTECT, &body).await.ok();
+        assert!(
+            passed
+                .body
+                .contains(&format!(r#","payload":{text},"warning""#)),
+            "{}",
+            passed.body
+        );
+    }
+}
+
+#[tokio::test]
+async fn data_comes_back_to_the_letter() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    world
+        .key(alice.service.as_ref().unwrap(), "data", "AES-256")
+        .await;
+    for text in TEXTS {
+        let body = format!(
+            r#"{{"operation":"encrypt","payload":{{"data":{text},"algorithm":"AES-256-GCM"}}}}"#
+        );
+        let encrypted = alice.send_text(Method::POST, OPERATIONS, &body).await.ok();
+        let sealed = encrypted.json()["result"].clone();
+        let opened = alice.operate("decrypt", sealed).await.ok();
+        assert!(
+            opened
+                .body
+                .contains(&format!(r#""result":{{"data":{text}}},"#)),
+            "{}",
+            opened.body
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_largest_payload_that_may_be_sent_comes_back() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    let head = r#"{"payload":""#;
+    let text = "x".repeat(1024 * 1024 - head.len() - 2);
+    let body = format!("{head}{text}\"}}");
+    let protected = alice.send_text(Method::POST, PROTECT, &body).await;
+    // In base64 it is too large to be sent back as a whole.
+    alice
+        .unprotect(&jwe(&protected))
+        .await
+        .refused(413, "PAYLOAD_TOO_LARGE");
+    let longer = format!("{head}{text}x\"}}");
+    let refused = alice.send_text(Method::POST, PROTECT, &longer).await;
+    refused.refused(413, "PAYLOAD_TOO_LARGE");
+
+    let fitting = "x".repeat(700 * 1024);
+    let protected = alice.protect(json!(fitting)).await;
+    let body = json!({ "jwe": jwe(&protected) });
+    let opened = alice.post(UNPROTECT, body).await.ok();
+    assert_eq!(opened.json()["payload"], fitting);
+}

@@ -1,0 +1,77 @@
+//! Health, as any key sees it.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::support::{Proxy, World, within};
+
+const HEALTH: &str = "/api/v1/health";
+
+#[tokio::test]
+async fn a_service_that_is_well_says_so_to_any_key() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    // The first look at the database may still be under way.
+    within(Duration::from_secs(5), async || {
+        alice.get(HEALTH).await.status == 200
+    })
+    .await;
+    for person in [alice, world.admin()] {
+        let health = person.get(HEALTH).await.ok();
+        assert!(!health.header("x-ratelimit-limit").is_empty());
+        let health = health.json();
+        assert_eq!(health["status"], "ok");
+        assert_eq!(health["version"], env!("CARGO_PKG_VERSION"));
+        assert!(health["timestamp"].as_str().unwrap().ends_with('Z'));
+        let checks = &health["checks"];
+        assert_eq!(checks["database"]["status"], "ok");
+        assert!(checks["database"]["latencyMs"].is_number());
+        assert_eq!(checks["hsm"]["status"], "ok");
+        assert_eq!(
+            checks["hsm"]["tokens"],
+            json!([{ "label": "tests", "status": "ok" }])
+        );
+        assert_eq!(checks["audit"], json!({ "status": "ok", "queued": 0 }));
+        assert_eq!(checks["rateLimiter"], json!({ "status": "ok" }));
+    }
+    world
+        .stranger()
+        .get(HEALTH)
+        .await
+        .refused(401, "AUTHENTICATION_FAILED");
+}
+
+#[tokio::test]
+async fn health_is_true_within_a_second_of_a_change() {
+    let world = World::new().await;
+    let (through, proxy) = Proxy::in_front_of(world.database()).await;
+    let other = world.another_by(through).await;
+    let alice = world.application("alice").await;
+    let alice = other.person(alice.key.as_ref().unwrap());
+    // A second after her key was made its notice has been heard, and who is known then stays known.
+    let made = tokio::time::Instant::now();
+    within(Duration::from_secs(5), async || {
+        alice.get(HEALTH).await.status == 200 && made.elapsed() > Duration::from_secs(1)
+    })
+    .await;
+
+    proxy.fall_silent();
+    let took = within(Duration::from_secs(5), async || {
+        alice.get(HEALTH).await.status == 503
+    })
+    .await;
+    assert!(took < Duration::from_millis(1_500), "{took:?}");
+    let health = alice.get(HEALTH).await.json();
+    assert_eq!(health["status"], "unavailable");
+    assert_eq!(
+        health["checks"]["database"],
+        json!({ "status": "unavailable", "latencyMs": null })
+    );
+
+    proxy.speak_again();
+    within(Duration::from_secs(10), async || {
+        alice.get(HEALTH).await.status == 200
+    })
+    .await;
+}

@@ -1,0 +1,129 @@
+//! Limits and their headers.
+
+use serde_json::{Value, json};
+
+use crate::support::{Answer, PROTECT, World};
+use sealward::clock::{Clock, Timestamp};
+use sealward::settings::Stage;
+
+const HEALTH: &str = "/api/v1/health";
+
+fn standing(answer: &Answer) -> (u32, u32, i64) {
+    let number = |name: &str| answer.header(name).parse::<i64>().unwrap();
+    (
+        u32::try_from(number("x-ratelimit-limit")).unwrap(),
+        u32::try_from(number("x-ratelimit-remaining")).unwrap(),
+        number("x-ratelimit-reset"),
+    )
+}
+
+/// A world in which time stands still, and a service with that limit.
+async fn limited(requests_per_second: u32, burst: u32) -> (World, Clock, Value) {
+    let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
+    let world = World::at(clock.clone(), Stage::Development).await;
+    let service = json!({
+        "name": "limited",
+        "tier": "enterprise",
+        "rateLimit": { "requestsPerSecond": requests_per_second, "burst": burst },
+    });
+    let service = world
+        .admin()
+        .post("/admin/services", service)
+        .await
+        .created()
+        .json();
+    (world, clock, service)
+}
+
+async fn key(world: &World, service: &Value) -> String {
+    let key = json!({ "name": "key", "type": "live", "serviceId": service["id"] });
+    world
+        .admin()
+        .post("/admin/api-keys", key)
+        .await
+        .created()
+        .text("secret")
+}
+
+#[tokio::test]
+async fn a_service_has_one_bucket_for_all_its_keys() {
+    let (world, clock, service) = limited(2, 3).await;
+    let (one, other) = (key(&world, &service).await, key(&world, &service).await);
+    let (one, other) = (world.person(&one), world.person(&other));
+    let start = 1_900_000_000;
+    let answer = one.post(PROTECT, json!({})).await;
+    assert_eq!(standing(&answer), (3, 2, start + 1));
+    answer.refused(400, "INVALID_REQUEST");
+    assert_eq!(
+        standing(&other.post(PROTECT, json!({})).await),
+        (3, 1, start + 1)
+    );
+    // A broken body takes a token too.
+    let broken = one.send_text(axum::http::Method::POST, PROTECT, "{").await;
+    assert_eq!(standing(&broken), (3, 0, start + 2));
+    let over = other
+        .post(PROTECT, json!({}))
+        .await
+        .refused(429, "RATE_LIMIT_EXCEEDED");
+    assert_eq!(standing(&over), (3, 0, start + 2));
+    assert_eq!(over.header("retry-after"), "1");
+    // Broken JSON is told before the limit.
+    let broken = one.send_text(axum::http::Method::POST, PROTECT, "{").await;
+    broken.refused(400, "INVALID_REQUEST");
+    // Health takes nothing, and tells.
+    assert_eq!(standing(&one.get(HEALTH).await), (3, 0, start + 2));
+    clock.advance(std::time::Duration::from_millis(500));
+    other
+        .post(PROTECT, json!({}))
+        .await
+        .refused(400, "INVALID_REQUEST");
+    other
+        .post(PROTECT, json!({}))
+        .await
+        .refused(429, "RATE_LIMIT_EXCEEDED");
+}
+
+#[tokio::test]
+async fn each_tier_has_its_bucket() {
+    let world = World::new().await;
+    for (tier, burst) in [("standard", 200), ("professional", 1_000)] {
+        let service = json!({ "name": tier, "tier": tier });
+        let service = world
+            .admin()
+            .post("/admin/services", service)
+            .await
+            .created()
+            .json();
+        let key = key(&world, &service).await;
+        let answer = world.person(&key).post(PROTECT, json!({})).await;
+        assert_eq!(standing(&answer).0, burst);
+    }
+    assert_eq!(
+        standing(&world.admin().get("/admin/services").await).0,
+        1_000
+    );
+}
+
+#[tokio::test]
+async fn those_who_fail_too_often_are_limited_and_nobody_else() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
+    let world = World::at(clock, Stage::Development).await;
+    let alice = world.application("alice").await;
+    for _ in 0..1_000 {
+        world
+            .stranger()
+            .get(HEALTH)
+            .await
+            .refused(401, "AUTHENTICATION_FAILED");
+    }
+    let refused = world
+        .stranger()
+        .get(HEALTH)
+        .await
+        .refused(429, "RATE_LIMIT_EXCEEDED");
+    assert_eq!(refused.header("retry-after"), "1");
+    alice
+        .post(PROTECT, json!({}))
+        .await
+        .refused(400, "INVALID_REQUEST");
+}

@@ -1,0 +1,126 @@
+//! What API keys and policies allow.
+
+use serde_json::{Value, json};
+
+use crate::support::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
+
+const EVERYTHING: [&str; 7] = [
+    "protect",
+    "unprotect",
+    "encrypt",
+    "decrypt",
+    "sign",
+    "verify",
+    "hash",
+];
+
+#[tokio::test]
+async fn a_key_does_what_its_list_allows() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let maker = world
+        .application("maker")
+        .bound_to(&destination.policy)
+        .await;
+    let jwe = jwe(&maker.protect(json!(1)).await);
+    let order = |operation: &str| -> Value {
+        match operation {
+            "encrypt" => json!({ "data": 1, "algorithm": "AES-256-GCM" }),
+            "decrypt" => {
+                json!({ "ciphertext": "", "iv": "", "tag": "", "algorithm": "AES-256-GCM", "keyId": "x" })
+            }
+            "sign" => json!({ "data": 1, "algorithm": "Ed25519" }),
+            "verify" => json!({ "data": 1, "algorithm": "Ed25519", "keyId": "x", "signature": "" }),
+            _ => json!({ "data": 1, "algorithm": "SHA-256" }),
+        }
+    };
+    for allowed in EVERYTHING {
+        let alice = world
+            .application(allowed)
+            .bound_to(&destination.policy)
+            .with("allowedOperations", json!([allowed]))
+            .await;
+        for asked in EVERYTHING {
+            let answer = match asked {
+                "protect" => alice.protect(json!(1)).await,
+                "unprotect" => alice.unprotect(&jwe).await,
+                _ => alice.operate(asked, order(asked)).await,
+            };
+            let code = answer.json()["error"]["code"].clone();
+            assert_eq!(
+                code == "OPERATION_NOT_ALLOWED",
+                asked != allowed,
+                "{asked}: {code}"
+            );
+            if asked != allowed {
+                answer.refused(403, "OPERATION_NOT_ALLOWED");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_policy_allows_its_operations_to_its_services() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    let bob = world.application("bob").bound_to(&destination.policy).await;
+    let jwe = jwe(&alice.protect(json!(1)).await);
+
+    world
+        .change_policy(&destination, json!({ "allowedOperations": ["protect"] }))
+        .await;
+    alice.protect(json!(1)).await.ok();
+    alice
+        .unprotect(&jwe)
+        .await
+        .refused(403, "OPERATION_NOT_ALLOWED");
+
+    let change = json!({
+        "allowedOperations": ["protect", "unprotect"],
+        "allowedServiceIds": [bob.service],
+    });
+    world.change_policy(&destination, change).await;
+    bob.protect(json!(1)).await.ok();
+    bob.unprotect(&jwe).await.ok();
+    alice
+        .protect(json!(1))
+        .await
+        .refused(403, "OPERATION_NOT_ALLOWED");
+    alice
+        .unprotect(&jwe)
+        .await
+        .refused(403, "OPERATION_NOT_ALLOWED");
+
+    // Permission goes before the policy's state.
+    world
+        .change_policy(&destination, json!({ "status": "inactive" }))
+        .await;
+    alice
+        .protect(json!(1))
+        .await
+        .refused(403, "OPERATION_NOT_ALLOWED");
+    bob.protect(json!(1))
+        .await
+        .refused(403, "POLICY_NOT_ACTIVE");
+}
+
+#[tokio::test]
+async fn the_runtime_is_for_applications() {
+    let world = World::new().await;
+    for path in [PROTECT, UNPROTECT, OPERATIONS] {
+        world
+            .admin()
+            .post(path, json!({}))
+            .await
+            .refused(403, "FORBIDDEN");
+        world
+            .stranger()
+            .post(path, json!({}))
+            .await
+            .refused(401, "AUTHENTICATION_FAILED");
+    }
+}

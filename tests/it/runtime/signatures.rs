@@ -1,0 +1,130 @@
+//! `/operations`: signatures, with every algorithm.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::json;
+
+use crate::support::{OPERATIONS, World};
+
+const ALGORITHMS: [(&str, &str, usize); 11] = [
+    ("RSA-SHA256", "RSA-2048", 256),
+    ("RSA-SHA384", "RSA-2048", 256),
+    ("RSA-SHA512", "RSA-2048", 256),
+    ("RSA-PSS-SHA256", "RSA-2048", 256),
+    ("RSA-PSS-SHA384", "RSA-2048", 256),
+    ("RSA-PSS-SHA512", "RSA-2048", 256),
+    ("ECDSA-SHA256", "P-256", 64),
+    ("ECDSA-SHA384", "P-384", 96),
+    ("ECDSA-SHA512", "P-521", 132),
+    ("Ed25519", "Ed25519", 64),
+    ("HMAC-SHA256", "HMAC-SHA256", 32),
+];
+
+#[tokio::test]
+async fn what_is_signed_is_verified_and_nothing_else() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    let service = alice.service.clone().unwrap();
+    let mut made: Vec<(&str, String)> = Vec::new();
+    for (algorithm, kind, length) in ALGORITHMS {
+        let key = match made.iter().find(|(known, _)| *known == kind) {
+            Some((_, key)) => key.clone(),
+            None => world.key(&service, "sig", kind).await,
+        };
+        made.push((kind, key.clone()));
+        let order = json!({ "data": { "b": 2, "a": 1 }, "algorithm": algorithm });
+        let result = alice.operate("sign", order).await.ok().json()["result"].clone();
+        assert_eq!(result["algorithm"], algorithm);
+        assert_eq!(result["keyId"], key);
+        let signature = BASE64_STANDARD
+            .decode(result["signature"].as_str().unwrap())
+            .unwrap();
+        assert_eq!(signature.len(), length, "{algorithm}");
+
+        let verify = async |data: serde_json::Value, signature: &[u8]| {
+            let order = json!({
+                "data": data,
+                "signature": BASE64_STANDARD.encode(signature),
+                "algorithm": algorithm,
+                "keyId": key,
+            });
+            alice.operate("verify", order).await.ok().json()["result"].clone()
+        };
+        let valid = json!({ "valid": true });
+        let invalid = json!({ "valid": false });
+        // The order of members and the way of writing a number do not matter.
+        assert_eq!(
+            verify(json!({ "a": 1.0, "b": 2 }), &signature).await,
+            valid,
+            "{algorithm}"
+        );
+        assert_eq!(verify(json!({ "a": 1, "b": 3 }), &signature).await, invalid);
+        assert_eq!(verify(json!("{\"a\":1,\"b\":2}"), &signature).await, valid);
+        for place in [0, length / 2, length - 1] {
+            let mut changed = signature.clone();
+            changed[place] ^= 1;
+            assert_eq!(verify(json!({ "a": 1, "b": 2 }), &changed).await, invalid);
+        }
+        assert_eq!(verify(json!({ "a": 1, "b": 2 }), &[]).await, invalid);
+        assert_eq!(
+            verify(json!({ "a": 1, "b": 2 }), &signature[1..]).await,
+            invalid
+        );
+        assert_eq!(
+            verify(json!({ "a": 1, "b": 2 }), &[&signature[..], &[0]].concat()).await,
+            invalid
+        );
+        assert_eq!(
+            verify(json!({ "a": 1, "b": 2 }), &vec![0; length]).await,
+            invalid
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_two_values_could_share_is_not_signed() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    world
+        .key(alice.service.as_ref().unwrap(), "sig", "P-256")
+        .await;
+    for data in [
+        r#"{"a":1,"a":1}"#,
+        r#""\ud800""#,
+        "9007199254740993",
+        "[1e400]",
+    ] {
+        let body = format!(
+            r#"{{"operation":"sign","payload":{{"data":{data},"algorithm":"ECDSA-SHA256"}}}}"#
+        );
+        let refused = alice
+            .send_text(axum::http::Method::POST, OPERATIONS, &body)
+            .await;
+        refused.invalid(&[("payload.data", "format")]);
+    }
+}
+
+#[tokio::test]
+async fn a_key_takes_its_own_algorithms_alone() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    let service = alice.service.clone().unwrap();
+    let ec = world.key(&service, "sig", "P-256").await;
+    let envelopes = world.key(&service, "enc", "P-384").await;
+    for (key, algorithm) in [
+        (&ec, "ECDSA-SHA384"),
+        (&ec, "RSA-SHA256"),
+        (&envelopes, "ECDSA-SHA384"),
+    ] {
+        let order = json!({ "data": 1, "algorithm": algorithm, "keyId": key });
+        let refused = alice.operate("sign", order).await;
+        refused.invalid(&[("payload.algorithm", "unsupported")]);
+    }
+    let order = json!({ "data": 1, "algorithm": "ECDSA-SHA256", "keyId": ec });
+    alice.operate("sign", order.clone()).await.ok();
+    let order = json!({ "data": 1, "algorithm": "RSA-SHA256" });
+    alice
+        .operate("sign", order)
+        .await
+        .refused(404, "KEY_NOT_FOUND");
+}

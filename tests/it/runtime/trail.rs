@@ -1,0 +1,224 @@
+//! What the trail says of each request.
+
+use serde_json::{Value, json};
+use sqlx::Row as _;
+
+use crate::support::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
+
+/// The record of the request that its client called so: it must be the only one.
+async fn recorded(world: &World, request_id: &str) -> Value {
+    let row: Value = sqlx::query(
+        "SELECT to_jsonb(audit) - 'ts' AS record FROM crypto_operations_audit AS audit WHERE request_id = $1",
+    )
+    .bind(request_id)
+    .fetch_one(&world.pool)
+    .await
+    .unwrap()
+    .get("record");
+    let count: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM crypto_operations_audit WHERE request_id = $1")
+            .bind(request_id)
+            .fetch_one(&world.pool)
+            .await
+            .unwrap();
+    assert_eq!(count, 1);
+    row
+}
+
+/// The UUID inside an identifier, as the database shows it.
+fn uuid(id: &str) -> String {
+    let id: sealward::ids::ServiceId = id
+        .replacen(id.split('_').next().unwrap(), "svc", 1)
+        .parse()
+        .unwrap();
+    id.uuid().to_string()
+}
+
+#[tokio::test]
+async fn a_success_is_recorded_with_all_its_fields() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    let named = |name| alice.clone().with("x-request-id", name);
+    let protected = named("one")
+        .post(PROTECT, json!({ "payload": [1, 2, 3] }))
+        .await;
+    let jwe = jwe(&protected);
+    named("two").unprotect(&jwe).await.ok();
+    let record = recorded(&world, "one").await;
+    assert_eq!(
+        record["application_id"],
+        uuid(alice.service.as_ref().unwrap())
+    );
+    assert!(record["api_key_id"].is_string());
+    assert_eq!(record["operation_type"], "encrypt");
+    assert_eq!(record["endpoint"], PROTECT);
+    assert_eq!(record["policy_number"], destination.policy);
+    assert_eq!(record["key_id"], uuid(&destination.key));
+    assert_eq!(record["payload_size_bytes"], "[1,2,3]".len());
+    assert_eq!(record["response_status"], 200);
+    let took = record["response_time_ms"].as_f64().unwrap();
+    assert!(took > 0.0 && took < 30_000.0, "{took}");
+    assert_eq!(
+        (&record["error_code"], &record["error_message"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert_eq!(record["client_address"], "127.0.0.1");
+
+    let record = recorded(&world, "two").await;
+    assert_eq!(record["operation_type"], "decrypt");
+    assert_eq!(record["endpoint"], UNPROTECT);
+    assert_eq!(record["payload_size_bytes"], jwe.to_string().len());
+    assert_eq!(record["key_id"], uuid(&destination.key));
+}
+
+#[tokio::test]
+async fn every_outcome_of_somebody_is_recorded() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    let limited = world
+        .application("limited")
+        .with("allowedOperations", json!(["hash"]))
+        .bound_to(&destination.policy)
+        .await;
+    let long = "x".repeat(2 * 1024 * 1024);
+    let requests = [
+        (&alice, PROTECT, "{", 400, "encrypt", Value::Null),
+        (&alice, PROTECT, "{}", 400, "encrypt", Value::Null),
+        (&alice, UNPROTECT, "{}", 400, "decrypt", Value::Null),
+        (&alice, PROTECT, long.as_str(), 413, "encrypt", Value::Null),
+        (
+            &alice,
+            PROTECT,
+            r#"{"payload":1,"policyNumber":"NONE"}"#,
+            404,
+            "encrypt",
+            json!("NONE"),
+        ),
+        (
+            &limited,
+            PROTECT,
+            r#"{"payload":1}"#,
+            403,
+            "encrypt",
+            json!(destination.policy),
+        ),
+        (
+            &world.admin(),
+            PROTECT,
+            r#"{"payload":1}"#,
+            403,
+            "encrypt",
+            Value::Null,
+        ),
+        (
+            &alice,
+            UNPROTECT,
+            r#"{"protectedPayload":"x"}"#,
+            400,
+            "decrypt",
+            Value::Null,
+        ),
+        (
+            &alice,
+            OPERATIONS,
+            r#"{"operation":"sign","payload":{"data":1,"algorithm":"Ed25519"}}"#,
+            404,
+            "sign",
+            Value::Null,
+        ),
+        (
+            &alice,
+            OPERATIONS,
+            r#"{"operation":"verify","payload":{}}"#,
+            400,
+            "verify",
+            Value::Null,
+        ),
+        (
+            &alice,
+            OPERATIONS,
+            r#"{"operation":"hash","payload":{"data":"abc","algorithm":"SHA-256"}}"#,
+            200,
+            "hash",
+            Value::Null,
+        ),
+    ];
+    for (number, (person, path, body, status, operation, policy)) in
+        requests.into_iter().enumerate()
+    {
+        let name = format!("request {number}");
+        let person = person.clone().with("x-request-id", &name);
+        let answer = person.send_text(axum::http::Method::POST, path, body).await;
+        assert_eq!(answer.status.as_u16(), status, "{}", answer.body);
+        let record = recorded(&world, &name).await;
+        assert_eq!(record["response_status"], status);
+        assert_eq!(record["operation_type"], operation);
+        assert_eq!(record["endpoint"], path);
+        assert_eq!(record["policy_number"], policy);
+        assert_eq!(record["error_code"], answer.json()["error"]["code"]);
+        assert_eq!(
+            record["error_message"].is_string(),
+            status != 200,
+            "{record}"
+        );
+        if operation == "hash" {
+            assert_eq!(record["payload_size_bytes"], "\"abc\"".len());
+        }
+    }
+}
+
+#[tokio::test]
+async fn passing_through_and_dropping_are_recorded() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    for mode in ["passthrough", "drop"] {
+        let change = json!({ "status": "inactive", "failureMode": mode });
+        world.change_policy(&destination, change).await;
+        alice
+            .clone()
+            .with("x-request-id", mode)
+            .protect(json!("abc"))
+            .await
+            .ok();
+        let record = recorded(&world, mode).await;
+        assert_eq!(record["operation_type"], "encrypt");
+        assert_eq!(record["response_status"], 200);
+        assert_eq!(record["payload_size_bytes"], 5);
+        assert_eq!(record["key_id"], Value::Null);
+    }
+}
+
+#[tokio::test]
+async fn requests_of_nobody_are_recorded_and_not_waited_for() {
+    let world = World::new().await;
+    let nobody = world.stranger().with("x-request-id", "nobody");
+    nobody
+        .post(PROTECT, json!({}))
+        .await
+        .refused(401, "AUTHENTICATION_FAILED");
+    crate::support::within(std::time::Duration::from_secs(5), async || {
+        let sql = "SELECT count(*) FROM crypto_operations_audit WHERE request_id = 'nobody'";
+        let count: i64 = sqlx::query_scalar(sql)
+            .fetch_one(&world.pool)
+            .await
+            .unwrap();
+        count == 1
+    })
+    .await;
+    let record = recorded(&world, "nobody").await;
+    assert_eq!(record["application_id"], Value::Null);
+    assert_eq!(record["response_status"], 401);
+    assert_eq!(record["error_code"], "AUTHENTICATION_FAILED");
+}

@@ -1,0 +1,76 @@
+//! What cannot be recorded does not leave.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::support::{PROTECT, UNPROTECT, World, jwe, within};
+
+#[tokio::test]
+async fn without_the_trail_nothing_leaves_and_with_it_again_everything() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    let jwe = jwe(&alice.protect(json!("a secret")).await);
+
+    sqlx::raw_sql("ALTER TABLE crypto_operations_audit RENAME TO hidden")
+        .execute(&world.pool)
+        .await
+        .unwrap();
+    let protected = alice.post(PROTECT, json!({ "payload": "a secret" })).await;
+    let protected = protected.refused(503, "SERVICE_UNAVAILABLE");
+    assert_eq!(protected.header("retry-after"), "1");
+    let opened = alice.post(UNPROTECT, json!({ "jwe": jwe })).await;
+    let opened = opened.refused(503, "SERVICE_UNAVAILABLE");
+    assert!(!opened.body.contains("a secret"));
+    // Refusals are answers too.
+    alice
+        .post(PROTECT, json!({}))
+        .await
+        .refused(503, "SERVICE_UNAVAILABLE");
+    let health = alice.get("/api/v1/health").await;
+    assert_eq!(health.json()["checks"]["audit"]["status"], "unavailable");
+
+    sqlx::raw_sql("ALTER TABLE hidden RENAME TO crypto_operations_audit")
+        .execute(&world.pool)
+        .await
+        .unwrap();
+    within(Duration::from_secs(10), async || {
+        alice.unprotect(&jwe).await.status == 200
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_record_outlives_its_client() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    let jwe = jwe(&alice.protect(json!(1)).await);
+    let alice = alice.with("x-request-id", "gone");
+    let mut writer = world.pool.begin().await.unwrap();
+    sqlx::query("LOCK TABLE crypto_operations_audit IN EXCLUSIVE MODE")
+        .execute(&mut *writer)
+        .await
+        .unwrap();
+    let unprotect = alice.unprotect(&jwe);
+    // Opened by then, and held up by its record.
+    let patience = tokio::time::timeout(Duration::from_millis(500), unprotect);
+    assert!(patience.await.is_err(), "answered without a record");
+    writer.rollback().await.unwrap();
+    within(Duration::from_secs(5), async || {
+        let sql = "SELECT count(*) FROM crypto_operations_audit WHERE request_id = 'gone'";
+        let count: i64 = sqlx::query_scalar(sql)
+            .fetch_one(&world.pool)
+            .await
+            .unwrap();
+        count == 1
+    })
+    .await;
+}

@@ -1,0 +1,115 @@
+//! What came back, and what tests expect of it.
+
+use axum::body::to_bytes;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use serde_json::Value;
+
+/// An answer, read whole.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    pub(super) async fn of(response: Response) -> Self {
+        let (parts, body) = response.into_parts();
+        let body = to_bytes(body, usize::MAX).await.expect("a whole body");
+        Self {
+            status: parts.status,
+            headers: parts.headers,
+            body: String::from_utf8(body.to_vec()).expect("a body of text"),
+        }
+    }
+
+    /// The body as JSON.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// A member of the body that is a string.
+    pub(crate) fn text(&self, member: &str) -> String {
+        let json = self.json();
+        let text = json[member].as_str();
+        text.unwrap_or_else(|| panic!("no {member} in {json}"))
+            .to_owned()
+    }
+
+    /// A header, which must be there.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let value = self.headers.get(name);
+        let value = value.unwrap_or_else(|| panic!("no {name} in {:?}", self.headers));
+        value.to_str().expect("a header of text")
+    }
+
+    /// It was 200.
+    #[track_caller]
+    pub(crate) fn ok(self) -> Self {
+        self.expect(StatusCode::OK)
+    }
+
+    /// It was 201, and tells where.
+    #[track_caller]
+    pub(crate) fn created(self) -> Self {
+        let made = self.expect(StatusCode::CREATED);
+        let path = made.header("location");
+        assert!(path.ends_with(&made.text("id")), "{path}");
+        made
+    }
+
+    /// It was 204, and nothing more.
+    #[track_caller]
+    pub(crate) fn gone(self) {
+        let gone = self.expect(StatusCode::NO_CONTENT);
+        assert_eq!(gone.body, "");
+    }
+
+    /// It was refused with this status and code, in the one form of errors.
+    #[track_caller]
+    pub(crate) fn refused(self, status: u16, code: &str) -> Self {
+        let json = self.json();
+        let told = (self.status.as_u16(), json["error"]["code"].as_str());
+        assert_eq!(told, (status, Some(code)), "{json}");
+        assert_eq!(
+            json["requestId"].as_str(),
+            Some(self.header("x-request-id"))
+        );
+        assert_eq!(self.header("content-type"), "application/json");
+        self
+    }
+
+    /// It was 400 for exactly these fields, each with its code.
+    #[track_caller]
+    pub(crate) fn invalid(self, expected: &[(&str, &str)]) {
+        let answer = self.refused(400, "INVALID_REQUEST");
+        let json = answer.json();
+        let details = json["error"]["details"].as_array().expect("details");
+        let mut found: Vec<(&str, &str)> = details
+            .iter()
+            .map(|detail| {
+                let part = |name: &str| detail[name].as_str().expect("a string");
+                (part("field"), part("code"))
+            })
+            .collect();
+        let mut expected = expected.to_vec();
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{json}");
+    }
+
+    /// What the message says.
+    pub(crate) fn message(&self) -> String {
+        self.json()["error"]["message"]
+            .as_str()
+            .expect("a message")
+            .to_owned()
+    }
+
+    #[track_caller]
+    fn expect(self, status: StatusCode) -> Self {
+        assert_eq!(self.status, status, "{}", self.body);
+        self
+    }
+}

@@ -1,0 +1,92 @@
+//! Whom envelopes are for, and what applications ask of the runtime API.
+
+use serde_json::{Value, json};
+
+use super::{Answer, Person, World};
+
+pub(crate) const PROTECT: &str = "/api/v1/protect";
+pub(crate) const UNPROTECT: &str = "/api/v1/unprotect";
+pub(crate) const OPERATIONS: &str = "/api/v1/operations";
+
+impl World {
+    /// A key of `service`, generated in the token; tells its id.
+    pub(crate) async fn key(&self, service: &str, usage: &str, algorithm: &str) -> String {
+        let order = json!({
+            "serviceId": service,
+            "name": format!("{usage} {algorithm}"),
+            "use": usage,
+            "algorithm": algorithm,
+            "generate": true,
+        });
+        let made = self.admin().post("/admin/keys", order).await;
+        made.created().text("id")
+    }
+
+    /// A service with an envelope key, and a policy that protects for it with that algorithm.
+    pub(crate) async fn destination(&self, name: &str, algorithm: &str, alg: &str) -> Destination {
+        let service = self.service(name).await;
+        let key = self.key(&service, "enc", algorithm).await;
+        let policy = json!({ "name": name, "destinationServiceId": service, "alg": alg });
+        let made = self.admin().post("/admin/policies", policy).await.created();
+        Destination {
+            service,
+            key,
+            policy_id: made.text("id"),
+            policy: made.text("policyNumber"),
+        }
+    }
+
+    /// One that is quick to make.
+    pub(crate) async fn some_destination(&self) -> Destination {
+        self.destination("destination", "P-256", "ECDH-ES+A256KW")
+            .await
+    }
+
+    /// Changes members of a policy.
+    pub(crate) async fn change_policy(&self, destination: &Destination, change: Value) {
+        let path = format!("/admin/policies/{}", destination.policy_id);
+        self.admin().put(&path, change).await.ok();
+    }
+
+    /// Changes members of a key.
+    pub(crate) async fn change_key(&self, key: &str, change: Value) {
+        self.admin()
+            .put(&format!("/admin/keys/{key}"), change)
+            .await
+            .ok();
+    }
+}
+
+/// Whom envelopes are for.
+pub(crate) struct Destination {
+    pub(crate) service: String,
+    pub(crate) key: String,
+    pub(crate) policy_id: String,
+    pub(crate) policy: String,
+}
+
+impl Person<'_> {
+    /// Protects under the policy that the API key is bound to.
+    pub(crate) async fn protect(&self, payload: Value) -> Answer {
+        self.post(PROTECT, json!({ "payload": payload })).await
+    }
+
+    pub(crate) async fn protect_under(&self, policy: &str, payload: Value) -> Answer {
+        let body = json!({ "payload": payload, "policyNumber": policy });
+        self.post(PROTECT, body).await
+    }
+
+    pub(crate) async fn unprotect(&self, jwe: &Value) -> Answer {
+        self.post(UNPROTECT, json!({ "jwe": jwe })).await
+    }
+
+    pub(crate) async fn operate(&self, operation: &str, payload: Value) -> Answer {
+        let body = json!({ "operation": operation, "payload": payload });
+        self.post(OPERATIONS, body).await
+    }
+}
+
+/// The envelope in the answer to protecting.
+pub(crate) fn jwe(protected: &Answer) -> Value {
+    protected.clone().ok().json()["jwe"].clone()
+}

@@ -1,0 +1,142 @@
+//! Those who ask: administrators, applications, strangers.
+
+use std::future::IntoFuture;
+use std::pin::Pin;
+
+use axum::body::Body;
+use axum::http::{Method, Request, header};
+use serde_json::{Value, json};
+
+use super::{Answer, World};
+
+/// Somebody who sends requests.
+#[derive(Clone)]
+pub(crate) struct Person<'w> {
+    world: &'w World,
+    authorization: Option<String>,
+    pub(crate) key: Option<String>,
+    pub(crate) key_id: Option<String>,
+    pub(crate) service: Option<String>,
+    headers: Vec<(&'static str, String)>,
+}
+
+impl<'w> Person<'w> {
+    pub(super) fn new(world: &'w World, authorization: Option<String>) -> Self {
+        Self {
+            world,
+            authorization,
+            key: None,
+            key_id: None,
+            service: None,
+            headers: Vec::new(),
+        }
+    }
+
+    /// The same person, sending this header as well.
+    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    /// Where administrators find this person's key.
+    pub(crate) fn path_of_key(&self) -> String {
+        let id = self.key_id.as_ref().expect("a key of its own");
+        format!("/admin/api-keys/{id}")
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(Method::GET, path, None).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
+        self.send(Method::POST, path, Some(body)).await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: Value) -> Answer {
+        self.send(Method::PUT, path, Some(body)).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
+        self.send(Method::DELETE, path, None).await
+    }
+
+    /// Sends a body as it is, whatever it is.
+    pub(crate) async fn send_text(&self, method: Method, path: &str, body: &str) -> Answer {
+        let request = self.request(method, path);
+        let request = request.header(header::CONTENT_TYPE, "application/json");
+        let body = Body::from(body.to_owned());
+        self.world
+            .send(request.body(body).expect("a request"))
+            .await
+    }
+
+    async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+        match body {
+            Some(body) => self.send_text(method, path, &body.to_string()).await,
+            None => {
+                let request = self.request(method, path).body(Body::empty());
+                self.world.send(request.expect("a request")).await
+            }
+        }
+    }
+
+    fn request(&self, method: Method, path: &str) -> axum::http::request::Builder {
+        let mut request = Request::builder().method(method).uri(path);
+        if let Some(authorization) = &self.authorization {
+            request = request.header(header::AUTHORIZATION, authorization);
+        }
+        for (name, value) in &self.headers {
+            request = request.header(*name, value);
+        }
+        request
+    }
+}
+
+/// An application in the making.
+pub(crate) struct Application<'w> {
+    world: &'w World,
+    name: String,
+    key: Value,
+}
+
+impl<'w> Application<'w> {
+    pub(super) fn new(world: &'w World, name: &str) -> Self {
+        Self {
+            world,
+            name: name.to_owned(),
+            key: json!({ "name": name, "type": "live" }),
+        }
+    }
+
+    /// Its key is bound to the policy with this number.
+    pub(crate) fn bound_to(self, policy: &str) -> Self {
+        self.with("policyNumber", json!(policy))
+    }
+
+    /// Its key has this member.
+    pub(crate) fn with(mut self, member: &str, value: Value) -> Self {
+        self.key[member] = value;
+        self
+    }
+}
+
+impl<'w> IntoFuture for Application<'w> {
+    type Output = Person<'w>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Person<'w>> + 'w>>;
+
+    fn into_future(mut self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let service = self.world.service(&self.name).await;
+            self.key["serviceId"] = json!(service);
+            let made = self.world.admin().post("/admin/api-keys", self.key).await;
+            let made = made.created();
+            let key = made.text("secret");
+            Person {
+                service: Some(service),
+                key_id: Some(made.text("id")),
+                key: Some(key.clone()),
+                ..self.world.person(&key)
+            }
+        })
+    }
+}

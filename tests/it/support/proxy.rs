@@ -1,0 +1,130 @@
+//! A proxy in front of Postgres that can fall silent, as a network does.
+
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+
+use sqlx::postgres::PgConnectOptions;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::sync::{broadcast, watch};
+use tokio::task::JoinSet;
+
+/// Forwards connections until it is told to fall silent; what is in flight is then kept back.
+pub(crate) struct Proxy {
+    is_open: watch::Sender<bool>,
+    hang_up: broadcast::Sender<()>,
+    _forwarding: JoinSet<()>,
+}
+
+/// Where Postgres listens.
+enum Target {
+    Folder(PathBuf, u16),
+    Host(String, u16),
+}
+
+impl Proxy {
+    /// A proxy in front of where `options` lead, and the options that lead through it.
+    pub(crate) async fn in_front_of(options: &PgConnectOptions) -> (PgConnectOptions, Self) {
+        let target = match options.get_socket() {
+            Some(folder) => Target::Folder(folder.clone(), options.get_port()),
+            None => Target::Host(options.get_host().to_owned(), options.get_port()),
+        };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+        let listener = listener.expect("a free port");
+        let port = listener.local_addr().expect("its address").port();
+        let (is_open, watched) = watch::channel(true);
+        let (hang_up, _) = broadcast::channel(1);
+        let mut forwarding = JoinSet::new();
+        forwarding.spawn(accept(listener, target, watched, hang_up.clone()));
+        let proxy = Self {
+            is_open,
+            hang_up,
+            _forwarding: forwarding,
+        };
+        let through = options.clone().host("127.0.0.1").port(port);
+        (through, proxy)
+    }
+
+    /// Lets nothing through any more, and closes nothing.
+    pub(crate) fn fall_silent(&self) {
+        self.is_open.send_replace(false);
+    }
+
+    /// Falls silent, and closes every connection there is.
+    pub(crate) fn hang_up(&self) {
+        self.fall_silent();
+        // Without a connection there is nobody to tell.
+        let _ = self.hang_up.send(());
+    }
+
+    /// Lets everything through again, what was kept back first.
+    pub(crate) fn speak_again(&self) {
+        self.is_open.send_replace(true);
+    }
+}
+
+async fn accept(
+    listener: TcpListener,
+    target: Target,
+    is_open: watch::Receiver<bool>,
+    hang_up: broadcast::Sender<()>,
+) {
+    let mut connections = JoinSet::new();
+    while let Ok((client, _)) = listener.accept().await {
+        match &target {
+            Target::Folder(folder, port) => {
+                let socket = folder.join(format!(".s.PGSQL.{port}"));
+                let server = UnixStream::connect(socket)
+                    .await
+                    .expect("Postgres is there");
+                let (from, to) = server.into_split();
+                let ended = [hang_up.subscribe(), hang_up.subscribe()];
+                join(&mut connections, client, (from, to), &is_open, ended);
+            }
+            Target::Host(host, port) => {
+                let server = TcpStream::connect((host.as_str(), *port)).await;
+                let (from, to) = server.expect("Postgres is there").into_split();
+                let ended = [hang_up.subscribe(), hang_up.subscribe()];
+                join(&mut connections, client, (from, to), &is_open, ended);
+            }
+        }
+    }
+}
+
+fn join(
+    connections: &mut JoinSet<()>,
+    client: TcpStream,
+    (from_server, to_server): (
+        impl AsyncRead + Unpin + Send + 'static,
+        impl AsyncWrite + Unpin + Send + 'static,
+    ),
+    is_open: &watch::Receiver<bool>,
+    [mut there, mut back]: [broadcast::Receiver<()>; 2],
+) {
+    let (from_client, to_client) = client.into_split();
+    let is_open = is_open.clone();
+    let forwarding = forward(from_client, to_server, is_open.clone());
+    connections.spawn(async move {
+        tokio::select! { () = forwarding => {}, _ = there.recv() => {} }
+    });
+    let forwarding = forward(from_server, to_client, is_open);
+    connections.spawn(async move {
+        tokio::select! { () = forwarding => {}, _ = back.recv() => {} }
+    });
+}
+
+async fn forward(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    mut is_open: watch::Receiver<bool>,
+) {
+    let mut bytes = vec![0; 16 * 1024];
+    while let Ok(read) = from.read(&mut bytes).await {
+        if read == 0
+            || is_open.wait_for(|is_open| *is_open).await.is_err()
+            || to.write_all(&bytes[..read]).await.is_err()
+        {
+            return;
+        }
+    }
+}

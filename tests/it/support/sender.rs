@@ -1,0 +1,140 @@
+//! Somebody else who makes envelopes: every part can be made wrong, and what follows from it right.
+
+use aes_gcm::aead::{Aead as _, KeyInit as _, Payload};
+use aes_gcm::{Aes128Gcm, Aes256Gcm};
+use aws_lc_rs::agreement::{ECDH_P256, PrivateKey, UnparsedPublicKey, agree};
+use aws_lc_rs::key_wrap::{AES_256, AesKek, KeyWrap as _};
+use aws_lc_rs::rsa::{OAEP_SHA256_MGF1SHA256, OaepPublicEncryptingKey, PublicEncryptingKey};
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
+use sealward::json::Text;
+use sealward::material::{PublicKey, PublicParts};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::{Destination, World};
+
+/// An envelope in the making, with the header of ours.
+pub(crate) struct Sender {
+    public: PublicKey,
+    pub(crate) header: Value,
+    pub(crate) content_key: Vec<u8>,
+    pub(crate) iv: Vec<u8>,
+    pub(crate) plaintext: Vec<u8>,
+}
+
+impl Sender {
+    /// For the key of `destination`, RSA or P-256, as its record shows it.
+    pub(crate) async fn to(world: &World, destination: &Destination) -> Self {
+        let path = format!("/admin/keys/{}", destination.key);
+        let jwk = world.admin().get(&path).await.ok().json()["publicKey"].to_string();
+        let public = PublicKey::from_jwk(Text::parse(jwk.as_bytes()).unwrap()).unwrap();
+        let alg = match public.parts() {
+            PublicParts::Rsa { .. } => "RSA-OAEP-256",
+            _ => "ECDH-ES+A256KW",
+        };
+        let header = json!({ "alg": alg, "enc": "A256GCM", "kid": destination.key, "cty": "json" });
+        Self {
+            public,
+            header,
+            content_key: vec![7; 32],
+            iv: vec![9; 12],
+            plaintext: b"[1,2]".to_vec(),
+        }
+    }
+
+    /// The same, for another key than its header says.
+    pub(crate) fn with_key_of(mut self, other: Self) -> Self {
+        self.public = other.public;
+        self
+    }
+
+    /// The five members.
+    pub(crate) fn envelope(mut self) -> Value {
+        let encrypted_key = match self.public.parts() {
+            PublicParts::Rsa { .. } => self.encrypted(),
+            _ => self.agreed(),
+        };
+        let protected = BASE64URL.encode(self.header.to_string());
+        let payload = Payload {
+            msg: &self.plaintext,
+            aad: protected.as_bytes(),
+        };
+        // A key of a length that the cipher does not have is as good as any: the receiver has none.
+        let sealed = match <[u8; 12]>::try_from(self.iv.as_slice()) {
+            Ok(iv) if self.content_key.len() == 16 => Aes128Gcm::new_from_slice(&self.content_key)
+                .unwrap()
+                .encrypt(&iv.into(), payload),
+            Ok(iv) => {
+                let mut key = self.content_key.clone();
+                key.resize(32, 0);
+                Aes256Gcm::new_from_slice(&key)
+                    .unwrap()
+                    .encrypt(&iv.into(), payload)
+            }
+            Err(_) => Ok(vec![0; self.plaintext.len() + 16]),
+        };
+        let mut ciphertext = sealed.unwrap();
+        let tag = ciphertext.split_off(ciphertext.len() - 16);
+        json!({
+            "protected": protected,
+            "encrypted_key": BASE64URL.encode(encrypted_key),
+            "iv": BASE64URL.encode(&self.iv),
+            "ciphertext": BASE64URL.encode(ciphertext),
+            "tag": BASE64URL.encode(tag),
+        })
+    }
+
+    fn encrypted(&self) -> Vec<u8> {
+        let key = PublicEncryptingKey::from_der(&self.public.to_spki()).unwrap();
+        let key = OaepPublicEncryptingKey::new(key).unwrap();
+        let mut wrapped = vec![0; key.ciphertext_size()];
+        key.encrypt(
+            &OAEP_SHA256_MGF1SHA256,
+            &self.content_key,
+            &mut wrapped,
+            None,
+        )
+        .unwrap();
+        wrapped
+    }
+
+    /// Adds the ephemeral point to the header, unless there is one already.
+    fn agreed(&mut self) -> Vec<u8> {
+        let PublicParts::Ec { point, .. } = self.public.parts() else {
+            panic!("no key to agree with");
+        };
+        let ephemeral = PrivateKey::generate(&ECDH_P256).unwrap();
+        let own = ephemeral.compute_public_key().unwrap();
+        if self.header.get("epk").is_none() {
+            self.header["epk"] = epk(&own.as_ref()[1..]);
+        }
+        let peer = UnparsedPublicKey::new(&ECDH_P256, point);
+        let kek = agree(&ephemeral, peer, (), |secret| Ok(concat_kdf(secret))).unwrap();
+        let mut wrapped = vec![0; self.content_key.len() + 8];
+        AesKek::new(&AES_256, &kek)
+            .unwrap()
+            .wrap(&self.content_key, &mut wrapped)
+            .unwrap();
+        wrapped
+    }
+}
+
+/// The ephemeral key of a header, from x and y.
+pub(crate) fn epk(coordinates: &[u8]) -> Value {
+    let (x, y) = coordinates.split_at(32);
+    json!({ "kty": "EC", "crv": "P-256", "x": BASE64URL.encode(x), "y": BASE64URL.encode(y) })
+}
+
+/// RFC 7518, section 4.6.2, for one round and without parties.
+fn concat_kdf(secret: &[u8]) -> [u8; 32] {
+    let alg = b"ECDH-ES+A256KW";
+    let mut hash = Sha256::new();
+    hash.update(1_u32.to_be_bytes());
+    hash.update(secret);
+    hash.update(u32::try_from(alg.len()).unwrap().to_be_bytes());
+    hash.update(alg);
+    hash.update([0; 8]);
+    hash.update(256_u32.to_be_bytes());
+    hash.finalize().into()
+}

@@ -1,0 +1,187 @@
+//! A whole service, in process, over a database of its own.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Request;
+use sealward::auth::LiveKey;
+use sealward::catalog::Catalog;
+use sealward::clock::{Clock, Entropy};
+use sealward::management::api_keys::{self, ApiKeyDraft};
+use sealward::management::{Actor, Context, Member, Proposal};
+use sealward::server::Service;
+use sealward::settings::{Settings, Stage};
+use secrecy::ExposeSecret as _;
+use serde_json::json;
+use sqlx::PgPool;
+use sqlx::postgres::PgConnectOptions;
+use tower::ServiceExt as _;
+
+use super::people::{Application, Person};
+use super::{Answer, Database, postgres, promise};
+
+/// One instance of the service and what it stands on.
+pub(crate) struct World {
+    pub(crate) clock: Clock,
+    pub(crate) pool: PgPool,
+    service: Service,
+    stage: Stage,
+    admin_key: String,
+    // Dropped last: nothing may use it any more.
+    database: std::sync::Arc<Database>,
+}
+
+impl World {
+    /// A world in development, at the present time.
+    pub(crate) async fn new() -> Self {
+        Self::at(Clock::system(), Stage::Development).await
+    }
+
+    /// A world of that stage, at the time of that clock.
+    pub(crate) async fn at(clock: Clock, stage: Stage) -> Self {
+        let database = Database::new().await;
+        let admin_key = first_admin_key(&clock, &database.pool()).await;
+        let options = database.options().clone();
+        Self::start(clock, stage, database.into(), options, admin_key).await
+    }
+
+    /// Another instance over the same database.
+    pub(crate) async fn another(&self) -> Self {
+        self.another_by(self.database.options().clone()).await
+    }
+
+    /// Another instance that reaches the same database by these options.
+    pub(crate) async fn another_by(&self, options: PgConnectOptions) -> Self {
+        let database = self.database.clone();
+        let admin_key = self.admin_key.clone();
+        let clock = self.clock.clone();
+        Self::start(clock, self.stage, database, options, admin_key).await
+    }
+
+    /// The same instance, ended in good order and started again.
+    pub(crate) async fn restarted(self) -> Self {
+        self.service.finish().await;
+        let options = self.database.options().clone();
+        let (clock, database) = (self.clock, self.database);
+        Self::start(clock, self.stage, database, options, self.admin_key).await
+    }
+
+    /// How to reach the database.
+    pub(crate) fn database(&self) -> &PgConnectOptions {
+        self.database.options()
+    }
+
+    /// An administrator.
+    pub(crate) fn admin(&self) -> Person<'_> {
+        self.person(&self.admin_key)
+    }
+
+    /// The administrator's key.
+    pub(crate) fn admin_key(&self) -> &str {
+        &self.admin_key
+    }
+
+    /// Whoever holds `key`.
+    pub(crate) fn person(&self, key: &str) -> Person<'_> {
+        Person::new(self, Some(format!("Bearer {key}")))
+    }
+
+    /// Somebody without a key.
+    pub(crate) fn stranger(&self) -> Person<'_> {
+        Person::new(self, None)
+    }
+
+    /// A calling application: its service and a key, once it is awaited.
+    pub(crate) fn application(&self, name: &str) -> Application<'_> {
+        Application::new(self, name)
+    }
+
+    /// A service of that name.
+    pub(crate) async fn service(&self, name: &str) -> String {
+        let made = self
+            .admin()
+            .post("/admin/services", json!({ "name": name }))
+            .await;
+        made.created().text("id")
+    }
+
+    /// A policy that protects for `destination`.
+    pub(crate) async fn policy(&self, destination: &str) -> String {
+        let policy = json!({ "name": "policy", "destinationServiceId": destination });
+        let made = self.admin().post("/admin/policies", policy).await;
+        made.created().text("policyNumber")
+    }
+
+    /// Ends the key of `person`.
+    pub(crate) async fn revoke(&self, person: &Person<'_>) {
+        self.admin().delete(&person.path_of_key()).await.gone();
+    }
+
+    /// Sends a request as it is.
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let response = self.service.router().oneshot(request).await;
+        let answer = Answer::of(response.expect("the router always answers")).await;
+        promise::keep(&method, &path, &answer);
+        answer
+    }
+
+    async fn start(
+        clock: Clock,
+        stage: Stage,
+        database: std::sync::Arc<Database>,
+        options: PgConnectOptions,
+        admin_key: String,
+    ) -> Self {
+        let settings = Settings {
+            environment: stage,
+            ..Settings::default()
+        };
+        let pool = postgres::pool(options);
+        let token = super::token::token().await;
+        let service = Service::start(
+            clock.clone(),
+            Entropy::system(),
+            settings,
+            pool.clone(),
+            token,
+        );
+        Self {
+            clock,
+            pool,
+            service,
+            stage,
+            admin_key,
+            database,
+        }
+    }
+}
+
+/// Polls until `is_so` says so, for at most `patience`; says how long that took.
+pub(crate) async fn within(patience: Duration, mut is_so: impl AsyncFnMut() -> bool) -> Duration {
+    let started = tokio::time::Instant::now();
+    while !is_so().await {
+        assert!(started.elapsed() < patience, "not within {patience:?}");
+        tokio::task::yield_now().await;
+    }
+    started.elapsed()
+}
+
+/// The first admin key is made beside the API, as an operator makes it.
+async fn first_admin_key(clock: &Clock, pool: &PgPool) -> String {
+    let context = Context {
+        clock: clock.clone(),
+        entropy: Entropy::system(),
+        catalog: Catalog::new(),
+        pool: pool.clone(),
+        actor: Actor::system("test"),
+    };
+    let draft = ApiKeyDraft {
+        name: Member::Given("first".to_owned()),
+        kind: Member::Given("admin".to_owned()),
+        ..ApiKeyDraft::default()
+    };
+    let made = api_keys::create(&context, Proposal::from(draft)).await;
+    let secret: LiveKey = made.expect("the first admin key").secret;
+    secret.expose_secret().to_owned()
+}

@@ -1,0 +1,147 @@
+//! Whether the time in which an envelope is refused tells why it was, in the manner of dudect: two
+//! kinds of fault in random order, the times of each compared by Welch's t-test. Whole requests are
+//! timed, from the router to the answer, with the token, the trail and all.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    dead_code,
+    unused_imports,
+    reason = "a check with the support of the integration tests"
+)]
+
+mod compare;
+#[path = "../it/support/mod.rs"]
+mod support;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
+use serde_json::{Value, json};
+
+use compare::{KEPT, SUSPICIOUS, median, welch};
+use support::{Destination, Person, Sender, World, epk};
+
+/// Requests of each kind, unless the first argument says otherwise.
+const SAMPLES: usize = 10_000;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let samples = std::env::args().find_map(|argument| argument.parse().ok());
+    let samples = samples.unwrap_or(SAMPLES);
+    let world = World::new().await;
+    let mut is_suspicious = false;
+    println!("{samples} requests of each kind; t beyond {SUSPICIOUS} tells two kinds apart\n");
+    println!("| key | fault | against | median µs | median µs | t of all | of 95 % | of 75 % |");
+    println!("|---|---|---|--:|--:|--:|--:|--:|");
+    for (algorithm, alg) in [("RSA-2048", "RSA-OAEP-256"), ("P-256", "ECDH-ES+A256KW")] {
+        let destination = world.destination(algorithm, algorithm, alg).await;
+        let mallory = unlimited(&world, algorithm, &destination.policy).await;
+        let reference = damaged(
+            &sound(&world, &destination).await.envelope(),
+            "tag",
+            |tag| tag[3] ^= 1,
+        );
+        for (fault, envelope) in faults(&world, &destination).await {
+            let times = interleaved(&mallory, [&envelope, &reference], samples).await;
+            let medians = times.clone().map(median);
+            let compared = KEPT.map(|kept| welch(&times, kept));
+            let [all, most, many] = compared;
+            println!(
+                "| {algorithm} | {fault} | tag | {:.1} | {:.1} | {all:.2} | {most:.2} | {many:.2} |",
+                medians[0], medians[1]
+            );
+            is_suspicious |= compared.iter().any(|t| t.abs() > SUSPICIOUS);
+        }
+    }
+    if is_suspicious {
+        println!("\nsome kinds of fault are told apart by their times");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+async fn sound(world: &World, destination: &Destination) -> Sender {
+    Sender::to(world, destination).await
+}
+
+/// What is compared with a wrong tag.
+async fn faults(world: &World, destination: &Destination) -> Vec<(&'static str, Value)> {
+    let envelope = sound(world, destination).await.envelope();
+    let mut short_key = sound(world, destination).await;
+    short_key.content_key = vec![7; 16];
+    let mut not_json = sound(world, destination).await;
+    not_json.plaintext = b"[1,2}".to_vec();
+    let mut faults = vec![
+        // The same against itself: what the machine makes of no difference at all.
+        ("tag", damaged(&envelope, "tag", |tag| tag[3] ^= 1)),
+        (
+            "wrapped key changed",
+            damaged(&envelope, "encrypted_key", |key| key[9] ^= 1),
+        ),
+        (
+            "wrapped key too short",
+            damaged(&envelope, "encrypted_key", |key| _ = key.pop()),
+        ),
+        (
+            "wrapped key of zeros",
+            damaged(&envelope, "encrypted_key", |key| key.fill(0)),
+        ),
+        ("content key too short", short_key.envelope()),
+        ("iv too long", damaged(&envelope, "iv", |iv| iv.push(0))),
+        ("no JSON", not_json.envelope()),
+    ];
+    if sound(world, destination).await.header["alg"] == "ECDH-ES+A256KW" {
+        let mut off_the_curve = sound(world, destination).await;
+        off_the_curve.header["epk"] = epk(&[5; 64]);
+        faults.push(("point off the curve", off_the_curve.envelope()));
+    }
+    faults
+}
+
+fn damaged(envelope: &Value, member: &str, damage: fn(&mut Vec<u8>)) -> Value {
+    let mut bytes = BASE64URL
+        .decode(envelope[member].as_str().unwrap())
+        .unwrap();
+    damage(&mut bytes);
+    let mut envelope = envelope.clone();
+    envelope[member] = json!(BASE64URL.encode(bytes));
+    envelope
+}
+
+/// An application that may ask as often as it likes.
+async fn unlimited<'w>(world: &'w World, name: &str, policy: &str) -> Person<'w> {
+    let mallory = world
+        .application(&format!("mallory of {name}"))
+        .bound_to(policy)
+        .await;
+    let service = format!("/admin/services/{}", mallory.service.as_ref().unwrap());
+    let limit = json!({
+        "tier": "enterprise",
+        "rateLimit": { "requestsPerSecond": 1_000_000, "burst": 1_000_000 },
+    });
+    world.admin().put(&service, limit).await.ok();
+    mallory
+}
+
+/// Microseconds of requests with one envelope or the other, whichever the dice say.
+async fn interleaved(
+    mallory: &Person<'_>,
+    envelopes: [&Value; 2],
+    samples: usize,
+) -> [Vec<f64>; 2] {
+    let mut times = [Vec::with_capacity(samples), Vec::with_capacity(samples)];
+    while times.iter().any(|times| times.len() < samples) {
+        let one = usize::from(rand::random::<bool>());
+        let started = Instant::now();
+        let answer = mallory.unprotect(envelopes[one]).await;
+        let took = started.elapsed();
+        assert_eq!(answer.status, 500, "{}", answer.body);
+        times[one].push(took.as_secs_f64() * 1e6);
+    }
+    times
+}
