@@ -5,27 +5,27 @@
 //! in a token has either its record or its intent, and without a record nothing uses it.
 
 mod adopt;
+mod generate;
+mod import;
+mod made;
 pub(super) mod store;
 
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use hsm::{
-    ErrorKind, GenerateKey, HsmError, ImportError, ImportKey, ImportWrapped, KeyClass, KeyMaterial,
-    KeyName, KeyRef, Purpose,
-};
+use hsm::{ErrorKind, HsmError, KeyName, KeyRef};
 use sqlx::PgPool;
 use uuid::Uuid;
-use zeroize::Zeroizing;
 
-use super::import_key::{ImportKeyRecord, Mechanism};
 use super::{Comparison, Usage, token_terms};
 use crate::clock::{Clock, Entropy};
-use crate::ids::{ImportKeyId, KeyId, ServiceId};
-use crate::material::{Algorithm, PrivateKey, PublicKey, SecretKey};
+use crate::ids::{KeyId, ServiceId};
+use crate::material::Algorithm;
 use crate::problem::{Code, Problem};
 
 pub use self::adopt::Described;
+pub use self::import::Wrapped;
+pub use self::made::{Made, NotMade};
 
 /// The tokens, and what is under way in them.
 #[derive(Clone, Debug)]
@@ -38,34 +38,6 @@ pub struct Vault {
     pub(super) latest: Arc<ArcSwap<Comparison>>,
 }
 
-/// The secret half of a key, in the token and not yet recorded.
-#[derive(Debug)]
-#[must_use = "it is in the token: record it, or have the vault discard it"]
-pub struct Made {
-    /// The identifier the key will have.
-    pub id: KeyId,
-    /// What kind of key it is.
-    pub algorithm: Algorithm,
-    /// How the tokens name it.
-    pub name: KeyName,
-    /// Its public half; none for secret keys.
-    pub public: Option<PublicKey>,
-}
-
-/// Why nothing was made.
-#[derive(Debug, thiserror::Error)]
-pub enum NotMade {
-    /// What was handed in cannot become such a key.
-    #[error("{}", .0.message)]
-    Problem(Problem),
-    /// The token did not do it.
-    #[error(transparent)]
-    Token(#[from] HsmError),
-    /// The database did not take the intent.
-    #[error(transparent)]
-    Database(#[from] sqlx::Error),
-}
-
 /// For whom a key is made, and what for.
 #[derive(Clone, Copy, Debug)]
 pub struct Destiny {
@@ -73,21 +45,6 @@ pub struct Destiny {
     pub service_id: ServiceId,
     /// What it will be used for.
     pub usage: Usage,
-}
-
-/// A key wrapped for the token, as it came.
-#[derive(Debug)]
-pub struct Wrapped {
-    /// What it was wrapped with.
-    pub import_key: ImportKeyId,
-    /// How.
-    pub mechanism: Mechanism,
-    /// The wrapped key.
-    pub ciphertext: Vec<u8>,
-    /// What kind of key it is.
-    pub algorithm: Algorithm,
-    /// Its public half, where it was given.
-    pub public: Option<PublicKey>,
 }
 
 impl Vault {
@@ -113,152 +70,6 @@ impl Vault {
     #[must_use]
     pub fn token(&self) -> &hsm::Token {
         &self.token
-    }
-
-    /// Has the token make a key.
-    ///
-    /// # Errors
-    /// When the token or the database does not do it.
-    pub async fn generate(&self, destiny: Destiny, algorithm: Algorithm) -> Result<Made, NotMade> {
-        let id = self.intend(destiny.service_id).await?;
-        let made = self.token.generate(GenerateKey {
-            id: id.uuid().as_bytes().to_vec(),
-            label: id.to_string(),
-            algorithm: token_terms::algorithm(algorithm),
-            purpose: destiny.usage.purpose(),
-        });
-        let made = self.or_forget(id.uuid(), made.await).await?;
-        self.made(id, algorithm, made.key, made.public).await
-    }
-
-    /// Puts a private key in plaintext into the token.
-    ///
-    /// # Errors
-    /// When the token or the database does not do it.
-    pub async fn import_private(
-        &self,
-        destiny: Destiny,
-        key: &PrivateKey,
-    ) -> Result<Made, NotMade> {
-        self.import(destiny, key.algorithm(), token_terms::material(key))
-            .await
-    }
-
-    /// Puts a secret key in plaintext into the token.
-    ///
-    /// # Errors
-    /// When the token or the database does not do it.
-    pub async fn import_secret(
-        &self,
-        destiny: Destiny,
-        algorithm: Algorithm,
-        key: &SecretKey,
-    ) -> Result<Made, NotMade> {
-        let bytes = Zeroizing::new(key.bytes().to_vec());
-        self.import(destiny, algorithm, KeyMaterial::Secret(bytes))
-            .await
-    }
-
-    async fn import(
-        &self,
-        destiny: Destiny,
-        algorithm: Algorithm,
-        material: KeyMaterial,
-    ) -> Result<Made, NotMade> {
-        let id = self.intend(destiny.service_id).await?;
-        let made = self.token.import(ImportKey {
-            id: id.uuid().as_bytes().to_vec(),
-            label: id.to_string(),
-            algorithm: token_terms::algorithm(algorithm),
-            purpose: destiny.usage.purpose(),
-            material,
-        });
-        let made = made.await.map_err(|error| not_imported("", error));
-        let made = self.or_forget(id.uuid(), made).await?;
-        self.made(id, algorithm, made.key, made.public).await
-    }
-
-    /// Has the token unwrap a key. One of the import key's attempts is spent, whatever comes of it.
-    ///
-    /// # Errors
-    /// When the import key takes no more, when the wrapped key is not what it should be, or when
-    /// the token or the database does not do it.
-    pub async fn import_wrapped(
-        &self,
-        destiny: Destiny,
-        wrapped: Wrapped,
-    ) -> Result<Made, NotMade> {
-        let attempted =
-            ImportKeyRecord::attempt(&self.pool, wrapped.import_key, self.clock.now()).await?;
-        let record = attempted.ok_or_else(|| {
-            NotMade::Problem(Problem::new(
-                "wrappedKey.importKeyId",
-                Code::Unknown,
-                "there is no such import key, or it has expired, been used or been tried too often",
-            ))
-        })?;
-        if record.mechanism != wrapped.mechanism {
-            return Err(NotMade::Problem(Problem::new(
-                "wrappedKey.mechanism",
-                Code::Conflict,
-                "the import key was made for the other mechanism",
-            )));
-        }
-        let id = self.intend(destiny.service_id).await?;
-        let made = self.token.import_wrapped(ImportWrapped {
-            id: id.uuid().as_bytes().to_vec(),
-            label: id.to_string(),
-            algorithm: token_terms::algorithm(wrapped.algorithm),
-            purpose: destiny.usage.purpose(),
-            import_key: KeyRef::private(*wrapped.import_key.uuid().as_bytes()),
-            mechanism: wrapped.mechanism.token_term(),
-            wrapped: wrapped.ciphertext,
-            public: wrapped.public.as_ref().map(token_terms::public),
-        });
-        let made = made
-            .await
-            .map_err(|error| not_imported("wrappedKey", error));
-        let made = self.or_forget(id.uuid(), made).await?;
-        self.made(id, wrapped.algorithm, made.key, made.public)
-            .await
-    }
-
-    /// Makes the wrapping key of an import.
-    ///
-    /// # Errors
-    /// When the token lacks the mechanism, or the token or the database does not do it.
-    pub async fn make_import_key(
-        &self,
-        mechanism: Mechanism,
-    ) -> Result<(ImportKeyId, PublicKey), NotMade> {
-        if !self
-            .token
-            .import_mechanisms()
-            .await?
-            .contains(&mechanism.token_term())
-        {
-            return Err(NotMade::Problem(Problem::new(
-                "mechanism",
-                Code::Unsupported,
-                "the token lacks this mechanism",
-            )));
-        }
-        let id = ImportKeyId::new(&self.clock, &self.entropy);
-        let now = self.clock.now();
-        store::intend(&self.pool, id.uuid(), store::Purpose::ImportKey, now).await?;
-        let made = self.token.generate(GenerateKey {
-            id: id.uuid().as_bytes().to_vec(),
-            label: id.to_string(),
-            algorithm: hsm::KeyAlgorithm::Rsa4096,
-            purpose: Purpose::Import,
-        });
-        let made = self.or_forget(id.uuid(), made.await).await?;
-        let public = made.public.map(token_terms::public_of);
-        match public {
-            Some(Ok(public)) => Ok((id, public)),
-            Some(Err(problem)) => Err(NotMade::Problem(problem)),
-            None => Err(NotMade::Problem(no_public_half())),
-        }
     }
 
     /// Takes a key out of the token again that no record will name. What cannot be taken out now
@@ -343,43 +154,6 @@ impl Vault {
         };
         Ok(Made { public, ..made })
     }
-}
-
-impl Made {
-    /// The key in the token.
-    #[must_use]
-    pub fn token_key(&self) -> KeyRef {
-        let class = if self.algorithm.is_secret() {
-            KeyClass::Secret
-        } else {
-            KeyClass::Private
-        };
-        KeyRef {
-            name: self.name.clone(),
-            class,
-        }
-    }
-}
-
-fn not_imported(member: &str, error: ImportError) -> NotMade {
-    let (code, told) = match error {
-        ImportError::Token(error) => return NotMade::Token(error),
-        ImportError::Unsupported(_) => (
-            Code::Unsupported,
-            "the token cannot take in a key of this kind in this way",
-        ),
-        ImportError::Malformed(told) => (Code::Format, told),
-        ImportError::NotUnwrapped => (
-            Code::Format,
-            "the token cannot unwrap this into such a key with this import key",
-        ),
-        ImportError::Mismatch => return unlike_half(),
-        ImportError::Weaker(_) => (
-            Code::Unsupported,
-            "the token would keep this key weaker than it must",
-        ),
-    };
-    NotMade::Problem(Problem::new(member, code, told))
 }
 
 fn unlike_half() -> NotMade {

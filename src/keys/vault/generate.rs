@@ -1,0 +1,65 @@
+//! Keys that the token makes.
+
+use hsm::{GenerateKey, Purpose};
+
+use super::{Destiny, Made, NotMade, Vault, no_public_half, store};
+use crate::ids::ImportKeyId;
+use crate::keys::{Mechanism, token_terms};
+use crate::material::{Algorithm, PublicKey};
+use crate::problem::{Code, Problem};
+
+impl Vault {
+    /// Has the token make a key.
+    ///
+    /// # Errors
+    /// When the token or the database does not do it.
+    pub async fn generate(&self, destiny: Destiny, algorithm: Algorithm) -> Result<Made, NotMade> {
+        let id = self.intend(destiny.service_id).await?;
+        let made = self.token.generate(GenerateKey {
+            id: id.uuid().as_bytes().to_vec(),
+            label: id.to_string(),
+            algorithm: token_terms::algorithm(algorithm),
+            purpose: destiny.usage.purpose(),
+        });
+        let made = self.or_forget(id.uuid(), made.await).await?;
+        self.made(id, algorithm, made.key, made.public).await
+    }
+
+    /// Makes the wrapping key of an import.
+    ///
+    /// # Errors
+    /// When the token lacks the mechanism, or the token or the database does not do it.
+    pub async fn make_import_key(
+        &self,
+        mechanism: Mechanism,
+    ) -> Result<(ImportKeyId, PublicKey), NotMade> {
+        if !self
+            .token
+            .import_mechanisms()
+            .await?
+            .contains(&mechanism.token_term())
+        {
+            return Err(NotMade::Problem(Problem::new(
+                "mechanism",
+                Code::Unsupported,
+                "the token lacks this mechanism",
+            )));
+        }
+        let id = ImportKeyId::new(&self.clock, &self.entropy);
+        let now = self.clock.now();
+        store::intend(&self.pool, id.uuid(), store::Purpose::ImportKey, now).await?;
+        let made = self.token.generate(GenerateKey {
+            id: id.uuid().as_bytes().to_vec(),
+            label: id.to_string(),
+            algorithm: hsm::KeyAlgorithm::Rsa4096,
+            purpose: Purpose::Import,
+        });
+        let made = self.or_forget(id.uuid(), made.await).await?;
+        let public = made.public.map(token_terms::public_of);
+        match public {
+            Some(Ok(public)) => Ok((id, public)),
+            Some(Err(problem)) => Err(NotMade::Problem(problem)),
+            None => Err(NotMade::Problem(no_public_half())),
+        }
+    }
+}

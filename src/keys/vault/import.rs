@@ -1,0 +1,140 @@
+//! Keys that come from elsewhere, in plaintext or wrapped.
+
+use hsm::{ImportError, ImportKey, ImportWrapped, KeyMaterial, KeyRef};
+use zeroize::Zeroizing;
+
+use super::{Destiny, Made, NotMade, Vault, unlike_half};
+use crate::ids::ImportKeyId;
+use crate::keys::{ImportKeyRecord, Mechanism, token_terms};
+use crate::material::{Algorithm, PrivateKey, PublicKey, SecretKey};
+use crate::problem::{Code, Problem};
+
+/// A key wrapped for the token, as it came.
+#[derive(Debug)]
+pub struct Wrapped {
+    /// What it was wrapped with.
+    pub import_key: ImportKeyId,
+    /// How.
+    pub mechanism: Mechanism,
+    /// The wrapped key.
+    pub ciphertext: Vec<u8>,
+    /// What kind of key it is.
+    pub algorithm: Algorithm,
+    /// Its public half, where it was given.
+    pub public: Option<PublicKey>,
+}
+
+impl Vault {
+    /// Puts a private key in plaintext into the token.
+    ///
+    /// # Errors
+    /// When the token or the database does not do it.
+    pub async fn import_private(
+        &self,
+        destiny: Destiny,
+        key: &PrivateKey,
+    ) -> Result<Made, NotMade> {
+        self.import(destiny, key.algorithm(), token_terms::material(key))
+            .await
+    }
+
+    /// Puts a secret key in plaintext into the token.
+    ///
+    /// # Errors
+    /// When the token or the database does not do it.
+    pub async fn import_secret(
+        &self,
+        destiny: Destiny,
+        algorithm: Algorithm,
+        key: &SecretKey,
+    ) -> Result<Made, NotMade> {
+        let bytes = Zeroizing::new(key.bytes().to_vec());
+        self.import(destiny, algorithm, KeyMaterial::Secret(bytes))
+            .await
+    }
+
+    async fn import(
+        &self,
+        destiny: Destiny,
+        algorithm: Algorithm,
+        material: KeyMaterial,
+    ) -> Result<Made, NotMade> {
+        let id = self.intend(destiny.service_id).await?;
+        let made = self.token.import(ImportKey {
+            id: id.uuid().as_bytes().to_vec(),
+            label: id.to_string(),
+            algorithm: token_terms::algorithm(algorithm),
+            purpose: destiny.usage.purpose(),
+            material,
+        });
+        let made = made.await.map_err(|error| not_imported("", error));
+        let made = self.or_forget(id.uuid(), made).await?;
+        self.made(id, algorithm, made.key, made.public).await
+    }
+
+    /// Has the token unwrap a key. One of the import key's attempts is spent, whatever comes of it.
+    ///
+    /// # Errors
+    /// When the import key takes no more, when the wrapped key is not what it should be, or when
+    /// the token or the database does not do it.
+    pub async fn import_wrapped(
+        &self,
+        destiny: Destiny,
+        wrapped: Wrapped,
+    ) -> Result<Made, NotMade> {
+        let attempted =
+            ImportKeyRecord::attempt(&self.pool, wrapped.import_key, self.clock.now()).await?;
+        let record = attempted.ok_or_else(|| {
+            NotMade::Problem(Problem::new(
+                "wrappedKey.importKeyId",
+                Code::Unknown,
+                "there is no such import key, or it has expired, been used or been tried too often",
+            ))
+        })?;
+        if record.mechanism != wrapped.mechanism {
+            return Err(NotMade::Problem(Problem::new(
+                "wrappedKey.mechanism",
+                Code::Conflict,
+                "the import key was made for the other mechanism",
+            )));
+        }
+        let id = self.intend(destiny.service_id).await?;
+        let made = self.token.import_wrapped(ImportWrapped {
+            id: id.uuid().as_bytes().to_vec(),
+            label: id.to_string(),
+            algorithm: token_terms::algorithm(wrapped.algorithm),
+            purpose: destiny.usage.purpose(),
+            import_key: KeyRef::private(*wrapped.import_key.uuid().as_bytes()),
+            mechanism: wrapped.mechanism.token_term(),
+            wrapped: wrapped.ciphertext,
+            public: wrapped.public.as_ref().map(token_terms::public),
+        });
+        let made = made
+            .await
+            .map_err(|error| not_imported("wrappedKey", error));
+        let made = self.or_forget(id.uuid(), made).await?;
+        self.made(id, wrapped.algorithm, made.key, made.public)
+            .await
+    }
+}
+
+fn not_imported(member: &str, error: ImportError) -> NotMade {
+    let (code, told) = match error {
+        ImportError::Token(error) => return NotMade::Token(error),
+        ImportError::Unsupported(_) => (
+            Code::Unsupported,
+            "the token cannot take in a key of this kind in this way",
+        ),
+        ImportError::Malformed(told) => (Code::Format, told),
+        ImportError::NotUnwrapped => (
+            Code::Format,
+            "the token cannot unwrap this into such a key with this import key",
+        ),
+        ImportError::Mismatch => return unlike_half(),
+        ImportError::Weaker(_) => (
+            Code::Unsupported,
+            "the token would keep this key weaker than it must",
+        ),
+    };
+    NotMade::Problem(Problem::new(member, code, told))
+}
