@@ -32,6 +32,11 @@ pub enum Error {
     Migration(#[from] MigrateError),
 }
 
+/// What is said of a row that this version does not understand.
+pub fn undecodable(what: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> sqlx::Error {
+    sqlx::Error::Decode(what.into())
+}
+
 /// How to connect, as the settings say.
 ///
 /// # Errors

@@ -104,6 +104,20 @@ impl Operations {
         self.0 & operation.bit() != 0
     }
 
+    /// Those of these names, as the database keeps them.
+    ///
+    /// # Errors
+    /// When one of them names no operation.
+    pub fn of_names(names: &[String]) -> Result<Self, UnknownOperation> {
+        names.iter().map(|name| name.parse::<Operation>()).collect()
+    }
+
+    /// Their names, in the order in which they are shown.
+    #[must_use]
+    pub fn names(self) -> Vec<&'static str> {
+        self.iter().map(Operation::name).collect()
+    }
+
     /// Its operations in the order in which they are shown.
     pub fn iter(self) -> impl Iterator<Item = Operation> {
         Operation::ALL

@@ -9,7 +9,9 @@ use sqlx::{FromRow, PgExecutor};
 use super::last_use::Noted;
 use super::{AtRest, Identity, Kind, RateLimit, Tier};
 use crate::clock::Timestamp;
+use crate::db::undecodable;
 use crate::ids::{ApiKeyId, PolicyId, ServiceId};
+use crate::operation::Operations;
 
 /// The API key with this digest.
 pub(super) async fn identity(
@@ -83,7 +85,7 @@ impl TryFrom<IdentityRow> for Identity {
             bound_policy: row.policy_id,
             allowed_operations: row
                 .allowed_operations
-                .map(|names| names.iter().map(|name| name.parse()).collect())
+                .map(|names| Operations::of_names(&names))
                 .transpose()
                 .map_err(undecodable)?,
             allowed_networks: row
@@ -106,9 +108,4 @@ pub fn rate_limit(requests_per_second: Option<i32>, burst: Option<i32>) -> Optio
         requests_per_second: positive(requests_per_second)?,
         burst: positive(burst)?,
     })
-}
-
-/// The row says what this version does not understand.
-fn undecodable(error: impl std::error::Error + Send + Sync + 'static) -> sqlx::Error {
-    sqlx::Error::Decode(Box::new(error))
 }

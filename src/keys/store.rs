@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::vault::store::forget_intent;
 use super::{Key, Origin, Status, Usage};
 use crate::clock::Timestamp;
+use crate::db::undecodable;
 use crate::ids::{KeyId, ServiceId};
 use crate::material::PublicKey;
 
@@ -304,9 +305,4 @@ fn token_columns(key: &Key) -> (Option<&[u8]>, Option<&str>) {
         Some(KeyName::Label(label)) => (None, Some(label)),
         None => (None, None),
     }
-}
-
-/// The row says what this version does not understand.
-fn undecodable(what: String) -> sqlx::Error {
-    sqlx::Error::Decode(what.into())
 }

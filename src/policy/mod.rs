@@ -14,3 +14,4 @@ pub use self::rule::{
     FailureMode, KeyOwnership, NotANumber, Policy, PolicyNumber, Status, UnprotectNotAvailable,
     Verdict,
 };
+pub use self::store::PolicyRow;

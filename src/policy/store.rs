@@ -4,7 +4,9 @@ use sqlx::{FromRow, PgExecutor};
 
 use super::policies::Name;
 use super::{FailureMode, KeyOwnership, Policy, Status};
+use crate::db::undecodable;
 use crate::ids::{PolicyId, ServiceId};
+use crate::operation::Operations;
 
 /// The living policy of that name.
 pub(super) async fn named(
@@ -28,8 +30,9 @@ pub(super) async fn named(
     row.map(Policy::try_from).transpose()
 }
 
-#[derive(FromRow)]
-struct PolicyRow {
+/// The columns that make a policy what it is.
+#[derive(Debug, FromRow)]
+pub struct PolicyRow {
     id: PolicyId,
     policy_number: String,
     destination_service_id: ServiceId,
@@ -56,17 +59,8 @@ impl TryFrom<PolicyRow> for Policy {
             status: row.status,
             failure_mode: row.failure_mode,
             allowed_services: row.allowed_service_ids,
-            allowed_operations: row
-                .allowed_operations
-                .iter()
-                .map(|name| name.parse())
-                .collect::<Result<_, _>>()
+            allowed_operations: Operations::of_names(&row.allowed_operations)
                 .map_err(undecodable)?,
         })
     }
-}
-
-/// The row says what this version does not understand.
-fn undecodable(error: impl std::error::Error + Send + Sync + 'static) -> sqlx::Error {
-    sqlx::Error::Decode(Box::new(error))
 }

@@ -6,9 +6,10 @@ use super::api_key::hint;
 use super::{ApiKey, Filter, Status};
 use crate::auth::{AtRest, Kind};
 use crate::clock::Timestamp;
+use crate::db::undecodable;
 use crate::ids::{ApiKeyId, PolicyId, ServiceId};
 use crate::management::{PageRequest, Revision};
-use crate::operation::{Operation, Operations};
+use crate::operation::Operations;
 
 macro_rules! select {
     ($rest:literal) => {
@@ -93,7 +94,7 @@ pub(super) async fn insert(
     .bind(api_key.kind)
     .bind(api_key.service_id)
     .bind(api_key.policy_id)
-    .bind(api_key.allowed_operations.map(names))
+    .bind(api_key.allowed_operations.map(Operations::names))
     .bind(api_key.allowed_cidrs.as_deref().map(texts))
     .bind(at_rest.as_bytes().as_slice())
     .bind(&api_key.hint)
@@ -117,7 +118,7 @@ pub(super) async fn update(connection: &mut PgConnection, api_key: &ApiKey) -> s
     .bind(api_key.id)
     .bind(&api_key.name)
     .bind(api_key.policy_id)
-    .bind(api_key.allowed_operations.map(names))
+    .bind(api_key.allowed_operations.map(Operations::names))
     .bind(api_key.allowed_cidrs.as_deref().map(texts))
     .bind(api_key.expires_at)
     .bind(api_key.revoked_at)
@@ -157,7 +158,7 @@ impl ApiKeyRow {
             policy_number: self.policy_number,
             allowed_operations: self
                 .allowed_operations
-                .map(|names| names.iter().map(|name| name.parse()).collect())
+                .map(|names| Operations::of_names(&names))
                 .transpose()
                 .map_err(undecodable)?,
             allowed_cidrs: self
@@ -178,15 +179,6 @@ impl ApiKeyRow {
     }
 }
 
-fn names(operations: Operations) -> Vec<&'static str> {
-    operations.iter().map(Operation::name).collect()
-}
-
 fn texts(networks: &[ipnet::IpNet]) -> Vec<String> {
     networks.iter().map(ToString::to_string).collect()
-}
-
-/// The row says what this version does not understand.
-fn undecodable(error: impl std::error::Error + Send + Sync + 'static) -> sqlx::Error {
-    sqlx::Error::Decode(Box::new(error))
 }

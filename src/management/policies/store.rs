@@ -4,17 +4,17 @@ use sqlx::{FromRow, PgConnection, PgExecutor};
 
 use super::{Filter, Name, Policy};
 use crate::clock::Timestamp;
-use crate::ids::{ApiKeyId, PolicyId, ServiceId};
+use crate::db::undecodable;
+use crate::ids::{ApiKeyId, PolicyId};
 use crate::management::{PageRequest, Revision};
-use crate::operation::{Operation, Operations};
-use crate::policy::{FailureMode, KeyOwnership, PolicyNumber, Status};
+use crate::policy::{self, PolicyNumber, PolicyRow};
 
 pub(super) async fn list(
     database: impl PgExecutor<'_>,
     filter: &Filter,
     page: PageRequest,
 ) -> sqlx::Result<Vec<Policy>> {
-    let rows: Vec<PolicyRow> = sqlx::query_as(
+    let rows: Vec<Row> = sqlx::query_as(
         "SELECT * FROM policies
           WHERE deleted_at IS NULL
             AND ($1::uuid IS NULL OR id > $1)
@@ -47,7 +47,7 @@ pub(super) async fn read(
     name: &Name,
 ) -> sqlx::Result<Option<Policy>> {
     let (id, number) = name.parts();
-    let row: Option<PolicyRow> = sqlx::query_as(
+    let row: Option<Row> = sqlx::query_as(
         "SELECT * FROM policies WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)",
     )
     .bind(id)
@@ -63,7 +63,7 @@ pub(super) async fn lock(
     name: &Name,
 ) -> sqlx::Result<Option<Policy>> {
     let (id, number) = name.parts();
-    let row: Option<PolicyRow> = sqlx::query_as(
+    let row: Option<Row> = sqlx::query_as(
         "SELECT * FROM policies
           WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)
             FOR UPDATE",
@@ -116,7 +116,7 @@ pub(super) async fn insert(connection: &mut PgConnection, policy: &Policy) -> sq
     .bind(policy.status)
     .bind(policy.failure_mode)
     .bind(&policy.allowed_service_ids)
-    .bind(names(policy.allowed_operations))
+    .bind(policy.allowed_operations.names())
     .bind(policy.revision)
     .bind(policy.created_at)
     .bind(policy.updated_at)
@@ -145,7 +145,7 @@ pub(super) async fn update(connection: &mut PgConnection, policy: &Policy) -> sq
     .bind(policy.status)
     .bind(policy.failure_mode)
     .bind(&policy.allowed_service_ids)
-    .bind(names(policy.allowed_operations))
+    .bind(policy.allowed_operations.names())
     .bind(policy.revision)
     .bind(policy.updated_at)
     .execute(connection)
@@ -193,58 +193,37 @@ impl Name {
 }
 
 #[derive(FromRow)]
-struct PolicyRow {
-    id: PolicyId,
-    policy_number: String,
+struct Row {
+    #[sqlx(flatten)]
+    rule: PolicyRow,
     name: String,
     description: Option<String>,
-    destination_service_id: ServiceId,
-    key_ownership: KeyOwnership,
-    alg: String,
-    enc: String,
-    status: Status,
-    failure_mode: FailureMode,
-    allowed_service_ids: Option<Vec<ServiceId>>,
-    allowed_operations: Vec<String>,
     created_at: Timestamp,
     updated_at: Timestamp,
     revision: Revision,
 }
 
-impl TryFrom<PolicyRow> for Policy {
+impl TryFrom<Row> for Policy {
     type Error = sqlx::Error;
 
-    fn try_from(row: PolicyRow) -> sqlx::Result<Self> {
+    fn try_from(row: Row) -> sqlx::Result<Self> {
+        let rule = policy::Policy::try_from(row.rule)?;
         Ok(Self {
-            id: row.id,
-            policy_number: row.policy_number.parse().map_err(undecodable)?,
+            id: rule.id,
+            policy_number: rule.number,
             name: row.name,
             description: row.description,
-            destination_service_id: row.destination_service_id,
-            key_ownership: row.key_ownership,
-            alg: row.alg.parse().map_err(undecodable)?,
-            enc: row.enc.parse().map_err(undecodable)?,
-            status: row.status,
-            failure_mode: row.failure_mode,
-            allowed_service_ids: row.allowed_service_ids,
-            allowed_operations: row
-                .allowed_operations
-                .iter()
-                .map(|name| name.parse())
-                .collect::<Result<_, _>>()
-                .map_err(undecodable)?,
+            destination_service_id: rule.destination,
+            key_ownership: rule.key_ownership,
+            alg: rule.alg,
+            enc: rule.enc,
+            status: rule.status,
+            failure_mode: rule.failure_mode,
+            allowed_service_ids: rule.allowed_services,
+            allowed_operations: rule.allowed_operations,
             created_at: row.created_at,
             updated_at: row.updated_at,
             revision: row.revision,
         })
     }
-}
-
-fn names(operations: Operations) -> Vec<&'static str> {
-    operations.iter().map(Operation::name).collect()
-}
-
-/// The row says what this version does not understand.
-fn undecodable(error: impl std::error::Error + Send + Sync + 'static) -> sqlx::Error {
-    sqlx::Error::Decode(Box::new(error))
 }
