@@ -3,17 +3,27 @@
 use std::time::Duration;
 
 use sealward::audit::{
-    Endpoint, Export, Filter, Format, OperationType, Record, Recorder, Unrecorded, entries,
+    Endpoint, Export, Filter, Format, OperationType, Record, Recorder, Scribe, Unrecorded, entries,
 };
 use sealward::clock::{Clock, Entropy, Timestamp};
 use sealward::ids::{ApiKeyId, ServiceId};
 use sealward::settings::{Audit, Span};
 use sqlx::PgPool;
 
-use crate::support::Database;
+use crate::support::{Database, within};
 
-fn settings() -> Audit {
-    Audit::default()
+/// A machine under load takes its time.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn open(database: &Database, clock: Clock, settings: &Audit) -> (Recorder, Scribe) {
+    let options = database.options().clone();
+    Recorder::open(clock, Entropy::system(), options, settings)
+}
+
+/// Records under that name, and waits for the receipt.
+async fn commit(recorder: &Recorder, request_id: &str) {
+    let pending = recorder.hand_over(record(request_id)).unwrap();
+    pending.receipt().await.unwrap();
 }
 
 fn record(request_id: &str) -> Record {
@@ -46,12 +56,7 @@ async fn count(db: &PgPool, request_id: &str) -> i64 {
 async fn a_receipt_is_given_for_what_stands_in_the_database() {
     let database = Database::new().await;
     let db = database.pool();
-    let (recorder, scribe) = Recorder::open(
-        Clock::system(),
-        Entropy::system(),
-        database.options().clone(),
-        &settings(),
-    );
+    let (recorder, scribe) = open(&database, Clock::system(), &Audit::default());
     let pending: Vec<_> = (0..1_000)
         .map(|number| recorder.hand_over(record(&format!("r{number}"))).unwrap())
         .collect();
@@ -73,12 +78,7 @@ async fn a_receipt_is_given_for_what_stands_in_the_database() {
 async fn what_was_handed_over_is_committed_though_nobody_waits() {
     let database = Database::new().await;
     let db = database.pool();
-    let (recorder, scribe) = Recorder::open(
-        Clock::system(),
-        Entropy::system(),
-        database.options().clone(),
-        &settings(),
-    );
+    let (recorder, scribe) = open(&database, Clock::system(), &Audit::default());
     drop(recorder.hand_over(record("gone")).unwrap());
     assert!(scribe.finish(Duration::from_secs(5)).await);
     assert_eq!(count(&db, "gone").await, 1);
@@ -94,12 +94,7 @@ async fn a_record_that_the_database_refuses_does_not_take_others_along() {
     .execute(&db)
     .await
     .unwrap();
-    let (recorder, _scribe) = Recorder::open(
-        Clock::system(),
-        Entropy::system(),
-        database.options().clone(),
-        &settings(),
-    );
+    let (recorder, _scribe) = open(&database, Clock::system(), &Audit::default());
     let pending: Vec<_> = (0..100)
         .map(|number| match number {
             37 => recorder.hand_over(record("poison")).unwrap(),
@@ -118,18 +113,8 @@ async fn a_record_that_the_database_refuses_does_not_take_others_along() {
 async fn a_commit_whose_outcome_is_unknown_is_retried_without_doubling() {
     let database = Database::new().await;
     let db = database.pool();
-    let (recorder, _scribe) = Recorder::open(
-        Clock::system(),
-        Entropy::system(),
-        database.options().clone(),
-        &settings(),
-    );
-    recorder
-        .hand_over(record("warm"))
-        .unwrap()
-        .receipt()
-        .await
-        .unwrap();
+    let (recorder, _scribe) = open(&database, Clock::system(), &Audit::default());
+    commit(&recorder, "warm").await;
     let mut killed = 0;
     for round in 0..20 {
         let name = format!("round {round}");
@@ -158,21 +143,20 @@ async fn a_commit_whose_outcome_is_unknown_is_retried_without_doubling() {
 async fn late_and_full_are_refused_and_what_was_taken_is_written_afterwards() {
     let database = Database::new().await;
     let db = database.pool();
-    let (recorder, _scribe) = Recorder::open(
+    let (recorder, _scribe) = open(
+        &database,
         Clock::system(),
-        Entropy::system(),
-        database.options().clone(),
         &Audit {
             queue: 4,
             deadline: Span::millis(200),
         },
     );
-    recorder
-        .hand_over(record("warm"))
-        .unwrap()
-        .receipt()
-        .await
-        .unwrap();
+    // A record may be late at first, and again until all that waited is written.
+    let is_taken = async |name: &str| match recorder.hand_over(record(name)) {
+        Ok(pending) => pending.receipt().await.is_ok(),
+        Err(_) => false,
+    };
+    within(PATIENCE, async || is_taken("warm").await).await;
     let mut lock = db.begin().await.unwrap();
     sqlx::query("LOCK TABLE crypto_operations_audit IN EXCLUSIVE MODE")
         .execute(&mut *lock)
@@ -194,17 +178,8 @@ async fn late_and_full_are_refused_and_what_was_taken_is_written_afterwards() {
     );
     assert!(!recorder.is_well());
     lock.rollback().await.unwrap();
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(10);
-    while count(&db, "waiting").await != taken {
-        assert!(tokio::time::Instant::now() < deadline);
-        tokio::task::yield_now().await;
-    }
-    recorder
-        .hand_over(record("well"))
-        .unwrap()
-        .receipt()
-        .await
-        .unwrap();
+    within(PATIENCE, async || count(&db, "waiting").await == taken).await;
+    within(PATIENCE, async || is_taken("well").await).await;
     assert!(recorder.is_well());
 }
 
@@ -213,19 +188,9 @@ async fn the_trail_is_read_newest_first_page_by_page() {
     let database = Database::new().await;
     let db = database.pool();
     let clock = Clock::held_at(Timestamp::from_millis(1_772_582_399_000));
-    let (recorder, _scribe) = Recorder::open(
-        clock.clone(),
-        Entropy::system(),
-        database.options().clone(),
-        &settings(),
-    );
+    let (recorder, _scribe) = open(&database, clock.clone(), &Audit::default());
     for number in 0..25 {
-        recorder
-            .hand_over(record(&format!("p{number}")))
-            .unwrap()
-            .receipt()
-            .await
-            .unwrap();
+        commit(&recorder, &format!("p{number}")).await;
         // Some in the same millisecond, and over midnight.
         if number % 3 == 0 {
             clock.advance(Duration::from_millis(200));
