@@ -17,5 +17,6 @@ mod envelope;
 mod floors;
 mod interop;
 mod openapi;
+mod process;
 mod runtime;
 mod support;

@@ -1,6 +1,7 @@
 //! `sealward doctor` against a good token, and against what is configured wrongly.
 
-use super::binary::{LABEL, Site, module};
+use crate::process::{LABEL, Site};
+use crate::support::softhsm_module;
 
 #[tokio::test]
 async fn a_good_token_passes_with_its_weaknesses_told() {
@@ -36,7 +37,7 @@ async fn a_token_that_cannot_do_what_is_configured_fails() {
 #[tokio::test]
 async fn what_is_wrong_with_a_token_is_named_with_setting_and_remedy() {
     let site = Site::new().await;
-    let module = module();
+    let module = softhsm_module();
     let module = module.to_str().expect("a path of text");
     let pin = site.pin_file();
     let pin = pin.to_str().expect("a path of text");

@@ -8,13 +8,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::binary::Site;
-use super::serve::Running;
+use crate::process::{Process, Site};
 use crate::support::within;
 
 /// Sends one request on a connection of its own, which is closed when this is over.
-fn ask(service: &Running, key: &str, path: &str, body: &str) -> Value {
-    let mut stream = TcpStream::connect(&service.address).expect("connect");
+fn ask(service: &Process, key: &str, path: &str, body: &str) -> Value {
+    let mut stream = TcpStream::connect(service.address()).expect("connect");
     let length = body.len();
     write!(
         stream,
@@ -58,13 +57,8 @@ fn count(process: u32, needle: &[u8]) -> Option<usize> {
 #[tokio::test]
 async fn a_payload_leaves_nothing_behind() {
     let site = Site::new().await;
-    let admin = site.run(&["api-key", "create", "--type", "admin", "--name", "first"]);
-    let admin = admin
-        .out
-        .split_whitespace()
-        .find(|word| word.starts_with("sk_admin_"));
-    let admin = admin.expect("a key").to_owned();
-    let service = Running::start(&site);
+    let admin = site.admin_key().to_owned();
+    let service = Process::start(&site).await;
     let make = |path: &str, body: Value| ask(&service, &admin, path, &body.to_string());
     let destination = make("/admin/services", json!({ "name": "destination" }))["id"].clone();
     for algorithm in ["RSA-2048", "P-256"] {
@@ -95,7 +89,7 @@ async fn a_payload_leaves_nothing_behind() {
             assert!(opened["payload"].to_string().contains(&canary), "{opened}");
         }
     }
-    let process = service.process();
+    let process = service.id();
     if count(process, canary.as_bytes()).is_none() {
         assert!(!rustix::process::geteuid().is_root());
         return;

@@ -1,7 +1,9 @@
-//! The binary itself, as an operator runs it.
+//! The commands of the binary, as an operator gives them.
 
-mod binary;
+mod api_key;
 mod doctor;
+mod import;
 mod memory;
 mod serve;
 mod settings;
+mod wrap;

@@ -2,81 +2,59 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 
-use super::binary::{Ended, Site};
+use serde_json::Value;
 
-/// A started service; killed if a test leaves it.
-pub(super) struct Running {
-    child: Child,
-    pub(super) address: String,
-}
+use crate::process::{Ended, PATIENCE, Process, Site};
+use crate::support::within;
 
-impl Running {
-    pub(super) fn start(site: &Site) -> Self {
-        let mut child = site
-            .command(&["serve"])
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("start the service");
-        // Nobody reads the log after this: a service must not depend on its log being read.
-        let log = BufReader::new(child.stderr.take().expect("its log"));
-        let mut address = None;
-        for line in log.lines() {
-            let line = line.expect("a line of the log");
-            let line: serde_json::Value = serde_json::from_str(&line).expect("a log line is JSON");
-            if line["message"] == "ready" {
-                address = line["address"].as_str().map(str::to_owned);
-                break;
-            }
-        }
-        Self {
-            child,
-            address: address.expect("the service became ready"),
-        }
-    }
-
-    /// The number of its process.
-    pub(super) fn process(&self) -> u32 {
-        self.child.id()
-    }
-
-    fn status_of(&self, path: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).expect("connect");
-        write!(
-            stream,
-            "GET {path} HTTP/1.1\r\nHost: it\r\nConnection: close\r\n\r\n"
-        )
-        .expect("ask");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("an answer");
-        answer.lines().next().expect("a status").to_owned()
-    }
-
-    fn told_to_end(mut self) -> Option<i32> {
-        let id = i32::try_from(self.child.id()).expect("a process id");
-        let id = rustix::process::Pid::from_raw(id).expect("a process id");
-        rustix::process::kill_process(id, rustix::process::Signal::TERM).expect("send SIGTERM");
-        self.child.wait().expect("its end").code()
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It has ended already unless a test failed.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn status_of(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).expect("connect");
+    write!(
+        stream,
+        "GET {path} HTTP/1.1\r\nHost: it\r\nConnection: close\r\n\r\n"
+    )
+    .expect("ask");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    answer.lines().next().expect("a status").to_owned()
 }
 
 #[tokio::test]
 async fn it_becomes_ready_and_ends_well_when_told_to() {
     let site = Site::new().await;
-    let running = Running::start(&site);
-    assert_eq!(running.status_of("/livez"), "HTTP/1.1 200 OK");
-    assert_eq!(running.status_of("/readyz"), "HTTP/1.1 200 OK");
-    assert_eq!(running.status_of("/nowhere"), "HTTP/1.1 404 Not Found");
-    assert_eq!(running.told_to_end(), Some(0));
+    let process = Process::start(&site).await;
+    let status_of = |path| status_of(process.address(), path);
+    assert_eq!(status_of("/livez"), "HTTP/1.1 200 OK");
+    // The database has a second to answer in, which is short for a machine under load.
+    within(PATIENCE, async || status_of("/readyz") == "HTTP/1.1 200 OK").await;
+    assert_eq!(status_of("/nowhere"), "HTTP/1.1 404 Not Found");
+    assert_eq!(process.told_to_end(), Some(0));
+}
+
+#[tokio::test]
+async fn it_serves_while_nobody_reads_its_log() {
+    let site = Site::new().await;
+    let mut service = site
+        .command(&["serve"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("start the service");
+    let log = BufReader::new(service.stderr.take().expect("its log"));
+    let address = log.lines().find_map(|line| {
+        let line: Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
+        let is_ready = line["message"] == "ready";
+        is_ready.then(|| line["address"].as_str().expect("an address").to_owned())
+    });
+    // The log is closed by now. A refusal is a line of it.
+    let address = address.expect("the service became ready");
+    for _ in 0..3 {
+        let status = status_of(&address, "/admin/services");
+        assert_eq!(status, "HTTP/1.1 401 Unauthorized");
+    }
+    service.kill().expect("it is there still");
+    service.wait().expect("its end");
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod answer;
 mod destination;
+pub(crate) mod openssl;
 mod people;
 mod postgres;
 pub(crate) mod promise;

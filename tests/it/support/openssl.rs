@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 /// Runs openssl with these arguments, which are separated by spaces; gives what it prints.
-pub(super) fn openssl(arguments: &str, input: &[u8]) -> Vec<u8> {
+pub(crate) fn openssl(arguments: &str, input: &[u8]) -> Vec<u8> {
     let mut process = Command::new("openssl")
         .args(arguments.split(' '))
         .stdin(Stdio::piped())
@@ -22,12 +22,12 @@ pub(super) fn openssl(arguments: &str, input: &[u8]) -> Vec<u8> {
 }
 
 /// The same where PEM goes in and comes out.
-pub(super) fn pem(arguments: &str, input: &str) -> String {
+pub(crate) fn pem(arguments: &str, input: &str) -> String {
     String::from_utf8(openssl(arguments, input.as_bytes())).expect("text")
 }
 
 /// A fresh private key of `algorithm`, in PEM.
-pub(super) fn private(algorithm: &str) -> String {
+pub(crate) fn private(algorithm: &str) -> String {
     let arguments = match algorithm {
         "RSA-2048" => "genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:2048",
         "RSA-1024" => "genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:1024",
@@ -46,6 +46,6 @@ pub(super) fn private(algorithm: &str) -> String {
 }
 
 /// The public half of a private key, both in PEM.
-pub(super) fn public(private: &str) -> String {
+pub(crate) fn public(private: &str) -> String {
     pem("pkey -pubout", private)
 }

@@ -5,11 +5,11 @@ use faulty_token::Fault;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
-use super::process::{PATIENCE, Process, Site};
+use crate::process::{PATIENCE, Process, Site};
 use crate::support::within;
 
 /// What is left of the making of one key.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 struct Left {
     intents: i64,
     records: i64,
@@ -89,41 +89,31 @@ async fn somebody_waits(database: &mut PgConnection) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn before_its_intent_nothing_is_left() {
-    let site = Site::new().await;
+    let site = Site::with_faults().await;
     let mut watching = site.connect().await;
     let (left, _) = killed(&site, Some("key_intents"), async || {
         somebody_waits(&mut watching).await
     })
     .await;
-    let nothing = Left {
-        intents: 0,
-        records: 0,
-        orphans: 0,
-    };
-    assert_eq!(left, nothing);
+    assert_eq!(left, Left::default());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn with_its_intent_alone_the_intent_is_crossed_out() {
-    let site = Site::new().await;
-    let before = site.token.calls("C_GenerateKeyPair");
-    site.token
+    let site = Site::with_faults().await;
+    let before = site.faults().calls("C_GenerateKeyPair");
+    site.faults()
         .rules(&[Fault::Hang.on("C_GenerateKeyPair").thread("hsm-worker")]);
     let (left, _) = killed(&site, None, async || {
-        site.token.calls("C_GenerateKeyPair") > before
+        site.faults().calls("C_GenerateKeyPair") > before
     })
     .await;
-    let nothing = Left {
-        intents: 0,
-        records: 0,
-        orphans: 0,
-    };
-    assert_eq!(left, nothing);
+    assert_eq!(left, Left::default());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn with_its_object_alone_the_object_is_found_and_named() {
-    let site = Site::new().await;
+    let site = Site::with_faults().await;
     let mut watching = site.connect().await;
     let (left, process) = killed(&site, Some("management_events"), async || {
         somebody_waits(&mut watching).await
@@ -131,8 +121,8 @@ async fn with_its_object_alone_the_object_is_found_and_named() {
     .await;
     let found = Left {
         intents: 1,
-        records: 0,
         orphans: 1,
+        ..Left::default()
     };
     assert_eq!(left, found);
     let intended: uuid::Uuid = sqlx::query_scalar("SELECT id FROM key_intents")
@@ -145,14 +135,13 @@ async fn with_its_object_alone_the_object_is_found_and_named() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn with_its_record_it_is_a_key_like_any_other() {
-    let site = Site::new().await;
+    let site = Site::with_faults().await;
     let mut watching = site.connect().await;
     let (left, process) =
         killed(&site, None, async || count(&mut watching, "keys").await > 0).await;
     let whole = Left {
-        intents: 0,
         records: 1,
-        orphans: 0,
+        ..Left::default()
     };
     assert_eq!(left, whole);
     assert_eq!(process.get("/admin/keys")["items"][0]["status"], "active");

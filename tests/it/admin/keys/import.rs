@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::openssl::{openssl, pem, private, public};
 use super::send;
 use crate::support::World;
+use crate::support::openssl::{openssl, pem, private, public};
 use sealward::clock::Clock;
 use sealward::settings::Stage;
 

@@ -5,8 +5,6 @@ mod crash;
 mod destruction;
 mod import;
 mod life;
-mod openssl;
-mod process;
 mod reconciler;
 mod rotation;
 mod secrecy;

@@ -1,6 +1,6 @@
 //! Token and records compared, as operators see it.
 
-use super::process::{PATIENCE, Process, Site};
+use crate::process::{PATIENCE, Process, Site};
 use crate::support::within;
 use serde_json::{Value, json};
 

@@ -8,10 +8,10 @@ use sealward::management::keys::NewKeyDraft;
 use sealward::material::{PrivateKey, PrivateParts, PrivatePem};
 use serde_json::json;
 
-use super::openssl::{pem, private};
-use super::process::{Process, Site};
 use super::send;
+use crate::process::{Process, Site};
 use crate::support::World;
+use crate::support::openssl::{pem, private};
 
 /// What must be found nowhere: parts of the secret, in every way in which they could be written.
 struct Canary(Vec<Vec<u8>>);

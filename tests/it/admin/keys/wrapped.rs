@@ -7,9 +7,9 @@ use sealward::material::{PrivateKey, PrivatePem, PublicKey};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::openssl::{private, public};
 use super::send;
 use crate::support::World;
+use crate::support::openssl::{private, public};
 
 /// SoftHSM has this one alone.
 const MECHANISM: &str = "RSA_OAEP_SHA1_AES_KWP";

@@ -1,0 +1,76 @@
+//! `sealward api-key create`: API keys where there is no API key yet.
+
+use serde_json::json;
+
+use crate::process::{Process, Site};
+
+const CREATE: [&str; 2] = ["api-key", "create"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_printed_once_and_good_at_once() {
+    let site = Site::new().await;
+    let process = Process::start(&site).await;
+    let made = process.post("/admin/services", &json!({ "name": "billing" }));
+    let service = made["id"].as_str().expect("an id");
+    let policy = json!({ "name": "p", "policyNumber": "P-1", "destinationServiceId": service });
+    process.post("/admin/policies", &policy);
+
+    let wanted = ["--type", "live", "--name", "till", "--service", service];
+    let bound = [
+        "--policy",
+        "P-1",
+        "--expires",
+        "2100-01-01T00:00:00Z",
+        "--json",
+    ];
+    let made = site.run(&[&CREATE[..], &wanted, &bound].concat());
+    let mut made = made.well().json();
+    let members = made.as_object_mut().expect("an object");
+    let secret = members.remove("secret").expect("the key itself");
+    assert!(
+        secret
+            .as_str()
+            .is_some_and(|key| key.starts_with("sk_live_"))
+    );
+    assert_eq!(
+        (&made["policyNumber"], &made["expiresAt"]),
+        (&json!("P-1"), &json!("2100-01-01T00:00:00.000Z"))
+    );
+    let path = format!("/admin/api-keys/{}", made["id"].as_str().expect("an id"));
+    assert_eq!(process.get(&path), made);
+
+    // Who made it is on record.
+    let events = process.get("/admin/audit/management?resourceType=api_key");
+    let actors = events["items"].as_array().expect("events");
+    let by_command = |event: &serde_json::Value| event["actor"] == "sealward api-key create";
+    assert_eq!(actors.len(), 2, "the first admin key is one, too");
+    assert!(actors.iter().all(by_command), "{events}");
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_told_by_its_member() {
+    let site = Site::new().await;
+    let create = |more: &[&str]| site.run(&[&CREATE[..], more].concat());
+    create(&["--type", "live", "--name", "till"]).badly(1, &["serviceId"]);
+    create(&["--type", "admin", "--name", ""]).badly(1, &["name"]);
+    let service = ["--service", "svc_01h455vb4pex5vsknk084sn02q"];
+    let live = ["--type", "live", "--name", "till"];
+    create(&[&live[..], &service].concat()).badly(1, &["serviceId", "no such service"]);
+    let past = [
+        "--type",
+        "admin",
+        "--name",
+        "n",
+        "--expires",
+        "2001-01-01T00:00:00Z",
+    ];
+    create(&past).badly(1, &["expiresAt"]);
+    create(&["--type", "root", "--name", "n"]).badly(2, &["live, test"]);
+    create(&["--type", "admin"]).badly(2, &["--name"]);
+    site.run_with(
+        &["api-key", "create", "--type", "admin", "--name", "n"],
+        "SEALWARD_DATABASE_URL",
+        "postgres://nobody@127.0.0.1:1/nothing",
+    )
+    .badly(1, &["database.url", "127.0.0.1:1/nothing"]);
+}

@@ -1,0 +1,162 @@
+//! `sealward key import`: the whole exchange, with a service that runs; and the same in two halves,
+//! by `sealward key wrap`.
+
+use serde_json::{Value, json};
+
+use crate::process::{Ended, Process, Site};
+use crate::support::openssl::{private, public};
+
+/// What SoftHSM2 has.
+const SHA1: &str = "RSA_OAEP_SHA1_AES_KWP";
+
+/// A service that runs, and a service it knows, for whom keys come in.
+struct Archive {
+    site: Site,
+    process: Process,
+    id: String,
+}
+
+impl Archive {
+    async fn on(site: Site) -> Self {
+        let process = Process::start(&site).await;
+        let made = process.post("/admin/services", &json!({ "name": "archive" }));
+        let id = made["id"].as_str().expect("an id").to_owned();
+        site.write("admin-key", site.admin_key());
+        Self { site, process, id }
+    }
+
+    /// Imports, with these arguments more.
+    fn import(&self, more: &[&str]) -> Ended {
+        let (url, key) = (self.process.url(""), self.path("admin-key"));
+        let arguments = ["key", "import", "--url", &url, "--admin-key-file", &key];
+        self.site.run(&[&arguments[..], more].concat())
+    }
+
+    fn path(&self, name: &str) -> String {
+        let path = self.site.file(name);
+        path.to_str().expect("a path of text").to_owned()
+    }
+
+    /// A file with this in it.
+    fn put(&self, name: &str, text: &str) -> String {
+        self.site.write(name, text);
+        self.path(name)
+    }
+
+    fn key(&self, id: &str) -> Value {
+        self.process.get(&format!("/admin/keys/{id}"))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_modern_token_takes_keys_as_the_command_sends_them() {
+    let archive = Archive::on(Site::on_kryoptic().await).await;
+    let rsa = private("RSA-2048");
+    let file = archive.put("rsa.pem", &rsa);
+    let imported = archive.import(&["--service", &archive.id, "--key", &file]);
+    let key = archive.key(imported.well().line());
+    assert_eq!(
+        (&key["algorithm"], &key["status"], &key["origin"]),
+        (&json!("RSA-2048"), &json!("active"), &json!("imported"))
+    );
+    let half = json!({ "serviceId": archive.id, "publicKey": public(&rsa), "activate": false });
+    let half = archive.process.post("/admin/keys", &half);
+    assert_eq!(key["thumbprint"], half["thumbprint"]);
+
+    let secret = archive.put("secret", "0123456789abcdef0123456789abcdef");
+    let wanted = ["--service", &archive.id, "--secret", &secret];
+    let named = ["--algorithm", "AES-256", "--name", "paper", "--inactive"];
+    let ends = ["--expires", "2100-01-01T00:00:00Z", "--json"];
+    let imported = archive.import(&[&wanted[..], &named, &ends].concat());
+    let key = imported.well().json();
+    assert_eq!(key, archive.key(key["id"].as_str().expect("an id")));
+    assert_eq!(
+        (&key["algorithm"], &key["use"], &key["name"], &key["status"]),
+        (
+            &json!("AES-256"),
+            &json!("data"),
+            &json!("paper"),
+            &json!("retired")
+        )
+    );
+    assert_eq!(key["expiresAt"], "2100-01-01T00:00:00.000Z");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrapped_away_from_the_network_is_taken() {
+    let archive = Archive::on(Site::new().await).await;
+    let asked = json!({ "mechanism": SHA1 });
+    let parameters = archive
+        .process
+        .post("/admin/keys/import-parameters", &asked);
+    let part = |name: &str| parameters[name].as_str().expect("text");
+    let wrapping = archive.put("wrapping.pem", part("publicKey"));
+    let ec = private("P-256");
+    let file = archive.put("ec.pem", &ec);
+    let arguments = ["key", "wrap", "--public-key", &wrapping, "--key", &file];
+    let checked = [
+        "--mechanism",
+        SHA1,
+        "--sha256",
+        part("publicKeySha256"),
+        "--json",
+    ];
+    let wrapped = crate::process::sealward(&[&arguments[..], &checked].concat());
+    let wrapped = wrapped.well().json();
+    let order = json!({
+        "serviceId": archive.id,
+        "publicKey": wrapped["publicKey"],
+        "wrappedKey": {
+            "importKeyId": parameters["importKeyId"],
+            "mechanism": wrapped["mechanism"],
+            "ciphertext": wrapped["ciphertext"],
+        },
+    });
+    let key = archive.process.post("/admin/keys", &order);
+    assert_eq!(
+        (&key["algorithm"], &key["hasPrivate"]),
+        (&json!("P-256"), &json!(true)),
+        "{key}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_is_told_as_the_service_tells_it() {
+    let archive = Archive::on(Site::new().await).await;
+    let file = archive.put("key.pem", &private("P-256"));
+    archive
+        .import(&["--service", &archive.id, "--key", &file])
+        .badly(
+            1,
+            &["400", "mechanism: the token lacks this", "request req_"],
+        );
+    archive
+        .import(&["--service", "nobody", "--key", &file, "--mechanism", SHA1])
+        .badly(1, &["400", "serviceId: there is no such service"]);
+    archive.put("admin-key", "sk_admin_wrong");
+    archive
+        .import(&["--service", &archive.id, "--key", &file])
+        .badly(1, &["401", "API key"]);
+    archive.put("admin-key", "");
+    archive
+        .import(&["--service", &archive.id, "--key", &file])
+        .badly(1, &["admin-key", "is empty"]);
+}
+
+#[tokio::test]
+async fn an_admin_key_goes_nowhere_in_plaintext_and_a_service_that_is_away_is_named() {
+    let site = Site::new().await;
+    let path = |name: &str| site.file(name).to_str().expect("text").to_owned();
+    site.write("admin-key", "sk_admin_none");
+    site.write("key.pem", &private("P-256"));
+    let import = |url: &str, more: &[&str]| {
+        let (admin, key) = (path("admin-key"), path("key.pem"));
+        let to = ["key", "import", "--url", url, "--admin-key-file", &admin];
+        let what = ["--service", "svc", "--key", &key];
+        site.run(&[&to[..], &what, more].concat())
+    };
+    import("http://192.0.2.1", &[]).badly(1, &["https://"]);
+    import("http://127.0.0.1:1", &[]).badly(1, &["http://127.0.0.1:1/admin/keys"]);
+    let ca = path("key.pem");
+    import("https://127.0.0.1:1", &["--ca", &ca]).badly(1, &["key.pem", "no certificate"]);
+}

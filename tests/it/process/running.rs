@@ -1,0 +1,162 @@
+//! The service while it runs.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::thread::JoinHandle;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use ureq::Agent;
+
+use super::{PATIENCE, Site};
+use crate::support::within;
+
+/// The service, until it is killed, at the latest when this is dropped.
+pub(crate) struct Process {
+    child: Child,
+    log: PathBuf,
+    client: Client,
+}
+
+/// Somebody who asks it things as its administrator.
+#[derive(Clone)]
+struct Client {
+    agent: Agent,
+    address: String,
+    authorization: String,
+}
+
+impl Process {
+    /// Starts the service and waits until it is ready.
+    pub(crate) async fn start(site: &Site) -> Self {
+        Self::start_with(site, &[]).await
+    }
+
+    /// The same with these settings overridden by their variables.
+    pub(crate) async fn start_with(site: &Site, variables: &[(&str, &str)]) -> Self {
+        let authorization = format!("Bearer {}", site.admin_key());
+        let log = site.file(&format!("{:032x}.log", rand::random::<u128>()));
+        let written = File::create(&log).expect("a log");
+        let also = written.try_clone().expect("a log");
+        let child = site
+            .command(&["serve"])
+            .envs(variables.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(written)
+            .stderr(also)
+            .spawn()
+            .expect("the service starts");
+        let refusals_are_answers = Agent::config_builder().http_status_as_error(false);
+        let mut process = Self {
+            child,
+            log,
+            client: Client {
+                agent: refusals_are_answers.build().new_agent(),
+                address: String::new(),
+                authorization,
+            },
+        };
+        within(PATIENCE, async || {
+            let ended = process.child.try_wait().expect("its state");
+            assert!(ended.is_none(), "it ended: {}", process.log());
+            process.address_told().is_some()
+        })
+        .await;
+        process.client.address = process.address_told().expect("an address");
+        process
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> &str {
+        &self.client.address
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        self.client.url(path)
+    }
+
+    /// The number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends it at once, as a power cut does.
+    pub(crate) fn kill(mut self) {
+        self.end();
+    }
+
+    /// Tells it to end, as a supervisor does; gives its exit code.
+    pub(crate) fn told_to_end(mut self) -> Option<i32> {
+        let id = i32::try_from(self.id()).ok().and_then(Pid::from_raw);
+        kill_process(id.expect("a process id"), Signal::TERM).expect("send SIGTERM");
+        self.child.wait().expect("its end").code()
+    }
+
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(&self.log).expect("the log")
+    }
+
+    /// What an administrator is answered, whatever that is: a success or a refusal.
+    pub(crate) fn get(&self, path: &str) -> Value {
+        self.client.get(path)
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
+        let sent = self.client.post(path, body);
+        sent.expect("an answer")
+    }
+
+    /// Posts on a thread of its own, which does not mind if no answer comes.
+    pub(crate) fn post_aside(&self, path: &str, body: Value) -> JoinHandle<()> {
+        let (client, path) = (self.client.clone(), path.to_owned());
+        std::thread::spawn(move || drop(client.post(&path, &body)))
+    }
+
+    fn address_told(&self) -> Option<String> {
+        let log = self.log();
+        let lines = log
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        let mut ready = lines.filter(|line: &Value| line["message"] == "ready");
+        ready.next()?["address"].as_str().map(ToOwned::to_owned)
+    }
+
+    fn end(&mut self) {
+        // One that has ended already is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Client {
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    fn get(&self, path: &str) -> Value {
+        let request = self.agent.get(self.url(path));
+        let request = request.header("Authorization", &self.authorization);
+        let mut answer = request.call().expect("an answer");
+        json(&answer.body_mut().read_to_string().expect("a body"))
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Result<Value, ureq::Error> {
+        let request = self.agent.post(self.url(path));
+        let request = request
+            .header("Authorization", &self.authorization)
+            .header("Content-Type", "application/json");
+        let mut answer = request.send(body.to_string())?;
+        Ok(json(&answer.body_mut().read_to_string()?))
+    }
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
