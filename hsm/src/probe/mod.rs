@@ -73,7 +73,7 @@ fn broken(session: &Session, operations: &[Probed], info: &TokenInfo) -> Vec<Str
             "RSA-OAEP-256, the algorithm policies have by default, cannot be opened, not even by raw RSA"
                 .to_owned()
         } else {
-            "RSA-OAEP-256, the algorithm policies have by default, cannot be opened: give policies RSA-OAEP or ECDH-ES, or, for development, set hsm.allow_raw_rsa"
+            "RSA-OAEP-256, the algorithm policies have by default, cannot be opened, so envelope keys of RSA are refused: take keys on a curve (ECDH-ES), or, for development, set hsm.allow_raw_rsa"
                 .to_owned()
         });
     }

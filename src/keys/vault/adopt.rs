@@ -52,6 +52,7 @@ impl Vault {
             tracing::warn!(?key, %weakness, "an adopted key is weaker than one made here");
         }
         let algorithm = token_terms::algorithm_of(adopted.algorithm);
+        self.must_open(usage, algorithm)?;
         let name = adopted.key.name.clone();
         let public = self.public_half(usage, algorithm, adopted, described.public);
         let made = Made {

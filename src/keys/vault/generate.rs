@@ -12,8 +12,10 @@ impl Vault {
     /// Has the token make a key.
     ///
     /// # Errors
-    /// When the token or the database does not do it.
+    /// When a token could not open what is sealed with it, or when the token or the database does
+    /// not do it.
     pub async fn generate(&self, destiny: Destiny, algorithm: Algorithm) -> Result<Made, NotMade> {
+        self.must_open(destiny.usage, algorithm)?;
         let id = self.intend(destiny.service_id).await?;
         let made = self.token.generate(GenerateKey {
             id: id.uuid().as_bytes().to_vec(),

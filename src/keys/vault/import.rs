@@ -59,6 +59,7 @@ impl Vault {
         algorithm: Algorithm,
         material: KeyMaterial,
     ) -> Result<Made, NotMade> {
+        self.must_open(destiny.usage, algorithm)?;
         let id = self.intend(destiny.service_id).await?;
         let made = self.token.import(ImportKey {
             id: id.uuid().as_bytes().to_vec(),
@@ -82,6 +83,7 @@ impl Vault {
         destiny: Destiny,
         wrapped: Wrapped,
     ) -> Result<Made, NotMade> {
+        self.must_open(destiny.usage, wrapped.algorithm)?;
         let attempted =
             ImportKeyRecord::attempt(&self.pool, wrapped.import_key, self.clock.now()).await?;
         let record = attempted.ok_or_else(|| {

@@ -13,14 +13,14 @@ pub(super) mod store;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use hsm::{ErrorKind, HsmError, KeyName, KeyRef};
+use hsm::{ErrorKind, HsmError, KeyName, KeyRef, OaepHash};
 use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::{Comparison, Usage, token_terms};
 use crate::clock::{Clock, Entropy};
 use crate::ids::{KeyId, ServiceId};
-use crate::material::Algorithm;
+use crate::material::{Algorithm, Family};
 use crate::problem::{Code, Problem};
 
 pub use self::adopt::Described;
@@ -129,6 +129,21 @@ impl Vault {
             store::forget_intent(&self.pool, id).await?;
         }
         Err(error)
+    }
+
+    /// Refuses an envelope key of RSA where a token does not open what is sealed for it by default:
+    /// every envelope would be lost.
+    fn must_open(&self, usage: Usage, algorithm: Algorithm) -> Result<(), NotMade> {
+        let is_for_oaep = usage == Usage::Enc && algorithm.family() == Family::Rsa;
+        if is_for_oaep && !self.token.opens(OaepHash::Sha256) {
+            return Err(NotMade::Problem(Problem::new(
+                "algorithm",
+                Code::Unsupported,
+                "a token has not shown that it opens RSA-OAEP with SHA-256: envelopes for this key would \
+                 be lost; take a key on a curve, such as P-256",
+            )));
+        }
+        Ok(())
     }
 
     async fn made(

@@ -8,6 +8,7 @@ mod life;
 mod reconciler;
 mod rotation;
 mod secrecy;
+mod unopenable;
 mod wrapped;
 
 use serde_json::{Value, json};
