@@ -6,7 +6,7 @@ use serde_json::json;
 use utoipa::ToSchema as _;
 use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::path::{Operation, ParameterIn};
-use utoipa::openapi::schema::{AllOfBuilder, AnyOfBuilder, ObjectBuilder};
+use utoipa::openapi::schema::{AllOfBuilder, AnyOfBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{Content, Ref, RefOr, Response, ResponseBuilder, Schema};
 
 use super::extractors::IF_MATCH;
@@ -128,7 +128,9 @@ fn takes_if_match(operation: &Operation) -> bool {
 /// The response that carries one of these codes, which have one status.
 fn response(codes: &[ErrorCode]) -> Response {
     let names = codes.iter().map(|code| code.name());
-    let code = ObjectBuilder::new().enum_values(Some(names));
+    let code = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(names));
     let error = ObjectBuilder::new().property("code", code);
     let schema = AllOfBuilder::new()
         .item(Ref::from_schema_name(Refused::name()))

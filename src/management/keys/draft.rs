@@ -62,8 +62,8 @@ pub struct NewKeyDraft {
     /// The service it will belong to.
     #[schema(value_type = ServiceId)]
     pub service_id: Member<String>,
-    /// 1 to 100 characters.
-    #[schema(value_type = String, min_length = 1, max_length = 100)]
+    /// 1 to 100 characters; left out, it says what kind of key it is.
+    #[schema(value_type = String, min_length = 1, max_length = 100, required = false)]
     pub name: Member<String>,
     /// `enc`, `sig` or `data`.
     #[schema(value_type = Usage, rename = "use", required = false)]

@@ -1,8 +1,11 @@
 //! What the document promises, to which every answer in every test is held.
 
-use std::sync::LazyLock;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use axum::http::{Method, StatusCode};
+use boon::{Compiler, SchemaIndex, Schemas};
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::Answer;
@@ -16,60 +19,120 @@ pub(crate) fn document() -> &'static Value {
     &DOCUMENT
 }
 
-/// Holds an answer to what the document says of its route: the status, the media type, and the code
-/// of an error.
+/// Holds an answer to what the document says of its route: the status, the headers that are always
+/// there, the media type, the code of an error, and the schema of a body in JSON.
 #[track_caller]
 pub(super) fn keep(method: &Method, path: &str, answer: &Answer) {
-    let Some(item) = route(path) else {
+    let Some(route) = route(path) else {
         return;
     };
     if answer.status == StatusCode::METHOD_NOT_ALLOWED {
         return;
     }
-    let method = match *method {
+    let asked = match *method {
         Method::HEAD => "get".to_owned(),
         _ => method.as_str().to_lowercase(),
     };
     let status = answer.status.as_str();
-    let response = resolved(&item[&method]["responses"][status]);
-    assert!(
-        response.is_object(),
-        "{method} {path}: {status} is not documented: {answer:?}"
-    );
+    let place = resolved(&[route, "/", &asked, "/responses/", status].concat());
+    let about = format!("{method} {path}: {status}");
+    let response = document().pointer(&place);
+    let response = response.unwrap_or_else(|| panic!("{about} is not documented: {answer:?}"));
+    for name in required_headers(&place, response) {
+        assert!(answer.headers.contains_key(name), "{about} lacks {name}");
+    }
     let Some(content) = response["content"].as_object() else {
-        assert_eq!(answer.body, "", "{method} {path}: {status}");
+        assert_eq!(answer.body, "", "{about}");
         return;
     };
-    let media = answer
-        .header("content-type")
-        .split(';')
-        .next()
-        .unwrap_or_default();
-    assert!(
-        content.contains_key(media),
-        "{method} {path}: {status} as {media}"
-    );
-    // The payload of a success may be JSON that Rust has no number for.
-    if answer.status.is_success() || answer.body.is_empty() {
+    let media = answer.header("content-type");
+    let media = media.split(';').next().unwrap_or_default();
+    assert!(content.contains_key(media), "{about} as {media}");
+    if answer.body.is_empty() || media != "application/json" {
         return;
     }
-    if let Some(code) = answer.json()["error"]["code"].as_str() {
+    let Some(body) = read(&answer.body) else {
+        assert!(answer.status.is_success(), "{about}: {}", answer.body);
+        return;
+    };
+    if let Some(code) = body["error"]["code"].as_str() {
         let documented = response["description"].as_str().unwrap_or_default();
         assert!(
             documented.contains(&format!("`{code}`")),
-            "{method} {path}: {status} {code} is not documented"
+            "{about} {code} is not documented"
         );
+    }
+    if let Err(why) = fits_schema(&format!("{place}/content/application~1json/schema"), &body) {
+        panic!("{about} is not as documented: {why}\n{body:#}");
     }
 }
 
-/// What the document says of the route that `path` takes; the one with the fewest parameters.
-fn route(path: &str) -> Option<&'static Value> {
+/// Whether `value` is as the schema at that place of the document says, and if not, why.
+pub(crate) fn fits_schema(place: &str, value: &Value) -> Result<(), String> {
+    let (schemas, index) = &*compiled(place);
+    let fits = schemas.validate(value, *index);
+    fits.map_err(|error| error.to_string())
+}
+
+type Compiled = (Schemas, SchemaIndex);
+
+/// The schema at that place, compiled when it is first asked for.
+fn compiled(place: &str) -> Arc<Compiled> {
+    const NAME: &str = "https://sealward.example/openapi.json";
+    static KNOWN: LazyLock<Mutex<HashMap<String, Arc<Compiled>>>> = LazyLock::new(Mutex::default);
+    // What a failed test leaves behind is whole.
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(compiled) = known.get(place) {
+        return compiled.clone();
+    }
+    let mut compiler = Compiler::new();
+    compiler.enable_format_assertions();
+    compiler.enable_content_assertions();
+    let added = compiler.add_resource(NAME, document().clone());
+    added.expect("a name of ours");
+    let mut schemas = Schemas::new();
+    let escaped = place.replace('{', "%7B").replace('}', "%7D");
+    let index = compiler.compile(&format!("{NAME}#{escaped}"), &mut schemas);
+    let index = index.unwrap_or_else(|error| panic!("{place}: {error}"));
+    let compiled = Arc::new((schemas, index));
+    known.insert(place.to_owned(), compiled.clone());
+    compiled
+}
+
+/// The body as JSON; none where it has a number that Rust has no number for, as a payload may.
+fn read(body: &str) -> Option<Value> {
+    let mut reader = serde_json::Deserializer::from_str(body);
+    reader.disable_recursion_limit();
+    match Value::deserialize(&mut reader) {
+        Ok(value) => Some(value),
+        Err(error) if error.to_string().starts_with("number out of range") => None,
+        Err(error) => panic!("{error}: {body}"),
+    }
+}
+
+fn required_headers<'d>(place: &str, response: &'d Value) -> impl Iterator<Item = &'d String> {
+    let headers = response["headers"].as_object().into_iter().flatten();
+    headers.filter_map(move |(name, _)| {
+        let header = document().pointer(&resolved(&format!("{place}/headers/{name}")))?;
+        (header["required"] == true).then_some(name)
+    })
+}
+
+/// Where the document tells of the route that `path` takes; the one with the fewest parameters.
+fn route(path: &str) -> Option<&'static str> {
+    static PLACES: LazyLock<HashMap<&'static str, String>> = LazyLock::new(|| {
+        let paths = document()["paths"].as_object().expect("paths");
+        let place = |path: &String| format!("/paths/{}", path.replace('/', "~1"));
+        paths
+            .keys()
+            .map(|path| (path.as_str(), place(path)))
+            .collect()
+    });
     let path = path.split('?').next().unwrap_or_default();
-    let paths = document()["paths"].as_object()?;
-    let fitting = paths.iter().filter(|(template, _)| fits(template, path));
+    let fitting = PLACES.iter().filter(|(template, _)| fits(template, path));
     fitting
         .min_by_key(|(template, _)| template.matches('{').count())
-        .map(|(_, item)| item)
+        .map(|(_, place)| place.as_str())
 }
 
 fn fits(template: &str, path: &str) -> bool {
@@ -82,11 +145,9 @@ fn fits(template: &str, path: &str) -> bool {
             .all(|(wanted, given)| wanted == given || wanted.starts_with('{') && !given.is_empty())
 }
 
-fn resolved(value: &'static Value) -> &'static Value {
-    let reference = value["$ref"]
-        .as_str()
-        .and_then(|reference| reference.strip_prefix('#'));
-    reference
-        .and_then(|pointer| document().pointer(pointer))
-        .unwrap_or(value)
+/// The place itself, or the one that a reference there leads to.
+fn resolved(place: &str) -> String {
+    let reference = document().pointer(place).and_then(|at| at["$ref"].as_str());
+    let leads = reference.and_then(|reference| reference.strip_prefix('#'));
+    leads.unwrap_or(place).to_owned()
 }

@@ -10,7 +10,7 @@ use sealward::clock::{Clock, Entropy};
 use sealward::management::api_keys::{self, ApiKeyDraft};
 use sealward::management::{Actor, Context, Member, Proposal};
 use sealward::server::Service;
-use sealward::settings::{Settings, Stage};
+use sealward::settings::{Limits, Settings, Span, Stage};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use sqlx::PgPool;
@@ -135,6 +135,11 @@ impl World {
     ) -> Self {
         let settings = Settings {
             environment: stage,
+            limits: Limits {
+                // A machine that runs all tests at once takes long to make an RSA key.
+                request_timeout: Span::seconds(120),
+                ..Limits::default()
+            },
             ..Settings::default()
         };
         let pool = postgres::pool(options);
@@ -162,7 +167,8 @@ pub(crate) async fn within(patience: Duration, mut is_so: impl AsyncFnMut() -> b
     let started = tokio::time::Instant::now();
     while !is_so().await {
         assert!(started.elapsed() < patience, "not within {patience:?}");
-        tokio::task::yield_now().await;
+        // Others need the machine to make it so.
+        tokio::time::sleep(Duration::from_millis(1)).await;
     }
     started.elapsed()
 }
