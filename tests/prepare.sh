@@ -6,6 +6,7 @@
 #   SEALWARD_TEST_SOFTHSM    the module of SoftHSM2
 #   SEALWARD_TEST_KRYOPTIC   the module of kryoptic
 #   SEALWARD_TEST_INTEROP    the folder with the JOSE libraries of others
+#   SEALWARD_TEST_API        the folder with the tools that hold the API to its document
 prepare_tests() {
     need_cargo
     need_packages "$packages_to_test"
@@ -13,6 +14,7 @@ prepare_tests() {
     export SEALWARD_TEST_SOFTHSM
     prepare_kryoptic
     prepare_interop
+    prepare_api
 }
 
 # A clean environment: what a person set for the service of ./dev up must not reach tests.
@@ -60,6 +62,13 @@ prepare_interop() {
     SEALWARD_TEST_INTEROP=$(tests/interop/setup) || die "the JOSE libraries could not be installed"
     export SEALWARD_TEST_INTEROP
     stage interop "jose, jwcrypto and joserfc are there"
+}
+
+# The tools that hold the API to its document.
+prepare_api() {
+    SEALWARD_TEST_API=$(tests/api/setup) || die "the tools that check the API could not be installed"
+    export SEALWARD_TEST_API
+    stage api "schemathesis and openapi-spec-validator are there"
 }
 
 # A cluster that ends with this script, however that ends: its keeper waits at the leash.

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// All is well.
 #[derive(Debug, Serialize, IntoResponses, ToSchema)]
-#[response(status = 200)]
+#[response(status = 200, example = json!({"status": "ok"}))]
 pub(super) struct Well {
     #[schema(inline)]
     status: Status,

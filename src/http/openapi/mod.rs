@@ -2,6 +2,7 @@
 
 mod answers;
 mod components;
+mod examples;
 mod extractors;
 mod headers;
 mod refusals;
@@ -50,6 +51,7 @@ pub fn document() -> OpenApi {
             paths.paths.insert(path, item);
         }
     }
+    examples::add(&mut components.schemas);
     let info = InfoBuilder::new()
         .title("Sealward")
         .version(env!("CARGO_PKG_VERSION"))

@@ -14,10 +14,6 @@ use crate::request_tag::RequestTag;
 /// A payload to protect.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(examples(json!({
-    "payload": {"card": "4111 1111 1111 1111", "amount": 12.50},
-    "policyNumber": "POL-000001"
-})))]
 pub(super) struct ProtectRequest {
     /// Any JSON value. It comes back exactly as it is written here.
     #[schema(required = true)]

@@ -1,8 +1,13 @@
 //! The document of the API: as it was, whole, and true to the router.
 
+mod examples;
 mod routes;
+mod schemathesis;
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -41,6 +46,32 @@ fn no_two_operations_have_the_same_id() {
         let id = operation["operationId"].as_str().expect("an id");
         assert!(seen.insert(id), "{id}");
     }
+}
+
+#[test]
+fn a_validator_of_others_takes_it_for_openapi() {
+    let mut validator = Command::new(tools().join("bin/openapi-spec-validator"))
+        .arg("-")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("openapi-spec-validator runs");
+    let mut input = validator.stdin.take().expect("an input");
+    write!(input, "{}", document()).expect("it reads");
+    drop(input);
+    let output = validator.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// Where `./dev test` put the tools that hold the API to its document.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the tests have no settings but these"
+)]
+fn tools() -> PathBuf {
+    std::env::var_os("SEALWARD_TEST_API")
+        .expect("SEALWARD_TEST_API is not set: ./dev test sets it to what tests/api/setup prints")
+        .into()
 }
 
 fn gather(value: &Value, references: &mut BTreeSet<String>) {

@@ -1,0 +1,88 @@
+"""What schemathesis cannot know: which resources there are, and which errors are promised."""
+
+import atexit
+import json
+import os
+import re
+from collections import Counter, defaultdict
+
+import schemathesis
+
+WORLD = json.loads(os.environ["SEALWARD_WORLD"])
+"""Ids by their prefix: `referred`, of what requests are to name; `changed`, of what may be changed and
+deleted. And `kept`, a list: what the run itself stands on."""
+
+ID = re.compile(r"^(svc|pol|key|ak)_[0-7][0-9a-hjkmnp-tv-z]{25}$")
+
+PROMISED = {
+    "DESTINATION_KEY_NOT_FOUND": {"protect", "unprotect"},
+    "INTERNAL_ERROR": {"unprotect"},
+}
+"""The errors with status 500 that the interface has for what is not a defect: a destination without
+a key, and an envelope that does not open."""
+
+answers = defaultdict(Counter)
+envelopes = []
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    """Has requests name what is there: what was made up would only ever be not found."""
+    kind = "changed" if case.method.upper() in ("PUT", "DELETE") else "referred"
+    case.path_parameters = real(case.path_parameters, kind)
+    case.query = real(case.query, "referred")
+    case.body = real(case.body, "referred")
+    if isinstance(case.body, dict):
+        if operation_id(case) == "createKey":
+            quick(case.body)
+        if operation_id(case) == "unprotect" and envelopes and "jwe" in case.body:
+            case.body["jwe"] = envelopes.pop()
+    # The state that an example names is gone with the first change.
+    if case.headers.get("If-Match") == '"1"':
+        case.headers["If-Match"] = "*"
+
+
+def real(value, kind):
+    """The same with ids of the right form turned into those of what there is."""
+    if isinstance(value, str):
+        form = ID.match(value)
+        if value in WORLD["kept"] and kind == "referred" or not form:
+            return value
+        return WORLD[kind].get(form[1], value)
+    if isinstance(value, list):
+        return [real(item, kind) for item in value]
+    if isinstance(value, dict):
+        return {name: real(member, kind) for name, member in value.items()}
+    return value
+
+
+def quick(order):
+    """Making an RSA key takes a token up to minutes, while nothing else is asked."""
+    if order.get("generate") is True and str(order.get("algorithm", "RSA")).startswith("RSA"):
+        order["algorithm"] = "P-256"
+
+
+@schemathesis.hook
+def after_call(context, case, response):
+    answers[operation_id(case)][response.status_code] += 1
+    if operation_id(case) == "protect" and response.status_code == 200:
+        envelopes.extend(jwe for jwe in [response.json().get("jwe")] if jwe)
+
+
+@schemathesis.hook
+def filter_failure(context, failure, case, response):
+    """Lets go what is promised."""
+    if failure.code != "ST101":
+        return True
+    code = response.json()["error"]["code"]
+    return operation_id(case) not in PROMISED.get(code, ())
+
+
+@atexit.register
+def tell():
+    with open(os.environ["SEALWARD_ANSWERS"], "w") as file:
+        json.dump(answers, file)
+
+
+def operation_id(case):
+    return case.operation.definition.raw["operationId"]
