@@ -71,16 +71,19 @@ prepare_api() {
     stage api "schemathesis and openapi-spec-validator are there"
 }
 
-# A cluster that ends with this script, however that ends: its keeper waits at the leash.
+# A cluster, and a folder for what tests write, that end with this script, however that ends:
+# their keeper waits at the leash.
 throwaway_cluster() {
     local home
     home=$(as_postgres mktemp -d /tmp/sealward-test-XXXXXX)
+    TMPDIR=$(mktemp -d /tmp/sealward-work-XXXXXX)
+    export TMPDIR
     exec {leash}>&-
     exec {leash}> >(
         trap '' INT TERM HUP
         cat >/dev/null
         cluster_stop "$home" immediate &>/dev/null
-        rm -rf "$(socket_folder "$home")" "$home"
+        rm -rf "$(socket_folder "$home")" "$home" "$TMPDIR"
     )
     local keeper=$!
     at_end end_cluster "$keeper"

@@ -6,6 +6,7 @@ use std::time::Instant;
 use tokio::sync::oneshot;
 
 use crate::HsmError;
+use crate::interest::Wanted;
 use crate::session::Session;
 
 /// Whether an operation changes what the token keeps.
@@ -36,6 +37,7 @@ struct Operation<T, F> {
     run: F,
     done: Option<T>,
     reply: oneshot::Sender<Result<T, HsmError>>,
+    wanted: Wanted,
 }
 
 impl Job {
@@ -54,6 +56,7 @@ impl Job {
             run,
             done: None,
             reply,
+            wanted: Wanted::here(),
         });
         (
             Self {
@@ -115,7 +118,7 @@ where
     }
 
     fn is_abandoned(&self) -> bool {
-        self.reply.is_closed()
+        self.reply.is_closed() || self.wanted.no_more()
     }
 }
 

@@ -18,6 +18,8 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// How long the workers may take to close their sessions before a restart of the module.
 const CLEARING: Duration = Duration::from_millis(200);
+/// How many lost logins in a row say nothing of the token.
+const RENEWALS: usize = 8;
 
 pub(crate) fn run(device: &Arc<Device>, seat: &Seat, mut session: Option<Session>) {
     let mut pause = Duration::ZERO;
@@ -48,10 +50,10 @@ fn listen(device: &Arc<Device>, seat: &Seat, session: &mut Option<Session>) -> W
         return Woken::Closed;
     }
     let outcome = seat.during(device.bounds.deadline, false, || {
-        sing(device, session).or_else(|first| {
+        sing_undisturbed(device, session).or_else(|first| {
             tracing::warn!(token = device.label(), error = ?first, "the canary failed, once");
             *session = None;
-            sing(device, session)
+            sing_undisturbed(device, session)
         })
     });
     if seat.is_written_off() {
@@ -135,6 +137,23 @@ fn next_pause(pause: Duration) -> Duration {
 enum Silence {
     Pin(OpenError),
     Fault(String),
+}
+
+/// Lets the canary sing on a login that holds: tokens answer a search whose login goes away under
+/// it with any code, and a login that somebody ended is no fault of the token.
+fn sing_undisturbed(
+    device: &Arc<Device>,
+    session: &mut Option<Session>,
+) -> Result<Duration, Silence> {
+    for _ in 0..RENEWALS {
+        let outcome = sing(device, session);
+        let lost_login = |session: &Session| session.has_kept_login().is_ok_and(|kept| !kept);
+        if outcome.is_ok() || !session.as_ref().is_some_and(lost_login) {
+            return outcome;
+        }
+        *session = None;
+    }
+    sing(device, session)
 }
 
 fn sing(device: &Arc<Device>, session: &mut Option<Session>) -> Result<Duration, Silence> {

@@ -62,6 +62,7 @@ mod device;
 mod error;
 mod handles;
 mod import;
+mod interest;
 mod job;
 mod keeper;
 mod keys;
@@ -97,6 +98,7 @@ pub use error::{ErrorKind, HsmError};
 pub use import::{
     ImportError, ImportKey, ImportMechanism, ImportWrapped, Imported, KeyMaterial, RsaMaterial,
 };
+pub use interest::Interest;
 pub use keys::{
     AdoptError, Adopted, Curve, FoundKey, GenerateKey, Generated, KeyAlgorithm, KeyClass, KeyKind,
     KeyName, KeyRef, Presence, PublicKey, Purpose, TokenObject, Usages, Weakness,

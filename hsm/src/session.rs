@@ -199,15 +199,20 @@ impl Session {
         })
     }
 
-    /// Whether the login has held since this session was opened. A renewal is counted before it
-    /// begins, so none goes unnoticed between the two checks.
+    /// Refuses to go on where the login has not held since this session was opened.
     pub(crate) fn check_login(&self) -> Result<(), HsmError> {
-        let lost = self.device.needs_login() && !self.open.is_logged_in()?;
-        if lost || self.is_stale() {
-            Err(HsmError::login_lost())
-        } else {
+        if self.has_kept_login()? {
             Ok(())
+        } else {
+            Err(HsmError::login_lost())
         }
+    }
+
+    /// Whether the login has held since this session was opened. A renewal is counted before it
+    /// begins, so none goes unnoticed between two looks.
+    pub(crate) fn has_kept_login(&self) -> Result<bool, HsmError> {
+        let is_there = !self.device.needs_login() || self.open.is_logged_in()?;
+        Ok(is_there && !self.is_stale())
     }
 }
 

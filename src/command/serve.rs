@@ -22,7 +22,8 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         settings,
         database,
         token.clone(),
-    );
+    )
+    .await;
     tracing::info!(address = %listener.address(), version = env!("CARGO_PKG_VERSION"), "ready");
     let mut lost = None;
     let stop = async {

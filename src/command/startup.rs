@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+use hsm::OpenError;
 use secrecy::SecretString;
 use sqlx::PgPool;
 use sqlx::postgres::PgConnectOptions;
@@ -27,7 +28,7 @@ pub(super) enum Failure {
     #[error(transparent)]
     Database(#[from] db::Error),
     #[error(transparent)]
-    Token(#[from] hsm::OpenError),
+    Token(#[from] OpenError),
     #[error(transparent)]
     Listen(#[from] crate::server::CannotListen),
     #[error("cannot write to standard output: {0}")]
@@ -41,6 +42,8 @@ impl Failure {
     pub(super) fn report(&self) -> ExitCode {
         let _ = writeln!(std::io::stderr(), "sealward: {self}");
         match self {
+            // A thread hangs inside the vendor's library, whose exit handlers could then block.
+            Self::Token(OpenError::Hangs { .. }) => std::process::abort(),
             Self::Token(error) if error.is_pin_refusal() => ExitCode::from(CONFIGURATION),
             Self::Settings(_) | Self::Log(_) | Self::Secret { .. } => ExitCode::from(CONFIGURATION),
             _ => ExitCode::FAILURE,

@@ -89,13 +89,15 @@ impl Protection {
     }
 
     /// Does `work` in a task of its own, which ends even if whoever waits for it goes away: what a
-    /// token was asked for is recorded.
+    /// token was asked for is recorded. What it was not asked for by then, it is not asked any more.
     async fn unabandoned<F>(&self, work: F) -> Result<Answer, Unrecorded>
     where
         F: Future<Output = Result<Answer, Unrecorded>> + Send + 'static,
     {
         self.rooms.recorder.ready()?;
-        tokio::spawn(work).await.unwrap_or(Err(Unrecorded::Closed))
+        let waiting = hsm::Interest::default();
+        let done = tokio::spawn(waiting.in_what(work)).await;
+        done.unwrap_or(Err(Unrecorded::Closed))
     }
 
     /// The policy that a request means, noted in its record whether it exists or not.

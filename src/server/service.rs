@@ -32,8 +32,7 @@ pub struct Service {
 
 impl Service {
     /// Puts the parts together and starts the jobs.
-    #[must_use]
-    pub fn start(
+    pub async fn start(
         clock: Clock,
         entropy: Entropy,
         settings: Settings,
@@ -76,7 +75,7 @@ impl Service {
             token: token.clone(),
             recorder: recorder.clone(),
         };
-        let pulse = Pulse::default();
+        let pulse = Pulse::first(&clock, &database, &encryptions).await;
         jobs.spawn(feel_pulse(
             pulse.clone(),
             clock.clone(),

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use faulty_token::{Fault, Rule};
-use hsm::{Config, ErrorKind, HsmError, KeyAlgorithm, KeyRef, Purpose, Token};
+use hsm::{Config, ErrorKind, HsmError, Interest, KeyAlgorithm, KeyRef, Purpose, Token};
 use tokio::task::JoinHandle;
 
 use crate::support::{alone, make, status, until};
@@ -122,6 +122,35 @@ fn an_operation_whose_caller_went_away_costs_the_token_nothing() {
 }
 
 #[test]
+fn a_task_that_nobody_is_interested_in_ends_without_its_operation() {
+    alone(|rig| async move {
+        let config = Config {
+            workers: 1,
+            ..rig.config()
+        };
+        let token = Token::open(config).await.unwrap();
+        let key = hmac_key(&token).await;
+        let before = status(&token, "one").counters;
+        rig.faults.rules(&[held()]);
+        let first = ask(&token, &key);
+        let begun = || status(&token, "one").counters.operations - before.operations;
+        until("the worker is inside", || begun() == 1).await;
+        let (interest, wanted) = (Interest::default(), Interest::default());
+        let left = tokio::spawn(interest.in_what(hmac(token.clone(), key.clone())));
+        let kept = tokio::spawn(wanted.in_what(hmac(token.clone(), key.clone())));
+        until("they wait", || status(&token, "one").queued == 2).await;
+        drop(interest);
+        rig.faults.rules(&[]);
+        first.await.unwrap().unwrap();
+        kept.await.unwrap().unwrap();
+        assert_eq!(left.await.unwrap().unwrap_err().kind(), ErrorKind::TokenOut);
+        let after = status(&token, "one").counters;
+        assert_eq!((begun(), after.abandoned - before.abandoned), (2, 1));
+        token.close().await;
+    });
+}
+
+#[test]
 fn a_key_that_takes_long_to_make_is_no_outage_and_stops_nobody() {
     alone(|rig| async move {
         let token = rig.open_hastily().await;
@@ -154,6 +183,9 @@ fn held() -> Rule {
 }
 
 fn ask(token: &Token, key: &KeyRef) -> JoinHandle<Result<Vec<u8>, HsmError>> {
-    let (token, key) = (token.clone(), key.clone());
-    tokio::spawn(async move { token.hmac(&key, b"message").await })
+    tokio::spawn(hmac(token.clone(), key.clone()))
+}
+
+async fn hmac(token: Token, key: KeyRef) -> Result<Vec<u8>, HsmError> {
+    token.hmac(&key, b"message").await
 }

@@ -47,6 +47,13 @@ const PAUSE: Duration = Duration::from_millis(250);
 const SILENCE: u64 = 0;
 
 impl Pulse {
+    /// Asks the database once, so that what is told from the first answer on is true.
+    pub async fn first(clock: &Clock, database: &PgPool, encryptions: &Encryptions) -> Self {
+        let pulse = Self::default();
+        pulse.beat(clock, database, encryptions).await;
+        pulse
+    }
+
     /// Asks the database again and again, for as long as this is polled.
     pub async fn keep(
         self,
@@ -55,22 +62,26 @@ impl Pulse {
         encryptions: &Encryptions,
     ) -> Infallible {
         loop {
-            let asked = clock.monotonic();
-            let latency = if db::answers(&database, PATIENCE).await {
-                let took = clock.monotonic().saturating_sub(asked);
-                u64::try_from(took.as_micros()).unwrap_or(u64::MAX).max(1)
-            } else {
-                SILENCE
-            };
-            self.0.latency.store(latency, Ordering::Relaxed);
-            // With the database away, what was known before stays true.
-            if latency != SILENCE
-                && let Ok(Ok(worn)) = timeout(PATIENCE, encryptions.worn()).await
-            {
-                let worn = worn.into_iter().map(|(key, _)| key).collect();
-                *self.0.worn.lock().unwrap_or_else(PoisonError::into_inner) = worn;
-            }
             tokio::time::sleep(PAUSE).await;
+            self.beat(&clock, &database, encryptions).await;
+        }
+    }
+
+    async fn beat(&self, clock: &Clock, database: &PgPool, encryptions: &Encryptions) {
+        let asked = clock.monotonic();
+        let latency = if db::answers(database, PATIENCE).await {
+            let took = clock.monotonic().saturating_sub(asked);
+            u64::try_from(took.as_micros()).unwrap_or(u64::MAX).max(1)
+        } else {
+            SILENCE
+        };
+        self.0.latency.store(latency, Ordering::Relaxed);
+        // With the database away, what was known before stays true.
+        if latency != SILENCE
+            && let Ok(Ok(worn)) = timeout(PATIENCE, encryptions.worn()).await
+        {
+            let worn = worn.into_iter().map(|(key, _)| key).collect();
+            *self.0.worn.lock().unwrap_or_else(PoisonError::into_inner) = worn;
         }
     }
 

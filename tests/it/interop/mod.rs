@@ -5,3 +5,4 @@
 mod envelopes;
 mod keys;
 mod peer;
+mod signatures;

@@ -1,5 +1,6 @@
 //! The runtime API, as applications use it.
 
+mod algorithms;
 mod bad_input;
 mod deputy;
 mod fidelity;
@@ -13,3 +14,4 @@ mod trail;
 mod unavailable;
 mod uniform;
 mod unprotect;
+mod worn_keys;

@@ -1,4 +1,4 @@
-//! Keys as openssl makes them.
+//! openssl, as a maker of keys and signatures.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};

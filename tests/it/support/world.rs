@@ -150,7 +150,8 @@ impl World {
             settings,
             pool.clone(),
             token,
-        );
+        )
+        .await;
         Self {
             clock,
             pool,
@@ -167,8 +168,8 @@ pub(crate) async fn within(patience: Duration, mut is_so: impl AsyncFnMut() -> b
     let started = tokio::time::Instant::now();
     while !is_so().await {
         assert!(started.elapsed() < patience, "not within {patience:?}");
-        // Others need the machine to make it so.
-        tokio::time::sleep(Duration::from_millis(1)).await;
+        // What is waited for needs the processor too.
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
     started.elapsed()
 }

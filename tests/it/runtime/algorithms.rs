@@ -1,0 +1,52 @@
+//! `/protect` and `/unprotect` with every algorithm that a policy may name.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
+use serde_json::{Value, json};
+
+use crate::support::{World, jwe};
+
+#[tokio::test]
+async fn rsa_keys_of_every_size_carry_content_keys() {
+    for algorithm in ["RSA-2048", "RSA-3072", "RSA-4096"] {
+        everything_comes_back(algorithm, ["RSA-OAEP", "RSA-OAEP-256"]).await;
+    }
+}
+
+#[tokio::test]
+async fn keys_of_every_curve_agree_on_content_keys() {
+    for algorithm in ["P-256", "P-384", "P-521"] {
+        everything_comes_back(algorithm, ["ECDH-ES+A128KW", "ECDH-ES+A256KW"]).await;
+    }
+}
+
+async fn everything_comes_back(algorithm: &str, algs: [&str; 2]) {
+    let world = World::new().await;
+    let destination = world.destination("partner", algorithm, algs[0]).await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    for (alg, enc) in algs
+        .into_iter()
+        .flat_map(|alg| [(alg, "A128GCM"), (alg, "A256GCM")])
+    {
+        let terms = json!({ "alg": alg, "enc": enc });
+        world.change_policy(&destination, terms).await;
+        let payload = json!({ "alg": alg, "amount": 1.5 });
+        let envelope = jwe(&alice.protect(payload.clone()).await);
+        let header = header(&envelope);
+        assert_eq!(
+            (&header["alg"], &header["enc"], &header["kid"]),
+            (&json!(alg), &json!(enc), &json!(destination.key)),
+            "{algorithm}"
+        );
+        let opened = alice.unprotect(&envelope).await.ok().json();
+        assert_eq!(opened["payload"], payload, "{algorithm} {alg} {enc}");
+    }
+}
+
+fn header(envelope: &Value) -> Value {
+    let protected = envelope["protected"].as_str().unwrap();
+    serde_json::from_slice(&BASE64URL.decode(protected).unwrap()).unwrap()
+}

@@ -1,0 +1,69 @@
+//! How often a key may encrypt with AES-GCM under random IVs: 2^32 times, counted in the database.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{World, within};
+
+#[tokio::test]
+async fn from_half_of_its_encryptions_on_health_names_the_key() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    let key = world
+        .key(alice.service.as_ref().unwrap(), "data", "AES-256")
+        .await;
+    let hsm = async || alice.get("/api/v1/health").await.json()["checks"]["hsm"].clone();
+    reserved(&world, &key, (1 << 31) - 1).await;
+    within(Duration::from_secs(20), async || {
+        hsm().await["status"] == "ok"
+    })
+    .await;
+    assert_eq!(hsm().await["wornKeys"], Value::Null);
+    reserved(&world, &key, 1 << 31).await;
+    within(Duration::from_secs(20), async || {
+        hsm().await["wornKeys"] == json!([key])
+    })
+    .await;
+    assert_eq!(hsm().await["status"], "degraded");
+    let order = json!({ "data": 1, "algorithm": "AES-256-GCM", "keyId": key });
+    alice.operate("encrypt", order).await.ok();
+}
+
+#[tokio::test]
+async fn a_key_that_encrypted_as_often_as_it_may_only_decrypts() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    let service = alice.service.clone().unwrap();
+    let key = world.key(&service, "data", "AES-256").await;
+    let order = json!({ "data": 1, "algorithm": "AES-256-GCM", "keyId": key });
+    let sealed = alice.operate("encrypt", order.clone()).await.ok().json()["result"].clone();
+
+    // Another instance has nothing in reserve and has to ask.
+    reserved(&world, &key, 1 << 32).await;
+    let other = world.another().await;
+    let there = other.person(alice.key.as_ref().unwrap());
+    there
+        .operate("encrypt", order)
+        .await
+        .refused(403, "OPERATION_NOT_ALLOWED");
+    let opened = there.operate("decrypt", sealed).await.ok().json();
+    assert_eq!(opened["result"], json!({ "data": 1 }));
+
+    let fresh = world.key(&service, "data", "AES-256").await;
+    let order = json!({ "data": 1, "algorithm": "AES-256-GCM", "keyId": fresh });
+    there.operate("encrypt", order).await.ok();
+}
+
+/// As if so many encryptions had been made or set aside.
+async fn reserved(world: &World, key: &str, encryptions: i64) {
+    sqlx::query(
+        "INSERT INTO key_encryptions (key_id, reserved) VALUES ($1::uuid, $2)
+         ON CONFLICT (key_id) DO UPDATE SET reserved = $2",
+    )
+    .bind(key)
+    .bind(encryptions)
+    .execute(&world.pool)
+    .await
+    .unwrap();
+}
