@@ -112,8 +112,16 @@ throwaway_settings=(
 
 # ./dev test-env: a cluster that stays until ./dev down, and the variables for a shell.
 test_environment() {
-    local home variable exports
-    exec {exports}>&1 1>&2
+    local variable
+    make_test_environment 1>&2
+    for variable in $(compgen -v SEALWARD_TEST_); do
+        printf 'export %s=%q\n' "$variable" "${!variable}"
+    done
+}
+
+# Apart from what is printed: a shell that reads it waits for all that might still write there.
+make_test_environment() {
+    local home
     prepare_tests
     take_state
     home=$(cluster_home "$state/test-postgres")
@@ -121,9 +129,6 @@ test_environment() {
     cluster_start "$home" "${throwaway_settings[@]}"
     SEALWARD_TEST_POSTGRES=$(cluster_superuser_url "$home")
     stage postgres "runs until ./dev down"
-    for variable in $(compgen -v SEALWARD_TEST_); do
-        printf 'export %s=%q\n' "$variable" "${!variable}" >&"$exports"
-    done
 }
 
 # ./dev test [FILTER...]
