@@ -5,7 +5,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use base64::Engine as _;
-use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 use spki::der::asn1::Uint;
 use spki::der::{Decode as _, Encode as _};
@@ -49,9 +49,9 @@ async fn codes_of_secret_keys() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let secret = [0x5a; 32];
-    let jwk = json!({ "kty": "oct", "k": BASE64_URL_SAFE_NO_PAD.encode(secret) });
     let order = json!({
-        "serviceId": alice.service, "secretKey": jwk, "algorithm": "HMAC-SHA256",
+        "serviceId": alice.service, "algorithm": "HMAC-SHA256",
+        "secretKey": BASE64_STANDARD.encode(secret),
     });
     world.admin().post("/admin/keys", order).await.created();
     let order = json!({ "data": MESSAGE, "algorithm": "HMAC-SHA256" });

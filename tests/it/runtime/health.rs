@@ -12,8 +12,8 @@ const HEALTH: &str = "/api/v1/health";
 async fn a_service_that_is_well_says_so_to_any_key() {
     let world = World::new().await;
     let alice = world.application("alice").await;
-    // The first look at the database may still be under way.
-    within(Duration::from_secs(5), async || {
+    // A database that is slow to answer, because much else goes on, is not well.
+    within(Duration::from_secs(60), async || {
         alice.get(HEALTH).await.status == 200
     })
     .await;
@@ -51,7 +51,7 @@ async fn health_is_true_within_a_second_of_a_change() {
     let alice = other.person(alice.key.as_ref().unwrap());
     // A second after her key was made its notice has been heard, and who is known then stays known.
     let made = tokio::time::Instant::now();
-    within(Duration::from_secs(5), async || {
+    within(Duration::from_secs(60), async || {
         alice.get(HEALTH).await.status == 200 && made.elapsed() > Duration::from_secs(1)
     })
     .await;
@@ -70,7 +70,7 @@ async fn health_is_true_within_a_second_of_a_change() {
     );
 
     proxy.speak_again();
-    within(Duration::from_secs(10), async || {
+    within(Duration::from_secs(60), async || {
         alice.get(HEALTH).await.status == 200
     })
     .await;

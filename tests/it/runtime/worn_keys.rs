@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use sealward::ids::KeyId;
 use serde_json::{Value, json};
 
 use crate::support::{World, within};
@@ -58,10 +59,10 @@ async fn a_key_that_encrypted_as_often_as_it_may_only_decrypts() {
 /// As if so many encryptions had been made or set aside.
 async fn reserved(world: &World, key: &str, encryptions: i64) {
     sqlx::query(
-        "INSERT INTO key_encryptions (key_id, reserved) VALUES ($1::uuid, $2)
+        "INSERT INTO key_encryptions (key_id, reserved) VALUES ($1, $2)
          ON CONFLICT (key_id) DO UPDATE SET reserved = $2",
     )
-    .bind(key)
+    .bind(key.parse::<KeyId>().unwrap())
     .bind(encryptions)
     .execute(&world.pool)
     .await
