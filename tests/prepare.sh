@@ -7,6 +7,8 @@
 #   SEALWARD_TEST_KRYOPTIC   the module of kryoptic
 #   SEALWARD_TEST_INTEROP    the folder with the JOSE libraries of others
 #   SEALWARD_TEST_API        the folder with the tools that hold the API to its document
+#   SEALWARD_TEST_PAGES      the folder with what looks at the dashboard's pages
+#   SEALWARD_TEST_CHROMIUM, SEALWARD_TEST_CHROMEDRIVER   the browser, and what drives it
 prepare_tests() {
     need_cargo
     need_packages "$packages_to_test"
@@ -15,6 +17,7 @@ prepare_tests() {
     prepare_kryoptic
     prepare_interop
     prepare_api
+    prepare_pages
 }
 
 # A clean environment: what a person set for the service of ./dev up must not reach tests.
@@ -69,6 +72,15 @@ prepare_api() {
     SEALWARD_TEST_API=$(tests/api/setup) || die "the tools that check the API could not be installed"
     export SEALWARD_TEST_API
     stage api "schemathesis and openapi-spec-validator are there"
+}
+
+# The browser of the dashboard's tests, and what looks at its pages.
+prepare_pages() {
+    SEALWARD_TEST_CHROMIUM=$(chromium_program) || die "Chromium was not found"
+    SEALWARD_TEST_CHROMEDRIVER=$(command -v chromedriver) || die "chromedriver was not found"
+    SEALWARD_TEST_PAGES=$(tests/pages/setup) || die "axe-core and html-validate could not be installed"
+    export SEALWARD_TEST_CHROMIUM SEALWARD_TEST_CHROMEDRIVER SEALWARD_TEST_PAGES
+    stage pages "Chromium, axe-core and html-validate are there"
 }
 
 # A cluster, and a folder for what tests write, that end with this script, however that ends:

@@ -12,10 +12,12 @@ postgresql       initdb                                 the database
 softhsm2         /usr/lib/softhsm/libsofthsm2.so        a PKCS#11 token in software
 "
 packages_to_test="$packages_to_run
+chromium         chromium                               the dashboard is clicked through in it
+chromium-driver  chromedriver                           drives it
 libclang-dev     /usr/lib/llvm-*/lib/libclang.so        bindgen, for the OpenSSL in kryoptic
 libsqlite3-dev   /usr/include/sqlite3.h                 kryoptic keeps its objects there
-nodejs           node                                   runs jose, which envelopes are exchanged with
-npm              npm                                    fetches jose
+nodejs           node                                   runs jose, for envelopes, and html-validate, for pages
+npm              npm                                    fetches jose, axe-core and html-validate
 perl             perl                                   configures the OpenSSL in kryoptic
 pkg-config       pkg-config                             finds SQLite for kryoptic
 python3-venv     /usr/lib/python3*/ensurepip            jwcrypto and joserfc, likewise
@@ -27,10 +29,14 @@ shellcheck       shellcheck                             reads these scripts
 package_is_there() {
     case $1 in
         initdb) postgres_programs >/dev/null ;;
+        chromium) chromium_program >/dev/null ;;
         /*) compgen -G "$1" >/dev/null ;;
         *) command -v "$1" >/dev/null ;;
     esac
 }
+
+# Chromium, or the browser that is made of it.
+chromium_program() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
 
 missing_packages() {
     local package sign _why

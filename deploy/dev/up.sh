@@ -124,9 +124,10 @@ shown() {
 addresses() {
     cat <<TEXT
 
-  API    $url
-  keys   $(shown env)
-  log    $(shown log)
+  API        $url
+  dashboard  $url/dashboard (sign in with SEALWARD_ADMIN_KEY)
+  keys       $(shown env)
+  log        $(shown log)
 
 TEXT
 }

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, Path};
+use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::Markup;
@@ -12,10 +13,12 @@ use super::app::Dashboard;
 use super::fault::Fault;
 use super::form::Form;
 use super::gate::Viewer;
+use super::view::confirm::{self, Question};
 use super::view::notice::Notice;
 use super::view::shell::{self, Section};
 use crate::clock::Timestamp;
 use crate::management::{Actor, Context};
+use crate::problem::Problem;
 use crate::request_tag::RequestTag;
 
 /// An administrator at work.
@@ -49,10 +52,31 @@ impl Desk {
         shell::page_with(&self.viewer, Some(section), title, self.notice, content)
     }
 
+    /// The page that asks before something is done; `problems` are why it came to nothing.
+    pub(super) fn asks(
+        &self,
+        section: Section,
+        question: &Question<'_>,
+        problems: &[Problem],
+    ) -> Markup {
+        let content = confirm::ask(&self.viewer, question, problems);
+        self.page(section, question.title, &content)
+    }
+
     /// The moment for which pages are drawn.
     pub(super) fn now(&self) -> Timestamp {
         self.dashboard.clock.now()
     }
+}
+
+/// The form again, with what is wrong with it.
+pub(super) fn wrong(page: Markup) -> Response {
+    (StatusCode::BAD_REQUEST, page).into_response()
+}
+
+/// The question again, with why nothing came of the answer.
+pub(super) fn not_done(page: Markup) -> Response {
+    (StatusCode::CONFLICT, page).into_response()
 }
 
 /// Goes on to `place`, which tells what was done.

@@ -10,6 +10,7 @@ use maud::html;
 
 use super::gate::Viewer;
 use super::view::shell;
+use super::view::words::capital;
 use crate::management::{self, Missing};
 use crate::problem::{Code, Problem};
 use crate::request_tag::RequestTag;
@@ -170,15 +171,6 @@ pub(super) fn sentences(error: &management::Error) -> String {
             .to_owned(),
         Error::BrokenOff => "The work broke off, which is a defect.".to_owned(),
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first
-        .into_iter()
-        .chain([letters.as_str().to_owned()])
-        .collect()
 }
 
 impl IntoResponse for Fault {

@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
+use crate::clock::Timestamp;
 use crate::json::Text;
 use crate::management::{Draft, Error, Expected, Proposal};
 use crate::problem::{Code, Problem};
@@ -166,6 +167,11 @@ pub(super) fn moment(text: Option<&str>) -> Value {
         23 => format!("{text}Z").into(),
         _ => text.into(),
     }
+}
+
+/// A moment as browsers write it into a field, to the millisecond: what is not touched stays.
+pub(super) fn typed(at: Timestamp) -> String {
+    at.to_string().trim_end_matches('Z').to_owned()
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use zeroize::Zeroizing;
 
 use super::app::Dashboard;
+use super::arrival;
 use super::fault::{self, Fault};
 use super::form::Form;
 use super::session::{self, Secret, Transport};
@@ -48,6 +49,9 @@ pub(super) async fn signed_in_only(
         return Fault::Defect.into_response();
     };
     let Some(secret) = transport_of(&request).read(request.headers()) else {
+        if arrival::is_from_elsewhere(&request) {
+            return arrival::again(&request);
+        }
         return to_sign_in(&request);
     };
     let viewer = match recognise(&dashboard, secret, client).await {
@@ -74,6 +78,9 @@ pub(super) async fn visitors(
     let transport = transport_of(&request);
     let known = transport.read(request.headers());
     let is_new = known.is_none();
+    if is_new && arrival::is_from_elsewhere(&request) {
+        return arrival::again(&request);
+    }
     let secret = known.unwrap_or_else(|| Secret::generate(&dashboard.entropy));
     if let Err(fault) = take_form(&dashboard, &secret, &mut request).await {
         return fault.into_response();

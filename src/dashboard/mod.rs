@@ -8,6 +8,7 @@
 //! composed of others, and names, types and escaping are checked by the compiler.
 
 mod app;
+mod arrival;
 mod assets;
 mod desk;
 mod fault;

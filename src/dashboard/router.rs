@@ -7,10 +7,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use super::app::Dashboard;
 use super::fault::Fault;
-use super::pages::{
-    api_keys, audit, events, key_steps, keys, new_key, overview, policies, policy_state, services,
-    sign_in,
-};
+use super::pages::{api_keys, audit, events, keys, overview, policies, services, sign_in};
 use super::{assets, frame, gate};
 
 /// The whole dashboard, all of it under `/dashboard`.
@@ -21,62 +18,65 @@ pub fn router(dashboard: Dashboard) -> Router {
         .route("/dashboard", get(overview::show))
         .route(
             "/dashboard/services",
-            get(services::list).post(services::create),
+            get(services::list).post(services::form::create),
         )
-        .route("/dashboard/services/new", get(services::new))
+        .route("/dashboard/services/new", get(services::form::new))
         .route("/dashboard/services/{id}", get(services::show))
         .route(
             "/dashboard/services/{id}/edit",
-            get(services::edit).post(services::update),
+            get(services::form::edit).post(services::form::update),
         )
         .route(
             "/dashboard/services/{id}/delete",
-            get(services::ask_delete).post(services::delete),
+            get(services::deletion::ask).post(services::deletion::delete),
         )
         .route(
             "/dashboard/policies",
-            get(policies::list).post(policies::create),
+            get(policies::list).post(policies::form::create),
         )
-        .route("/dashboard/policies/new", get(policies::new))
+        .route("/dashboard/policies/new", get(policies::form::new))
         .route("/dashboard/policies/{id}", get(policies::show))
         .route(
             "/dashboard/policies/{id}/edit",
-            get(policies::edit).post(policies::update),
+            get(policies::form::edit).post(policies::form::update),
         )
         .route(
             "/dashboard/policies/{id}/state",
-            get(policy_state::confirm).post(policy_state::change),
+            get(policies::state::confirm).post(policies::state::change),
         )
         .route(
             "/dashboard/policies/{id}/delete",
-            get(policies::ask_delete).post(policies::delete),
+            get(policies::deletion::ask).post(policies::deletion::delete),
         )
-        .route("/dashboard/keys", get(keys::list).post(new_key::create))
-        .route("/dashboard/keys/new", get(new_key::generate))
-        .route("/dashboard/keys/import", get(new_key::import))
-        .route("/dashboard/keys/import-parameters", post(new_key::prepare))
+        .route("/dashboard/keys", get(keys::list).post(keys::new::create))
+        .route("/dashboard/keys/new", get(keys::new::generate))
+        .route("/dashboard/keys/import", get(keys::new::import))
+        .route(
+            "/dashboard/keys/import-parameters",
+            post(keys::new::wrapping::prepare),
+        )
         .route("/dashboard/keys/{id}", get(keys::show))
         .route(
             "/dashboard/keys/{id}/edit",
-            get(keys::edit).post(keys::update),
+            get(keys::form::edit).post(keys::form::update),
         )
         .route(
             "/dashboard/keys/{id}/{step}",
-            get(key_steps::confirm).post(key_steps::take),
+            get(keys::steps::confirm).post(keys::steps::take),
         )
         .route(
             "/dashboard/api-keys",
-            get(api_keys::list).post(api_keys::create),
+            get(api_keys::list).post(api_keys::form::create),
         )
-        .route("/dashboard/api-keys/new", get(api_keys::new))
+        .route("/dashboard/api-keys/new", get(api_keys::form::new))
         .route("/dashboard/api-keys/{id}", get(api_keys::show))
         .route(
             "/dashboard/api-keys/{id}/edit",
-            get(api_keys::edit).post(api_keys::update),
+            get(api_keys::form::edit).post(api_keys::form::update),
         )
         .route(
             "/dashboard/api-keys/{id}/revoke",
-            get(api_keys::ask_revoke).post(api_keys::revoke),
+            get(api_keys::revocation::ask).post(api_keys::revocation::revoke),
         )
         .route("/dashboard/audit", get(audit::list))
         .route("/dashboard/audit/export.csv", get(audit::export_csv))

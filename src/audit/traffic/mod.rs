@@ -6,7 +6,7 @@
 mod histogram;
 mod store;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -134,6 +134,14 @@ pub async fn loads(db: &PgPool, since: Timestamp) -> sqlx::Result<Vec<Load>> {
 /// The database could not be asked.
 pub async fn uses(db: &PgPool, key: KeyId, since: Timestamp) -> sqlx::Result<Uses> {
     store::uses(db, key, since).await
+}
+
+/// When each of these keys did something for the last time; those that never did are left out.
+///
+/// # Errors
+/// The database could not be asked.
+pub async fn last_uses(db: &PgPool, keys: &[KeyId]) -> sqlx::Result<HashMap<KeyId, Timestamp>> {
+    Ok(store::last_uses(db, keys).await?.into_iter().collect())
 }
 
 /// Requests of one step that came to the same and took about as long.

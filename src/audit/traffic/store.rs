@@ -139,3 +139,15 @@ pub(super) async fn uses(db: &PgPool, key: KeyId, since: Timestamp) -> sqlx::Res
     .fetch_one(db)
     .await
 }
+
+pub(super) async fn last_uses(
+    db: &PgPool,
+    keys: &[KeyId],
+) -> sqlx::Result<Vec<(KeyId, Timestamp)>> {
+    sqlx::query_as(
+        "SELECT key_id, max(last_used_at) FROM key_use_days WHERE key_id = ANY($1) GROUP BY 1",
+    )
+    .bind(keys)
+    .fetch_all(db)
+    .await
+}

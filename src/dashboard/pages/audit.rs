@@ -8,20 +8,20 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::stream::try_unfold;
 use maud::{Markup, html};
 
-use super::policies::{chosen, service};
 use crate::audit::{Entry, Export, Filter, Format, entries, entry};
 use crate::dashboard::desk::{Addressed, Asked, Desk};
 use crate::dashboard::fault::Fault;
 use crate::dashboard::form::Form;
 use crate::dashboard::view::fields::{Field, Fields};
 use crate::dashboard::view::filters::{Filters, options};
-use crate::dashboard::view::list::{empty, facts, pager, table};
+use crate::dashboard::view::list::{Listing, facts};
+use crate::dashboard::view::services::{chosen, service};
 use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{Tone, badge, count, millis, moment, said};
 use crate::ids::{RecordId, ServiceId};
 use crate::management::{Page, services};
 
-const PLACE: &str = Section::Audit.place();
+const SECTION: Section = Section::Audit;
 
 const OPERATIONS: [(&str, &str); 5] = [
     ("encrypt", "encrypt"),
@@ -50,29 +50,36 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
         .collect();
     let names = services::names(&desk.context, &named).await?;
     let file = filters.query().clone().without("cursor").query();
+    let listing = Listing {
+        section: SECTION,
+        columns: &[
+            "Time",
+            "Operation",
+            "Service",
+            "Answer",
+            "Policy",
+            "Took",
+            "Size",
+        ],
+        none_fits: "No record fits",
+        nothing: "No records yet",
+        why: "As soon as an application calls the runtime API, its requests are listed here.",
+        action: None,
+    };
     let content = html! {
         div.head {
             h1 { "Audit" }
             @if filters.are_right() {
                 div.actions {
-                    a.button href={ (PLACE) "/export.csv?" (file) } { "Export CSV" }
-                    a.button href={ (PLACE) "/export.ndjson?" (file) } { "Export NDJSON" }
+                    a.button href={ (SECTION.place()) "/export.csv?" (file) } { "Export CSV" }
+                    a.button href={ (SECTION.place()) "/export.ndjson?" (file) } { "Export NDJSON" }
                 }
             }
         }
         p.lead { "Every request of the runtime API, newest first. No answer left before its record was committed." }
-        (filters.form(PLACE, |fields| shown(fields, &services)))
-        @if page.items.is_empty() && filters.narrow() {
-            (empty("No record fits", "Widen the filters above.", None))
-        } @else if page.items.is_empty() {
-            (empty("No records yet", "As soon as an application calls the runtime API, its requests are listed here.", None))
-        } @else {
-            (table("Audit records", &["Time", "Operation", "Service", "Answer", "Policy", "Took", "Size"],
-                page.items.iter().map(|entry| row(entry, &names))))
-        }
-        (pager(PLACE, filters.query(), page.next_cursor))
+        (listing.draw(&filters, &page, |fields| shown(fields, &services), |entry| row(entry, &names)))
     };
-    Ok(desk.page(Section::Audit, "Audit", &content))
+    Ok(desk.page(SECTION, "Audit", &content))
 }
 
 pub(in crate::dashboard) async fn show(
@@ -85,7 +92,7 @@ pub(in crate::dashboard) async fn show(
     let names = services::names(&desk.context, record.application_id.as_slice()).await?;
     let faint = |text: &str| html! { span.faint { (text) } };
     let content = html! {
-        p.crumbs { a href=(PLACE) { "Audit" } }
+        (SECTION.crumbs())
         div.head { h1 { "Audit record" } (answer(&record)) }
         section.card {
             (facts([
@@ -101,13 +108,13 @@ pub(in crate::dashboard) async fn show(
                 ("Took", html! { (millis(f64::from(record.response_time_ms))) }),
                 ("Status", html! { (record.response_status) }),
                 ("Error", html! { @match &record.error_code { Some(code) => code { (code) }, None => (faint("none")) } }),
-                ("Request", html! { a href={ (PLACE) "?" (Form::default().with("requestId", record.request_id.as_str()).query()) } { (said(&record.request_id)) } }),
+                ("Request", html! { a href={ (SECTION.place()) "?" (Form::default().with("requestId", record.request_id.as_str()).query()) } { (said(&record.request_id)) } }),
                 ("Record", html! { code { (record.id) } }),
             ]))
             @if let Some(message) = &record.error_message { p { strong { "What was wrong: " } (said(message)) } }
         }
     };
-    Ok(desk.page(Section::Audit, "Audit record", &content))
+    Ok(desk.page(SECTION, "Audit record", &content))
 }
 
 pub(in crate::dashboard) async fn export_csv(
@@ -169,7 +176,7 @@ fn filter(filters: &mut Filters) -> Filter {
     }
 }
 
-fn shown(fields: Fields<'_>, services: &[(ServiceId, String)]) -> Markup {
+fn shown(fields: &Fields<'_>, services: &[(ServiceId, String)]) -> Markup {
     html! {
         (fields.select(Field { name: "operationType", label: "Operation", ..Field::default() },
             Some("Any"), options(OPERATIONS)))
@@ -186,7 +193,7 @@ fn shown(fields: Fields<'_>, services: &[(ServiceId, String)]) -> Markup {
 
 fn row(entry: &Entry, names: &HashMap<ServiceId, String>) -> Vec<Markup> {
     vec![
-        html! { a href={ (PLACE) "/" (entry.id) } { (moment(entry.timestamp)) } },
+        html! { a href={ (SECTION.place()) "/" (entry.id) } { (moment(entry.timestamp)) } },
         html! { (entry.operation_type.as_deref().unwrap_or("not said")) },
         match entry.application_id {
             Some(id) => service(id, names),

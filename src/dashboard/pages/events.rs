@@ -1,24 +1,23 @@
 //! What administrators changed, with before and after.
 
-use axum::response::{IntoResponse as _, Response};
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use crate::dashboard::desk::{Addressed, Asked, Desk};
 use crate::dashboard::fault::Fault;
 use crate::dashboard::form::Form;
-use crate::dashboard::view::fields::Field;
+use crate::dashboard::view::fields::{Field, Fields};
 use crate::dashboard::view::filters::{Filters, options};
-use crate::dashboard::view::list::{empty, facts, pager, table};
+use crate::dashboard::view::list::{Listing, facts, table};
 use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{Tone, badge, moment, said};
 use crate::ids::EventId;
 use crate::management::events::{self, Filter, Recorded, ResourceId};
 use crate::management::{Page, PageRequest};
 
-const PLACE: &str = Section::Events.place();
+const SECTION: Section = Section::Events;
 
-pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Result<Response, Fault> {
+pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
     let mut filters = Filters::of(query);
     let resource_id: Option<ResourceId> =
         filters.parsed("resourceId", "this must be the id of a resource");
@@ -38,30 +37,32 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
             event.id.uuid()
         })
     };
+    let listing = Listing {
+        section: SECTION,
+        columns: &["Time", "Action", "What", "By"],
+        none_fits: "No event fits",
+        nothing: "Nothing was changed yet",
+        why: "Every change by an administrator will be listed here.",
+        action: None,
+    };
     let content = html! {
         div.head { h1 { "Management events" } }
         p.lead { "Every change by an administrator, recorded in the transaction that made it." }
-        (filters.form(PLACE, |fields| html! {
-            (fields.select(Field { name: "action", label: "Action", ..Field::default() }, Some("Any"), options(ACTIONS)))
-            (fields.select(Field { name: "resourceType", label: "Of what", ..Field::default() }, Some("Any"), options(TYPES)))
-            (fields.line("text", Field { name: "resourceId", label: "Resource ID", ..Field::default() }))
-            (fields.line("text", Field { name: "apiKeyId", label: "Admin key ID", ..Field::default() }))
-            (fields.line("text", Field { name: "requestId", label: "Request ID", ..Field::default() }))
-            (fields.line("datetime-local", Field { name: "from", label: "From (UTC)", ..Field::default() }))
-            (fields.line("datetime-local", Field { name: "to", label: "Before (UTC)", ..Field::default() }))
-        }))
-        @if page.items.is_empty() && filters.narrow() {
-            (empty("No event fits", "Widen the filters above.", None))
-        } @else if page.items.is_empty() {
-            (empty("Nothing was changed yet", "Every change by an administrator will be listed here.", None))
-        } @else {
-            (table("Management events", &["Time", "Action", "What", "By"], page.items.iter().map(row)))
-        }
-        (pager(PLACE, filters.query(), page.next_cursor))
+        (listing.draw(&filters, &page, shown, row))
     };
-    Ok(desk
-        .page(Section::Events, "Management events", &content)
-        .into_response())
+    Ok(desk.page(SECTION, "Management events", &content))
+}
+
+fn shown(fields: &Fields<'_>) -> Markup {
+    html! {
+        (fields.select(Field { name: "action", label: "Action", ..Field::default() }, Some("Any"), options(ACTIONS)))
+        (fields.select(Field { name: "resourceType", label: "Of what", ..Field::default() }, Some("Any"), options(TYPES)))
+        (fields.line("text", Field { name: "resourceId", label: "Resource ID", ..Field::default() }))
+        (fields.line("text", Field { name: "apiKeyId", label: "Admin key ID", ..Field::default() }))
+        (fields.line("text", Field { name: "requestId", label: "Request ID", ..Field::default() }))
+        (fields.line("datetime-local", Field { name: "from", label: "From (UTC)", ..Field::default() }))
+        (fields.line("datetime-local", Field { name: "to", label: "Before (UTC)", ..Field::default() }))
+    }
 }
 
 pub(in crate::dashboard) async fn show(
@@ -77,14 +78,14 @@ pub(in crate::dashboard) async fn show(
         .with("resourceId", event.resource_id.as_str())
         .query();
     let content = html! {
-        p.crumbs { a href=(PLACE) { "Management events" } }
+        (SECTION.crumbs())
         div.head { h1 { (words(&event.resource_type)) } (action(&event.action)) }
         section.card {
             (facts([
                 ("Time", moment(event.timestamp)),
                 ("By", by(&event)),
                 ("Resource", html! { (resource(&event)) }),
-                ("All its events", html! { a href={ (PLACE) "?" (same_of) } { "Show" } }),
+                ("All its events", html! { a href={ (SECTION.place()) "?" (same_of) } { "Show" } }),
                 ("Client address", html! { @match event.client_address { Some(address) => (address), None => (faint("none: on this machine")) } }),
                 ("Request", html! { @match &event.request_id { Some(request) => code { (request) }, None => (faint("none")) } }),
                 ("Event", html! { code { (event.id) } }),
@@ -111,7 +112,7 @@ pub(in crate::dashboard) async fn show(
             }
         }
     };
-    Ok(desk.page(Section::Events, "Management event", &content))
+    Ok(desk.page(SECTION, "Management event", &content))
 }
 
 const ACTIONS: [(&str, &str); 5] = [
@@ -179,7 +180,7 @@ fn value(value: Option<&Value>) -> Markup {
 
 fn row(event: &Recorded) -> Vec<Markup> {
     vec![
-        html! { a href={ (PLACE) "/" (event.id) } { (moment(event.timestamp)) } },
+        html! { a href={ (SECTION.place()) "/" (event.id) } { (moment(event.timestamp)) } },
         action(&event.action),
         html! { (words(&event.resource_type)) " " (named(event)) br; span.id { (event.resource_id) } },
         by(event),

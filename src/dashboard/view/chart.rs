@@ -148,7 +148,7 @@ impl Chart<'_> {
 
     fn table(&self) -> Markup {
         html! {
-            div.scroll tabindex="0" role="region" aria-label={ "Numbers of " (self.title) } {
+            section.scroll tabindex="0" aria-label={ "Numbers of " (self.title) } {
                 table.plain {
                     thead {
                         tr {

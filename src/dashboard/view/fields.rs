@@ -1,15 +1,32 @@
 //! Fields of forms: each with its label, its hint, what was typed, and what is wrong with it.
 
+use std::cell::RefCell;
+
 use maud::{Markup, html};
 
+use super::shell::token;
 use crate::dashboard::form::Form;
+use crate::dashboard::gate::Viewer;
+use crate::dashboard::view::words::capital;
 use crate::problem::Problem;
 
 /// A form being drawn: what stands in it, and what is wrong with that.
-#[derive(Clone, Copy)]
 pub(in crate::dashboard) struct Fields<'a> {
     form: &'a Form,
     problems: &'a [Problem],
+    /// What the fields drawn so far are called, by their names.
+    labels: RefCell<Vec<(String, String)>>,
+}
+
+/// What is around the fields of a form.
+#[derive(Clone, Copy)]
+pub(in crate::dashboard) struct Sheet<'a> {
+    /// Where it is sent.
+    pub(in crate::dashboard) action: &'a str,
+    /// What its button says.
+    pub(in crate::dashboard) button: &'a str,
+    /// Where giving up leads.
+    pub(in crate::dashboard) back: &'a str,
 }
 
 /// How one field is called, explained and asked for.
@@ -31,7 +48,34 @@ pub(in crate::dashboard) struct Choice<'a> {
 
 impl<'a> Fields<'a> {
     pub(in crate::dashboard) fn new(form: &'a Form, problems: &'a [Problem]) -> Self {
-        Self { form, problems }
+        Self {
+            form,
+            problems,
+            labels: RefCell::default(),
+        }
+    }
+
+    /// The whole form around its fields. What is wrong stands above them, with the way to each.
+    pub(in crate::dashboard) fn sheet(
+        &self,
+        viewer: &Viewer,
+        sheet: Sheet<'_>,
+        fields: &Markup,
+    ) -> Markup {
+        html! {
+            form.form method="post" action=(sheet.action) novalidate {
+                (token(viewer))
+                @if let Some(revision) = self.form.some("revision") {
+                    input type="hidden" name="revision" value=(revision);
+                }
+                (self.summary())
+                (fields)
+                div.actions {
+                    button.main type="submit" { (sheet.button) }
+                    a.button href=(sheet.back) { "Cancel" }
+                }
+            }
+        }
     }
 
     /// A line of text; `kind` is the type of the input.
@@ -115,6 +159,7 @@ impl<'a> Fields<'a> {
             label: field.label,
             hint: field.hint,
         };
+        self.note(field);
         html! {
             div.field.wrong[self.is_wrong(field.name)] {
                 (self.problem(field.name))
@@ -123,30 +168,46 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// All that is wrong, with the way to each field; said first, so that nobody has to look for it.
-    pub(in crate::dashboard) fn summary(&self) -> Markup {
+    /// All that is wrong, said first, so that nobody has to look for it. The fields are drawn by now.
+    fn summary(&self) -> Markup {
         html! {
             @if !self.problems.is_empty() {
                 div.notice.bad role="alert" {
                     h2 { "This was not saved" }
                     ul {
-                        @for problem in self.problems {
-                            li {
-                                @if problem.field.is_empty() {
-                                    (problem.message)
-                                } @else {
-                                    a href={ "#" (root(&problem.field)) } { (problem.field) }
-                                    ": " (problem.message)
-                                }
-                            }
-                        }
+                        @for problem in self.problems { li { (self.told(problem)) } }
                     }
                 }
             }
         }
     }
 
+    /// A problem, with the way to the field that has it.
+    fn told(&self, problem: &Problem) -> Markup {
+        let name = root(&problem.field);
+        let labels = self.labels.borrow();
+        let label = labels.iter().find(|(known, _)| known == name);
+        html! {
+            @match label {
+                Some((_, label)) => {
+                    a href={ "#" (name) } { (label) }
+                    @if problem.field != name { ", " (detail(&problem.field, name)) }
+                    ": "
+                },
+                None if name.is_empty() => {},
+                None => { (problem.field) ": " },
+            }
+            (problem.message)
+        }
+    }
+
+    fn note(&self, field: Field<'_>) {
+        let named = (field.name.to_owned(), field.label.to_owned());
+        self.labels.borrow_mut().push(named);
+    }
+
     fn group(&self, field: Field<'_>, choices: &[Choice<'_>], kind: &str) -> Markup {
+        self.note(field);
         html! {
             fieldset.field.wrong[self.is_wrong(field.name)] #(field.name)
                 aria-describedby=[self.described(field)] {
@@ -174,6 +235,7 @@ impl<'a> Fields<'a> {
     }
 
     fn framed(&self, field: Field<'_>, input: &Markup) -> Markup {
+        self.note(field);
         html! {
             div.field.wrong[self.is_wrong(field.name)] {
                 label for=(field.name) {
@@ -193,7 +255,7 @@ impl<'a> Fields<'a> {
                 p.problem id={ (name) "-problem" } {
                     @for (place, problem) in self.problems_of(name).enumerate() {
                         @if place > 0 { br; }
-                        @if problem.field != name { (detail(&problem.field, name)) ": " }
+                        @if problem.field != name { (capital(&detail(&problem.field, name))) ": " }
                         (problem.message)
                     }
                 }
@@ -245,7 +307,7 @@ fn detail(member: &str, name: &str) -> String {
         .strip_prefix(name)
         .and_then(|rest| rest.strip_prefix('[')?.strip_suffix(']'));
     match place.and_then(|place| place.parse::<usize>().ok()) {
-        Some(place) => format!("Item {}", place + 1),
+        Some(place) => format!("item {}", place + 1),
         None => member.to_owned(),
     }
 }

@@ -90,11 +90,11 @@ impl Filters {
     pub(in crate::dashboard) fn form(
         &self,
         place: &str,
-        fields: impl FnOnce(Fields<'_>) -> Markup,
+        fields: impl FnOnce(&Fields<'_>) -> Markup,
     ) -> Markup {
         html! {
             form.filters method="get" action=(place) role="search" {
-                (fields(Fields::new(&self.query, &self.problems)))
+                (fields(&Fields::new(&self.query, &self.problems)))
                 div.actions {
                     button type="submit" { "Filter" }
                     @if self.narrow() { a.button href=(place) { "Clear" } }

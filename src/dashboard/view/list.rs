@@ -2,8 +2,11 @@
 
 use maud::{Markup, html};
 
+use super::fields::Fields;
+use super::filters::Filters;
+use super::shell::Section;
 use crate::dashboard::form::Form;
-use crate::management::Cursor;
+use crate::management::{Cursor, Page};
 
 /// A table. Each row has a cell for each column, the first of which names it.
 pub(in crate::dashboard) fn table(
@@ -33,8 +36,44 @@ pub(in crate::dashboard) fn table(
     }
 }
 
+/// The list of a part of the dashboard: what its columns are, and what it says without rows.
+pub(in crate::dashboard) struct Listing<'a> {
+    pub(in crate::dashboard) section: Section,
+    pub(in crate::dashboard) columns: &'a [&'a str],
+    /// That the filters leave nothing.
+    pub(in crate::dashboard) none_fits: &'a str,
+    /// That there is nothing at all, and what would change that.
+    pub(in crate::dashboard) nothing: &'a str,
+    pub(in crate::dashboard) why: &'a str,
+    pub(in crate::dashboard) action: Option<Markup>,
+}
+
+impl Listing<'_> {
+    /// One page: what narrows it, its rows or what is said instead, and the way on.
+    pub(in crate::dashboard) fn draw<T>(
+        self,
+        filters: &Filters,
+        page: &Page<T>,
+        fields: impl FnOnce(&Fields<'_>) -> Markup,
+        row: impl Fn(&T) -> Vec<Markup>,
+    ) -> Markup {
+        let place = self.section.place();
+        html! {
+            (filters.form(place, fields))
+            @if !filters.are_right() || page.items.is_empty() && filters.narrow() {
+                (empty(self.none_fits, "Widen the filters above.", None))
+            } @else if page.items.is_empty() {
+                (empty(self.nothing, self.why, self.action))
+            } @else {
+                (table(self.section.name(), self.columns, page.items.iter().map(row)))
+            }
+            (pager(place, filters.query(), page.next_cursor))
+        }
+    }
+}
+
 /// The way on from a page of a list, and back to its beginning.
-pub(in crate::dashboard) fn pager(place: &str, query: &Form, next: Option<Cursor>) -> Markup {
+fn pager(place: &str, query: &Form, next: Option<Cursor>) -> Markup {
     let first = query.clone().without("cursor").without("done");
     let is_first = query.some("cursor").is_none();
     if is_first && next.is_none() {

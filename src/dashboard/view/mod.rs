@@ -6,5 +6,6 @@ pub(super) mod fields;
 pub(super) mod filters;
 pub(super) mod list;
 pub(super) mod notice;
+pub(super) mod services;
 pub(super) mod shell;
 pub(super) mod words;

@@ -54,6 +54,11 @@ impl Section {
             Self::Events => "Management events",
         }
     }
+
+    /// The way back to it, on the pages below it.
+    pub(in crate::dashboard) fn crumbs(self) -> Markup {
+        html! { p.crumbs { a href=(self.place()) { (self.name()) } } }
+    }
 }
 
 /// A page for someone who is signed in.

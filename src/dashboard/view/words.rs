@@ -37,6 +37,16 @@ pub(in crate::dashboard) fn said(text: &str) -> Markup {
     html! { bdi { (text) } }
 }
 
+/// The same with a capital at its beginning.
+pub(in crate::dashboard) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first
+        .into_iter()
+        .chain([letters.as_str().to_owned()])
+        .collect()
+}
+
 /// A moment, to the second.
 pub(in crate::dashboard) fn moment(at: Timestamp) -> Markup {
     let exact = at.to_string();
@@ -50,6 +60,14 @@ pub(in crate::dashboard) fn moment_or(at: Option<Timestamp>, none: &str) -> Mark
     match at {
         Some(at) => moment(at),
         None => html! { span.faint { (none) } },
+    }
+}
+
+/// How long ago something was last used, if it ever was.
+pub(in crate::dashboard) fn ago(at: Option<Timestamp>, now: Timestamp) -> Markup {
+    match at {
+        Some(at) => html! { (distance(now, at)) },
+        None => html! { span.faint { "never" } },
     }
 }
 

@@ -1,4 +1,5 @@
 //! The trail, driven directly against Postgres.
 
 mod recorder;
+mod traffic;
 mod trail;

@@ -1,8 +1,12 @@
-//! The dashboard, through the router: whatever a browser would send.
+//! The dashboard: whatever a browser would send through the router, and a browser itself.
 
 mod browser;
+mod chromium;
 mod gate;
 mod journey;
+mod markup;
 mod pages;
+mod sample;
+mod scenes;
 
 use self::browser::Browser;

@@ -1,121 +1,117 @@
-//! Every page, with nothing to show, and with names that mean harm.
+//! Every page, with nothing to show, with something of everything, and with names that mean harm.
 
 use axum::http::StatusCode;
-use serde_json::json;
 
 use super::Browser;
-use crate::support::World;
-
-const PAGES: [&str; 18] = [
-    "/dashboard",
-    "/dashboard?range=day",
-    "/dashboard?range=week",
-    "/dashboard/services",
-    "/dashboard/services/new",
-    "/dashboard/policies",
-    "/dashboard/policies/new",
-    "/dashboard/keys",
-    "/dashboard/keys/new",
-    "/dashboard/keys/import",
-    "/dashboard/keys/import?from=wrapped",
-    "/dashboard/keys/import?from=plain",
-    "/dashboard/keys/import?from=token",
-    "/dashboard/api-keys",
-    "/dashboard/api-keys/new",
-    "/dashboard/audit",
-    "/dashboard/audit?status=x&from=y&keyId=z",
-    "/dashboard/events",
-];
-
-const HOSTILE: &str = "<script>alert(1)</script>\"'&\u{202e}\u{1F4A9}";
+use super::markup::faults_of;
+use super::sample::{HARM, Names, Sample, empty};
+use super::scenes::{self, Scene};
+use crate::support::{Answer, World};
 
 #[tokio::test]
-async fn every_page_is_drawn_and_guarded_when_there_is_nothing() {
-    let world = World::new().await;
-    let mut browser = Browser::signed_in(&world).await;
-    for path in PAGES {
-        let page = browser.get(path).await.ok();
-        assert_eq!(
-            page.header("content-type"),
-            "text/html; charset=utf-8",
-            "{path}"
-        );
-        assert_eq!(page.header("cache-control"), "no-store", "{path}");
-        assert!(
-            page.header("content-security-policy")
-                .starts_with("default-src 'none'; ")
-        );
-        assert!(page.body.starts_with("<!DOCTYPE html>"), "{path}");
-        assert_eq!(page.body.matches("<h1").count(), 1, "{path}");
-        for absent in ["<script", " style=", "onclick"] {
-            assert!(!page.body.contains(absent), "{path}: {absent}");
-        }
+async fn every_page_is_right_when_there_is_nothing() {
+    let world = empty().await;
+    shown(&world, scenes::without_anything()).await;
+}
+
+#[tokio::test]
+async fn every_page_is_right_when_there_is_something_of_everything() {
+    let sample = Sample::new(Names::Typical).await;
+    let scenes = scenes::of(&sample).await;
+    for route in routes() {
+        let is_seen = scenes.iter().any(|scene| fits(&route, &scene.path));
+        assert!(is_seen, "{route} is seen by no scene");
     }
-    let missing = browser.get("/dashboard/nowhere").await;
-    assert_eq!(missing.status, StatusCode::NOT_FOUND);
-    assert!(missing.body.contains("There is no such page"));
-    let missing = browser
-        .get("/dashboard/keys/key_00000000000000000000000000")
-        .await;
-    assert_eq!(missing.status, StatusCode::NOT_FOUND);
+    shown(&sample.world, scenes).await;
 }
 
 #[tokio::test]
 async fn names_that_mean_harm_are_shown_as_text() {
-    let world = World::new().await;
-    let admin = world.admin();
-    let name = format!("{HOSTILE}{}", "n".repeat(60));
-    let service = admin
-        .post(
-            "/admin/services",
-            json!({ "name": name, "description": HOSTILE }),
-        )
-        .await
-        .created()
-        .text("id");
-    let key = json!({ "serviceId": service, "generate": true, "algorithm": "P-256", "name": name });
-    let key = admin.post("/admin/keys", key).await.created().text("id");
-    let policy = json!({ "name": name, "destinationServiceId": service, "description": HOSTILE });
-    let policy = admin
-        .post("/admin/policies", policy)
-        .await
-        .created()
-        .text("id");
-    let api_key =
-        json!({ "name": name, "type": "test", "serviceId": service, "policyNumber": "POL-000001" });
-    let api_key = admin.post("/admin/api-keys", api_key).await.created();
-    let application = world.person(&api_key.text("secret"));
-    application
-        .with("x-request-id", "<b>r</b>")
-        .post("/api/v1/protect", json!({}))
-        .await;
-
-    let mut browser = Browser::signed_in(&world).await;
-    let mut places: Vec<String> = PAGES.map(str::to_owned).into();
-    for (room, id) in [
-        ("services", &service),
-        ("keys", &key),
-        ("policies", &policy),
-        ("api-keys", &api_key.text("id")),
-    ] {
-        places.push(format!("/dashboard/{room}/{id}"));
-        places.push(format!("/dashboard/{room}/{id}/edit"));
-        let last = if room == "api-keys" {
-            "revoke"
-        } else {
-            "delete"
-        };
-        places.push(format!("/dashboard/{room}/{id}/{last}"));
-    }
-    for place in &places {
-        let page = browser.get(place).await.ok();
-        for harm in ["<script", "<b>r"] {
-            assert!(!page.body.contains(harm), "{place}");
+    let sample = Sample::new(Names::Hostile).await;
+    let scenes = scenes::of(&sample).await;
+    let pages = shown(&sample.world, scenes).await;
+    for (name, page) in &pages {
+        for harm in ["<script", "<b>R"] {
+            assert!(!page.body.contains(harm), "{name}");
         }
     }
-    let list = browser.get("/dashboard/services").await.ok().body;
-    assert!(
-        list.contains("<bdi>&lt;script&gt;alert(1)&lt;/script&gt;"),
-        "{list}"
-    );
+    let (_, list) = pages
+        .iter()
+        .find(|(name, _)| *name == "services")
+        .expect("the list");
+    let kept_apart = "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;";
+    assert!(HARM.starts_with("<script>") && list.body.contains(kept_apart));
+}
+
+/// Opens each, and holds it to what holds for all.
+async fn shown(world: &World, scenes: Vec<Scene>) -> Vec<(&'static str, Answer)> {
+    let mut browser = Browser::signed_in(world).await;
+    let mut pages = Vec::new();
+    for scene in scenes {
+        let page = match &scene.form {
+            None => browser.get(&scene.path).await,
+            Some(form) => {
+                let fields = form.iter().map(|(name, value)| (*name, value.as_str()));
+                let fields: Vec<_> = fields.collect();
+                browser.send(&scene.path, &fields).await
+            }
+        };
+        let Scene { name, status, .. } = scene;
+        assert_eq!(page.status.as_u16(), status, "{name}: {}", page.body);
+        assert_eq!(
+            page.header("content-type"),
+            "text/html; charset=utf-8",
+            "{name}"
+        );
+        assert_eq!(page.header("cache-control"), "no-store", "{name}");
+        let policy = page.header("content-security-policy");
+        assert!(
+            policy.starts_with("default-src 'none'; "),
+            "{name}: {policy}"
+        );
+        assert!(page.body.starts_with("<!DOCTYPE html>"), "{name}");
+        for absent in ["<script", " style=", "onclick"] {
+            assert!(!page.body.contains(absent), "{name}: {absent}");
+        }
+        pages.push((name, page));
+    }
+    let faults = faults_of(pages.iter().map(|(name, page)| (*name, page.body.as_str())));
+    assert!(faults.is_empty(), "{faults}");
+    pages
+}
+
+/// The addresses of the router, but for what is no page.
+fn routes() -> Vec<String> {
+    let router = include_str!("../../../src/dashboard/router.rs");
+    let quoted = router
+        .split('"')
+        .filter(|part| part.starts_with("/dashboard"));
+    let pages = quoted.filter(|route| {
+        !route.contains('.') && !route.contains('*') && !route.ends_with("/sign-out")
+    });
+    pages.map(str::to_owned).collect()
+}
+
+/// Whether a path is of a route.
+fn fits(route: &str, path: &str) -> bool {
+    let path = path.split('?').next().expect("a path");
+    let (route, path) = (route.split('/'), path.split('/'));
+    route.clone().count() == path.clone().count()
+        && route
+            .zip(path)
+            .all(|(route, path)| route == path || route.starts_with('{'))
+}
+
+#[tokio::test]
+async fn what_does_not_exist_is_not_found() {
+    let world = empty().await;
+    let mut browser = Browser::signed_in(&world).await;
+    for place in [
+        "keys/key_00000000000000000000000000",
+        "policies/NONE",
+        "audit/x",
+    ] {
+        let missing = browser.get(&format!("/dashboard/{place}")).await;
+        assert_eq!(missing.status, StatusCode::NOT_FOUND, "{place}");
+    }
 }

@@ -1,5 +1,7 @@
 //! A whole service, in process, over a database of its own.
 
+use std::future::pending;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -9,7 +11,7 @@ use sealward::catalog::Catalog;
 use sealward::clock::{Clock, Entropy};
 use sealward::management::api_keys::{self, ApiKeyDraft};
 use sealward::management::{Actor, Context, Member, Proposal};
-use sealward::server::Service;
+use sealward::server::{Service, listen};
 use sealward::settings::{Limits, Settings, Span, Stage};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
@@ -124,6 +126,16 @@ impl World {
         let answer = Answer::of(response.expect("the router always answers")).await;
         promise::keep(&method, &path, &answer);
         answer
+    }
+
+    /// Listens on a port of its own, for those who do not ask in process; tells the address.
+    pub(crate) async fn served(&self) -> SocketAddr {
+        let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        let listener = listen("http.listen", anywhere).await.expect("a port");
+        let address = listener.address();
+        // It ends with the test's runtime.
+        tokio::spawn(listener.serve(self.service.router(), pending(), Duration::ZERO));
+        address
     }
 
     async fn start(

@@ -8,7 +8,7 @@ use crate::audit::traffic::loads;
 use crate::clock::Timestamp;
 use crate::dashboard::desk::Desk;
 use crate::dashboard::fault::Fault;
-use crate::dashboard::pages::policy_state::state;
+use crate::dashboard::pages::policies::state::state;
 use crate::dashboard::view::words::{Tone, badge, count, distance, said};
 use crate::management::dangers::{self, Dangers, Expiring};
 use crate::management::services::{self, Service};

@@ -1,26 +1,25 @@
 //! Whether a policy protects, and what it does otherwise: shown, chosen, and asked about before it
 //! changes, because one of the answers lets plaintext out.
 
-use axum::http::StatusCode;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use maud::{Markup, html};
 
-use super::policies::place;
-use crate::dashboard::desk::{Addressed, Asked, Desk, Sent, done};
+use super::{SECTION, place};
+use crate::dashboard::desk::{Addressed, Asked, Desk, Sent, done, not_done};
 use crate::dashboard::fault::{Fault, refusal};
 use crate::dashboard::form::{Body, Form};
-use crate::dashboard::view::confirm::{Question, ask};
+use crate::dashboard::view::confirm::Question;
 use crate::dashboard::view::fields::{Choice, Field, Fields};
 use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::notice::Notice;
-use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{Tone, badge, said};
+use crate::management::Error;
 use crate::management::policies::{self, Name, Policy, PolicyDraft};
 use crate::policy::{FailureMode, Status, Verdict};
 use crate::problem::Problem;
 
 /// The state in a word, in the colour of its consequences.
-pub(super) fn state(status: Status, failure_mode: FailureMode) -> Markup {
+pub(in crate::dashboard) fn state(status: Status, failure_mode: FailureMode) -> Markup {
     match Verdict::of(status, failure_mode) {
         Verdict::Protect => badge(Tone::Good, "active"),
         Verdict::Refuse => badge(Tone::Idle, "inactive, refuses"),
@@ -86,20 +85,20 @@ pub(in crate::dashboard) async fn change(
     Addressed(name): Addressed<Name>,
     Sent(form): Sent,
 ) -> Result<Response, Fault> {
-    let body = Body::default()
-        .set("status", form.text("status"))
-        .set("failureMode", form.text("failureMode"));
-    let changed = match body.into_change::<PolicyDraft>() {
-        Ok(proposal) => policies::update(&desk.context, &name, &form.expected(), proposal).await,
-        Err(error) => Err(error),
-    };
-    match changed {
+    match changed(&desk, &name, &form).await {
         Ok(policy) => Ok(done(&place(policy.id), Notice::Saved)),
-        Err(error) => {
-            let page = question(&desk, &name, form, &refusal(error)?).await?;
-            Ok((StatusCode::CONFLICT, page).into_response())
-        }
+        Err(error) => Ok(not_done(
+            question(&desk, &name, form, &refusal(error)?).await?,
+        )),
     }
+}
+
+async fn changed(desk: &Desk, name: &Name, form: &Form) -> Result<Policy, Error> {
+    let proposal = Body::default()
+        .set("status", form.text("status"))
+        .set("failureMode", form.text("failureMode"))
+        .into_change::<PolicyDraft>()?;
+    policies::update(&desk.context, name, &form.expected(), proposal).await
 }
 
 async fn question(
@@ -130,8 +129,7 @@ async fn question(
         ],
         back: &there,
     };
-    let content = ask(&desk.viewer, &question, problems);
-    Ok(desk.page(Section::Policies, "Change state", &content))
+    Ok(desk.asks(SECTION, &question, problems))
 }
 
 /// What a state means, in sentences.

@@ -3,18 +3,16 @@
 use std::str::FromStr;
 
 use axum::extract::Path;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use maud::{Markup, html};
 
-use super::keys::{place, rules, status};
-use crate::dashboard::desk::{Desk, Sent, done};
+use super::{SECTION, place, rules, status};
+use crate::dashboard::desk::{Desk, Sent, done, not_done};
 use crate::dashboard::fault::{Fault, refusal};
 use crate::dashboard::form::{Body, Form};
-use crate::dashboard::view::confirm::{Question, ask};
+use crate::dashboard::view::confirm::Question;
 use crate::dashboard::view::notice::Notice;
-use crate::dashboard::view::shell::Section;
-use crate::dashboard::view::words::{said, span};
+use crate::dashboard::view::words::{moment, said, span};
 use crate::ids::KeyId;
 use crate::keys::{Key, Origin, Status};
 use crate::management::keys::{self, KeyDraft, NewKeyDraft};
@@ -165,15 +163,19 @@ pub(in crate::dashboard) async fn take(
     let (id, step) = named(path)?;
     match carry_out(&desk, id, step, &form).await {
         Ok(id) => Ok(done(&place(id), step.notice())),
-        Err(error) => {
-            let page = question(&desk, id, step, &refusal(error)?).await?;
-            Ok((StatusCode::CONFLICT, page).into_response())
-        }
+        Err(error) => Ok(not_done(question(&desk, id, step, &refusal(error)?).await?)),
     }
 }
 
 async fn carry_out(desk: &Desk, id: KeyId, step: Step, form: &Form) -> Result<KeyId, Error> {
     let expected = form.expected();
+    let key = keys::read(&desk.context, id).await?;
+    if !step.fits(&key) {
+        let (step, status) = (step.button().to_lowercase(), key.status.name());
+        return Err(Error::Conflict(format!(
+            "the key is {status}: it cannot take the step \"{step}\""
+        )));
+    }
     match step {
         Step::Rotate => rotate(desk, id, &expected).await,
         Step::Delete => {
@@ -232,7 +234,7 @@ async fn question(
         subject: html! {
             strong { (said(&key.name)) } " (" code { (key.id) } ", " (key.algorithm.name()) ") is " (status(key.status)) "."
             @if step == Step::Delete {
-                " It will be destroyed on " (crate::dashboard::view::words::moment(desk.now().plus(delay)))
+                " It will be destroyed on " (moment(desk.now().plus(delay)))
                 ", in " (span(delay)) "."
             }
         },
@@ -243,8 +245,7 @@ async fn question(
         fields: &[("revision", &revision)],
         back: &there,
     };
-    let content = ask(&desk.viewer, &question, problems);
-    Ok(desk.page(Section::Keys, &format!("{} key", step.button()), &content))
+    Ok(desk.asks(SECTION, &question, problems))
 }
 
 #[cfg(test)]

@@ -1,39 +1,37 @@
 //! Keys: the list, a key's page, its name and expiry.
 
+pub(in crate::dashboard) mod form;
+pub(in crate::dashboard) mod new;
+pub(in crate::dashboard) mod steps;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
-use axum::http::StatusCode;
-use axum::response::{IntoResponse as _, Response};
 use maud::{Markup, html};
 
-use super::api_keys::typed;
-use super::key_steps::Step;
-use super::policies::{chosen, service};
-use crate::audit::traffic::uses;
+use self::steps::Step;
+use crate::audit::traffic::{last_uses, uses};
 use crate::clock::Timestamp;
-use crate::dashboard::desk::{Addressed, Asked, Desk, Sent, done};
-use crate::dashboard::fault::{Fault, refusal};
-use crate::dashboard::form::{Body, Form, moment as moment_in};
+use crate::dashboard::desk::{Addressed, Asked, Desk};
+use crate::dashboard::fault::Fault;
 use crate::dashboard::view::fields::{Field, Fields};
 use crate::dashboard::view::filters::{Filters, options};
-use crate::dashboard::view::list::{empty, facts, pager, table};
-use crate::dashboard::view::notice::Notice;
-use crate::dashboard::view::shell::{Section, token};
-use crate::dashboard::view::words::{Tone, badge, count, distance, moment, moment_or, said};
+use crate::dashboard::view::list::{Listing, facts};
+use crate::dashboard::view::services::{chosen, service};
+use crate::dashboard::view::shell::Section;
+use crate::dashboard::view::words::{Tone, ago, badge, count, distance, moment, moment_or, said};
 use crate::ids::{KeyId, ServiceId};
 use crate::keys::{Key, Origin, Status, Usage};
-use crate::management::keys::{self, Filter, KeyDraft, Rules};
+use crate::management::keys::{self, Filter, Rules};
 use crate::management::services;
-use crate::problem::Problem;
 
-pub(super) const PLACE: &str = Section::Keys.place();
+const SECTION: Section = Section::Keys;
 
 /// Far enough back to see monthly jobs.
 const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The uses of keys, as people choose among them.
-pub(super) const USES: [(&str, &str); 3] = [
+const USES: [(&str, &str); 3] = [
     ("enc", "Envelopes (enc)"),
     ("sig", "Signatures (sig)"),
     ("data", "Data (data)"),
@@ -50,34 +48,38 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
     let page = keys::list(&desk.context, filter, filters.page()).await?;
     let services = services::choices(&desk.context).await?;
     let names: HashMap<_, _> = services.iter().cloned().collect();
+    let listed: Vec<KeyId> = page.items.iter().map(|key| key.id).collect();
+    let used = last_uses(&desk.context.pool, &listed).await?;
     let now = desk.now();
     let create = html! {
-        a.button.main href={ (PLACE) "/new" } { "Generate key" }
+        a.button.main href={ (SECTION.place()) "/new" } { "Generate key" }
         " "
-        a.button href={ (PLACE) "/import" } { "Import key" }
+        a.button href={ (SECTION.place()) "/import" } { "Import key" }
     };
-    let content = html! {
-        div.head { h1 { "Keys" } div.actions { (create) } }
-        p.lead { "Private and secret keys live in the token alone; here is what is known of them." }
-        (filters.form(PLACE, |fields| html! {
+    let listing = Listing {
+        section: SECTION,
+        columns: &["Key", "Service", "Use", "Algorithm", "Status", "Last used", "Expires"],
+        none_fits: "No key fits",
+        nothing: "No keys yet",
+        why: "A service needs an active key before anything can be protected for it.",
+        action: Some(create.clone()),
+    };
+    let fields = |fields: &Fields<'_>| {
+        html! {
             (fields.line("search", Field { name: "name", label: "Name contains", ..Field::default() }))
             (fields.select(Field { name: "use", label: "Use", ..Field::default() }, Some("Any"), options(USES)))
             (fields.select(Field { name: "status", label: "Status", ..Field::default() },
                 Some("Any"), options(STATUSES)))
             (fields.select(Field { name: "serviceId", label: "Service", ..Field::default() },
                 Some("Any"), chosen(&services)))
-        }))
-        @if !filters.are_right() || page.items.is_empty() && filters.narrow() {
-            (empty("No key fits", "Widen the filters above.", None))
-        } @else if page.items.is_empty() {
-            (empty("No keys yet", "A service needs an active key before anything can be protected for it.", Some(create)))
-        } @else {
-            (table("Keys", &["Key", "Service", "Use", "Algorithm", "Status", "Expires"],
-                page.items.iter().map(|key| row(key, &names, now))))
         }
-        (pager(PLACE, filters.query(), page.next_cursor))
     };
-    Ok(desk.page(Section::Keys, "Keys", &content))
+    let content = html! {
+        div.head { h1 { "Keys" } div.actions { (create) } }
+        p.lead { "Private and secret keys live in the token alone; here is what is known of them." }
+        (listing.draw(&filters, &page, fields, |key| row(key, &names, used.get(&key.id), now)))
+    };
+    Ok(desk.page(SECTION, "Keys", &content))
 }
 
 pub(in crate::dashboard) async fn show(
@@ -89,7 +91,7 @@ pub(in crate::dashboard) async fn show(
     let now = desk.now();
     let uses = uses(&desk.context.pool, id, now.minus(MONTH)).await?;
     let content = html! {
-        (crumbs())
+        (SECTION.crumbs())
         div.head {
             h1 { (said(&key.name)) }
             (status(key.status))
@@ -133,76 +135,16 @@ pub(in crate::dashboard) async fn show(
             }
         }
     };
-    Ok(desk.page(Section::Keys, &key.name, &content))
-}
-
-pub(in crate::dashboard) async fn edit(
-    desk: Desk,
-    Addressed(id): Addressed<KeyId>,
-) -> Result<Markup, Fault> {
-    let key = keys::read(&desk.context, id).await?;
-    let form = Form::default()
-        .with("revision", key.revision.to_string())
-        .with("name", key.name.as_str())
-        .with_some("expiresAt", key.expires_at.map(typed));
-    Ok(change(&desk, id, &form, &[]))
-}
-
-pub(in crate::dashboard) async fn update(
-    desk: Desk,
-    Addressed(id): Addressed<KeyId>,
-    Sent(form): Sent,
-) -> Result<Response, Fault> {
-    let body = Body::default()
-        .set("name", form.text("name"))
-        .set("expiresAt", moment_in(form.some("expiresAt")));
-    let changed = match body.into_change::<KeyDraft>() {
-        Ok(proposal) => keys::update(&desk.context, id, &form.expected(), proposal).await,
-        Err(error) => Err(error),
-    };
-    match changed {
-        Ok(_) => Ok(done(&place(id), Notice::Saved)),
-        Err(error) => {
-            let page = change(&desk, id, &form, &refusal(error)?);
-            Ok((StatusCode::BAD_REQUEST, page).into_response())
-        }
-    }
+    Ok(desk.page(SECTION, &key.name, &content))
 }
 
 /// What the operator decided about keys.
-pub(super) fn rules(desk: &Desk) -> Rules {
+fn rules(desk: &Desk) -> Rules {
     let settings = &desk.dashboard.settings;
     Rules {
         destruction_delay: settings.keys.destruction_delay.0,
         plaintext_import: settings.plaintext_import_allowed(),
     }
-}
-
-fn change(desk: &Desk, id: KeyId, form: &Form, problems: &[Problem]) -> Markup {
-    let fields = Fields::new(form, problems);
-    let there = place(id);
-    let content = html! {
-        (crumbs())
-        h1 { "Edit key" }
-        form.form method="post" action={ (there) "/edit" } novalidate {
-            (token(&desk.viewer))
-            input type="hidden" name="revision" value=(form.text("revision"));
-            (fields.summary())
-            (fields.line("text", Field {
-                name: "name", label: "Name", hint: "1 to 100 characters, for people.", required: true,
-            }))
-            (fields.line("datetime-local", Field {
-                name: "expiresAt", label: "Expires (UTC)",
-                hint: "When you mean to have replaced it. The overview reminds you; nothing stops by itself.",
-                required: false,
-            }))
-            div.actions {
-                button.main type="submit" { "Save changes" }
-                a.button href=(there) { "Cancel" }
-            }
-        }
-    };
-    desk.page(Section::Keys, "Edit key", &content)
 }
 
 const STATUSES: [(&str, &str); 5] = [
@@ -213,13 +155,19 @@ const STATUSES: [(&str, &str); 5] = [
     ("destroyed", "Destroyed"),
 ];
 
-fn row(key: &Key, names: &HashMap<ServiceId, String>, now: Timestamp) -> Vec<Markup> {
+fn row(
+    key: &Key,
+    names: &HashMap<ServiceId, String>,
+    used: Option<&Timestamp>,
+    now: Timestamp,
+) -> Vec<Markup> {
     vec![
         html! { a href=(place(key.id)) { (said(&key.name)) } br; span.id { (key.id) } },
         service(key.service_id, names),
         html! { (key.usage.name()) },
         html! { (key.algorithm.name()) },
         status(key.status),
+        ago(used.copied(), now),
         expiry(key, now),
     ]
 }
@@ -241,7 +189,7 @@ fn ending(key: &Key, now: Timestamp) -> Markup {
 }
 
 /// The state in a word.
-pub(super) fn status(status: Status) -> Markup {
+fn status(status: Status) -> Markup {
     match status {
         Status::Active => badge(Tone::Good, "active"),
         Status::Retired => badge(Tone::Idle, "retired"),
@@ -283,10 +231,6 @@ fn expiry(key: &Key, now: Timestamp) -> Markup {
     }
 }
 
-pub(super) fn place(id: KeyId) -> String {
-    format!("{PLACE}/{id}")
-}
-
-pub(super) fn crumbs() -> Markup {
-    html! { p.crumbs { a href=(PLACE) { "Keys" } } }
+fn place(id: KeyId) -> String {
+    format!("{}/{id}", SECTION.place())
 }

@@ -1,0 +1,238 @@
+//! The form of an API key: to create one, and to change what it may do.
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use maud::{Markup, html};
+use secrecy::ExposeSecret as _;
+use serde_json::Value;
+
+use super::{SECTION, place};
+use crate::dashboard::desk::{Addressed, Asked, Desk, Sent, done, wrong};
+use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::form::{Body, Form, moment, or_null, typed};
+use crate::dashboard::view::fields::{Choice, Field, Fields, Sheet};
+use crate::dashboard::view::notice::Notice;
+use crate::dashboard::view::services::chosen;
+use crate::dashboard::view::words::said;
+use crate::ids::{ApiKeyId, ServiceId};
+use crate::management::api_keys::{self, ApiKey, ApiKeyDraft, Created};
+use crate::management::{Error, policies, services};
+use crate::operation::Operation;
+use crate::problem::Problem;
+
+pub(in crate::dashboard) async fn new(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
+    let form = Form::default()
+        .with("type", "live")
+        .with("serviceId", query.text("serviceId"))
+        .with("operations", "all");
+    creation(&desk, &form, &[]).await
+}
+
+pub(in crate::dashboard) async fn create(desk: Desk, Sent(form): Sent) -> Result<Response, Fault> {
+    match made(&desk, &form).await {
+        // No redirect: the key is in this answer and nowhere else.
+        Ok(created) => Ok((StatusCode::CREATED, shown_once(&desk, &created)).into_response()),
+        Err(error) => Ok(wrong(creation(&desk, &form, &refusal(error)?).await?)),
+    }
+}
+
+pub(in crate::dashboard) async fn edit(
+    desk: Desk,
+    Addressed(id): Addressed<ApiKeyId>,
+) -> Result<Markup, Fault> {
+    let key = api_keys::read(&desk.context, id).await?;
+    change(&desk, &key, &form_of(&key), &[]).await
+}
+
+pub(in crate::dashboard) async fn update(
+    desk: Desk,
+    Addressed(id): Addressed<ApiKeyId>,
+    Sent(form): Sent,
+) -> Result<Response, Fault> {
+    match changed(&desk, id, &form).await {
+        Ok(_) => Ok(done(&place(id), Notice::Saved)),
+        Err(error) => {
+            let problems = refusal(error)?;
+            let key = api_keys::read(&desk.context, id).await?;
+            Ok(wrong(change(&desk, &key, &form, &problems).await?))
+        }
+    }
+}
+
+async fn made(desk: &Desk, form: &Form) -> Result<Created, Error> {
+    let proposal = body(form)
+        .set("type", form.text("type"))
+        .set("serviceId", or_null(form.some("serviceId")));
+    api_keys::create(&desk.context, proposal.into_new()?).await
+}
+
+async fn changed(desk: &Desk, id: ApiKeyId, form: &Form) -> Result<ApiKey, Error> {
+    let proposal = body(form).into_change::<ApiKeyDraft>()?;
+    api_keys::update(&desk.context, id, &form.expected(), proposal).await
+}
+
+fn shown_once(desk: &Desk, created: &Created) -> Markup {
+    let key = &created.api_key;
+    let content = html! {
+        (SECTION.crumbs())
+        div.head { h1 { "API key created" } }
+        p.notice.warn role="status" {
+            strong { "This is the only time the key is shown." }
+            "Copy it now into the secret store of whoever will use it. Here only its digest is kept."
+        }
+        section.card {
+            div.field {
+                label for="secret" { "API key of " (said(&key.name)) }
+                p.hint #secret-hint { "Select the whole field with Ctrl+A or ⌘A, then copy." }
+                input.secret #secret type="text" readonly value=(created.secret.expose_secret())
+                    spellcheck="false" autocomplete="off" aria-describedby="secret-hint";
+            }
+            div.actions { a.button.main href=(place(key.id)) { "I have copied it" } }
+        }
+    };
+    desk.page(SECTION, "API key created", &content)
+}
+
+async fn creation(desk: &Desk, form: &Form, problems: &[Problem]) -> Result<Markup, Fault> {
+    let services = services::choices(&desk.context).await?;
+    let policies = policies::choices(&desk.context).await?;
+    let fields = Fields::new(form, problems);
+    let sheet = Sheet {
+        action: SECTION.place(),
+        button: "Create API key",
+        back: SECTION.place(),
+    };
+    let terms = terms(&fields, &owner(&fields, &services), policies);
+    Ok(page(
+        desk,
+        "Create API key",
+        &fields.sheet(&desk.viewer, sheet, &terms),
+    ))
+}
+
+async fn change(
+    desk: &Desk,
+    key: &ApiKey,
+    form: &Form,
+    problems: &[Problem],
+) -> Result<Markup, Fault> {
+    let policies = policies::choices(&desk.context).await?;
+    let fields = Fields::new(form, problems);
+    let there = place(key.id);
+    let sheet = Sheet {
+        action: &format!("{there}/edit"),
+        button: "Save changes",
+        back: &there,
+    };
+    let fixed =
+        html! { p.lead { "Type and service of " code { (key.hint) } " cannot be changed." } };
+    let terms = terms(&fields, &fixed, policies);
+    Ok(page(
+        desk,
+        "Edit API key",
+        &fields.sheet(&desk.viewer, sheet, &terms),
+    ))
+}
+
+fn page(desk: &Desk, title: &str, form: &Markup) -> Markup {
+    desk.page(
+        SECTION,
+        title,
+        &html! { (SECTION.crumbs()) h1 { (title) } (form) },
+    )
+}
+
+/// Whose key it is, which is decided once.
+fn owner(fields: &Fields<'_>, services: &[(ServiceId, String)]) -> Markup {
+    html! {
+        (fields.radios(Field { name: "type", label: "Type", ..Field::default() }, &[
+            Choice { value: "live", label: "Live", hint: "sk_live_: production runtime operations." },
+            Choice { value: "test", label: "Test", hint: "sk_test_: staging and test operations." },
+            Choice { value: "admin", label: "Admin", hint: "sk_admin_: the management API and this dashboard. Belongs to no service." },
+        ]))
+        (fields.select(Field {
+            name: "serviceId", label: "Service", hint: "The calling application, for live and test keys.", required: false,
+        }, Some("None (admin keys)"), chosen(services)))
+    }
+}
+
+fn terms(fields: &Fields<'_>, who: &Markup, policies: Vec<(String, String)>) -> Markup {
+    let policies = policies
+        .into_iter()
+        .map(|(number, name)| (number.clone(), format!("{number} – {name}")));
+    let operations = Operation::ALL.map(|operation| Choice {
+        value: operation.name(),
+        label: operation.name(),
+        hint: "",
+    });
+    html! {
+        (fields.line("text", Field {
+            name: "name", label: "Name", hint: "Who uses it and where, in 1 to 100 characters.", required: true,
+        }))
+        (who)
+        (fields.select(Field {
+            name: "policyNumber", label: "Bound policy",
+            hint: "Used when a request names no policy. Not for admin keys.", required: false,
+        }, Some("None"), policies))
+        div.option-group {
+            (fields.radios(Field { name: "operations", label: "What it may be used for", ..Field::default() }, &[
+                Choice { value: "all", label: "Everything its type may", hint: "" },
+                Choice { value: "some", label: "Only what is ticked below", hint: "" },
+            ]))
+            (fields.checks(Field { name: "allowedOperations", label: "Operations", ..Field::default() }, &operations))
+        }
+        (fields.area(Field {
+            name: "allowedCidrs", label: "Networks it may be used from",
+            hint: "One a line, such as 192.0.2.0/24 or 2001:db8::/32. Empty for anywhere.", required: false,
+        }, 3))
+        (fields.line("datetime-local", Field {
+            name: "expiresAt", label: "Expires (UTC)", hint: "Empty for never.", required: false,
+        }))
+    }
+}
+
+fn body(form: &Form) -> Body {
+    let operations = if form.has("operations", "some") {
+        form.all("allowedOperations").map(Value::from).collect()
+    } else {
+        Value::Null
+    };
+    let networks: Vec<String> = form
+        .text("allowedCidrs")
+        .split(['\n', ',', ' '])
+        .map(|network| network.trim().to_owned())
+        .filter(|network| !network.is_empty())
+        .collect();
+    let networks = Some(networks).filter(|networks| !networks.is_empty());
+    Body::default()
+        .set("name", form.text("name"))
+        .set("policyNumber", or_null(form.some("policyNumber")))
+        .set("allowedOperations", operations)
+        .set("allowedCidrs", networks.map_or(Value::Null, Value::from))
+        .set("expiresAt", moment(form.some("expiresAt")))
+}
+
+fn form_of(key: &ApiKey) -> Form {
+    let mut form = Form::default()
+        .with("revision", key.revision.to_string())
+        .with("name", key.name.as_str())
+        .with_some("policyNumber", key.policy_number.as_deref())
+        .with(
+            "operations",
+            if key.allowed_operations.is_some() {
+                "some"
+            } else {
+                "all"
+            },
+        )
+        .with_some("expiresAt", key.expires_at.map(typed));
+    for operation in key
+        .allowed_operations
+        .iter()
+        .flat_map(|allowed| allowed.iter())
+    {
+        form = form.with("allowedOperations", operation.name());
+    }
+    let networks = key.allowed_cidrs.iter().flatten().map(ToString::to_string);
+    form.with("allowedCidrs", networks.collect::<Vec<_>>().join("\n"))
+}

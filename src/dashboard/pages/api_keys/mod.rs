@@ -1,0 +1,177 @@
+//! API keys: made and shown once, bound, limited, revoked.
+
+pub(in crate::dashboard) mod form;
+pub(in crate::dashboard) mod revocation;
+
+use std::collections::HashMap;
+
+use maud::{Markup, html};
+
+use crate::auth::Kind;
+use crate::clock::Timestamp;
+use crate::dashboard::desk::{Addressed, Asked, Desk};
+use crate::dashboard::fault::Fault;
+use crate::dashboard::view::fields::{Field, Fields};
+use crate::dashboard::view::filters::{Filters, options};
+use crate::dashboard::view::list::{Listing, facts};
+use crate::dashboard::view::services::{chosen, service};
+use crate::dashboard::view::shell::Section;
+use crate::dashboard::view::words::{Tone, ago, badge, distance, moment, moment_or, said};
+use crate::ids::{ApiKeyId, ServiceId};
+use crate::management::api_keys::{self, ApiKey, Filter, Status};
+use crate::management::services;
+use crate::operation::Operation;
+
+const SECTION: Section = Section::ApiKeys;
+
+pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
+    let mut filters = Filters::of(query);
+    let filter = Filter {
+        name: filters.text("name"),
+        service_id: filters.parsed("serviceId", "this must be a service"),
+        kind: filters.named("type"),
+        status: filters.named("status"),
+    };
+    let page = api_keys::list(&desk.context, &filter, filters.page()).await?;
+    let services = services::choices(&desk.context).await?;
+    let names: HashMap<_, _> = services.iter().cloned().collect();
+    let now = desk.now();
+    let create = html! { a.button.main href={ (SECTION.place()) "/new" } { "Create API key" } };
+    let listing = Listing {
+        section: SECTION,
+        columns: &[
+            "API key",
+            "Type",
+            "Service",
+            "Status",
+            "Expires",
+            "Last used",
+        ],
+        none_fits: "No API key fits",
+        nothing: "No API keys yet",
+        why: "Applications authenticate with an API key, and so do administrators.",
+        action: Some(create.clone()),
+    };
+    let fields = |fields: &Fields<'_>| {
+        html! {
+            (fields.line("search", Field { name: "name", label: "Name contains", ..Field::default() }))
+            (fields.select(Field { name: "type", label: "Type", ..Field::default() },
+                Some("Any"), options([("live", "Live"), ("test", "Test"), ("admin", "Admin")])))
+            (fields.select(Field { name: "status", label: "Status", ..Field::default() },
+                Some("Any"), options([("active", "Active"), ("expired", "Expired"), ("revoked", "Revoked")])))
+            (fields.select(Field { name: "serviceId", label: "Service", ..Field::default() },
+                Some("Any"), chosen(&services)))
+        }
+    };
+    let content = html! {
+        div.head { h1 { "API Keys" } div.actions { (create) } }
+        p.lead { "What applications and administrators authenticate with. A key is shown once, when it is made." }
+        (listing.draw(&filters, &page, fields, |key| row(key, &names, now)))
+    };
+    Ok(desk.page(SECTION, "API Keys", &content))
+}
+
+pub(in crate::dashboard) async fn show(
+    desk: Desk,
+    Addressed(id): Addressed<ApiKeyId>,
+) -> Result<Markup, Fault> {
+    let key = api_keys::read(&desk.context, id).await?;
+    let names = services::names(&desk.context, key.service_id.as_slice()).await?;
+    let now = desk.now();
+    let content = html! {
+        (SECTION.crumbs())
+        div.head {
+            h1 { (said(&key.name)) }
+            (status(key.status))
+            @if key.status != Status::Revoked {
+                div.actions {
+                    a.button href={ (place(id)) "/edit" } { "Edit" }
+                    a.button.danger href={ (place(id)) "/revoke" } { "Revoke" }
+                }
+            }
+        }
+        section.card {
+            (facts([
+                ("Key", html! { code { (key.hint) } }),
+                ("Type", html! { (key.kind.name()) }),
+                ("Service", owner(&key, &names)),
+                ("Bound policy", bound(&key)),
+                ("May be used for", html! { (operations(&key)) }),
+                ("May be used from", html! { (networks(&key)) }),
+                ("Expires", expiry(&key, now)),
+                ("Last used", moment_or(key.last_used_at, "never")),
+                ("Created", moment(key.created_at)),
+                ("Changed", moment(key.updated_at)),
+                ("Revoked", moment_or(key.revoked_at, "no")),
+                ("ID", html! { code { (key.id) } }),
+            ]))
+        }
+    };
+    Ok(desk.page(SECTION, &key.name, &content))
+}
+
+fn row(key: &ApiKey, names: &HashMap<ServiceId, String>, now: Timestamp) -> Vec<Markup> {
+    vec![
+        html! { a href=(place(key.id)) { (said(&key.name)) } br; span.id { (key.hint) } },
+        html! { (key.kind.name()) },
+        owner(key, names),
+        status(key.status),
+        expiry(key, now),
+        ago(key.last_used_at, now),
+    ]
+}
+
+fn owner(key: &ApiKey, names: &HashMap<ServiceId, String>) -> Markup {
+    match key.service_id {
+        Some(id) => service(id, names),
+        None => html! { span.faint { "administrators" } },
+    }
+}
+
+fn bound(key: &ApiKey) -> Markup {
+    match &key.policy_number {
+        Some(number) => html! { a href={ "/dashboard/policies/" (number) } { (number) } },
+        None => html! { span.faint { "none" } },
+    }
+}
+
+fn operations(key: &ApiKey) -> String {
+    match (key.kind, key.allowed_operations) {
+        (Kind::Admin, _) => "management".to_owned(),
+        (Kind::Live | Kind::Test, None) => "everything its type may".to_owned(),
+        (Kind::Live | Kind::Test, Some(allowed)) => allowed
+            .iter()
+            .map(Operation::name)
+            .collect::<Vec<_>>()
+            .join(", "),
+    }
+}
+
+fn networks(key: &ApiKey) -> String {
+    match &key.allowed_cidrs {
+        None => "anywhere".to_owned(),
+        Some(networks) => {
+            let texts: Vec<_> = networks.iter().map(ToString::to_string).collect();
+            texts.join(", ")
+        }
+    }
+}
+
+fn expiry(key: &ApiKey, now: Timestamp) -> Markup {
+    match key.expires_at {
+        Some(at) => html! { (moment(at)) " " span.faint { "(" (distance(now, at)) ")" } },
+        None => html! { span.faint { "never" } },
+    }
+}
+
+fn status(status: Status) -> Markup {
+    match status {
+        Status::Active => badge(Tone::Good, "active"),
+        Status::Expired => badge(Tone::Warn, "expired"),
+        Status::Revoked => badge(Tone::Bad, "revoked"),
+    }
+}
+
+fn place(id: ApiKeyId) -> String {
+    format!("{}/{id}", SECTION.place())
+}

@@ -1,0 +1,73 @@
+//! The form of a key that is there: its name, and when it is to be replaced.
+
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::{SECTION, place};
+use crate::dashboard::desk::{Addressed, Desk, Sent, done, wrong};
+use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::form::{Body, Form, moment, typed};
+use crate::dashboard::view::fields::{Field, Fields, Sheet};
+use crate::dashboard::view::notice::Notice;
+use crate::ids::KeyId;
+use crate::keys::Key;
+use crate::management::Error;
+use crate::management::keys::{self, KeyDraft};
+use crate::problem::Problem;
+
+pub(in crate::dashboard) async fn edit(
+    desk: Desk,
+    Addressed(id): Addressed<KeyId>,
+) -> Result<Markup, Fault> {
+    let key = keys::read(&desk.context, id).await?;
+    let form = Form::default()
+        .with("revision", key.revision.to_string())
+        .with("name", key.name.as_str())
+        .with_some("expiresAt", key.expires_at.map(typed));
+    Ok(page(&desk, id, &form, &[]))
+}
+
+pub(in crate::dashboard) async fn update(
+    desk: Desk,
+    Addressed(id): Addressed<KeyId>,
+    Sent(form): Sent,
+) -> Result<Response, Fault> {
+    match changed(&desk, id, &form).await {
+        Ok(_) => Ok(done(&place(id), Notice::Saved)),
+        Err(error) => Ok(wrong(page(&desk, id, &form, &refusal(error)?))),
+    }
+}
+
+async fn changed(desk: &Desk, id: KeyId, form: &Form) -> Result<Key, Error> {
+    let proposal = Body::default()
+        .set("name", form.text("name"))
+        .set("expiresAt", moment(form.some("expiresAt")))
+        .into_change::<KeyDraft>()?;
+    keys::update(&desk.context, id, &form.expected(), proposal).await
+}
+
+fn page(desk: &Desk, id: KeyId, form: &Form, problems: &[Problem]) -> Markup {
+    let fields = Fields::new(form, problems);
+    let there = place(id);
+    let sheet = Sheet {
+        action: &format!("{there}/edit"),
+        button: "Save changes",
+        back: &there,
+    };
+    let terms = html! {
+        (fields.line("text", Field {
+            name: "name", label: "Name", hint: "1 to 100 characters, for people.", required: true,
+        }))
+        (fields.line("datetime-local", Field {
+            name: "expiresAt", label: "Expires (UTC)",
+            hint: "When you mean to have replaced it. The overview reminds you; nothing stops by itself.",
+            required: false,
+        }))
+    };
+    let content = html! {
+        (SECTION.crumbs())
+        h1 { "Edit key" }
+        (fields.sheet(&desk.viewer, sheet, &terms))
+    };
+    desk.page(SECTION, "Edit key", &content)
+}

@@ -1,0 +1,133 @@
+//! A new key: generated in the token, or brought in.
+
+mod source;
+pub(in crate::dashboard) mod wrapping;
+
+use axum::response::Response;
+use maud::{Markup, html};
+
+use self::source::{Source, kind, material};
+use super::{SECTION, place, rules};
+use crate::dashboard::desk::{Asked, Desk, Sent, done, wrong};
+use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::form::Form;
+use crate::dashboard::view::fields::{Field, Fields, Sheet};
+use crate::dashboard::view::notice::Notice;
+use crate::dashboard::view::services::chosen;
+use crate::keys::{Key, Mechanism, Usage};
+use crate::management::keys::{self, ImportParameters};
+use crate::management::{Error, services};
+use crate::material::Algorithm;
+use crate::problem::Problem;
+
+pub(in crate::dashboard) async fn generate(
+    desk: Desk,
+    Asked(query): Asked,
+) -> Result<Markup, Fault> {
+    let form = blank(&query, Source::Generated);
+    page(&desk, Source::Generated, &form, &[], None).await
+}
+
+pub(in crate::dashboard) async fn import(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
+    let source = Source::named(query.text("from"));
+    page(&desk, source, &blank(&query, source), &[], None).await
+}
+
+pub(in crate::dashboard) async fn create(desk: Desk, Sent(form): Sent) -> Result<Response, Fault> {
+    let source = Source::named(form.text("from"));
+    match made(&desk, source, &form).await {
+        Ok(key) => Ok(done(&place(key.id), Notice::Created)),
+        Err(error) => {
+            let problems = refusal(error)?;
+            Ok(wrong(page(&desk, source, &form, &problems, None).await?))
+        }
+    }
+}
+
+async fn made(desk: &Desk, source: Source, form: &Form) -> Result<Key, Error> {
+    let proposal = source.body(form).into_new()?;
+    keys::create(&desk.context, &desk.dashboard.vault, rules(desk), proposal).await
+}
+
+fn blank(query: &Form, source: Source) -> Form {
+    let is_made = source == Source::Generated;
+    Form::default()
+        .with("from", source.name())
+        .with("serviceId", query.text("serviceId"))
+        .with_some("use", is_made.then_some(Usage::Enc.name()))
+        .with_some("algorithm", is_made.then_some(Algorithm::Rsa3072.name()))
+        .with("activate", "yes")
+        .with("mechanism", Mechanism::RsaOaepSha1AesKwp.name())
+        .with("wrappedKey.mechanism", Mechanism::RsaOaepSha1AesKwp.name())
+}
+
+async fn page(
+    desk: &Desk,
+    source: Source,
+    form: &Form,
+    problems: &[Problem],
+    parameters: Option<&ImportParameters>,
+) -> Result<Markup, Fault> {
+    let services = services::choices(&desk.context).await?;
+    let fields = Fields::new(form, problems);
+    let title = if source == Source::Generated {
+        "Generate key"
+    } else {
+        "Import key"
+    };
+    let sheet = Sheet {
+        action: SECTION.place(),
+        button: title,
+        back: SECTION.place(),
+    };
+    let terms = html! {
+        input type="hidden" name="from" value=(source.name());
+        (fields.select(Field {
+            name: "serviceId", label: "Service", hint: "The service it will belong to.", required: true,
+        }, Some("Choose a service"), chosen(&services)))
+        (material(source, &fields))
+        (fields.line("text", Field {
+            name: "name", label: "Name", hint: "1 to 100 characters. Without one it is named after its kind.", required: false,
+        }))
+        (kind(source, &fields))
+        (fields.line("datetime-local", Field {
+            name: "expiresAt", label: "Expires (UTC)",
+            hint: "When you mean to have replaced it. Nothing stops by itself.", required: false,
+        }))
+        (fields.check(Field {
+            name: "activate", label: "Active from the beginning",
+            hint: "An active envelope key of the same service and family is retired. Otherwise this one begins as retired.",
+            required: false,
+        }))
+    };
+    let terms = fields.sheet(&desk.viewer, sheet, &terms);
+    let content = html! {
+        (SECTION.crumbs())
+        h1 { (title) }
+        @if source != Source::Generated { (ways(source)) }
+        p.lead { (source.means()) }
+        @if source == Source::Plain && !rules(desk).plaintext_import {
+            p.notice.warn { "The operator has not allowed this here (keys.allow_plaintext_import). Wrap the key instead." }
+        } @else if source == Source::Wrapped {
+            (wrapping::step(desk, &fields, parameters))
+            h2 { "2. Bring in the wrapped key" }
+            (terms)
+        } @else {
+            (terms)
+        }
+    };
+    Ok(desk.page(SECTION, title, &content))
+}
+
+fn ways(current: Source) -> Markup {
+    html! {
+        nav aria-label="Where the key comes from" {
+            div.ranges {
+                @for source in Source::IMPORTS {
+                    a href={ (SECTION.place()) "/import?from=" (source.name()) }
+                        aria-current=[(source == current).then_some("page")] { (source.title()) }
+                }
+            }
+        }
+    }
+}

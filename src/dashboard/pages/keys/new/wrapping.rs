@@ -1,0 +1,79 @@
+//! The first step of a wrapped import: the token makes a key to wrap with.
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use maud::{Markup, html};
+
+use super::super::SECTION;
+use super::page;
+use super::source::Source;
+use crate::dashboard::desk::{Desk, Sent, wrong};
+use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::form::{Body, Form};
+use crate::dashboard::view::fields::{Choice, Field, Fields};
+use crate::dashboard::view::list::facts;
+use crate::dashboard::view::shell::token;
+use crate::dashboard::view::words;
+use crate::management::Error;
+use crate::management::keys::{self, ImportParameters};
+
+pub(in crate::dashboard) async fn prepare(desk: Desk, Sent(form): Sent) -> Result<Response, Fault> {
+    match made(&desk, &form).await {
+        Ok(made) => {
+            let form = Form::default()
+                .with("wrappedKey.importKeyId", made.import_key_id.to_string())
+                .with("wrappedKey.mechanism", made.mechanism.name())
+                .with("activate", "yes");
+            let page = page(&desk, Source::Wrapped, &form, &[], Some(&made)).await?;
+            Ok((StatusCode::CREATED, page).into_response())
+        }
+        Err(error) => {
+            let problems = refusal(error)?;
+            Ok(wrong(
+                page(&desk, Source::Wrapped, &form, &problems, None).await?,
+            ))
+        }
+    }
+}
+
+async fn made(desk: &Desk, form: &Form) -> Result<ImportParameters, Error> {
+    let proposal = Body::default().set("mechanism", form.text("mechanism"));
+    let vault = &desk.dashboard.vault;
+    keys::create_import_parameters(&desk.context, vault, proposal.into_new()?).await
+}
+
+/// The first step of a wrapped import, and what it gave.
+pub(super) fn step(
+    desk: &Desk,
+    fields: &Fields<'_>,
+    parameters: Option<&ImportParameters>,
+) -> Markup {
+    html! {
+        section.card aria-labelledby="wrapping" {
+            h2 #wrapping { "1. Wrap it with a key of the token" }
+            @if let Some(made) = parameters {
+                (facts([
+                    ("Import key ID", html! { code { (made.import_key_id) } }),
+                    ("Mechanism", html! { code { (made.mechanism.name()) } }),
+                    ("Good until", words::moment(made.expires_at)),
+                    ("SHA-256 of the public key", html! { code { (made.public_key_sha256) } }),
+                ]))
+                p { "Save this as " code { "wrapping.pem" } " where the key is. Check the SHA-256 on another way than this page." }
+                pre tabindex="0" { (made.public_key) }
+                pre tabindex="0" { "sealward key wrap --public-key wrapping.pem --mechanism " (made.mechanism.name()) " --sha256 " (made.public_key_sha256) " …" }
+            } @else {
+                form.form method="post" action={ (SECTION.place()) "/import-parameters" } {
+                    (token(&desk.viewer))
+                    (fields.radios(Field {
+                        name: "mechanism", label: "Mechanism",
+                        hint: "RSA-OAEP and AES-KWP, as AWS KMS and Google Cloud KMS import keys.", required: true,
+                    }, &[
+                        Choice { value: "RSA_OAEP_SHA256_AES_KWP", label: "RSA-OAEP with SHA-256", hint: "Where the token offers it." },
+                        Choice { value: "RSA_OAEP_SHA1_AES_KWP", label: "RSA-OAEP with SHA-1", hint: "Every token offers it." },
+                    ]))
+                    div.actions { button type="submit" { "Make a wrapping key" } }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The form of a policy: to create one, and to change it.
+
+use axum::response::Response;
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::{SECTION, place};
+use crate::dashboard::desk::{Addressed, Asked, Desk, Sent, done, wrong};
+use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::form::{Body, Form, or_null};
+use crate::dashboard::view::fields::{Choice, Field, Fields, Sheet};
+use crate::dashboard::view::list::empty;
+use crate::dashboard::view::notice::Notice;
+use crate::dashboard::view::services::chosen;
+use crate::envelope::{Alg, Enc};
+use crate::ids::ServiceId;
+use crate::management::policies::{self, Name, Policy, PolicyDraft};
+use crate::management::{Error, services};
+use crate::policy::KeyOwnership;
+use crate::problem::Problem;
+
+pub(in crate::dashboard) async fn new(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
+    let form = Form::default()
+        .with("destinationServiceId", query.text("destinationServiceId"))
+        .with("keyOwnership", "service_managed")
+        .with("alg", Alg::default().name())
+        .with("enc", Enc::default().name())
+        .with("allowedOperations", "protect")
+        .with("allowedOperations", "unprotect")
+        .with("callers", "all");
+    creation(&desk, &form, &[]).await
+}
+
+pub(in crate::dashboard) async fn create(desk: Desk, Sent(form): Sent) -> Result<Response, Fault> {
+    match made(&desk, &form).await {
+        Ok(policy) => Ok(done(&place(policy.id), Notice::Created)),
+        Err(error) => Ok(wrong(creation(&desk, &form, &refusal(error)?).await?)),
+    }
+}
+
+pub(in crate::dashboard) async fn edit(
+    desk: Desk,
+    Addressed(name): Addressed<Name>,
+) -> Result<Markup, Fault> {
+    let policy = policies::read(&desk.context, &name).await?;
+    change(&desk, &policy, &form_of(&policy), &[]).await
+}
+
+pub(in crate::dashboard) async fn update(
+    desk: Desk,
+    Addressed(name): Addressed<Name>,
+    Sent(form): Sent,
+) -> Result<Response, Fault> {
+    match changed(&desk, &name, &form).await {
+        Ok(policy) => Ok(done(&place(policy.id), Notice::Saved)),
+        Err(error) => {
+            let problems = refusal(error)?;
+            let policy = policies::read(&desk.context, &name).await?;
+            Ok(wrong(change(&desk, &policy, &form, &problems).await?))
+        }
+    }
+}
+
+async fn made(desk: &Desk, form: &Form) -> Result<Policy, Error> {
+    let proposal = body(form).set_some("policyNumber", form.some("policyNumber"));
+    policies::create(&desk.context, proposal.into_new()?).await
+}
+
+async fn changed(desk: &Desk, name: &Name, form: &Form) -> Result<Policy, Error> {
+    let proposal = body(form).set("policyNumber", form.text("policyNumber"));
+    let proposal = proposal.into_change::<PolicyDraft>()?;
+    policies::update(&desk.context, name, &form.expected(), proposal).await
+}
+
+async fn creation(desk: &Desk, form: &Form, problems: &[Problem]) -> Result<Markup, Fault> {
+    let services = services::choices(&desk.context).await?;
+    let fields = Fields::new(form, problems);
+    let sheet = Sheet {
+        action: SECTION.place(),
+        button: "Create policy",
+        back: SECTION.place(),
+    };
+    let content = html! {
+        (SECTION.crumbs())
+        h1 { "Create policy" }
+        @if services.is_empty() {
+            (empty("A policy needs a destination",
+                "There is no service yet for which payloads could be protected.",
+                Some(html! { a.button.main href="/dashboard/services/new" { "Create service" } })))
+        } @else {
+            p.lead { "A new policy is active. It refuses payloads should it ever be made inactive, until you choose otherwise on its page." }
+            (fields.sheet(&desk.viewer, sheet, &terms(&fields, &services)))
+        }
+    };
+    Ok(desk.page(SECTION, "Create policy", &content))
+}
+
+async fn change(
+    desk: &Desk,
+    policy: &Policy,
+    form: &Form,
+    problems: &[Problem],
+) -> Result<Markup, Fault> {
+    let services = services::choices(&desk.context).await?;
+    let fields = Fields::new(form, problems);
+    let there = place(policy.id);
+    let sheet = Sheet {
+        action: &format!("{there}/edit"),
+        button: "Save changes",
+        back: &there,
+    };
+    let content = html! {
+        (SECTION.crumbs())
+        h1 { "Edit policy " (policy.policy_number.as_str()) }
+        p.lead { "Status and failure mode are changed on the policy's own page." }
+        (fields.sheet(&desk.viewer, sheet, &terms(&fields, &services)))
+    };
+    Ok(desk.page(SECTION, "Edit policy", &content))
+}
+
+fn terms(fields: &Fields<'_>, services: &[(ServiceId, String)]) -> Markup {
+    html! {
+        (fields.line("text", Field {
+            name: "name", label: "Name", hint: "1 to 100 characters, for people.", required: true,
+        }))
+        (fields.line("text", Field {
+            name: "policyNumber", label: "Policy number",
+            hint: "What callers send: 1 to 64 of A-Z a-z 0-9 . _ -. A new policy without one gets the next POL- number.",
+            required: false,
+        }))
+        (fields.area(Field { name: "description", label: "Description", ..Field::default() }, 3))
+        (fields.select(Field {
+            name: "destinationServiceId", label: "Destination service",
+            hint: "The service whose key protects.", required: true,
+        }, Some("Choose a service"), chosen(services)))
+        (fields.radios(Field { name: "keyOwnership", label: "Who holds the private key", ..Field::default() }, &[
+            Choice { value: "service_managed", label: "This service's token", hint: "Envelopes can be opened here, by /unprotect." },
+            Choice { value: "destination_managed", label: "The destination alone", hint: "Only its public key is here. /unprotect is not available." },
+        ]))
+        (fields.select(Field {
+            name: "alg", label: "Key wrapping (alg)", hint: "RSA for RSA keys, ECDH-ES for keys on a curve.", required: true,
+        }, None, Alg::ALL.map(|alg| (alg.name().to_owned(), alg.name().to_owned()))))
+        (fields.select(Field {
+            name: "enc", label: "Encryption (enc)", required: true, ..Field::default()
+        }, None, Enc::ALL.map(|enc| (enc.name().to_owned(), enc.name().to_owned()))))
+        (fields.checks(Field { name: "allowedOperations", label: "What it allows", ..Field::default() }, &[
+            Choice { value: "protect", label: "Protect", hint: "" },
+            Choice { value: "unprotect", label: "Unprotect", hint: "" },
+        ]))
+        div.option-group {
+            (fields.radios(Field { name: "callers", label: "Who may use it", ..Field::default() }, &[
+                Choice { value: "all", label: "Every service", hint: "Also those that are created later." },
+                Choice { value: "some", label: "Only the services ticked below", hint: "" },
+            ]))
+            (fields.checks(Field { name: "allowedServiceIds", label: "Services", ..Field::default() },
+                &services.iter().map(|(id, name)| (id.to_string(), name)).collect::<Vec<_>>().iter()
+                    .map(|(id, name)| Choice { value: id, label: name, hint: "" }).collect::<Vec<_>>()))
+        }
+    }
+}
+
+fn body(form: &Form) -> Body {
+    let list = |name| Value::from(form.all(name).map(str::to_owned).collect::<Vec<_>>());
+    let callers = if form.has("callers", "some") {
+        list("allowedServiceIds")
+    } else {
+        Value::Null
+    };
+    Body::default()
+        .set("name", form.text("name"))
+        .set("description", or_null(form.some("description")))
+        .set("destinationServiceId", form.text("destinationServiceId"))
+        .set("keyOwnership", form.text("keyOwnership"))
+        .set("alg", form.text("alg"))
+        .set("enc", form.text("enc"))
+        .set("allowedServiceIds", callers)
+        .set("allowedOperations", list("allowedOperations"))
+}
+
+fn form_of(policy: &Policy) -> Form {
+    let ownership = match policy.key_ownership {
+        KeyOwnership::ServiceManaged => "service_managed",
+        KeyOwnership::DestinationManaged => "destination_managed",
+    };
+    let mut form = Form::default()
+        .with("revision", policy.revision.to_string())
+        .with("policyNumber", policy.policy_number.as_str())
+        .with("name", policy.name.as_str())
+        .with_some("description", policy.description.as_deref())
+        .with(
+            "destinationServiceId",
+            policy.destination_service_id.to_string(),
+        )
+        .with("keyOwnership", ownership)
+        .with("alg", policy.alg.name())
+        .with("enc", policy.enc.name())
+        .with(
+            "callers",
+            if policy.allowed_service_ids.is_some() {
+                "some"
+            } else {
+                "all"
+            },
+        );
+    for operation in policy.allowed_operations.iter() {
+        form = form.with("allowedOperations", operation.name());
+    }
+    for service in policy.allowed_service_ids.iter().flatten() {
+        form = form.with("allowedServiceIds", service.to_string());
+    }
+    form
+}

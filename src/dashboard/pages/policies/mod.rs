@@ -1,0 +1,162 @@
+//! Policies: how payloads are protected for a destination, and for whom.
+
+pub(in crate::dashboard) mod deletion;
+pub(in crate::dashboard) mod form;
+pub(in crate::dashboard) mod state;
+
+use std::collections::HashMap;
+
+use maud::{Markup, html};
+
+use self::state::state;
+use crate::dashboard::desk::{Addressed, Asked, Desk};
+use crate::dashboard::fault::Fault;
+use crate::dashboard::view::fields::{Field, Fields};
+use crate::dashboard::view::filters::{Filters, options};
+use crate::dashboard::view::list::{Listing, facts};
+use crate::dashboard::view::services::{chosen, service};
+use crate::dashboard::view::shell::Section;
+use crate::dashboard::view::words::{Tone, badge, moment, said};
+use crate::ids::{PolicyId, ServiceId};
+use crate::management::policies::{self, Filter, Name, Policy};
+use crate::management::services;
+use crate::operation::Operation;
+use crate::policy::KeyOwnership;
+
+const SECTION: Section = Section::Policies;
+
+pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
+    let mut filters = Filters::of(query);
+    let filter = Filter {
+        text: filters.text("text"),
+        status: filters.named("status"),
+        destination_service_id: filters.parsed("destinationServiceId", "this must be a service"),
+    };
+    let page = policies::list(&desk.context, &filter, filters.page()).await?;
+    let services = services::choices(&desk.context).await?;
+    let names: HashMap<_, _> = services.iter().cloned().collect();
+    let create = html! { a.button.main href={ (SECTION.place()) "/new" } { "Create policy" } };
+    let listing = Listing {
+        section: SECTION,
+        columns: &[
+            "Policy",
+            "State",
+            "Destination",
+            "Algorithms",
+            "Who may use it",
+        ],
+        none_fits: "No policy fits",
+        nothing: "No policies yet",
+        why: "A policy says for which service payloads are protected, with what, and for whom.",
+        action: Some(create.clone()),
+    };
+    let fields = |fields: &Fields<'_>| {
+        html! {
+            (fields.line("search", Field { name: "text", label: "Number or name contains", ..Field::default() }))
+            (fields.select(Field { name: "status", label: "Status", ..Field::default() },
+                Some("Any"), options([("active", "Active"), ("inactive", "Inactive")])))
+            (fields.select(Field { name: "destinationServiceId", label: "Destination", ..Field::default() },
+                Some("Any"), chosen(&services)))
+        }
+    };
+    let content = html! {
+        div.head { h1 { "Policies" } div.actions { (create) } }
+        p.lead { "How payloads are protected for a destination service, and who may have that done." }
+        (listing.draw(&filters, &page, fields, |policy| row(policy, &names)))
+    };
+    Ok(desk.page(SECTION, "Policies", &content))
+}
+
+pub(in crate::dashboard) async fn show(
+    desk: Desk,
+    Addressed(name): Addressed<Name>,
+) -> Result<Markup, Fault> {
+    let policy = policies::read(&desk.context, &name).await?;
+    let callers = policy.allowed_service_ids.clone().unwrap_or_default();
+    let named: Vec<ServiceId> = callers
+        .iter()
+        .copied()
+        .chain([policy.destination_service_id])
+        .collect();
+    let names = services::names(&desk.context, &named).await?;
+    let there = place(policy.id);
+    let content = html! {
+        (SECTION.crumbs())
+        div.head {
+            h1 { (policy.policy_number.as_str()) }
+            (state(policy.status, policy.failure_mode))
+            div.actions {
+                a.button href={ (there) "/edit" } { "Edit" }
+                a.button.danger href={ (there) "/delete" } { "Delete" }
+            }
+        }
+        p.lead {
+            (said(&policy.name))
+            @if let Some(description) = &policy.description { " — " (said(description)) }
+        }
+        (state::warning(&policy))
+        div.columns {
+            section.card aria-labelledby="protects" {
+                h2 #protects { "What it does" }
+                (facts([
+                    ("Destination", service(policy.destination_service_id, &names)),
+                    ("Private key", html! { (ownership(policy.key_ownership)) }),
+                    ("Key wrapping", html! { code { (policy.alg.name()) } }),
+                    ("Encryption", html! { code { (policy.enc.name()) } }),
+                    ("Allows", html! { (operations(&policy)) }),
+                    ("ID", html! { code { (policy.id) } }),
+                    ("Created", moment(policy.created_at)),
+                    ("Changed", moment(policy.updated_at)),
+                ]))
+            }
+            (state::choice(&policy))
+        }
+        section.card aria-labelledby="callers" {
+            h2 #callers { "Who may use it" }
+            @if policy.allowed_service_ids.is_none() {
+                p { (badge(Tone::Warn, "every service")) }
+                p.faint { "Any service with an API key may protect and unprotect under this policy. Edit it to name the services that need it." }
+            } @else {
+                ul.badges { @for caller in &callers { li { (service(*caller, &names)) } } }
+            }
+        }
+    };
+    Ok(desk.page(SECTION, policy.policy_number.as_str(), &content))
+}
+
+fn row(policy: &Policy, names: &HashMap<ServiceId, String>) -> Vec<Markup> {
+    vec![
+        html! {
+            a href=(place(policy.id)) { (policy.policy_number.as_str()) }
+            br; (said(&policy.name))
+        },
+        state(policy.status, policy.failure_mode),
+        service(policy.destination_service_id, names),
+        html! { code { (policy.alg.name()) } " " code { (policy.enc.name()) } },
+        match &policy.allowed_service_ids {
+            None => badge(Tone::Warn, "every service"),
+            Some(services) if services.len() == 1 => html! { "1 service" },
+            Some(services) => html! { (services.len()) " services" },
+        },
+    ]
+}
+
+fn ownership(ownership: KeyOwnership) -> &'static str {
+    match ownership {
+        KeyOwnership::ServiceManaged => "in this service's token",
+        KeyOwnership::DestinationManaged => "with the destination alone",
+    }
+}
+
+fn operations(policy: &Policy) -> String {
+    let names: Vec<_> = policy
+        .allowed_operations
+        .iter()
+        .map(Operation::name)
+        .collect();
+    names.join(", ")
+}
+
+fn place(id: PolicyId) -> String {
+    format!("{}/{id}", SECTION.place())
+}

@@ -1,0 +1,158 @@
+//! The form of a service: to create one, and to change it.
+
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::{SECTION, place};
+use crate::auth::Tier;
+use crate::dashboard::desk::{Addressed, Desk, Sent, done, wrong};
+use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::form::{Body, Form, number, or_null};
+use crate::dashboard::view::fields::{Choice, Field, Fields, Sheet};
+use crate::dashboard::view::notice::Notice;
+use crate::ids::ServiceId;
+use crate::management::Error;
+use crate::management::services::{self, Service, ServiceDraft};
+use crate::problem::Problem;
+
+pub(in crate::dashboard) async fn new(desk: Desk) -> Markup {
+    let form = Form::default().with("tier", Tier::default().name());
+    creation(&desk, &form, &[])
+}
+
+pub(in crate::dashboard) async fn create(desk: Desk, Sent(form): Sent) -> Result<Response, Fault> {
+    match made(&desk, &form).await {
+        Ok(service) => Ok(done(&place(service.id), Notice::Created)),
+        Err(error) => Ok(wrong(creation(&desk, &form, &refusal(error)?))),
+    }
+}
+
+pub(in crate::dashboard) async fn edit(
+    desk: Desk,
+    Addressed(id): Addressed<ServiceId>,
+) -> Result<Markup, Fault> {
+    let service = services::read(&desk.context, id).await?;
+    Ok(change(&desk, id, &form_of(&service), &[]))
+}
+
+pub(in crate::dashboard) async fn update(
+    desk: Desk,
+    Addressed(id): Addressed<ServiceId>,
+    Sent(form): Sent,
+) -> Result<Response, Fault> {
+    match changed(&desk, id, &form).await {
+        Ok(_) => Ok(done(&place(id), Notice::Saved)),
+        Err(error) => Ok(wrong(change(&desk, id, &form, &refusal(error)?))),
+    }
+}
+
+async fn made(desk: &Desk, form: &Form) -> Result<Service, Error> {
+    services::create(&desk.context, body(form).into_new()?).await
+}
+
+async fn changed(desk: &Desk, id: ServiceId, form: &Form) -> Result<Service, Error> {
+    let proposal = body(form).into_change::<ServiceDraft>()?;
+    services::update(&desk.context, id, &form.expected(), proposal).await
+}
+
+fn creation(desk: &Desk, form: &Form, problems: &[Problem]) -> Markup {
+    let place = SECTION.place();
+    let sheet = Sheet {
+        action: place,
+        button: "Create service",
+        back: place,
+    };
+    page(desk, sheet, "Create service", &Fields::new(form, problems))
+}
+
+fn change(desk: &Desk, id: ServiceId, form: &Form, problems: &[Problem]) -> Markup {
+    let there = place(id);
+    let sheet = Sheet {
+        action: &format!("{there}/edit"),
+        button: "Save changes",
+        back: &there,
+    };
+    page(desk, sheet, "Edit service", &Fields::new(form, problems))
+}
+
+fn page(desk: &Desk, sheet: Sheet<'_>, title: &str, fields: &Fields<'_>) -> Markup {
+    let content = html! {
+        (SECTION.crumbs())
+        h1 { (title) }
+        (fields.sheet(&desk.viewer, sheet, &terms(fields)))
+    };
+    desk.page(SECTION, title, &content)
+}
+
+fn terms(fields: &Fields<'_>) -> Markup {
+    html! {
+        (fields.line("text", Field {
+            name: "name", label: "Name", hint: "1 to 100 characters, unique.", required: true,
+        }))
+        (fields.area(Field {
+            name: "description", label: "Description", hint: "For people: what it is, who runs it.",
+            required: false,
+        }, 3))
+        (fields.radios(Field { name: "tier", label: "Tier", ..Field::default() }, &[
+            Choice { value: "standard", label: "Standard", hint: "100 requests a second, 200 at once." },
+            Choice { value: "professional", label: "Professional", hint: "500 requests a second, 1,000 at once." },
+            Choice { value: "enterprise", label: "Enterprise", hint: "As agreed: give the limit below." },
+        ]))
+        div.option-group {
+            (fields.line("number", Field {
+                name: "rateLimit.requestsPerSecond", label: "Requests per second",
+                hint: "For enterprise only.", required: false,
+            }))
+            (fields.line("number", Field {
+                name: "rateLimit.burst", label: "Burst",
+                hint: "For enterprise only: requests at once after a quiet time.", required: false,
+            }))
+        }
+        (fields.check(Field {
+            name: "publishKeys", label: "Publish its public keys",
+            hint: "Anybody may then read them under /.well-known/jwks, to seal for it or to check its signatures.",
+            required: false,
+        }))
+    }
+}
+
+fn body(form: &Form) -> Body {
+    let limits = ["rateLimit.requestsPerSecond", "rateLimit.burst"];
+    let mut limit = serde_json::Map::new();
+    for name in limits {
+        if let (Some(text), Some((_, member))) = (form.some(name), name.split_once('.')) {
+            limit.insert(member.to_owned(), number(text));
+        }
+    }
+    // The fields of a limit are there for every tier; only where one is filled is there a limit.
+    let limit = (!limit.is_empty()).then_some(limit);
+    Body::default()
+        .set("name", form.text("name"))
+        .set("description", or_null(form.some("description")))
+        .set("tier", form.text("tier"))
+        .set_some("rateLimit", limit)
+        .set("publishKeys", form.has("publishKeys", "yes"))
+}
+
+fn form_of(service: &Service) -> Form {
+    let limit = service
+        .tier
+        .rate_limit()
+        .is_none()
+        .then_some(service.rate_limit);
+    let form = Form::default()
+        .with("revision", service.revision.to_string())
+        .with("name", service.name.as_str())
+        .with_some("description", service.description.as_deref())
+        .with("tier", service.tier.name())
+        .with_some("publishKeys", service.publish_keys.then_some("yes"));
+    match limit {
+        None => form,
+        Some(limit) => form
+            .with(
+                "rateLimit.requestsPerSecond",
+                limit.requests_per_second.to_string(),
+            )
+            .with("rateLimit.burst", limit.burst.to_string()),
+    }
+}

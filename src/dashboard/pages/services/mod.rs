@@ -1,0 +1,114 @@
+//! Services: the applications that call, and those that data is protected for.
+
+pub(in crate::dashboard) mod deletion;
+pub(in crate::dashboard) mod form;
+
+use maud::{Markup, html};
+
+use crate::dashboard::desk::{Addressed, Asked, Desk};
+use crate::dashboard::fault::Fault;
+use crate::dashboard::view::fields::Field;
+use crate::dashboard::view::filters::Filters;
+use crate::dashboard::view::list::{Listing, facts};
+use crate::dashboard::view::shell::Section;
+use crate::dashboard::view::words::{Tone, badge, count, moment, said};
+use crate::ids::ServiceId;
+use crate::management::services::{self, Filter, Service};
+
+const SECTION: Section = Section::Services;
+
+pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
+    let mut filters = Filters::of(query);
+    let filter = Filter {
+        name: filters.text("name"),
+    };
+    let page = services::list(&desk.context, &filter, filters.page()).await?;
+    let create = html! { a.button.main href={ (SECTION.place()) "/new" } { "Create service" } };
+    let listing = Listing {
+        section: SECTION,
+        columns: &["Service", "Tier", "Rate limit", "Published keys", "Created"],
+        none_fits: "No service fits",
+        nothing: "No services yet",
+        why: "A service stands for an application: it owns keys, and its API keys call the runtime.",
+        action: Some(create.clone()),
+    };
+    let content = html! {
+        div.head { h1 { "Services" } div.actions { (create) } }
+        p.lead { "Applications that call this service, and applications that data is protected for." }
+        (listing.draw(&filters, &page, |fields| fields.line("search", Field {
+            name: "name", label: "Name contains", ..Field::default()
+        }), row))
+    };
+    Ok(desk.page(SECTION, "Services", &content))
+}
+
+pub(in crate::dashboard) async fn show(
+    desk: Desk,
+    Addressed(id): Addressed<ServiceId>,
+) -> Result<Markup, Fault> {
+    let service = services::read(&desk.context, id).await?;
+    let content = html! {
+        (SECTION.crumbs())
+        div.head {
+            h1 { (said(&service.name)) }
+            (badge(Tone::Idle, service.tier.name()))
+            div.actions {
+                a.button href={ (place(id)) "/edit" } { "Edit" }
+                a.button.danger href={ (place(id)) "/delete" } { "Delete" }
+            }
+        }
+        @if let Some(description) = &service.description { p.lead { (said(description)) } }
+        section.card {
+            (facts([
+                ("ID", html! { code { (service.id) } }),
+                ("Rate limit", rate(&service)),
+                ("Published keys", published(&service)),
+                ("Created", moment(service.created_at)),
+                ("Changed", moment(service.updated_at)),
+            ]))
+        }
+        section.card aria-labelledby="belongs" {
+            h2 #belongs { "What belongs to it" }
+            ul.badges {
+                li { a.button href={ "/dashboard/keys?serviceId=" (id) } { "Its keys" } }
+                li { a.button href={ "/dashboard/policies?destinationServiceId=" (id) } { "Policies that protect for it" } }
+                li { a.button href={ "/dashboard/api-keys?serviceId=" (id) } { "Its API keys" } }
+            }
+        }
+    };
+    Ok(desk.page(SECTION, &service.name, &content))
+}
+
+fn row(service: &Service) -> Vec<Markup> {
+    vec![
+        html! {
+            a href=(place(service.id)) { (said(&service.name)) }
+            @if let Some(description) = &service.description { br; span.faint { (said(description)) } }
+        },
+        badge(Tone::Idle, service.tier.name()),
+        rate(service),
+        published(service),
+        moment(service.created_at),
+    ]
+}
+
+fn rate(service: &Service) -> Markup {
+    let limit = service.rate_limit;
+    html! {
+        span.number {
+            (count(limit.requests_per_second.get().into())) "/s, burst " (count(limit.burst.get().into()))
+        }
+    }
+}
+
+fn published(service: &Service) -> Markup {
+    if service.publish_keys {
+        html! { a href={ "/.well-known/jwks/" (service.id) } { "published" } }
+    } else {
+        html! { span.faint { "not published" } }
+    }
+}
+
+fn place(id: ServiceId) -> String {
+    format!("{}/{id}", SECTION.place())
+}

@@ -1,0 +1,149 @@
+//! The trail in sums, held against the records themselves as Postgres counts them.
+
+use std::time::Duration;
+
+use sealward::audit::traffic::{Window, loads, sum_up, summed_up_to, traffic, uses};
+use sealward::clock::Timestamp;
+use sealward::ids::{KeyId, ServiceId};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::support::Database;
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What came back, with what it is to be.
+type Expected = (i64, i64, i64, Option<[f32; 3]>);
+
+/// A week of records up to `end`: a steady stream, and ten times as many in the last hour. Times
+/// spread from a fifth of a millisecond to a quarter of a minute; one in seventeen is an error.
+async fn week(pool: &PgPool, end: Timestamp) {
+    let days = "SELECT make_audit_day(day::date)
+        FROM generate_series($1::timestamptz - interval '8 days', $1, '1 day') AS day";
+    let records = "INSERT INTO crypto_operations_audit
+            (id, ts, request_id, application_id, operation_type, key_id, payload_size_bytes,
+             response_status, response_time_ms, error_code)
+        SELECT gen_random_uuid(), ts, 'r', $2, 'encrypt', $3, 1,
+               CASE WHEN n % 17 = 0 THEN 429 ELSE 200 END,
+               0.2 * exp(11.2 * abs(sin(n * n))::real ^ 3),
+               CASE WHEN n % 34 = 0 THEN 'RATE_LIMIT_EXCEEDED' WHEN n % 17 = 0 THEN 'OTHER' END
+          FROM (SELECT ts, row_number() OVER (ORDER BY ts) AS n FROM (
+                    SELECT generate_series($1 - interval '7 days', $1 - interval '1 ms', '50 seconds')
+                     UNION ALL
+                    SELECT generate_series($1 - interval '1 hour', $1 - interval '1 ms', '5 seconds')
+                ) AS moments (ts)) AS numbered";
+    let (service, key) = caller();
+    let made = sqlx::query(days).bind(end).execute(pool).await;
+    made.expect("days to write into");
+    let records = sqlx::query(records).bind(end).bind(service).bind(key);
+    records.execute(pool).await.expect("a week of records");
+}
+
+fn caller() -> (ServiceId, KeyId) {
+    let of = Uuid::from_u128;
+    (ServiceId::from_uuid(of(1)), KeyId::from_uuid(of(2)))
+}
+
+/// The step's requests, failures, refusals for being too many, and percentiles, off the records.
+async fn counted(pool: &PgPool, window: Window) -> Vec<Expected> {
+    let sql = "SELECT count(id), count(error_code),
+            count(*) FILTER (WHERE error_code = 'RATE_LIMIT_EXCEEDED'),
+            percentile_disc(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY response_time_ms)
+       FROM generate_series(0, $3 - 1) AS step
+       LEFT JOIN crypto_operations_audit
+         ON ts >= $1 + step * make_interval(secs => $2) AND ts < $1 + (step + 1) * make_interval(secs => $2)
+      GROUP BY step ORDER BY step";
+    let rows = sqlx::query_as::<_, (i64, i64, i64, Option<Vec<f32>>)>(sql)
+        .bind(window.from)
+        .bind(window.step.as_secs_f64())
+        .bind(i32::try_from(window.steps).expect("steps"))
+        .fetch_all(pool)
+        .await
+        .expect("count the records");
+    let rows = rows.into_iter();
+    rows.map(|(all, failed, limited, percentiles)| {
+        let percentiles = percentiles.map(|three| <[f32; 3]>::try_from(three).expect("three"));
+        (all, failed, limited, percentiles)
+    })
+    .collect()
+}
+
+#[tokio::test]
+async fn an_hour_a_day_and_a_week_say_what_the_records_say() {
+    let database = Database::new().await;
+    let pool = database.pool();
+    let end: Timestamp = "2026-05-12T10:00:00Z".parse().expect("a moment");
+    week(&pool, end).await;
+    sum_up(&pool, end).await.expect("sum up");
+    assert_eq!(summed_up_to(&pool).await.expect("ask"), Some(end));
+
+    for (step, steps) in [(MINUTE, 60), (MINUTE * 15, 96), (HOUR * 2, 84)] {
+        let from = end.minus(step * u32::try_from(steps).expect("steps"));
+        let window = Window { from, step, steps };
+        let seen = traffic(&pool, window).await.expect("sums");
+        let limited = seen
+            .errors
+            .iter()
+            .find(|(code, _)| code == "RATE_LIMIT_EXCEEDED");
+        let (_, limited) = limited.expect("the refused");
+        let expected = counted(&pool, window).await;
+        assert_eq!(seen.points.len(), steps);
+        assert!(
+            expected.iter().all(|(all, ..)| *all > 0),
+            "a step without records proves nothing"
+        );
+        for (step, (all, failed, refused, percentiles)) in expected.into_iter().enumerate() {
+            let point = seen.points[step];
+            let found = (point.requests, point.failed, limited[step]);
+            let counts = [all, failed, refused].map(|count| u64::try_from(count).expect("a count"));
+            assert_eq!(found, counts.into(), "step {step} of {window:?}");
+            let found = [point.p50, point.p95, point.p99].map(|time| time.expect("a time"));
+            for (found, exact) in found.into_iter().zip(percentiles.expect("percentiles")) {
+                let off = found / f64::from(exact);
+                assert!(
+                    (0.84..1.19).contains(&off),
+                    "step {step} of {window:?}: {found} for {exact}"
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_minute_is_summed_up_once_and_what_is_not_over_waits() {
+    let database = Database::new().await;
+    let pool = database.pool();
+    let end: Timestamp = "2026-05-12T10:00:00Z".parse().expect("a moment");
+    week(&pool, end).await;
+    let (service, key) = caller();
+    let all = async || uses(&pool, key, end.minus(DAY * 3)).await.expect("uses");
+
+    sum_up(&pool, end.minus(HOUR)).await.expect("sum up");
+    let before = all().await;
+    sum_up(&pool, end.minus(HOUR)).await.expect("sum up again");
+    assert_eq!(all().await, before, "nothing is counted twice");
+    assert!(before.last < Some(end.minus(HOUR)) && before.recent < before.all);
+
+    sum_up(&pool, end).await.expect("sum up the rest");
+    let good = "SELECT count(*), max(ts) FROM crypto_operations_audit WHERE response_status = 200";
+    let (served, last): (i64, Timestamp) =
+        sqlx::query_as(good).fetch_one(&pool).await.expect("count");
+    assert_eq!((all().await.all, all().await.last), (served, Some(last)));
+
+    let load = loads(&pool, end.minus(HOUR)).await.expect("loads");
+    let [load] = load[..] else { panic!("{load:?}") };
+    let busiest = "SELECT max(requests), sum(limited)::bigint FROM (
+        SELECT count(*) AS requests, count(*) FILTER (WHERE error_code = 'RATE_LIMIT_EXCEEDED') AS limited
+          FROM crypto_operations_audit WHERE ts >= $1 GROUP BY date_trunc('minute', ts)) AS minutes";
+    let busiest = sqlx::query_as(busiest)
+        .bind(end.minus(HOUR))
+        .fetch_one(&pool)
+        .await;
+    let busiest: (i64, i64) = busiest.expect("count");
+    assert_eq!(
+        (load.service, load.busiest, load.limited),
+        (service, busiest.0, busiest.1)
+    );
+}

@@ -1,0 +1,185 @@
+//! The dashboard in a real browser: clicked through, looked at by axe, drawn as pictures.
+
+mod driver;
+mod look;
+mod stories;
+mod tour;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use self::driver::{Driver, PATIENCE, Refused};
+use crate::support::{World, within};
+
+/// The name under which WebDriver hands elements over.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// Chromium before the dashboard of one world. It acts as people do: it finds fields by their
+/// labels, buttons and links by what they say.
+pub(super) struct Chromium {
+    driver: Arc<Driver>,
+    address: String,
+}
+
+impl Chromium {
+    /// Starts one that has been nowhere yet.
+    pub(super) async fn start(world: &World) -> Self {
+        let address = format!("http://{}", world.served().await);
+        let driver = tokio::task::spawn_blocking(Driver::start).await;
+        Self {
+            driver: driver.expect("Chromium").into(),
+            address,
+        }
+    }
+
+    /// Starts one and signs in with the first admin key.
+    pub(super) async fn signed_in(world: &World) -> Self {
+        let chromium = Self::start(world).await;
+        chromium.open("/dashboard/sign-in").await;
+        chromium.sign_in(world.admin_key()).await;
+        chromium
+    }
+
+    pub(super) async fn sign_in(&self, key: &str) {
+        self.fill("Admin key", key).await;
+        self.press("Sign in").await;
+    }
+
+    /// Opens a page of the dashboard, as from the address bar.
+    pub(super) async fn open(&self, path: &str) {
+        self.open_elsewhere(&format!("{}{path}", self.address))
+            .await;
+    }
+
+    /// Opens any page.
+    pub(super) async fn open_elsewhere(&self, url: &str) {
+        let opened = self.post("/url", json!({ "url": url })).await;
+        opened.unwrap_or_else(|refused| panic!("{url}: {refused:?}"));
+    }
+
+    /// Where it is, without the origin.
+    pub(super) async fn place(&self) -> String {
+        let place = self.run("return location.pathname + location.search", &[]);
+        place.await.as_str().expect("a place").to_owned()
+    }
+
+    /// What the page says.
+    pub(super) async fn text(&self) -> String {
+        let text = self.run("return document.body.innerText", &[]).await;
+        text.as_str().expect("a text").to_owned()
+    }
+
+    /// Waits until the page says this.
+    pub(super) async fn sees(&self, words: &str) {
+        let says = "return document.body !== null && document.body.innerText.includes(arguments[0])";
+        within(PATIENCE, async || {
+            let says = self.try_run(says, &[json!(words)]).await;
+            says.is_ok_and(|says| says == json!(true))
+        })
+        .await;
+    }
+
+    /// Types into the field with this label, over what is in it.
+    pub(super) async fn fill(&self, label: &str, text: &str) {
+        let field = self.element(FIELD, label).await;
+        self.act(&field, "clear", json!({})).await;
+        self.act(&field, "value", json!({ "text": text })).await;
+    }
+
+    /// Ticks the box, or takes the choice, with this label.
+    pub(super) async fn tick(&self, label: &str) {
+        let field = self.element(FIELD, label).await;
+        self.act(&field, "click", json!({})).await;
+    }
+
+    /// Takes the choice that says this in the field with this label.
+    pub(super) async fn choose(&self, label: &str, choice: &str) {
+        let found = self.run(CHOICE, &[json!(label), json!(choice)]).await;
+        let found = found[ELEMENT].as_str();
+        let found = found.unwrap_or_else(|| panic!("no {choice} to choose as {label}"));
+        self.act(found, "click", json!({})).await;
+    }
+
+    /// Presses the button, or follows the link, that says this, and waits for the next page.
+    pub(super) async fn press(&self, words: &str) {
+        let button = self.element(BUTTON, words).await;
+        self.follow(&button).await;
+    }
+
+    /// The same with what this selector finds first.
+    pub(super) async fn press_first(&self, selector: &str) {
+        let first = "return document.querySelector(arguments[0])";
+        let button = self.element(first, selector).await;
+        self.follow(&button).await;
+    }
+
+    /// Runs a script in the page, which its policy forbids to the page itself.
+    pub(super) async fn run(&self, script: &str, arguments: &[Value]) -> Value {
+        let answer = self.try_run(script, arguments).await;
+        answer.unwrap_or_else(|refused| panic!("{refused:?}"))
+    }
+
+    /// Sends a command of Chromium's own protocol.
+    async fn command(&self, name: &str, parameters: Value) -> Value {
+        let order = json!({ "cmd": name, "params": parameters });
+        let answer = self.post("/goog/cdp/execute", order).await;
+        answer.unwrap_or_else(|refused| panic!("{name}: {refused:?}"))
+    }
+
+    async fn try_run(&self, script: &str, arguments: &[Value]) -> Result<Value, Refused> {
+        let order = json!({ "script": script, "args": arguments });
+        self.post("/execute/sync", order).await
+    }
+
+    async fn element(&self, find: &str, words: &str) -> String {
+        let found = self.run(find, &[json!(words)]).await;
+        match found[ELEMENT].as_str() {
+            Some(element) => element.to_owned(),
+            None => panic!("{words:?} is not on this page:\n{}", self.text().await),
+        }
+    }
+
+    async fn follow(&self, button: &str) {
+        self.run("window.left = true", &[]).await;
+        self.act(button, "click", json!({})).await;
+        self.arrive().await;
+    }
+
+    /// Waits for a page without the mark of the last one. Between two pages there is none to ask.
+    async fn arrive(&self) {
+        within(PATIENCE, async || {
+            let arrived = self.try_run(ARRIVED, &[]).await;
+            arrived.is_ok_and(|arrived| arrived == json!(true))
+        })
+        .await;
+    }
+
+    async fn act(&self, element: &str, act: &str, order: Value) {
+        let done = self.post(&format!("/element/{element}/{act}"), order).await;
+        done.unwrap_or_else(|refused| panic!("{act}: {refused:?}"));
+    }
+
+    async fn post(&self, path: &str, body: Value) -> Result<Value, Refused> {
+        let (driver, path) = (self.driver.clone(), path.to_owned());
+        let answer = tokio::task::spawn_blocking(move || driver.call("POST", &path, &body));
+        answer.await.expect("the driver answers")
+    }
+}
+
+const FIELD: &str = "
+    const label = [...document.querySelectorAll('label')].find(label =>
+        label.textContent.replace('(optional)', '').trim() === arguments[0]);
+    return label ? label.control : null;";
+
+const CHOICE: &str = "
+    const label = [...document.querySelectorAll('label')].find(label =>
+        label.textContent.replace('(optional)', '').trim() === arguments[0]);
+    const choices = label ? [...label.control.options] : [];
+    return choices.find(choice => choice.textContent.trim() === arguments[1]) || null;";
+
+const BUTTON: &str = "
+    return [...document.querySelectorAll('button, a')].find(button =>
+        button.textContent.trim() === arguments[0]) || null;";
+
+const ARRIVED: &str = "return window.left !== true && document.readyState === 'complete'";

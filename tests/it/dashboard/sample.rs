@@ -1,0 +1,253 @@
+//! A world as administrators have it after some months: something of everything, in every state.
+
+use crate::support::World;
+use sealward::clock::{Clock, Timestamp};
+use sealward::ids::{KeyId, ServiceId};
+use sealward::settings::Stage;
+use serde_json::{Value, json};
+
+/// How things are called in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Names {
+    Typical,
+    /// As long as names may be, and meant to do harm to whoever shows them.
+    Hostile,
+}
+
+/// What means harm: markup, quotes, a turn of the text's direction, a letter of four bytes.
+pub(super) const HARM: &str = "<script>alert(1)</script>\"'&\u{202e}\u{1F4A9}";
+
+/// What there is, by its identifiers.
+pub(super) struct Sample {
+    pub(super) world: World,
+    pub(super) billing: String,
+    pub(super) partner: String,
+    pub(super) key: String,
+    pub(super) deleted_key: String,
+    pub(super) partner_key: String,
+    pub(super) policy: String,
+    pub(super) passing: String,
+    pub(super) dropping: String,
+    pub(super) api_key: String,
+    pub(super) revoked_api_key: String,
+}
+
+/// A world in which nothing has happened, at a time that does not pass.
+pub(super) async fn empty() -> World {
+    let moment: Timestamp = "2026-05-12T10:42:30Z".parse().expect("a moment");
+    World::at(Clock::held_at(moment), Stage::Development).await
+}
+
+impl Sample {
+    pub(super) async fn new(names: Names) -> Self {
+        let world = empty().await;
+        let admin = Admin {
+            world: &world,
+            names,
+        };
+        let billing = admin.service("billing", "professional").await;
+        let payments = admin.service("payments", "standard").await;
+        let archive = admin.service("archive", "standard").await;
+        let partner = admin.service("partner", "standard").await;
+
+        let former = admin.key(&billing, "billing 2025", "P-256", "enc").await;
+        let key = admin.key(&billing, "billing 2026", "P-256", "enc").await;
+        let signing = admin.key(&payments, "receipts", "Ed25519", "sig").await;
+        let data = admin.key(&billing, "card numbers", "AES-256", "data").await;
+        let deleted_key = admin.key(&archive, "archive", "P-256", "enc").await;
+        let partner_key = admin.public_key(&partner).await;
+        admin
+            .change("keys", &key, json!({ "expiresAt": "2026-06-01T00:00:00Z" }))
+            .await;
+        admin
+            .change("keys", &signing, json!({ "status": "disabled" }))
+            .await;
+        world
+            .admin()
+            .delete(&format!("/admin/keys/{deleted_key}"))
+            .await
+            .gone();
+
+        let policy = admin
+            .policy(
+                "BILLING",
+                &billing,
+                json!({ "allowedServiceIds": [billing, payments] }),
+            )
+            .await;
+        let off = json!({ "status": "inactive", "failureMode": "passthrough" });
+        let passing = admin.policy("LEGACY", &billing, off).await;
+        let off = json!({ "status": "inactive", "failureMode": "drop" });
+        let dropping = admin.policy("TELEMETRY", &payments, off).await;
+        admin.policy("ARCHIVE", &archive, json!({})).await;
+        let theirs = json!({ "keyOwnership": "destination_managed" });
+        admin.policy("PARTNER", &partner, theirs).await;
+
+        let bound = json!({ "type": "live", "serviceId": billing, "policyNumber": "BILLING",
+            "allowedOperations": ["protect", "unprotect"], "allowedCidrs": ["10.20.0.0/16", "2001:db8::/32"] });
+        let api_key = admin.api_key("billing in production", bound).await;
+        let caller = json!({ "type": "test", "serviceId": payments, "policyNumber": "BILLING",
+            "expiresAt": "2026-05-20T00:00:00Z" });
+        let caller = admin.api_key("payments in staging", caller).await;
+        let revoked = json!({ "type": "live", "serviceId": archive });
+        let revoked_api_key = admin.api_key("archive, lost laptop", revoked).await.0;
+        let path = format!("/admin/api-keys/{revoked_api_key}");
+        world.admin().delete(&path).await.gone();
+
+        traffic(&world, &[&billing, &payments], &[&key, &former, &data]).await;
+        call(&world, &caller.1).await;
+        Self {
+            billing,
+            partner,
+            key,
+            deleted_key,
+            partner_key,
+            policy,
+            passing,
+            dropping,
+            api_key: api_key.0,
+            revoked_api_key,
+            world,
+        }
+    }
+}
+
+struct Admin<'w> {
+    world: &'w World,
+    names: Names,
+}
+
+impl Admin<'_> {
+    fn called(&self, name: &str) -> String {
+        match self.names {
+            Names::Typical => name.to_owned(),
+            Names::Hostile => {
+                let name = format!("{HARM}{name}");
+                let missing = 100 - name.chars().count();
+                name + &"x".repeat(missing)
+            }
+        }
+    }
+
+    async fn make(&self, room: &str, name: &str, mut order: Value) -> (String, Value) {
+        order["name"] = json!(self.called(name));
+        let path = format!("/admin/{room}");
+        let made = self.world.admin().post(&path, order).await.created();
+        (made.text("id"), made.json())
+    }
+
+    async fn change(&self, room: &str, id: &str, change: Value) {
+        let path = format!("/admin/{room}/{id}");
+        self.world.admin().put(&path, change).await.ok();
+    }
+
+    async fn service(&self, name: &str, tier: &str) -> String {
+        let description = self.called("Runs in the east region");
+        let order = json!({ "tier": tier, "description": description, "publishKeys": true });
+        self.make("services", name, order).await.0
+    }
+
+    async fn key(&self, service: &str, name: &str, algorithm: &str, usage: &str) -> String {
+        let order =
+            json!({ "serviceId": service, "algorithm": algorithm, "use": usage, "generate": true });
+        self.make("keys", name, order).await.0
+    }
+
+    async fn public_key(&self, service: &str) -> String {
+        let order = json!({ "serviceId": service, "publicKey": partner_key() });
+        self.make("keys", "partner", order).await.0
+    }
+
+    async fn policy(&self, number: &str, destination: &str, mut order: Value) -> String {
+        order["policyNumber"] = json!(number);
+        order["destinationServiceId"] = json!(destination);
+        order["alg"] = json!("ECDH-ES+A256KW");
+        order["description"] = json!(self.called("Agreed with the auditors"));
+        let name = format!("{} data", number.to_lowercase());
+        self.make("policies", &name, order).await.0
+    }
+
+    /// Its identifier and itself.
+    async fn api_key(&self, name: &str, order: Value) -> (String, String) {
+        let (id, made) = self.make("api-keys", name, order).await;
+        let secret = made["secret"].as_str().expect("a key");
+        (id, secret.to_owned())
+    }
+}
+
+/// Requests of every kind, good and bad, for the trail.
+async fn call(world: &World, key: &str) {
+    let application = world.person(key);
+    let protected = application
+        .protect(json!({ "card": "4111 1111 1111 1111" }))
+        .await;
+    let envelope = protected.ok().json()["jwe"].clone();
+    application.unprotect(&envelope).await.ok();
+    application
+        .protect_under("ARCHIVE", json!(1))
+        .await
+        .refused(500, "DESTINATION_KEY_NOT_FOUND");
+    application
+        .protect_under("NOWHERE", json!(1))
+        .await
+        .refused(404, "POLICY_NOT_FOUND");
+    application
+        .protect_under("LEGACY", json!([1, 2]))
+        .await
+        .ok();
+    let digest = json!({ "data": "a receipt", "algorithm": "SHA-256" });
+    application.operate("hash", digest).await.ok();
+    let strange = application.with("x-request-id", "<b>R</b> & \"R\"");
+    strange
+        .post("/api/v1/protect", json!({}))
+        .await
+        .refused(400, "INVALID_REQUEST");
+}
+
+/// A week of sums: days and nights, a bad quarter of an hour, a service near its limit.
+async fn traffic(world: &World, services: &[&String], keys: &[&String]) {
+    let now = world.clock.now();
+    let sql = "
+        WITH minutes AS (
+            SELECT minute, 240 + 200 * sin(extract(epoch FROM minute) / 13750.99 - 1.6)
+                               + 40 * sin(extract(epoch FROM minute) / 313) AS rate
+              FROM generate_series($1::timestamptz - interval '7 days', $1, '1 minute') AS minute
+        ), shares (operation, outcome, bucket, share) AS (VALUES
+            ('encrypt', '', 19, 0.42), ('encrypt', '', 22, 0.31), ('decrypt', '', 26, 0.18),
+            ('decrypt', '', 29, 0.06), ('decrypt', '', 34, 0.015), ('sign', '', 27, 0.01),
+            ('encrypt', 'INVALID_REQUEST', 17, 0.006), ('encrypt', 'POLICY_NOT_ACTIVE', 18, 0.004))
+        INSERT INTO traffic_minutes
+        SELECT date_trunc('minute', minute), operation, outcome, bucket, ceil(rate * share)
+          FROM minutes CROSS JOIN shares WHERE rate * share > 0.2
+         UNION ALL
+        SELECT date_trunc('minute', minute), 'encrypt', 'RATE_LIMIT_EXCEEDED', 12, ceil(rate / 3)
+          FROM minutes WHERE minute BETWEEN $1 - interval '32 minutes' AND $1 - interval '20 minutes'";
+    let now_at = |sql: &'static str| sqlx::query(sql).bind(now);
+    now_at(sql).execute(&world.pool).await.expect("a week");
+    let summed = "UPDATE traffic_progress SET summed_up_to = date_trunc('minute', $1::timestamptz)";
+    now_at(summed).execute(&world.pool).await.expect("sums");
+    let busy = "INSERT INTO service_minutes VALUES
+        (date_trunc('minute', $1::timestamptz - interval '25 minutes'), $2, $3, $4)";
+    for (service, busiest, limited) in [(services[0], 25_900_i64, 0_i64), (services[1], 6_400, 812)]
+    {
+        let service: ServiceId = service.parse().expect("a service");
+        let done = now_at(busy).bind(service).bind(busiest).bind(limited);
+        done.execute(&world.pool).await.expect("a busy minute");
+    }
+    let used = "INSERT INTO key_use_days
+        SELECT $2, day, 41000 - 300 * extract(day FROM day), day + interval '9 hours'
+          FROM generate_series(date_trunc('day', $1::timestamptz) - interval '90 days',
+                               $1 - $3 * interval '40 days', '1 day') AS day";
+    for (place, key) in (0_i32..).zip(keys) {
+        let key: KeyId = key.parse().expect("a key");
+        let done = now_at(used).bind(key).bind(place);
+        done.execute(&world.pool).await.expect("uses");
+    }
+}
+
+/// The public half of somebody's key on P-256.
+fn partner_key() -> Value {
+    json!({ "kty": "EC", "crv": "P-256",
+        "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
+        "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM" })
+}

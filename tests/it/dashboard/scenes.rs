@@ -1,0 +1,220 @@
+//! Every page there is to see, by its address and what is sent there.
+
+use super::sample::Sample;
+
+/// One page.
+pub(super) struct Scene {
+    /// What a picture of it is called.
+    pub(super) name: &'static str,
+    pub(super) path: String,
+    /// The fields of the form that is sent there; without, the page is just opened.
+    pub(super) form: Option<Vec<(&'static str, String)>>,
+    pub(super) status: u16,
+}
+
+impl Scene {
+    fn open(name: &'static str, path: &str) -> Self {
+        Self {
+            name,
+            path: path.to_owned(),
+            form: None,
+            status: 200,
+        }
+    }
+
+    fn send(name: &'static str, path: &str, form: &[(&'static str, &str)]) -> Self {
+        let form = form
+            .iter()
+            .map(|(name, value)| (*name, (*value).to_owned()));
+        Self {
+            form: Some(form.collect()),
+            status: 400,
+            ..Self::open(name, path)
+        }
+    }
+
+    fn answered(self, status: u16) -> Self {
+        Self { status, ..self }
+    }
+}
+
+/// Those that are there whatever else is.
+pub(super) fn without_anything() -> Vec<Scene> {
+    let open = Scene::open;
+    vec![
+        open("overview", "/dashboard"),
+        open("overview-day", "/dashboard?range=day"),
+        open("overview-week", "/dashboard?range=week"),
+        open("services", "/dashboard/services"),
+        open("service-new", "/dashboard/services/new"),
+        open("policies", "/dashboard/policies"),
+        open("policy-new", "/dashboard/policies/new"),
+        open("keys", "/dashboard/keys"),
+        open("key-new", "/dashboard/keys/new"),
+        open("key-import", "/dashboard/keys/import"),
+        open("key-import-wrapped", "/dashboard/keys/import?from=wrapped"),
+        open("key-import-plain", "/dashboard/keys/import?from=plain"),
+        open("key-import-token", "/dashboard/keys/import?from=token"),
+        open("api-keys", "/dashboard/api-keys"),
+        open("api-key-new", "/dashboard/api-keys/new"),
+        open("audit", "/dashboard/audit"),
+        open("audit-nonsense", "/dashboard/audit?status=x&from=y&keyId=z"),
+        open("events", "/dashboard/events"),
+        open("nowhere", "/dashboard/nowhere").answered(404),
+        open("sign-in", "/dashboard/sign-in"),
+    ]
+}
+
+/// Those, and all that show something of a sample.
+pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
+    let (open, send) = (Scene::open, Scene::send);
+    let at = |room: &str, id: &str, rest: &str| format!("/dashboard/{room}/{id}{rest}");
+    let newest = async |path: &str| {
+        let list = sample.world.admin().get(path).await.ok().json();
+        list["items"][0]["id"].as_str().expect("one").to_owned()
+    };
+    let record = newest("/admin/audit").await;
+    let event = newest("/admin/audit/management?resourceType=key&action=update").await;
+    let mut scenes = without_anything();
+    let (billing, key) = (&sample.billing, &sample.key);
+    scenes.extend([
+        open("services-none", "/dashboard/services?name=nobody"),
+        open("service", &at("services", billing, "?done=saved")),
+        open("service-edit", &at("services", billing, "/edit")),
+        open("service-delete", &at("services", billing, "/delete")),
+        send(
+            "service-wrong",
+            "/dashboard/services",
+            &[
+                ("name", ""),
+                ("tier", "enterprise"),
+                ("rateLimit.requestsPerSecond", "many"),
+                ("rateLimit.burst", "0"),
+            ],
+        ),
+        send(
+            "service-edit-wrong",
+            &at("services", billing, "/edit"),
+            &[("name", "partner"), ("tier", "x")],
+        ),
+        send(
+            "service-delete-refused",
+            &at("services", billing, "/delete"),
+            &[],
+        )
+        .answered(409),
+        open("policy", &at("policies", &sample.policy, "")),
+        open("policy-passing", &at("policies", &sample.passing, "")),
+        open("policy-dropping", &at("policies", &sample.dropping, "")),
+        open("policy-edit", &at("policies", &sample.policy, "/edit")),
+        open("policy-delete", &at("policies", &sample.policy, "/delete")),
+        send(
+            "policy-delete-refused",
+            &at("policies", &sample.policy, "/delete"),
+            &[],
+        )
+        .answered(409),
+        open(
+            "policy-state",
+            &at(
+                "policies",
+                &sample.policy,
+                "/state?status=inactive&failureMode=passthrough",
+            ),
+        ),
+        send(
+            "policy-state-wrong",
+            &at("policies", &sample.policy, "/state"),
+            &[("status", "x")],
+        )
+        .answered(409),
+        send(
+            "policy-wrong",
+            "/dashboard/policies",
+            &[("policyNumber", "a b"), ("callers", "some")],
+        ),
+        send(
+            "policy-edit-wrong",
+            &at("policies", &sample.policy, "/edit"),
+            &[("name", "")],
+        ),
+        open("key", &at("keys", key, "")),
+        open("key-deleted", &at("keys", &sample.deleted_key, "")),
+        open("key-public", &at("keys", &sample.partner_key, "")),
+        open("key-edit", &at("keys", key, "/edit")),
+        send(
+            "key-edit-wrong",
+            &at("keys", key, "/edit"),
+            &[("name", ""), ("expiresAt", "soon")],
+        ),
+        open("key-delete", &at("keys", key, "/delete")),
+        open("key-rotate", &at("keys", key, "/rotate")),
+        send("key-restore-refused", &at("keys", key, "/restore"), &[]).answered(409),
+        send(
+            "key-wrong",
+            "/dashboard/keys",
+            &[
+                ("from", "plain"),
+                ("name", "x"),
+                ("privateKey", "none"),
+                ("serviceId", "nobody"),
+            ],
+        ),
+        send(
+            "key-import-prepared",
+            "/dashboard/keys/import-parameters",
+            &[("mechanism", "RSA_OAEP_SHA1_AES_KWP")],
+        )
+        .answered(201),
+        open("api-key", &at("api-keys", &sample.api_key, "")),
+        open(
+            "api-key-revoked",
+            &at("api-keys", &sample.revoked_api_key, "?done=revoked"),
+        ),
+        open("api-key-edit", &at("api-keys", &sample.api_key, "/edit")),
+        open(
+            "api-key-revoke",
+            &at("api-keys", &sample.api_key, "/revoke"),
+        ),
+        send(
+            "api-key-revoke-late",
+            &at("api-keys", &sample.api_key, "/revoke"),
+            &[("revision", "0")],
+        )
+        .answered(409),
+        send(
+            "api-key-wrong",
+            "/dashboard/api-keys",
+            &[
+                ("name", ""),
+                ("type", "live"),
+                ("operations", "some"),
+                ("allowedCidrs", "here\nthere"),
+            ],
+        ),
+        send(
+            "api-key-edit-wrong",
+            &at("api-keys", &sample.api_key, "/edit"),
+            &[("name", "")],
+        ),
+        send(
+            "api-key-created",
+            "/dashboard/api-keys",
+            &[
+                ("name", "invoices in production"),
+                ("type", "live"),
+                ("serviceId", &sample.partner),
+            ],
+        )
+        .answered(201),
+        open("audit-record", &at("audit", &record, "")),
+        open("event", &at("events", &event, "")),
+        send(
+            "sign-in-refused",
+            "/dashboard/sign-in",
+            &[("key", "nonsense")],
+        )
+        .answered(401),
+    ]);
+    scenes
+}
