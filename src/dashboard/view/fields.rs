@@ -8,7 +8,7 @@ use super::shell::token;
 use crate::dashboard::form::Form;
 use crate::dashboard::gate::Viewer;
 use crate::dashboard::view::words::capital;
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 
 /// A form being drawn: what stands in it, and what is wrong with that.
 pub(in crate::dashboard) struct Fields<'a> {
@@ -83,6 +83,15 @@ impl<'a> Fields<'a> {
         self.framed(field, &html! {
             input id=(field.name) type=(kind) name=(field.name) value=(self.form.raw(field.name))
                 required[field.required] spellcheck="false" autocomplete="off"
+                aria-describedby=[self.described(field)] aria-invalid=[self.invalid(field.name)];
+        })
+    }
+
+    /// A whole number. A line of text, since browsers throw away what is none before it is sent.
+    pub(in crate::dashboard) fn number(&self, field: Field<'_>) -> Markup {
+        self.framed(field, &html! {
+            input id=(field.name) type="text" inputmode="numeric" name=(field.name)
+                value=(self.form.raw(field.name)) required[field.required] autocomplete="off"
                 aria-describedby=[self.described(field)] aria-invalid=[self.invalid(field.name)];
         })
     }
@@ -175,11 +184,23 @@ impl<'a> Fields<'a> {
                 div.notice.bad role="alert" {
                     h2 { "This was not saved" }
                     ul {
-                        @for problem in self.problems { li { (self.told(problem)) } }
+                        @for problem in self.in_order() { li { (self.told(problem)) } }
                     }
                 }
             }
         }
+    }
+
+    /// The problems in the order of the fields; those of no field first.
+    fn in_order(&self) -> Vec<&Problem> {
+        let labels = self.labels.borrow();
+        let place = |problem: &Problem| {
+            let name = root(&problem.field);
+            labels.iter().position(|(known, _)| known == name)
+        };
+        let mut problems: Vec<_> = self.problems.iter().collect();
+        problems.sort_by_key(|problem| place(problem));
+        problems
     }
 
     /// A problem, with the way to the field that has it.
@@ -197,7 +218,7 @@ impl<'a> Fields<'a> {
                 None if name.is_empty() => {},
                 None => { (problem.field) ": " },
             }
-            (problem.message)
+            (words(problem))
         }
     }
 
@@ -256,7 +277,7 @@ impl<'a> Fields<'a> {
                     @for (place, problem) in self.problems_of(name).enumerate() {
                         @if place > 0 { br; }
                         @if problem.field != name { (capital(&detail(&problem.field, name))) ": " }
-                        (problem.message)
+                        (capital(words(problem))) "."
                     }
                 }
             }
@@ -293,6 +314,14 @@ impl<'a> Fields<'a> {
 fn hint(field: Field<'_>) -> Markup {
     html! {
         @if !field.hint.is_empty() { p.hint id={ (field.name) "-hint" } { (field.hint) } }
+    }
+}
+
+/// What is wrong, for people, who know of fields and not of members.
+fn words(problem: &Problem) -> &str {
+    match problem.code {
+        Code::Required => "this is required",
+        _ => &problem.message,
     }
 }
 

@@ -116,7 +116,8 @@ pub(in crate::dashboard) fn count(number: i64) -> String {
 /// Milliseconds with as many digits as matter.
 pub(in crate::dashboard) fn millis(millis: f64) -> String {
     if millis < 10.0 {
-        format!("{millis:.2} ms")
+        let digits = format!("{millis:.2}");
+        format!("{} ms", digits.trim_end_matches('0').trim_end_matches('.'))
     } else if millis < 1_000.0 {
         format!("{millis:.0} ms")
     } else {
@@ -135,6 +136,8 @@ mod tests {
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(count(-1_000), "−1,000");
         assert_eq!(millis(0.256), "0.26 ms");
+        assert_eq!(millis(5.0), "5 ms");
+        assert_eq!(millis(0.0), "0 ms");
         assert_eq!(millis(42.4), "42 ms");
         assert_eq!(millis(2_500.0), "2.5 s");
     }

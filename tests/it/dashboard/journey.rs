@@ -59,8 +59,8 @@ async fn an_administrator_sets_an_application_up_and_ends_it_again() {
         )
         .await;
     assert_eq!(created.status, StatusCode::CREATED, "{}", created.body);
-    let secret = created.body.split("value=\"sk_live_").nth(1).unwrap();
-    let secret = format!("sk_live_{}", secret.split('"').next().unwrap());
+    let secret = created.body.split(">sk_live_").nth(1).unwrap();
+    let secret = format!("sk_live_{}", secret.split('<').next().unwrap());
 
     let application = world.person(&secret);
     let protected = application

@@ -84,8 +84,8 @@ fn shown_once(desk: &Desk, created: &Created) -> Markup {
             div.field {
                 label for="secret" { "API key of " (said(&key.name)) }
                 p.hint #secret-hint { "Select the whole field with Ctrl+A or ⌘A, then copy." }
-                input.secret #secret type="text" readonly value=(created.secret.expose_secret())
-                    spellcheck="false" autocomplete="off" aria-describedby="secret-hint";
+                textarea.secret #secret rows="2" readonly spellcheck="false" autocomplete="off"
+                    aria-describedby="secret-hint" { (created.secret.expose_secret()) }
             }
             div.actions { a.button.main href=(place(key.id)) { "I have copied it" } }
         }
@@ -151,7 +151,7 @@ fn owner(fields: &Fields<'_>, services: &[(ServiceId, String)]) -> Markup {
             Choice { value: "admin", label: "Admin", hint: "sk_admin_: the management API and this dashboard. Belongs to no service." },
         ]))
         (fields.select(Field {
-            name: "serviceId", label: "Service", hint: "The calling application, for live and test keys.", required: false,
+            name: "serviceId", label: "Service", hint: "The calling application. Live and test keys need one, admin keys have none.", required: false,
         }, Some("None (admin keys)"), chosen(services)))
     }
 }

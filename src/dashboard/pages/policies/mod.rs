@@ -52,7 +52,7 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
     };
     let fields = |fields: &Fields<'_>| {
         html! {
-            (fields.line("search", Field { name: "text", label: "Number or name contains", ..Field::default() }))
+            (fields.line("search", Field { name: "text", label: "Number or name", ..Field::default() }))
             (fields.select(Field { name: "status", label: "Status", ..Field::default() },
                 Some("Any"), options([("active", "Active"), ("inactive", "Inactive")])))
             (fields.select(Field { name: "destinationServiceId", label: "Destination", ..Field::default() },

@@ -99,11 +99,11 @@ fn terms(fields: &Fields<'_>) -> Markup {
             Choice { value: "enterprise", label: "Enterprise", hint: "As agreed: give the limit below." },
         ]))
         div.option-group {
-            (fields.line("number", Field {
+            (fields.number(Field {
                 name: "rateLimit.requestsPerSecond", label: "Requests per second",
                 hint: "For enterprise only.", required: false,
             }))
-            (fields.line("number", Field {
+            (fields.number(Field {
                 name: "rateLimit.burst", label: "Burst",
                 hint: "For enterprise only: requests at once after a quiet time.", required: false,
             }))

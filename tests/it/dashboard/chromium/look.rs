@@ -39,12 +39,7 @@ pub(super) const LOOKS: [Look; 4] = [
 
 impl Chromium {
     pub(super) async fn look(&self, look: Look) {
-        let height = if look.width < 800 { 844 } else { 900 };
-        let screen = json!({
-            "width": look.width, "height": height, "deviceScaleFactor": 1, "mobile": false,
-        });
-        self.command("Emulation.setDeviceMetricsOverride", screen)
-            .await;
+        self.screen(look, 900).await;
         // Without motion, so that nothing is caught half way between two colours.
         let scheme = json!([
             { "name": "prefers-color-scheme", "value": look.scheme },
@@ -75,13 +70,23 @@ impl Chromium {
             .collect()
     }
 
-    /// A picture of the page: what the screen shows at first.
-    pub(super) async fn picture(&self, file: &Path) {
-        let shot = self
-            .command("Page.captureScreenshot", json!({ "format": "png" }))
-            .await;
+    /// A picture of the page, on a screen that is high enough for most of it.
+    pub(super) async fn picture(&self, look: Look, file: &Path) {
+        let height = "return document.documentElement.scrollHeight";
+        let height = self.run(height, &[]).await.as_u64().expect("a height");
+        self.screen(look, height.min(1_400)).await;
+        let shot = self.command("Page.captureScreenshot", json!({ "format": "png" }));
+        let shot = shot.await;
         let data = shot["data"].as_str().expect("a picture");
         fs::write(file, BASE64_STANDARD.decode(data).expect("base64")).expect("keep the picture");
+    }
+
+    async fn screen(&self, look: Look, height: u64) {
+        let screen = json!({
+            "width": look.width, "height": height, "deviceScaleFactor": 1, "mobile": false,
+        });
+        self.command("Emulation.setDeviceMetricsOverride", screen)
+            .await;
     }
 
     /// Runs a script that calls the last of its arguments when it is done.

@@ -72,7 +72,8 @@ impl Chromium {
 
     /// Waits until the page says this.
     pub(super) async fn sees(&self, words: &str) {
-        let says = "return document.body !== null && document.body.innerText.includes(arguments[0])";
+        let says =
+            "return document.body !== null && document.body.innerText.includes(arguments[0])";
         within(PATIENCE, async || {
             let says = self.try_run(says, &[json!(words)]).await;
             says.is_ok_and(|says| says == json!(true))

@@ -31,7 +31,7 @@ async fn every_page_can_be_used_by_everybody() {
             }
             if let Some(pictures) = &pictures {
                 chromium
-                    .picture(&pictures.join(format!("{name}.png")))
+                    .picture(look, &pictures.join(format!("{name}.png")))
                     .await;
             }
         }
@@ -40,23 +40,17 @@ async fn every_page_can_be_used_by_everybody() {
 }
 
 #[tokio::test]
-async fn no_name_is_too_long_for_a_phone() {
+async fn no_name_is_too_long_for_the_screen() {
     let sample = Sample::new(Names::Hostile).await;
     let chromium = Chromium::signed_in(&sample.world).await;
-    for look in [
-        LOOKS[0],
-        Look {
-            width: 320,
-            scheme: "light",
-        },
-    ] {
-        chromium.look(look).await;
-        for scene in scenes::of(&sample)
-            .await
-            .iter()
-            .filter(|scene| scene.form.is_none())
-        {
-            chromium.see(scene).await;
+    let phone = Look {
+        width: 320,
+        scheme: "light",
+    };
+    for scene in scenes::of(&sample).await {
+        chromium.see(&scene).await;
+        for look in [LOOKS[0], phone] {
+            chromium.look(look).await;
             assert!(chromium.fits().await, "{} at {}", scene.name, look.width);
         }
     }
