@@ -62,8 +62,13 @@ impl Chromium {
     }
 
     /// What axe holds against the page, as it is looked at.
-    pub(super) async fn violations(&self) -> Vec<String> {
-        let found = self.run_later(AXE, &[]).await;
+    pub(super) async fn violations(&self, look: Look) -> Vec<String> {
+        // The night changes colours and nothing else.
+        let rules: &[&str] = match look.scheme {
+            "dark" => &["color-contrast", "link-in-text-block"],
+            _ => &[],
+        };
+        let found = self.run_later(AXE, &[json!(rules)]).await;
         let found = found.as_array().expect("violations").iter();
         found
             .map(|one| one.as_str().expect("one in words").to_owned())
@@ -98,8 +103,9 @@ impl Chromium {
 }
 
 const AXE: &str = "
-    const done = arguments[arguments.length - 1];
+    const [rules, done] = arguments;
+    const only = rules.length === 0 ? {} : { runOnly: rules };
     const tell = ({ violations }) => violations.flatMap(({ id, help, nodes }) => nodes.map(node =>
         `${id}: ${help}: ${node.html}: ${node.failureSummary}`));
-    axe.run({ resultTypes: ['violations'], preload: false })
+    axe.run({ resultTypes: ['violations'], preload: false, selectors: false, ...only })
         .then(tell, error => [`${error}`]).then(done);";

@@ -24,7 +24,7 @@ async fn every_page_can_be_used_by_everybody() {
             chromium.look(look).await;
             let Look { width, scheme } = look;
             let name = format!("{}-{width}-{scheme}", scene.name);
-            let violations = chromium.violations().await.into_iter();
+            let violations = chromium.violations(look).await.into_iter();
             faults.extend(violations.map(|fault| format!("{name}: {fault}")));
             if !chromium.fits().await {
                 faults.push(format!("{name}: is wider than the screen"));
