@@ -27,9 +27,13 @@ impl Tone {
     }
 }
 
-/// A state in a word.
+/// A state in a word. One that does not fit a line is broken where its parts meet.
 pub(in crate::dashboard) fn badge(tone: Tone, text: &str) -> Markup {
-    html! { span class={ "badge " (tone.class()) } { (text) } }
+    html! {
+        span class={ "badge " (tone.class()) } {
+            span { @for part in text.split_inclusive('_') { (part) @if part.ends_with('_') { wbr; } } }
+        }
+    }
 }
 
 /// What people wrote, kept from turning the text around it.

@@ -58,7 +58,15 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
     };
     let listing = Listing {
         section: SECTION,
-        columns: &["Key", "Service", "Use", "Algorithm", "Status", "Last used", "Expires"],
+        columns: &[
+            "Key",
+            "Service",
+            "Use",
+            "Algorithm",
+            "Status",
+            "Last used",
+            "Expires",
+        ],
         none_fits: "No key fits",
         nothing: "No keys yet",
         why: "A service needs an active key before anything can be protected for it.",

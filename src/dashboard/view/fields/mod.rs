@@ -1,21 +1,19 @@
 //! Fields of forms: each with its label, its hint, what was typed, and what is wrong with it.
 
-use std::cell::RefCell;
+mod problems;
 
 use maud::{Markup, html};
 
+use self::problems::Problems;
 use super::shell::token;
 use crate::dashboard::form::Form;
 use crate::dashboard::gate::Viewer;
-use crate::dashboard::view::words::capital;
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 
 /// A form being drawn: what stands in it, and what is wrong with that.
 pub(in crate::dashboard) struct Fields<'a> {
     form: &'a Form,
-    problems: &'a [Problem],
-    /// What the fields drawn so far are called, by their names.
-    labels: RefCell<Vec<(String, String)>>,
+    problems: Problems<'a>,
 }
 
 /// What is around the fields of a form.
@@ -50,8 +48,7 @@ impl<'a> Fields<'a> {
     pub(in crate::dashboard) fn new(form: &'a Form, problems: &'a [Problem]) -> Self {
         Self {
             form,
-            problems,
-            labels: RefCell::default(),
+            problems: Problems::new(problems),
         }
     }
 
@@ -68,7 +65,7 @@ impl<'a> Fields<'a> {
                 @if let Some(revision) = self.form.some("revision") {
                     input type="hidden" name="revision" value=(revision);
                 }
-                (self.summary())
+                (self.problems.summary())
                 (fields)
                 div.actions {
                     button.main type="submit" { (sheet.button) }
@@ -168,73 +165,23 @@ impl<'a> Fields<'a> {
             label: field.label,
             hint: field.hint,
         };
-        self.note(field);
+        self.problems.note(field);
         html! {
-            div.field.wrong[self.is_wrong(field.name)] {
-                (self.problem(field.name))
+            div.field.wrong[self.problems.are_of(field.name)] #(field.name) {
+                (self.problems.of(field.name))
                 (self.option(field.name, &choice, "checkbox"))
             }
         }
     }
 
-    /// All that is wrong, said first, so that nobody has to look for it. The fields are drawn by now.
-    fn summary(&self) -> Markup {
-        html! {
-            @if !self.problems.is_empty() {
-                div.notice.bad role="alert" {
-                    h2 { "This was not saved" }
-                    ul {
-                        @for problem in self.in_order() { li { (self.told(problem)) } }
-                    }
-                }
-            }
-        }
-    }
-
-    /// The problems in the order of the fields; those of no field first.
-    fn in_order(&self) -> Vec<&Problem> {
-        let labels = self.labels.borrow();
-        let place = |problem: &Problem| {
-            let name = root(&problem.field);
-            labels.iter().position(|(known, _)| known == name)
-        };
-        let mut problems: Vec<_> = self.problems.iter().collect();
-        problems.sort_by_key(|problem| place(problem));
-        problems
-    }
-
-    /// A problem, with the way to the field that has it.
-    fn told(&self, problem: &Problem) -> Markup {
-        let name = root(&problem.field);
-        let labels = self.labels.borrow();
-        let label = labels.iter().find(|(known, _)| known == name);
-        html! {
-            @match label {
-                Some((_, label)) => {
-                    a href={ "#" (name) } { (label) }
-                    @if problem.field != name { ", " (detail(&problem.field, name)) }
-                    ": "
-                },
-                None if name.is_empty() => {},
-                None => { (problem.field) ": " },
-            }
-            (words(problem))
-        }
-    }
-
-    fn note(&self, field: Field<'_>) {
-        let named = (field.name.to_owned(), field.label.to_owned());
-        self.labels.borrow_mut().push(named);
-    }
-
     fn group(&self, field: Field<'_>, choices: &[Choice<'_>], kind: &str) -> Markup {
-        self.note(field);
+        self.problems.note(field);
         html! {
-            fieldset.field.wrong[self.is_wrong(field.name)] #(field.name)
+            fieldset.field.wrong[self.problems.are_of(field.name)] #(field.name)
                 aria-describedby=[self.described(field)] {
                 legend { (field.label) }
                 (hint(field))
-                (self.problem(field.name))
+                (self.problems.of(field.name))
                 @for choice in choices { (self.option(field.name, choice, kind)) }
             }
         }
@@ -256,53 +203,29 @@ impl<'a> Fields<'a> {
     }
 
     fn framed(&self, field: Field<'_>, input: &Markup) -> Markup {
-        self.note(field);
+        self.problems.note(field);
         html! {
-            div.field.wrong[self.is_wrong(field.name)] {
+            div.field.wrong[self.problems.are_of(field.name)] {
                 label for=(field.name) {
                     (field.label)
                     @if !field.required { span.faint { " (optional)" } }
                 }
                 (hint(field))
-                (self.problem(field.name))
+                (self.problems.of(field.name))
                 (input)
             }
         }
     }
 
-    fn problem(&self, name: &str) -> Markup {
-        html! {
-            @if self.is_wrong(name) {
-                p.problem id={ (name) "-problem" } {
-                    @for (place, problem) in self.problems_of(name).enumerate() {
-                        @if place > 0 { br; }
-                        @if problem.field != name { (capital(&detail(&problem.field, name))) ": " }
-                        (capital(words(problem))) "."
-                    }
-                }
-            }
-        }
-    }
-
-    fn problems_of(&self, name: &str) -> impl Iterator<Item = &'a Problem> {
-        let problems = self.problems;
-        problems
-            .iter()
-            .filter(move |problem| root(&problem.field) == name)
-    }
-
-    fn is_wrong(&self, name: &str) -> bool {
-        self.problems_of(name).next().is_some()
-    }
-
     fn invalid(&self, name: &str) -> Option<&'static str> {
-        self.is_wrong(name).then_some("true")
+        self.problems.are_of(name).then_some("true")
     }
 
     fn described(&self, field: Field<'_>) -> Option<String> {
         let hint = (!field.hint.is_empty()).then(|| format!("{}-hint", field.name));
         let problem = self
-            .is_wrong(field.name)
+            .problems
+            .are_of(field.name)
             .then(|| format!("{}-problem", field.name));
         match (hint, problem) {
             (Some(hint), Some(problem)) => Some(format!("{hint} {problem}")),
@@ -314,29 +237,5 @@ impl<'a> Fields<'a> {
 fn hint(field: Field<'_>) -> Markup {
     html! {
         @if !field.hint.is_empty() { p.hint id={ (field.name) "-hint" } { (field.hint) } }
-    }
-}
-
-/// What is wrong, for people, who know of fields and not of members.
-fn words(problem: &Problem) -> &str {
-    match problem.code {
-        Code::Required => "this is required",
-        _ => &problem.message,
-    }
-}
-
-/// The field that shows a member: a list is one field, an object has one for each of its members.
-fn root(member: &str) -> &str {
-    member.split('[').next().unwrap_or(member)
-}
-
-/// Which item of a list, counted as people count.
-fn detail(member: &str, name: &str) -> String {
-    let place = member
-        .strip_prefix(name)
-        .and_then(|rest| rest.strip_prefix('[')?.strip_suffix(']'));
-    match place.and_then(|place| place.parse::<usize>().ok()) {
-        Some(place) => format!("item {}", place + 1),
-        None => member.to_owned(),
     }
 }
