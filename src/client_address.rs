@@ -1,4 +1,4 @@
-//! Where a request comes from, seen through the proxies in front of the service.
+//! Where a request comes from, seen through the proxies in front of the service, and how.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -8,6 +8,10 @@ use ipnet::IpNet;
 /// The address of the client itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientAddress(pub IpAddr);
+
+/// Marks a request whose connection speaks TLS with this very process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OverTls;
 
 impl ClientAddress {
     /// The last address that is no proxy of ours, going back from the connection's peer through

@@ -1,13 +1,15 @@
 //! The way to Postgres: connections, the migrations embedded in this binary, whether it is there.
 
+use std::net::IpAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::PgPool;
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 
-use crate::settings::Database;
+use crate::settings::{Database, NoCertificates, certificates};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
@@ -17,6 +19,34 @@ pub enum Error {
     /// The address is none.
     #[error("database.url is not a Postgres URL such as postgres://user@host:5432/name: {0}")]
     Address(#[source] sqlx::Error),
+    /// What should vouch for Postgres cannot.
+    #[error("database.ca: {path} {source}", path = .path.display())]
+    Ca {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: NoCertificates,
+    },
+    /// The address asks for less than verified TLS where nothing less is safe.
+    #[error(
+        "database.url asks for less than verified TLS to {place}: leave sslmode out of it, or set \
+         database.allow_plain = true where the network in between is protected by something else"
+    )]
+    Unverified {
+        /// Host, port and name of the database.
+        place: String,
+    },
+    /// Somebody answers who does not prove to be Postgres at that address.
+    #[error(
+        "Postgres at {place} (database.url) is not trusted: {source}; its certificate must name this \
+         host and come from a CA in database.ca"
+    )]
+    Untrusted {
+        /// Host, port and name of the database.
+        place: String,
+        /// What TLS says.
+        source: sqlx::Error,
+    },
     /// Nobody answers, or not to us.
     #[error(
         "cannot use Postgres at {place} (database.url): {source}; is it running, and may this user connect?"
@@ -47,10 +77,50 @@ pub fn options(
 ) -> Result<PgConnectOptions, Error> {
     let options: PgConnectOptions = settings.url.parse().map_err(Error::Address)?;
     let options = options.application_name("sealward");
+    let options = verified(settings, options)?;
     Ok(match password {
         Some(password) => options.password(password.expose_secret()),
         None => options,
     })
+}
+
+/// Has everything that leaves this machine go over TLS, to a Postgres that proves who it is.
+fn verified(settings: &Database, options: PgConnectOptions) -> Result<PgConnectOptions, Error> {
+    let Some(host) = host(&options) else {
+        return Ok(options);
+    };
+    let is_here = host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+    let is_free = is_here || settings.allow_plain;
+    if settings.ca.is_none() && is_free {
+        return Ok(options);
+    }
+    // "prefer" is what an address means that says nothing.
+    if !matches!(
+        options.get_ssl_mode(),
+        PgSslMode::Prefer | PgSslMode::VerifyFull
+    ) {
+        return Err(Error::Unverified {
+            place: place(&options),
+        });
+    }
+    let options = options.ssl_mode(PgSslMode::VerifyFull);
+    let Some(path) = &settings.ca else {
+        return Ok(options);
+    };
+    match certificates(path) {
+        // By its name, so that a changed file holds for the next connection.
+        Ok(_) => Ok(options.ssl_root_cert(path)),
+        Err(source) => Err(Error::Ca {
+            path: path.clone(),
+            source,
+        }),
+    }
+}
+
+/// The host that a connection goes to; none where it is a socket of this machine.
+fn host(options: &PgConnectOptions) -> Option<&str> {
+    let host = options.get_host();
+    (options.get_socket().is_none() && !host.starts_with('/')).then_some(host)
 }
 
 /// Connects, having made sure that Postgres answers.
@@ -70,6 +140,10 @@ pub async fn connect(options: &PgConnectOptions, settings: &Database) -> Result<
     });
     match answered.await.unwrap_or(Err(sqlx::Error::PoolTimedOut)) {
         Ok(()) => Ok(pool),
+        Err(source) if is_distrust(&source) => Err(Error::Untrusted {
+            place: place(options),
+            source,
+        }),
         Err(source) => Err(Error::Unreachable {
             place: place(options),
             source,
@@ -93,6 +167,16 @@ pub async fn answers(pool: &PgPool, patience: Duration) -> bool {
     )
 }
 
+fn is_distrust(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Tls(_) => true,
+        sqlx::Error::Io(error) => error
+            .get_ref()
+            .is_some_and(|inner| inner.is::<rustls::Error>()),
+        _ => false,
+    }
+}
+
 fn place(options: &PgConnectOptions) -> String {
     let host = match options.get_socket() {
         Some(folder) => folder.display().to_string(),
@@ -103,4 +187,55 @@ fn place(options: &PgConnectOptions) -> String {
         options.get_port(),
         options.get_database().unwrap_or_default()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(url: &str, allow_plain: bool) -> Result<PgSslMode, Error> {
+        let settings = Database {
+            url: url.to_owned(),
+            allow_plain,
+            ..Database::default()
+        };
+        options(&settings, None).map(|options| options.get_ssl_mode())
+    }
+
+    #[test]
+    fn what_leaves_this_machine_is_verified_unless_told_otherwise() {
+        for far in [
+            "postgres://u@db.example/d",
+            "postgres://u@10.0.0.1/d",
+            "postgres://u@db.example/d?sslmode=verify-full",
+        ] {
+            assert!(
+                matches!(asked(far, false), Ok(PgSslMode::VerifyFull)),
+                "{far}"
+            );
+        }
+        for less in ["disable", "allow", "require", "verify-ca"] {
+            let url = format!("postgres://u@db.example/d?sslmode={less}");
+            let refused = asked(&url, false);
+            assert!(matches!(refused, Err(Error::Unverified { .. })), "{less}");
+            assert!(asked(&url, true).is_ok(), "{less}");
+        }
+        let plain = asked("postgres://u@db.example/d", true);
+        assert!(matches!(plain, Ok(PgSslMode::Prefer)));
+    }
+
+    #[test]
+    fn what_stays_on_this_machine_needs_no_tls() {
+        for near in [
+            "postgres://u@localhost/d",
+            "postgres://u@127.0.0.1:5433/d",
+            "postgres://u@localhost/d?host=/run/postgresql",
+            "postgres://u@db.example/d?host=/run/postgresql",
+        ] {
+            assert!(
+                matches!(asked(near, false), Ok(PgSslMode::Prefer)),
+                "{near}"
+            );
+        }
+    }
 }

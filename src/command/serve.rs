@@ -6,25 +6,24 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::{Failure, startup};
 use crate::clock::{Clock, Entropy};
-use crate::server::{self, Service};
+use crate::server::{self, Service, Tls};
 use crate::settings::Environment;
 
 pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Result<(), Failure> {
     let settings = startup::prepare(config, environment)?;
+    let clock = Clock::system();
+    let files = settings.http.tls.files();
+    let tls = files.map(|files| Tls::load(clock.clone(), files));
+    let tls = tls.transpose()?;
     let listener = server::listen("http.listen", settings.http.listen).await?;
+    let listener = listener.over(tls.clone());
     let (database, _) = startup::database(&settings, environment).await?;
     let token = hsm::Token::open(startup::tokens(&settings, environment)?).await?;
     let patience = settings.http.drain_timeout.0;
 
-    let service = Service::start(
-        Clock::system(),
-        Entropy::system(),
-        settings,
-        database,
-        token.clone(),
-    )
-    .await;
+    let service = Service::start(clock, Entropy::system(), settings, database, token.clone()).await;
     tracing::info!(address = %listener.address(), version = env!("CARGO_PKG_VERSION"), "ready");
+    let keeping = tokio::spawn(server::keep_current(tls));
     let mut lost = None;
     let stop = async {
         tokio::select! {
@@ -34,6 +33,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         service.drain();
     };
     let drained = listener.serve(service.router(), stop, patience).await;
+    keeping.abort();
     service.finish().await;
     if let Some(fatal) = lost {
         tracing::error!(

@@ -31,6 +31,8 @@ pub(super) enum Failure {
     Token(#[from] OpenError),
     #[error(transparent)]
     Listen(#[from] crate::server::CannotListen),
+    #[error(transparent)]
+    Tls(#[from] crate::server::BadTls),
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
     #[error("{0}")]
@@ -45,7 +47,9 @@ impl Failure {
             // A thread hangs inside the vendor's library, whose exit handlers could then block.
             Self::Token(OpenError::Hangs { .. }) => std::process::abort(),
             Self::Token(error) if error.is_pin_refusal() => ExitCode::from(CONFIGURATION),
-            Self::Settings(_) | Self::Log(_) | Self::Secret { .. } => ExitCode::from(CONFIGURATION),
+            Self::Settings(_) | Self::Log(_) | Self::Secret { .. } | Self::Tls(_) => {
+                ExitCode::from(CONFIGURATION)
+            }
             _ => ExitCode::FAILURE,
         }
     }

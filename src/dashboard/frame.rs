@@ -12,7 +12,7 @@ use axum::response::{IntoResponse as _, Response};
 use super::app::Dashboard;
 use super::fault::{self, Fault};
 use super::session::Transport;
-use crate::client_address::ClientAddress;
+use crate::client_address::{ClientAddress, OverTls};
 use crate::request_tag::RequestTag;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -37,6 +37,9 @@ const HEADERS: [(HeaderName, &str); 6] = [
     ),
 ];
 
+/// Where a browser has come over TLS once, it comes so for a year.
+const ALWAYS_TLS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
 /// Frames one request. Outermost of all layers.
 pub(super) async fn frame(
     State(dashboard): State<Dashboard>,
@@ -51,7 +54,8 @@ pub(super) async fn frame(
     let proxies = &dashboard.settings.http.trusted_proxies;
     let client = ClientAddress::of(peer, request.headers(), proxies);
     request.extensions_mut().insert(client);
-    request.extensions_mut().insert(Transport::of(client.0));
+    let transport = Transport::of(client.0, request.extensions().get::<OverTls>());
+    request.extensions_mut().insert(transport);
     request.extensions_mut().insert(tag.clone());
 
     let limit = dashboard.settings.limits.request_timeout.0;
@@ -61,6 +65,9 @@ pub(super) async fn frame(
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
+    }
+    if transport == Transport::Network {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, ALWAYS_TLS);
     }
     if let Ok(name) = HeaderValue::from_str(tag.as_str()) {
         headers.insert(X_REQUEST_ID, name);

@@ -12,9 +12,16 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tower::ServiceExt as _;
 
+use super::tls::Tls;
+use crate::client_address::OverTls;
+
+/// A client that takes longer than this to agree on TLS is not one.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A client that takes longer than this to send its headers is not one.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// A silent HTTP/2 connection is asked for a sign of life after this long, and given as long again.
@@ -33,6 +40,7 @@ const BREATH: Duration = Duration::from_millis(50);
 pub struct Listener {
     socket: TcpListener,
     address: SocketAddr,
+    tls: Option<Tls>,
 }
 
 /// Nothing can be served at an address.
@@ -56,7 +64,11 @@ pub async fn listen(setting: &'static str, address: SocketAddr) -> Result<Listen
     };
     let socket = TcpListener::bind(address).await.map_err(refused)?;
     let address = socket.local_addr().map_err(refused)?;
-    Ok(Listener { socket, address })
+    Ok(Listener {
+        socket,
+        address,
+        tls: None,
+    })
 }
 
 impl Listener {
@@ -64,6 +76,12 @@ impl Listener {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The same, speaking TLS alone where there is one.
+    #[must_use]
+    pub fn over(self, tls: Option<Tls>) -> Self {
+        Self { tls, ..self }
     }
 
     /// Serves until `stop` resolves, then lets requests in flight end within `patience`.
@@ -75,14 +93,20 @@ impl Listener {
         patience: Duration,
     ) -> bool {
         let drain = GracefulShutdown::new();
-        let protocol = protocol();
+        let (ending, is_ending) = watch::channel(());
+        let door = Door {
+            protocol: protocol(),
+            tls: self.tls,
+            router,
+            is_ending,
+        };
         tokio::pin!(stop);
         loop {
             tokio::select! {
                 () = &mut stop => break,
                 accepted = self.socket.accept() => match accepted {
                     Ok((stream, peer)) => {
-                        tokio::spawn(converse(protocol.clone(), stream, peer, router.clone(), drain.watcher()));
+                        tokio::spawn(door.clone().admit(stream, peer, drain.watcher()));
                     }
                     Err(error) => {
                         tracing::warn!(%error, "cannot accept a connection: raise LimitNOFILE= if this lasts");
@@ -92,6 +116,7 @@ impl Listener {
             }
         }
         drop(self.socket);
+        drop(ending);
         tokio::time::timeout(patience, drain.shutdown())
             .await
             .is_ok()
@@ -120,24 +145,55 @@ fn protocol() -> Protocol {
     protocol
 }
 
-async fn converse(
+/// What every connection goes through.
+#[derive(Clone)]
+struct Door {
     protocol: Protocol,
-    stream: TcpStream,
-    peer: SocketAddr,
+    tls: Option<Tls>,
     router: Router,
-    drain: Watcher,
-) {
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%peer, %error, "cannot turn off delays on a connection");
+    /// Its other end is gone once the listener ends.
+    is_ending: watch::Receiver<()>,
+}
+
+impl Door {
+    async fn admit(self, stream: TcpStream, peer: SocketAddr, drain: Watcher) {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%peer, %error, "cannot turn off delays on a connection");
+        }
+        let Some(tls) = &self.tls else {
+            return self.converse(stream, peer, drain, None).await;
+        };
+        let mut is_ending = self.is_ending.clone();
+        let handshake = tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.acceptor().accept(stream));
+        // Whoever has not come in when the listener ends need not be waited for.
+        let agreed = tokio::select! {
+            agreed = handshake => agreed.unwrap_or_else(|late| Err(late.into())),
+            _ = is_ending.changed() => return,
+        };
+        match agreed {
+            Ok(stream) => self.converse(stream, peer, drain, Some(OverTls)).await,
+            Err(error) => tracing::debug!(%peer, %error, "a client did not agree on TLS"),
+        }
     }
-    let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(ConnectInfo(peer));
-        router.clone().oneshot(request)
-    });
-    let connection = protocol
-        .serve_connection(TokioIo::new(stream), service)
-        .into_owned();
-    if let Err(error) = drain.watch(connection).await {
-        tracing::debug!(%peer, %error, "a connection ended early");
+
+    async fn converse<S>(self, stream: S, peer: SocketAddr, drain: Watcher, tls: Option<OverTls>)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let router = self.router;
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(ConnectInfo(peer));
+            if let Some(tls) = tls {
+                request.extensions_mut().insert(tls);
+            }
+            router.clone().oneshot(request)
+        });
+        let connection = self
+            .protocol
+            .serve_connection(TokioIo::new(stream), service)
+            .into_owned();
+        if let Err(error) = drain.watch(connection).await {
+            tracing::debug!(%peer, %error, "a connection ended early");
+        }
     }
 }

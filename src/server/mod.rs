@@ -2,6 +2,8 @@
 
 mod listener;
 mod service;
+mod tls;
 
 pub use self::listener::{CannotListen, Listener, listen};
 pub use self::service::Service;
+pub use self::tls::{BadTls, Fault, Tls, keep_current};

@@ -1,5 +1,7 @@
 //! Settings of the Postgres database.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +17,13 @@ pub struct Database {
     pub url: String,
     /// Where the password comes from, if the user has one.
     pub password: Option<SecretSource>,
+    /// Certificates of the CAs that vouch for Postgres, in PEM. With it, and in any case where
+    /// Postgres is on another machine, it is spoken to over TLS alone, and its certificate and the
+    /// name in it are verified. Left out, the public CAs vouch.
+    pub ca: Option<PathBuf>,
+    /// Allows a Postgres on another machine without verified TLS; only where the network in between
+    /// is protected by something else.
+    pub allow_plain: bool,
     /// Connections for administration and look-ups; the audit trail has its own beside them.
     pub connections: u32,
     /// How long to wait for a connection.
@@ -26,6 +35,8 @@ impl Default for Database {
         Self {
             url: "postgres://sealward@localhost/sealward".to_owned(),
             password: None,
+            ca: None,
+            allow_plain: false,
             connections: 8,
             connect_timeout: Span::seconds(5),
         }

@@ -6,7 +6,7 @@ use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Span;
+use super::{Span, Tls};
 
 /// Where the API listens, and whom it believes.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -18,6 +18,8 @@ pub struct Http {
     /// Allows plain HTTP on an address that other machines reach; only behind something that ends
     /// TLS for this service.
     pub allow_plain: bool,
+    /// TLS: with a certificate and its key the API speaks nothing else.
+    pub tls: Tls,
     /// Networks of the proxies in front of this service. A request from one of them is taken to
     /// come from the last address in `X-Forwarded-For` that is no such proxy.
     #[schemars(with = "Vec<String>")]
@@ -31,6 +33,7 @@ impl Default for Http {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             allow_plain: false,
+            tls: Tls::default(),
             trusted_proxies: Vec::new(),
             drain_timeout: Span::seconds(30),
         }
@@ -39,10 +42,13 @@ impl Default for Http {
 
 impl Http {
     pub(super) fn contradictions(&self, found: &mut Vec<String>) {
-        if !self.listen.ip().is_loopback() && !self.allow_plain {
+        self.tls.contradictions(found);
+        let is_plain = self.tls.certificate.is_none();
+        if is_plain && !self.listen.ip().is_loopback() && !self.allow_plain {
             found.push(format!(
-                "http.listen = \"{}\" can be reached from other machines without TLS: listen on 127.0.0.1, \
-                 or set http.allow_plain = true where a proxy ends TLS for this service",
+                "http.listen = \"{}\" can be reached from other machines without TLS: set http.tls.certificate \
+                 and http.tls.key, or listen on 127.0.0.1, or set http.allow_plain = true where a proxy ends TLS \
+                 for this service",
                 self.listen
             ));
         }

@@ -4,6 +4,7 @@
 //! the nearest known name; everything else that is wrong is told all at once.
 
 mod audit;
+mod certificates;
 mod database;
 mod hsm;
 mod http;
@@ -14,6 +15,7 @@ mod log;
 mod names;
 mod secret;
 mod span;
+mod tls;
 
 use std::net::SocketAddr;
 
@@ -21,6 +23,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::audit::Audit;
+pub use self::certificates::{NoCertificates, certificates};
 pub use self::database::Database;
 pub use self::hsm::{Hsm, HsmToken};
 pub use self::http::Http;
@@ -31,6 +34,7 @@ pub use self::log::{Log, LogFormat};
 pub use self::names::schema;
 pub use self::secret::{SecretError, SecretSource};
 pub use self::span::Span;
+pub use self::tls::{Stamp, Tls, TlsFiles};
 
 /// All settings in effect.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]

@@ -5,21 +5,22 @@ use std::net::IpAddr;
 use axum::http::{HeaderMap, HeaderValue, header};
 
 use super::Secret;
+use crate::client_address::OverTls;
 
 /// How a browser comes to this service, which decides what its cookie must demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::dashboard) enum Transport {
-    /// Over a network, so over TLS, ended here or by a proxy in front. A browser that comes without
-    /// drops the cookie, and so cannot sign in.
+    /// Over TLS, ended here or by a proxy in front, as everything must come that comes over a
+    /// network. A browser that comes without drops the cookie, and so cannot sign in.
     Network,
-    /// From this machine, where there need be no TLS.
+    /// From this machine and without TLS, which there need not be.
     Loopback,
 }
 
 impl Transport {
     /// The way of a request from `client`, through the proxies that are trusted.
-    pub(in crate::dashboard) fn of(client: IpAddr) -> Self {
-        if client.is_loopback() {
+    pub(in crate::dashboard) fn of(client: IpAddr, tls: Option<&OverTls>) -> Self {
+        if tls.is_none() && client.is_loopback() {
             Self::Loopback
         } else {
             Self::Network
@@ -79,8 +80,10 @@ mod tests {
     #[test]
     fn a_cookie_is_for_this_host_and_for_tls_wherever_there_is_a_network() {
         let secret = Secret::generate(&Entropy::system());
-        let near = Transport::of("127.0.0.1".parse().unwrap());
-        let far = Transport::of("192.0.2.1".parse().unwrap());
+        let here = "127.0.0.1".parse().unwrap();
+        let near = Transport::of(here, None);
+        let far = Transport::of("192.0.2.1".parse().unwrap(), None);
+        assert_eq!(Transport::of(here, Some(&OverTls)), far);
         let text = |way: Transport| way.keep(&secret).unwrap().to_str().unwrap().to_owned();
         assert!(text(far).starts_with("__Host-sealward="));
         assert!(text(far).ends_with("; Path=/; HttpOnly; SameSite=Strict; Secure"));

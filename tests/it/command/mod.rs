@@ -6,4 +6,5 @@ mod import;
 mod memory;
 mod serve;
 mod settings;
+mod tls;
 mod wrap;

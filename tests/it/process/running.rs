@@ -88,9 +88,13 @@ impl Process {
 
     /// Tells it to end, as a supervisor does; gives its exit code.
     pub(crate) fn told_to_end(mut self) -> Option<i32> {
-        let id = i32::try_from(self.id()).ok().and_then(Pid::from_raw);
-        kill_process(id.expect("a process id"), Signal::TERM).expect("send SIGTERM");
+        self.signal(Signal::TERM);
         self.child.wait().expect("its end").code()
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        let id = i32::try_from(self.id()).ok().and_then(Pid::from_raw);
+        kill_process(id.expect("a process id"), signal).expect("send a signal");
     }
 
     pub(crate) fn log(&self) -> String {

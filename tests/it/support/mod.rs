@@ -1,21 +1,27 @@
 //! The language in which tests arrange a world and ask things of it.
 
 mod answer;
+mod authority;
 mod destination;
 pub(crate) mod openssl;
 mod people;
 mod postgres;
 pub(crate) mod promise;
 mod proxy;
+mod scratch;
+mod secure_client;
 mod sender;
 mod token;
 mod world;
 
 pub(crate) use self::answer::Answer;
+pub(crate) use self::authority::{Authority, Papers};
 pub(crate) use self::destination::{Destination, OPERATIONS, PROTECT, UNPROTECT, jwe};
 pub(crate) use self::people::Person;
 pub(crate) use self::postgres::Database;
 pub(crate) use self::proxy::Proxy;
+pub(crate) use self::scratch::Scratch;
+pub(crate) use self::secure_client::{HOST, SecureClient, certificate};
 pub(crate) use self::sender::{Sender, epk};
 pub(crate) use self::token::{module as softhsm_module, token};
 pub(crate) use self::world::{World, within};

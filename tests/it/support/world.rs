@@ -4,6 +4,7 @@ use std::future::pending;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use sealward::auth::LiveKey;
@@ -117,6 +118,11 @@ impl World {
     /// Ends the key of `person`.
     pub(crate) async fn revoke(&self, person: &Person<'_>) {
         self.admin().delete(&person.path_of_key()).await.gone();
+    }
+
+    /// The API and the dashboard, as a listener is given them.
+    pub(crate) fn router(&self) -> Router {
+        self.service.router()
     }
 
     /// Sends a request as it is.

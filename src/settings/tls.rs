@@ -1,0 +1,98 @@
+//! Settings of TLS on the API's listener, and the files that they name.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+/// TLS: with a certificate and its key the API speaks nothing else.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(inline)]
+pub struct Tls {
+    /// The certificate, and after it those that lead to its CA, in PEM. A changed file is taken up
+    /// within seconds, and at once on SIGHUP; connections that are open stay.
+    pub certificate: Option<PathBuf>,
+    /// The private key of the certificate, in PEM, without a passphrase.
+    pub key: Option<PathBuf>,
+    /// Certificates of CAs in PEM: clients must then show a certificate of one of them, beside their
+    /// API key. Left out, clients need none.
+    pub client_ca: Option<PathBuf>,
+}
+
+/// The files of TLS that is on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// Setting `http.tls.certificate`.
+    pub certificate: PathBuf,
+    /// Setting `http.tls.key`.
+    pub key: PathBuf,
+    /// Setting `http.tls.client_ca`.
+    pub client_ca: Option<PathBuf>,
+}
+
+/// By which two looks at a file tell whether it was changed in between: its identity, its length,
+/// and when it was last changed. None while there is no such file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamp(Vec<Option<[u64; 5]>>);
+
+impl Tls {
+    /// The files, where TLS is on.
+    #[must_use]
+    pub fn files(&self) -> Option<TlsFiles> {
+        Some(TlsFiles {
+            certificate: self.certificate.clone()?,
+            key: self.key.clone()?,
+            client_ca: self.client_ca.clone(),
+        })
+    }
+
+    pub(super) fn contradictions(&self, found: &mut Vec<String>) {
+        match (&self.certificate, &self.key, &self.client_ca) {
+            (Some(_), None, _) => found.push(
+                "http.tls.certificate is set without http.tls.key: name the file with its private key"
+                    .to_owned(),
+            ),
+            (None, Some(_), _) => found.push(
+                "http.tls.key is set without http.tls.certificate: name the file with its certificate"
+                    .to_owned(),
+            ),
+            (None, None, Some(_)) => found.push(
+                "http.tls.client_ca is set without TLS: set http.tls.certificate and http.tls.key too"
+                    .to_owned(),
+            ),
+            _ => {}
+        }
+    }
+}
+
+impl TlsFiles {
+    /// Reads the key into memory that wipes itself.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub fn key(&self) -> io::Result<Zeroizing<Vec<u8>>> {
+        fs::read(&self.key).map(Zeroizing::new)
+    }
+
+    /// How the files look now, through links.
+    #[must_use]
+    pub fn stamp(&self) -> Stamp {
+        let files = [
+            Some(&self.certificate),
+            Some(&self.key),
+            self.client_ca.as_ref(),
+        ];
+        let look = |path: &PathBuf| {
+            let seen = fs::metadata(path).ok()?;
+            let changed = [seen.mtime(), seen.mtime_nsec()].map(i64::cast_unsigned);
+            let [seconds, nanos] = changed;
+            Some([seen.dev(), seen.ino(), seen.size(), seconds, nanos])
+        };
+        Stamp(files.into_iter().flatten().map(look).collect())
+    }
+}

@@ -1,0 +1,107 @@
+//! `sealward serve` over TLS, and what keeps it from starting.
+
+use std::fs;
+use std::path::PathBuf;
+
+use rustix::process::Signal;
+
+use crate::process::{Ended, PATIENCE, Process, Site};
+use crate::support::{Authority, HOST, Scratch, SecureClient, certificate, within};
+
+const CERTIFICATE: &str = "SEALWARD_HTTP_TLS_CERTIFICATE";
+const KEY: &str = "SEALWARD_HTTP_TLS_KEY";
+
+/// The settings that name a certificate and its key.
+fn naming(files: &[PathBuf; 2]) -> [(&'static str, &str); 2] {
+    let [certificate, key] = files
+        .each_ref()
+        .map(|file| file.to_str().expect("a path of text"));
+    [(CERTIFICATE, certificate), (KEY, key)]
+}
+
+#[tokio::test]
+async fn a_renewed_certificate_is_taken_up_on_sighup_and_connections_stay() {
+    let site = Site::new().await;
+    let authority = Authority::new();
+    let folder = Scratch::new();
+    let first = authority.server(HOST);
+    let files = first.write(folder.path());
+    let process = Process::start_with(&site, &naming(&files)).await;
+    let address = process.address().parse().unwrap();
+    let client = SecureClient::trusting(&authority);
+    let mut open = client.connect(address).await.unwrap();
+    open.get("/livez").await.unwrap().ok();
+
+    let said = |words: &str| process.log().matches(words).count();
+    // Nothing has changed, so nobody but the signal has it taken up.
+    process.signal(Signal::HUP);
+    within(PATIENCE, async || said("the certificate is taken up") == 1).await;
+
+    // A key without its certificate.
+    fs::write(&files[1], authority.server(HOST).key).unwrap();
+    process.signal(Signal::HUP);
+    within(PATIENCE, async || {
+        said("the certificate of before stays in use") > 0
+    })
+    .await;
+    assert!(said("is not the key of the certificate in") > 0);
+    let shown = client.connect(address).await.unwrap().certificate;
+    assert_eq!(shown, certificate(&first.certificate));
+
+    let renewed = authority.server(HOST);
+    renewed.write(folder.path());
+    process.signal(Signal::HUP);
+    within(PATIENCE, async || {
+        let shown = client.connect(address).await.unwrap().certificate;
+        shown == certificate(&renewed.certificate)
+    })
+    .await;
+    open.get("/livez").await.unwrap().ok();
+    drop(open);
+    // This thread has connections to close meanwhile.
+    let ended = tokio::task::spawn_blocking(|| process.told_to_end());
+    assert_eq!(ended.await.unwrap(), Some(0));
+}
+
+#[tokio::test]
+async fn bad_files_keep_it_from_starting() {
+    let site = Site::new().await;
+    let authority = Authority::new();
+    let folder = Scratch::new();
+    let files = authority.server(HOST).write(folder.path());
+    fs::write(&files[1], authority.server(HOST).key).unwrap();
+    let mut command = site.command(&["serve"]);
+    let ended = command.envs(naming(&files)).output().unwrap();
+    Ended::from(ended).badly(
+        78,
+        &[
+            "http.tls.key",
+            "certificate-key.pem is not the key of the certificate in",
+        ],
+    );
+}
+
+#[tokio::test]
+async fn plain_http_is_for_this_machine_alone_unless_told_otherwise() {
+    let site = Site::new().await;
+    for command in ["check-config", "serve"] {
+        site.run_with(&[command], "SEALWARD_HTTP_LISTEN", "0.0.0.0:8443")
+            .badly(
+                78,
+                &[
+                    "http.listen = \"0.0.0.0:8443\" can be reached from other machines without TLS",
+                    "set http.tls.certificate and http.tls.key",
+                    "http.allow_plain = true",
+                ],
+            );
+    }
+    let told = |name: &str, value: &str| {
+        let mut command = site.command(&["check-config"]);
+        command
+            .env("SEALWARD_HTTP_LISTEN", "0.0.0.0:8443")
+            .env(name, value);
+        Ended::from(command.output().unwrap())
+    };
+    told("SEALWARD_HTTP_ALLOW_PLAIN", "true").well();
+    told(KEY, "/key").badly(78, &["http.tls.certificate"]);
+}

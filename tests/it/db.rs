@@ -1,0 +1,167 @@
+//! The way to Postgres over TLS: whom it trusts, and whom it does not.
+
+use std::fs;
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::PrivateKeyDer;
+use rustls::pki_types::pem::PemObject as _;
+use sealward::db;
+use sealward::settings::Database as Settings;
+use sqlx::ConnectOptions as _;
+use sqlx::postgres::PgConnectOptions;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+
+use crate::support::{Authority, Database, Papers, Proxy, Scratch, certificate};
+
+/// What a client of Postgres sends first where it wants TLS.
+const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
+
+/// The Postgres of the tests behind a door that speaks TLS, as Postgres itself does it.
+struct Secured {
+    options: PgConnectOptions,
+    port: u16,
+    _database: Database,
+    _proxy: Proxy,
+    _door: JoinSet<()>,
+}
+
+impl Secured {
+    async fn with(papers: Papers) -> Self {
+        let database = Database::new().await;
+        let (plain, proxy) = Proxy::in_front_of(database.options()).await;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let mut door = JoinSet::new();
+        door.spawn(stand(listener, acceptor(&papers), plain.get_port()));
+        Self {
+            options: database.options().clone(),
+            port,
+            _database: database,
+            _proxy: proxy,
+            _door: door,
+        }
+    }
+
+    /// Connects as the settings would have it.
+    async fn connect(&self, host: &str, port: u16, ca: Option<PathBuf>) -> Result<(), db::Error> {
+        let name = self.options.get_database().unwrap();
+        let user = self.options.get_username();
+        let settings = Settings {
+            url: format!("postgres://{user}@{host}:{port}/{name}"),
+            ca,
+            ..Settings::default()
+        };
+        let address = self.options.to_url_lossy();
+        let password = address.password().map(|text| text.to_owned().into());
+        let options = db::options(&settings, password.as_ref())?;
+        let pool = db::connect(&options, &settings).await?;
+        sqlx::query("SELECT 1").execute(&pool).await.unwrap();
+        Ok(())
+    }
+}
+
+async fn stand(listener: TcpListener, acceptor: TlsAcceptor, port: u16) {
+    let mut inside = JoinSet::new();
+    while let Ok((mut client, _)) = listener.accept().await {
+        let acceptor = acceptor.clone();
+        inside.spawn(async move {
+            let mut request = [0; 8];
+            client.read_exact(&mut request).await.unwrap();
+            assert_eq!(request, SSL_REQUEST, "a client that does not ask for TLS");
+            client.write_all(b"S").await.unwrap();
+            // A client that does not trust this goes away.
+            let Ok(mut client) = acceptor.accept(client).await else {
+                return;
+            };
+            let server = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await;
+            // It ends when either side does.
+            let _ = copy_bidirectional(&mut client, &mut server.unwrap()).await;
+        });
+    }
+}
+
+fn acceptor(papers: &Papers) -> TlsAcceptor {
+    let key = PrivateKeyDer::from_pem_slice(papers.key.as_bytes()).unwrap();
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate(&papers.certificate)], key);
+    TlsAcceptor::from(Arc::new(config.unwrap()))
+}
+
+#[tokio::test]
+async fn postgres_proves_who_it_is() {
+    let authority = Authority::new();
+    let folder = Scratch::new();
+    let trusted = folder.path().join("ca.pem");
+    fs::write(&trusted, authority.certificate()).unwrap();
+    let others = folder.path().join("others.pem");
+    fs::write(&others, Authority::new().certificate()).unwrap();
+    let secured = Secured::with(authority.server("localhost")).await;
+    let port = secured.port;
+    secured
+        .connect("localhost", port, Some(trusted.clone()))
+        .await
+        .unwrap();
+
+    let plain = secured.options.get_port();
+    let untrusted = [
+        (
+            "of another authority",
+            "localhost",
+            port,
+            &others,
+            "UnknownIssuer",
+        ),
+        (
+            "by another name",
+            "127.0.0.1",
+            port,
+            &trusted,
+            "not valid for",
+        ),
+        (
+            "without TLS",
+            "localhost",
+            plain,
+            &trusted,
+            "does not support TLS",
+        ),
+    ];
+    for (name, host, port, ca, why) in untrusted {
+        let refused = secured.connect(host, port, Some(ca.clone())).await;
+        let error = refused.expect_err(name);
+        assert!(matches!(error, db::Error::Untrusted { .. }), "{error:?}");
+        let told = error.to_string();
+        assert!(told.contains(why) && told.contains("database.ca"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_to_vouch_for_postgres_is_looked_at_first() {
+    let folder = Scratch::new();
+    let missing = folder.path().join("nothing.pem");
+    let empty = folder.path().join("empty.pem");
+    fs::write(&empty, "").unwrap();
+    for (file, told) in [
+        (missing, "cannot be read: "),
+        (empty, "holds no certificate in PEM"),
+    ] {
+        let settings = Settings {
+            ca: Some(file.clone()),
+            ..Settings::default()
+        };
+        let error = db::options(&settings, None).unwrap_err().to_string();
+        let expected = format!("database.ca: {} {told}", file.display());
+        assert!(error.starts_with(&expected), "{error:?}, not {expected:?}");
+    }
+}

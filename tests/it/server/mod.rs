@@ -1,0 +1,5 @@
+//! The service over real connections.
+
+mod reload;
+mod site;
+mod tls;

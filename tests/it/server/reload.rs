@@ -1,0 +1,140 @@
+//! Certificates that are renewed while the service runs, and those that cannot be used.
+
+use std::fs;
+use std::time::Duration;
+
+use axum::Router;
+use axum::routing::get;
+use rustls::pki_types::CertificateDer;
+
+use super::site::{Serving, Site};
+use crate::support::{Authority, HOST, SecureClient, certificate, within};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn router() -> Router {
+    Router::new().route("/", get(async || "here"))
+}
+
+/// The certificate that a new connection is shown.
+async fn shown(site: &Site, serving: &Serving) -> CertificateDer<'static> {
+    let client = SecureClient::trusting(&site.authority);
+    client.connect(serving.address).await.unwrap().certificate
+}
+
+#[tokio::test]
+async fn changed_files_are_taken_up_and_open_connections_stay() {
+    let site = Site::new();
+    let tls = site.tls().unwrap();
+    let serving = Serving::start(tls.clone(), router()).await;
+    let keeping = tokio::spawn(sealward::server::keep_current(Some(tls)));
+    let client = SecureClient::trusting(&site.authority);
+    let mut open = client.connect(serving.address).await.unwrap();
+    open.get("/").await.unwrap().ok();
+
+    let renewed = site.authority.server(HOST);
+    site.renew(&renewed);
+    let expected = certificate(&renewed.certificate);
+    within(PATIENCE, async || shown(&site, &serving).await == expected).await;
+    assert_ne!(open.certificate, expected);
+    open.get("/").await.unwrap().ok();
+    keeping.abort();
+}
+
+#[tokio::test]
+async fn files_that_do_not_fit_change_nothing() {
+    let site = Site::new();
+    let tls = site.tls().unwrap();
+    let serving = Serving::start(tls.clone(), router()).await;
+    let before = shown(&site, &serving).await;
+    let files = site.files();
+    let papers = site.authority.server(HOST);
+    fs::write(&files.certificate, &papers.certificate).unwrap();
+    let error = tls.reload().unwrap_err().to_string();
+    assert!(error.starts_with("http.tls.key: "), "{error}");
+    assert!(
+        error.contains("is not the key of the certificate in"),
+        "{error}"
+    );
+    assert_eq!(shown(&site, &serving).await, before);
+    fs::write(&files.key, &papers.key).unwrap();
+    tls.reload().unwrap();
+    assert_eq!(
+        shown(&site, &serving).await,
+        certificate(&papers.certificate)
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_told_with_its_setting() {
+    let site = Site::new().for_clients_of(&Authority::new());
+    let files = site.files();
+    let client_ca = files.client_ca.clone().unwrap();
+    let sound = [&files.certificate, &files.key, &client_ca].map(|file| fs::read(file).unwrap());
+    let over = site.authority.server_between(HOST, [2001, 2002]);
+    let ahead = site.authority.server_between(HOST, [2901, 2902]);
+    let locked =
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMAA=\n-----END ENCRYPTED PRIVATE KEY-----\n";
+    let damaged = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
+    let cases: [(&str, &std::path::Path, Option<&str>, &str); 10] = [
+        ("certificate", &files.certificate, None, "cannot be read: "),
+        (
+            "certificate",
+            &files.certificate,
+            Some(""),
+            "holds no certificate in PEM",
+        ),
+        (
+            "certificate",
+            &files.certificate,
+            Some(damaged),
+            "cannot be used: it is no X.509",
+        ),
+        (
+            "certificate",
+            &files.certificate,
+            Some(&over.certificate),
+            "expired at 2002-01-01T00:00:00.000Z: renew",
+        ),
+        (
+            "certificate",
+            &files.certificate,
+            Some(&ahead.certificate),
+            "is not valid before 2901-01-01T00:00:00.000Z: is the clock",
+        ),
+        ("key", &files.key, None, "cannot be read: "),
+        ("key", &files.key, Some(locked), "without a passphrase"),
+        (
+            "key",
+            &files.key,
+            Some(&over.key),
+            "is not the key of the certificate in",
+        ),
+        (
+            "client_ca",
+            &client_ca,
+            Some("nothing"),
+            "holds no certificate in PEM",
+        ),
+        ("client_ca", &client_ca, Some(damaged), "cannot be used: "),
+    ];
+    for (setting, file, content, told) in cases {
+        match content {
+            Some(content) => fs::write(file, content).unwrap(),
+            None => fs::remove_file(file).unwrap(),
+        }
+        let error = site.tls().unwrap_err().to_string();
+        let expected = format!("http.tls.{setting}: {} ", file.display());
+        assert!(
+            error.starts_with(&expected) && error.contains(told),
+            "{error:?}, not {expected:?} {told:?}"
+        );
+        for (file, content) in [&files.certificate, &files.key, &client_ca]
+            .iter()
+            .zip(&sound)
+        {
+            fs::write(file, content).unwrap();
+        }
+        site.tls().unwrap();
+    }
+}

@@ -1,0 +1,245 @@
+//! What is agreed on with whom, and what is not.
+
+use std::io;
+use std::net::Ipv4Addr;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use axum::routing::get;
+use rustls::ProtocolVersion;
+use rustls::version::{TLS12, TLS13};
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::site::{Serving, Site};
+use crate::support::{Authority, HOST, PROTECT, Papers, SecureClient, World};
+
+fn router() -> Router {
+    Router::new().route("/", get(async || "here"))
+}
+
+#[tokio::test]
+async fn both_versions_and_both_protocols_are_spoken() {
+    let site = Site::new();
+    let serving = Serving::start(site.tls().unwrap(), router()).await;
+    let versions = [
+        (&TLS13, ProtocolVersion::TLSv1_3),
+        (&TLS12, ProtocolVersion::TLSv1_2),
+    ];
+    for (version, agreed) in versions {
+        for protocol in ["h2", "http/1.1"] {
+            let client = SecureClient::speaking(&site.authority, &[version], &[protocol], None);
+            let mut connection = client.connect(serving.address).await.unwrap();
+            assert_eq!(connection.version, Some(agreed));
+            assert_eq!(connection.protocol(), protocol);
+            assert_eq!(connection.get("/").await.unwrap().ok().body, "here");
+        }
+    }
+    let mut connection = SecureClient::trusting(&site.authority)
+        .connect(serving.address)
+        .await
+        .unwrap();
+    assert_eq!(connection.version, Some(ProtocolVersion::TLSv1_3));
+    assert_eq!(connection.protocol(), "h2");
+    assert_eq!(connection.get("/").await.unwrap().ok().body, "here");
+    drop(connection);
+    assert!(serving.end().await);
+}
+
+/// What a server says to the first message of a client: the type of its record, and of an alert
+/// what it means.
+async fn said_to(serving: &Serving, hello: &[u8]) -> (u8, u8) {
+    let mut stream = TcpStream::connect(serving.address).await.unwrap();
+    stream.write_all(hello).await.unwrap();
+    let mut record = [0; 7];
+    stream.read_exact(&mut record).await.unwrap();
+    (record[0], record[6])
+}
+
+/// The first message of a client that knows this version and this suite at most.
+fn hello(version: [u8; 2], suite: [u8; 2]) -> Vec<u8> {
+    // Signatures with P-256 and SHA-256 on the curve P-256, as the certificate has them.
+    let extensions = [
+        &[0, 13, 0, 4, 0, 2, 4, 3][..],
+        &[0, 10, 0, 4, 0, 2, 0, 23],
+        &[0, 11, 0, 2, 1, 0],
+        &[0, 23, 0, 0],
+    ]
+    .concat();
+    let length = u8::try_from(extensions.len()).unwrap();
+    let body = [
+        &version[..],
+        &[7; 32],
+        &[0],
+        &[0, 2],
+        &suite,
+        &[1, 0],
+        &[0, length],
+        &extensions,
+    ]
+    .concat();
+    let length = u8::try_from(body.len()).unwrap();
+    [&[22, 3, 1, 0, length + 4, 1, 0, 0, length][..], &body].concat()
+}
+
+#[tokio::test]
+async fn old_versions_and_weak_suites_are_refused() {
+    const HANDSHAKE: u8 = 22;
+    const ALERT: u8 = 21;
+    const HANDSHAKE_FAILURE: u8 = 40;
+    const PROTOCOL_VERSION: u8 = 70;
+    const STRONG: [u8; 2] = [0xc0, 0x2b];
+    let site = Site::new();
+    let serving = Serving::start(site.tls().unwrap(), router()).await;
+    let (kind, _) = said_to(&serving, &hello([3, 3], STRONG)).await;
+    assert_eq!(kind, HANDSHAKE, "TLS 1.2 with ECDHE and AES-GCM");
+    for (name, version) in [("TLS 1.1", [3, 2]), ("TLS 1.0", [3, 1]), ("SSL 3", [3, 0])] {
+        let said = said_to(&serving, &hello(version, STRONG)).await;
+        assert_eq!(said, (ALERT, PROTOCOL_VERSION), "{name}");
+    }
+    let weak = [
+        ("RSA key exchange, AES-CBC", [0x00, 0x2f]),
+        ("RSA key exchange, AES-GCM", [0x00, 0x9c]),
+        ("ECDHE, AES-CBC", [0xc0, 0x09]),
+        ("ECDHE, 3DES", [0xc0, 0x08]),
+        ("ECDHE, RC4", [0xc0, 0x07]),
+        ("ECDHE, nothing", [0xc0, 0x06]),
+    ];
+    for (name, suite) in weak {
+        let said = said_to(&serving, &hello([3, 3], suite)).await;
+        assert_eq!(said, (ALERT, HANDSHAKE_FAILURE), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn plain_http_is_not_spoken_where_tls_is() {
+    let site = Site::new();
+    let serving = Serving::start(site.tls().unwrap(), router()).await;
+    let mut stream = TcpStream::connect(serving.address).await.unwrap();
+    let request = format!("GET / HTTP/1.1\r\nHost: {HOST}\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut said = Vec::new();
+    // It may reset the connection on what it did not read.
+    let _ = stream.read_to_end(&mut said).await;
+    assert_ne!(said.first(), Some(&b'H'), "{said:?}");
+}
+
+/// Whether a client that shows `papers` is let in.
+async fn lets_in(site: &Site, serving: &Serving, papers: Option<&Papers>) -> bool {
+    let client = match papers {
+        Some(papers) => SecureClient::showing(&site.authority, papers),
+        None => SecureClient::trusting(&site.authority),
+    };
+    // In TLS 1.3 a client learns that it is refused when it reads.
+    let asked: Result<_, io::Error> = async {
+        let mut connection = client.connect(serving.address).await?;
+        connection.get("/").await.map_err(io::Error::other)
+    }
+    .await;
+    asked.is_ok_and(|answer| answer.status == StatusCode::OK)
+}
+
+#[tokio::test]
+async fn clients_show_a_certificate_where_one_is_asked_for() {
+    let clients = Authority::new();
+    let site = Site::new().for_clients_of(&clients);
+    let serving = Serving::start(site.tls().unwrap(), router()).await;
+    assert!(lets_in(&site, &serving, Some(&clients.client())).await);
+    let wrong = [
+        ("none", None),
+        ("another authority's", Some(Authority::new().client())),
+        ("the server's authority's", Some(site.authority.client())),
+        ("an expired one", Some(clients.expired_client())),
+        ("a server's", Some(clients.server("client"))),
+    ];
+    for (name, papers) in wrong {
+        assert!(!lets_in(&site, &serving, papers.as_ref()).await, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_is_known_by_its_own_address() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let caller = world
+        .application("caller")
+        .bound_to(&destination.policy)
+        .with("allowedCidrs", json!(["127.0.0.2/32"]))
+        .await;
+    let site = Site::new();
+    let serving = Serving::start(site.tls().unwrap(), world.router()).await;
+    let ask = async |from: [u8; 4]| {
+        let client = SecureClient::trusting(&site.authority).from(Ipv4Addr::from(from));
+        let mut connection = client.connect(serving.address).await.unwrap();
+        let request = Request::post(format!("https://{HOST}{PROTECT}"))
+            .header(
+                "authorization",
+                format!("Bearer {}", caller.key.as_ref().unwrap()),
+            )
+            .header("content-type", "application/json")
+            // Nobody here is a proxy.
+            .header("x-forwarded-for", "127.0.0.2")
+            .body(Body::from(r#"{"payload":1}"#))
+            .unwrap();
+        connection.send(request).await.unwrap()
+    };
+    let answer = ask([127, 0, 0, 2]).await.ok();
+    let request = answer.text("requestId");
+    let seen: Vec<(String, i16)> = sqlx::query_as(
+        "SELECT host(client_address), response_status FROM crypto_operations_audit \
+         WHERE request_id = $1",
+    )
+    .bind(&request)
+    .fetch_all(&world.pool)
+    .await
+    .unwrap();
+    assert_eq!(seen, [("127.0.0.2".to_owned(), 200)]);
+    ask([127, 0, 0, 3])
+        .await
+        .refused(401, "AUTHENTICATION_FAILED");
+}
+
+#[tokio::test]
+async fn browsers_keep_what_they_get_to_tls() {
+    let world = World::new().await;
+    let site = Site::new();
+    let serving = Serving::start(site.tls().unwrap(), world.router()).await;
+    let mut browser = SecureClient::trusting(&site.authority)
+        .connect(serving.address)
+        .await
+        .unwrap();
+    let page = browser.get("/dashboard/sign-in").await.unwrap().ok();
+    let cookie = page.header("set-cookie");
+    assert!(cookie.starts_with("__Host-sealward="), "{cookie}");
+    assert!(
+        cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict; Secure"),
+        "{cookie}"
+    );
+    assert_eq!(page.header("strict-transport-security"), "max-age=31536000");
+}
+
+#[tokio::test]
+async fn who_does_not_come_in_is_not_waited_for_at_the_end() {
+    let site = Site::new();
+    let serving = Serving::start(site.tls().unwrap(), router()).await;
+    let silent = TcpStream::connect(serving.address).await.unwrap();
+    // Its turn has come once a later one is served.
+    let client = SecureClient::trusting(&site.authority);
+    let mut later = client.connect(serving.address).await.unwrap();
+    later.get("/").await.unwrap().ok();
+    drop(later);
+    assert!(serving.end().await);
+    drop(silent);
+}
+
+#[tokio::test]
+async fn a_client_that_says_nothing_is_shown_out() {
+    let site = Site::new();
+    let serving = Serving::start(site.tls().unwrap(), router()).await;
+    let mut silent = TcpStream::connect(serving.address).await.unwrap();
+    let mut said = Vec::new();
+    silent.read_to_end(&mut said).await.unwrap();
+    assert_eq!(said, b"");
+}

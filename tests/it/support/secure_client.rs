@@ -1,0 +1,164 @@
+//! A client over TLS, which sees what the handshake agreed on.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, ProtocolVersion, RootCertStore, SupportedProtocolVersion};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use super::{Answer, Authority, Papers};
+
+/// The name for which servers of tests have certificates.
+pub(crate) const HOST: &str = "sealward.test";
+
+/// Somebody who trusts one authority.
+pub(crate) struct SecureClient {
+    config: ClientConfig,
+    from: Ipv4Addr,
+}
+
+/// A connection that has been agreed on.
+pub(crate) struct Secured {
+    sender: Sender,
+    pub(crate) version: Option<ProtocolVersion>,
+    /// The server's own certificate.
+    pub(crate) certificate: CertificateDer<'static>,
+}
+
+enum Sender {
+    Http1(http1::SendRequest<Body>),
+    Http2(http2::SendRequest<Body>),
+}
+
+impl SecureClient {
+    /// Speaks what both sides like best.
+    pub(crate) fn trusting(authority: &Authority) -> Self {
+        Self::speaking(
+            authority,
+            rustls::DEFAULT_VERSIONS,
+            &["h2", "http/1.1"],
+            None,
+        )
+    }
+
+    /// Shows who it is.
+    pub(crate) fn showing(authority: &Authority, papers: &Papers) -> Self {
+        let versions = rustls::DEFAULT_VERSIONS;
+        Self::speaking(authority, versions, &["h2"], Some(papers))
+    }
+
+    pub(crate) fn speaking(
+        authority: &Authority,
+        versions: &[&'static SupportedProtocolVersion],
+        protocols: &[&str],
+        papers: Option<&Papers>,
+    ) -> Self {
+        let mut roots = RootCertStore::empty();
+        roots
+            .add(certificate(&authority.certificate()))
+            .expect("an authority");
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(versions)
+            .expect("versions")
+            .with_root_certificates(roots);
+        let mut config = match papers {
+            None => config.with_no_client_auth(),
+            Some(papers) => {
+                let key = PrivateKeyDer::from_pem_slice(papers.key.as_bytes()).expect("a key");
+                let chain = vec![certificate(&papers.certificate)];
+                config.with_client_auth_cert(chain, key).expect("a client")
+            }
+        };
+        let protocols = protocols.iter().map(|name| name.as_bytes().to_vec());
+        config.alpn_protocols = protocols.collect();
+        Self {
+            config,
+            from: Ipv4Addr::LOCALHOST,
+        }
+    }
+
+    /// The same from another address of this machine.
+    pub(crate) fn from(self, from: Ipv4Addr) -> Self {
+        Self { from, ..self }
+    }
+
+    /// Connects, and agrees on TLS and on what is spoken in it.
+    pub(crate) async fn connect(&self, address: SocketAddr) -> io::Result<Secured> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind((self.from, 0).into())?;
+        let stream = socket.connect(address).await?;
+        let name = ServerName::try_from(HOST).expect("a name");
+        let connector = TlsConnector::from(Arc::new(self.config.clone()));
+        Secured::over(connector.connect(name, stream).await?).await
+    }
+}
+
+impl Secured {
+    async fn over(stream: TlsStream<TcpStream>) -> io::Result<Self> {
+        let (_, session) = stream.get_ref();
+        let version = session.protocol_version();
+        let certificate = session.peer_certificates().expect("certificates")[0].clone();
+        let is_http2 = session.alpn_protocol() == Some(b"h2");
+        let stream = TokioIo::new(stream);
+        let sender = if is_http2 {
+            let (sender, connection) = http2::handshake(TokioExecutor::new(), stream)
+                .await
+                .map_err(io::Error::other)?;
+            // How it ends shows in what is sent over it.
+            tokio::spawn(async move { drop(connection.await) });
+            Sender::Http2(sender)
+        } else {
+            let (sender, connection) = http1::handshake(stream).await.map_err(io::Error::other)?;
+            tokio::spawn(async move { drop(connection.await) });
+            Sender::Http1(sender)
+        };
+        Ok(Self {
+            sender,
+            version,
+            certificate,
+        })
+    }
+
+    /// What is spoken.
+    pub(crate) fn protocol(&self) -> &'static str {
+        match self.sender {
+            Sender::Http1(_) => "http/1.1",
+            Sender::Http2(_) => "h2",
+        }
+    }
+
+    /// Sends a request as it is.
+    pub(crate) async fn send(&mut self, request: Request<Body>) -> hyper::Result<Answer> {
+        let response: Response<Incoming> = match &mut self.sender {
+            Sender::Http1(sender) => {
+                sender.ready().await?;
+                sender.send_request(request).await?
+            }
+            Sender::Http2(sender) => sender.send_request(request).await?,
+        };
+        Ok(Answer::of(response.map(Body::new)).await)
+    }
+
+    pub(crate) async fn get(&mut self, path: &str) -> hyper::Result<Answer> {
+        let request = Request::get(format!("https://{HOST}{path}")).header("host", HOST);
+        self.send(request.body(Body::empty()).expect("a request"))
+            .await
+    }
+}
+
+/// The certificate in a PEM text.
+pub(crate) fn certificate(pem: &str) -> CertificateDer<'static> {
+    CertificateDer::from_pem_slice(pem.as_bytes()).expect("a certificate")
+}
