@@ -28,7 +28,7 @@ async fn every_page_is_right_when_there_is_something_of_everything() {
 #[tokio::test]
 async fn names_that_mean_harm_are_shown_as_text() {
     let sample = Sample::new(Names::Hostile).await;
-    let scenes = scenes::of(&sample).await;
+    let scenes = scenes::with_names(&sample).await;
     let pages = shown(&sample.world, scenes).await;
     for (name, page) in &pages {
         for harm in ["<script", "<b>R"] {

@@ -47,7 +47,7 @@ async fn no_name_is_too_long_for_the_screen() {
         width: 320,
         scheme: "light",
     };
-    for scene in scenes::of(&sample).await {
+    for scene in scenes::with_names(&sample).await {
         chromium.see(&scene).await;
         for look in [LOOKS[0], phone] {
             chromium.look(look).await;
