@@ -1,9 +1,11 @@
-//! What is left in the memory of the process once a payload has been answered: nothing.
+//! The memory of the process: how much it takes, and that nothing of a payload is left in it.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::FileExt as _;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -54,50 +56,120 @@ fn count(process: u32, needle: &[u8]) -> Option<usize> {
     Some(found.sum())
 }
 
+/// A service that runs, a destination with a policy for each family of keys, and a caller's key.
+struct House {
+    service: Process,
+    policies: [Value; 2],
+    key: String,
+    _site: Site,
+}
+
+impl House {
+    async fn open() -> Self {
+        let site = Site::new().await;
+        let service = Process::start(&site).await;
+        let destination = service.post(
+            "/admin/services",
+            &json!({ "name": "destination", "tier": "professional" }),
+        )["id"]
+            .clone();
+        for algorithm in ["RSA-2048", "P-256"] {
+            let key = json!({ "serviceId": destination, "name": "key", "algorithm": algorithm, "generate": true });
+            assert_eq!(service.post("/admin/keys", &key)["status"], "active");
+        }
+        let policies = ["RSA-OAEP-256", "ECDH-ES+A256KW"].map(|alg| {
+            let policy = json!({ "name": alg, "destinationServiceId": destination, "alg": alg });
+            service.post("/admin/policies", &policy)["policyNumber"].clone()
+        });
+        let key = json!({ "name": "key", "type": "live", "serviceId": destination });
+        let key = service.post("/admin/api-keys", &key)["secret"]
+            .as_str()
+            .expect("a key")
+            .to_owned();
+        Self {
+            service,
+            policies,
+            key,
+            _site: site,
+        }
+    }
+
+    fn ask(&self, path: &str, body: &str) -> Value {
+        ask(&self.service, &self.key, path, body)
+    }
+
+    fn protect(&self, payload: &str, policy: &Value) -> Value {
+        let body = format!(r#"{{"payload":{payload},"policyNumber":{policy}}}"#);
+        self.ask("/api/v1/protect", &body)
+    }
+
+    fn unprotect(&self, jwe: &Value, policy: &Value) -> Value {
+        let body = json!({ "jwe": jwe, "policyNumber": policy });
+        self.ask("/api/v1/unprotect", &body.to_string())
+    }
+}
+
 #[tokio::test]
 async fn a_payload_leaves_nothing_behind() {
-    let site = Site::new().await;
-    let admin = site.admin_key().to_owned();
-    let service = Process::start(&site).await;
-    let make = |path: &str, body: Value| ask(&service, &admin, path, &body.to_string());
-    let destination = make("/admin/services", json!({ "name": "destination" }))["id"].clone();
-    for algorithm in ["RSA-2048", "P-256"] {
-        let key = json!({ "serviceId": destination, "name": "key", "algorithm": algorithm, "generate": true });
-        assert_eq!(make("/admin/keys", key)["status"], "active");
-    }
-    let numbers = ["RSA-OAEP-256", "ECDH-ES+A256KW"].map(|alg| {
-        let policy = json!({ "name": alg, "destinationServiceId": destination, "alg": alg });
-        make("/admin/policies", policy)["policyNumber"].clone()
-    });
-    let key = json!({ "name": "key", "type": "live", "serviceId": destination });
-    let key = make("/admin/api-keys", key)["secret"]
-        .as_str()
-        .expect("a key")
-        .to_owned();
-
+    let house = House::open().await;
     let canary = format!("canary-{:032x}", rand::random::<u128>());
-    for number in numbers {
+    for policy in &house.policies {
         // Short and long, as a value and behind an escape.
         for payload in [
             format!("{{\"a\":\"{canary}\"}}"),
             format!("[\"\\u0041\", \"{canary}\", \"{}\"]", canary.repeat(5_000)),
         ] {
-            let body = format!(r#"{{"payload":{payload},"policyNumber":{number}}}"#);
-            let protected = ask(&service, &key, "/api/v1/protect", &body);
-            let body = json!({ "jwe": protected["jwe"], "policyNumber": number }).to_string();
-            let opened = ask(&service, &key, "/api/v1/unprotect", &body);
+            let protected = house.protect(&payload, policy);
+            let opened = house.unprotect(&protected["jwe"], policy);
             assert!(opened["payload"].to_string().contains(&canary), "{opened}");
         }
     }
-    let process = service.id();
+    let process = house.service.id();
     if count(process, canary.as_bytes()).is_none() {
         assert!(!rustix::process::geteuid().is_root());
         return;
     }
     // The log proves that the search finds what is there.
     assert!(count(process, b"sealward").is_some_and(|found| found > 0));
-    within(Duration::from_secs(5), async || {
+    within(Duration::from_secs(60), async || {
         count(process, canary.as_bytes()) == Some(0)
     })
     .await;
+}
+
+/// Sixty-four callers at once, each with a payload whose envelope is as large as a body may be.
+#[tokio::test]
+async fn a_full_house_takes_less_than_400_mib() {
+    const CALLERS: usize = 64;
+    let house = House::open().await;
+    let policy = &house.policies[1];
+    let payload = format!("\"{}\"", "x".repeat(750 << 10));
+    let begin = Barrier::new(CALLERS);
+    let opened = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..CALLERS {
+            scope.spawn(|| {
+                begin.wait();
+                let protected = house.protect(&payload, policy);
+                let answer = house.unprotect(&protected["jwe"], policy);
+                if answer["payload"].to_string() == payload {
+                    opened.fetch_add(1, Ordering::Relaxed);
+                } else {
+                    // A slow machine may not be done with all of them in time, and says so.
+                    assert!(answer["error"]["code"].is_string());
+                }
+            });
+        }
+    });
+    assert_ne!(opened.into_inner(), 0);
+    let peak = peak_kib(house.service.id());
+    assert!(peak < 400 << 10, "{peak} KiB");
+}
+
+/// The most memory the process had at any time.
+fn peak_kib(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).expect("its status");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let number = line.expect("a peak").trim().trim_end_matches(" kB");
+    number.parse().expect("a number")
 }
