@@ -19,7 +19,8 @@ pub(super) fn read_one(text: &str) -> Result<Block, Problem> {
         _ => return Err(malformed("holds several PEM blocks; exactly one is taken")),
     }
     let broken = || malformed("is not well-formed PEM");
-    let mut decoder = Decoder::new_detect_wrap(text.as_bytes()).map_err(|_| broken())?;
+    // Empty lines at the end are left there by many a tool.
+    let mut decoder = Decoder::new_detect_wrap(text.trim_end().as_bytes()).map_err(|_| broken())?;
     let mut bytes = Zeroizing::new(vec![0; decoder.remaining_len()]);
     decoder.decode(&mut bytes).map_err(|_| broken())?;
     Ok(Block {
@@ -59,6 +60,8 @@ mod tests {
     fn other_line_endings_and_widths_are_read() {
         let one = write("PUBLIC KEY", &[7; 100]);
         assert!(read_one(&one.replace('\n', "\r\n")).is_ok());
+        assert!(read_one(&format!("{one}\n \r\n")).is_ok());
+        assert!(read_one(one.trim_end()).is_ok());
         let body: String = one.lines().filter(|line| !line.starts_with('-')).collect();
         let flat = format!("-----BEGIN PUBLIC KEY-----\n{body}\n-----END PUBLIC KEY-----\n");
         assert_eq!(read_one(&flat).unwrap().bytes.as_slice(), [7; 100]);
