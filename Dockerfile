@@ -1,41 +1,46 @@
 # The service on a glibc base, because the PKCS#11 modules of HSM vendors are built against glibc.
 #
-#   docker build -t sealward .                  for production: bring the vendor's module
-#   docker build -t sealward:dev --target dev . with SoftHSM2, for trying out only
+#   docker build --tag sealward .                   for production: bring the vendor's module
+#   docker build --tag sealward:dev --target dev .  with SoftHSM2, for trying out only
+#
+# It runs as user 10001 and writes nothing: run it with a read-only root. The bases are pinned to
+# releases; to pin them to what you have reviewed: --build-arg DEBIAN=debian@sha256:…
 
-FROM rust:1.95-slim-bookworm AS build
-RUN apt-get update \
- && apt-get install --yes --no-install-recommends cmake g++ make perl \
- && rm -rf /var/lib/apt/lists/*
+ARG RUST=rust:1.95.0-slim-bookworm
+ARG DEBIAN=debian:12.11-slim
+
+FROM ${RUST} AS build
 WORKDIR /build
-COPY Cargo.toml Cargo.lock ./
-COPY hsm hsm
-COPY migrations migrations
-COPY src src
-COPY tests tests
+COPY . .
 RUN cargo build --release --locked --bin sealward
 
-FROM debian:bookworm-slim AS base
+FROM ${DEBIAN} AS base
+# Versions of packages are those of the pinned release and its security updates.
+# hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends ca-certificates \
  && rm -rf /var/lib/apt/lists/* \
- && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin sealward
+ && groupadd --system --gid 10001 sealward \
+ && useradd --system --uid 10001 --gid 10001 --no-create-home --shell /usr/sbin/nologin sealward
 COPY --from=build /build/target/release/sealward /usr/local/bin/sealward
 ENV SEALWARD_CONFIG=/etc/sealward/sealward.toml
-EXPOSE 8080
+EXPOSE 8443
 STOPSIGNAL SIGTERM
 
 FROM base AS dev
+# hadolint ignore=DL3008
 RUN apt-get update \
- && apt-get install --yes --no-install-recommends bsdutils softhsm2 util-linux \
- && rm -rf /var/lib/apt/lists/*
+ && apt-get install --yes --no-install-recommends bsdutils openssl softhsm2 util-linux \
+ && rm -rf /var/lib/apt/lists/* \
+ && install -d -o 10001 -g 10001 -m 700 /var/lib/sealward/secrets /var/lib/sealward/token
 COPY softhsm /usr/local/share/sealward/softhsm
-RUN install -d -o sealward -g sealward -m 700 /var/lib/sealward
-USER 10001
+COPY deploy /usr/local/share/sealward/deploy
+USER 10001:10001
 ENV SOFTHSM2_CONF=/var/lib/sealward/token/softhsm2.conf
-ENTRYPOINT ["/bin/sh", "-c", "/usr/local/share/sealward/softhsm/make-token /var/lib/sealward/token sealward && exec sealward serve"]
+ENTRYPOINT ["/usr/local/share/sealward/deploy/container/start"]
+CMD ["serve"]
 
 FROM base AS production
-USER 10001
+USER 10001:10001
 ENTRYPOINT ["sealward"]
 CMD ["serve"]

@@ -8,6 +8,9 @@ check() {
     need_cargo
     need_packages "$packages_to_check"
     examine shellcheck every_script
+    need_linters
+    examine dockerfile "$linters/bin/hadolint" Dockerfile
+    examine compose "$linters/bin/check-jsonschema" --builtin-schema vendor.compose-spec compose.yaml
     examine fmt cargo fmt --all --check
     examine clippy cargo clippy "${cargo_noise[@]}" --workspace --all-targets --locked -- -D warnings
     examine doc env RUSTDOCFLAGS='-D warnings' cargo doc "${cargo_noise[@]}" \
@@ -36,6 +39,26 @@ every_script() {
     local scripts
     mapfile -t scripts < <(grep -rlIE --exclude-dir={target,.git,.dev} '^#!.*\b(ba)?sh$' . | sort)
     shellcheck --external-sources --check-sourced --source-path=SCRIPTDIR "${scripts[@]}"
+}
+
+# Linters from PyPI, in an environment of their own, once for each set of versions.
+need_linters() {
+    linters=$cache/tools/linters-$(sha256sum <deploy/dev/linters.txt | head -c 16)
+    [ ! -f "$linters/whole" ] || return 0
+    run install_linters "$linters" || die "the linters could not be installed"
+    stage linters "installed into $linters"
+}
+
+install_linters() {
+    local folder=$1
+    mkdir -p "$cache/tools"
+    exec 8>"$cache/tools/lock"
+    flock 8
+    [ ! -f "$folder/whole" ] || return 0
+    rm -rf "$folder"
+    python3 -m venv "$folder"
+    "$folder/bin/pip" install --quiet --disable-pip-version-check -r deploy/dev/linters.txt
+    touch "$folder/whole"
 }
 
 # The database of advisories is fetched anew each time; a machine may have no way to it.

@@ -14,6 +14,7 @@ softhsm2         /usr/lib/softhsm/libsofthsm2.so        a PKCS#11 token in softw
 packages_to_test="$packages_to_run
 chromium         chromium                               the dashboard is clicked through in it
 chromium-driver  chromedriver                           drives it
+haproxy          /usr/sbin/haproxy                      balances the load of docs/operations.md
 libclang-dev     /usr/lib/llvm-*/lib/libclang.so        bindgen, for the OpenSSL in kryoptic
 libsqlite3-dev   /usr/include/sqlite3.h                 kryoptic keeps its objects there
 nodejs           node                                   runs jose, for envelopes, and html-validate, for pages
@@ -23,6 +24,7 @@ pkg-config       pkg-config                             finds SQLite for kryopti
 python3-venv     /usr/lib/python3*/ensurepip            jwcrypto and joserfc, likewise
 "
 packages_to_check="$packages_to_build
+python3-venv     /usr/lib/python3*/ensurepip            hadolint and check-jsonschema
 shellcheck       shellcheck                             reads these scripts
 "
 

@@ -1,0 +1,135 @@
+//! The images that the `Dockerfile` makes.
+
+use super::dockerfile::{Dockerfile, Stage};
+use super::{assert_is_a_command, read, settings, top};
+
+/// Where images carry what they take from the repository, beside the program.
+const SHARE: &str = "/usr/local/share/sealward/";
+
+#[test]
+fn every_base_is_pinned_to_a_release() {
+    let file = Dockerfile::read();
+    for stage in &file.stages {
+        if file.stages.iter().any(|other| other.name == stage.base) {
+            continue;
+        }
+        let name = stage.base.trim_start_matches("${").trim_end_matches('}');
+        let (_, tag) = file.arguments[name].split_once(':').expect("a tag");
+        let numbers = tag.split('-').next().expect("a version").split('.');
+        assert!(numbers.clone().count() >= 2, "{tag} is no release");
+        assert!(numbers.clone().all(|number| number.parse::<u32>().is_ok()));
+    }
+    let wanted = read("Cargo.toml");
+    let wanted = wanted
+        .lines()
+        .find_map(|line| line.strip_prefix("rust-version = "));
+    let version = |text: &str| -> Vec<u32> {
+        let numbers = text.trim_matches('"').split('.');
+        numbers
+            .map(|number| number.parse().expect("a number"))
+            .collect()
+    };
+    let (_, tag) = file.arguments["RUST"].split_once(':').expect("a tag");
+    let built_with = tag.split('-').next().expect("a version");
+    assert!(version(built_with) >= version(wanted.expect("a version")));
+}
+
+#[test]
+fn nothing_runs_as_root_and_softhsm_is_for_trying_out() {
+    let file = Dockerfile::read();
+    for name in ["dev", "production"] {
+        let stage = file.stage(name);
+        assert_eq!(stage.last("USER"), Some("10001:10001"), "{name}");
+        let last = stage.instructions.iter().rposition(|(it, _)| it == "RUN");
+        let user = stage.instructions.iter().position(|(it, _)| it == "USER");
+        assert!(
+            last < user,
+            "{name} runs something after it has given up root"
+        );
+    }
+    assert_eq!(file.stages.last().expect("a stage").name, "production");
+    let softhsm = |stage: &&Stage| {
+        stage
+            .instructions
+            .iter()
+            .any(|(_, rest)| rest.contains("softhsm"))
+    };
+    assert!(!file.lineage("production").iter().any(softhsm));
+    assert!(file.lineage("dev").iter().any(softhsm));
+}
+
+#[test]
+fn what_is_copied_and_run_is_there() {
+    let file = Dockerfile::read();
+    let mut made = vec!["/usr/local/bin/sealward".to_owned()];
+    for stage in &file.stages {
+        for copy in stage.all("COPY") {
+            let words: Vec<&str> = copy.split_whitespace().collect();
+            if let ["--from=build", program, place] = words[..] {
+                assert_eq!(
+                    (program, place),
+                    ("/build/target/release/sealward", made[0].as_str())
+                );
+            } else if let [source, place] = words[..] {
+                assert!(top().join(source).exists(), "{copy}");
+                made.push(place.to_owned());
+            }
+        }
+    }
+    let entry = file.stage("dev").words("ENTRYPOINT").join(" ");
+    let script = entry.strip_prefix(SHARE).expect("a script of ours");
+    assert!(top().join(script).exists(), "{entry}");
+    assert!(
+        made.iter().any(|place| entry.starts_with(place.as_str())),
+        "{entry}"
+    );
+
+    let production = file.stage("production");
+    let command = [production.words("ENTRYPOINT"), production.words("CMD")].concat();
+    assert_is_a_command(&command);
+    let trial = ["sealward".to_owned()]
+        .into_iter()
+        .chain(file.stage("dev").words("CMD"));
+    assert_is_a_command(&trial.collect::<Vec<_>>());
+}
+
+#[test]
+fn the_trial_image_has_what_its_scripts_call() {
+    let file = Dockerfile::read();
+    let packages = file.stage("dev").packages();
+    for script in [
+        "softhsm/make-token",
+        "deploy/make-certificates",
+        "deploy/container/start",
+    ] {
+        let text = read(script);
+        for (program, package) in [
+            ("softhsm2-util", "softhsm2"),
+            ("flock", "util-linux"),
+            ("script -", "bsdutils"),
+            ("openssl", "openssl"),
+        ] {
+            assert!(
+                !text.contains(program) || packages.contains(&package),
+                "{script} calls {program}, and {package} is not installed"
+            );
+        }
+    }
+    let conf = file.stage("dev").last("ENV").expect("where the token is");
+    let token = conf
+        .strip_prefix("SOFTHSM2_CONF=")
+        .expect("its configuration");
+    let token = token
+        .strip_suffix("/softhsm2.conf")
+        .expect("the name that make-token gives it");
+    let made = file.stage("dev").all("RUN").any(|run| run.contains(token));
+    assert!(made, "nobody makes {token}");
+}
+
+#[test]
+fn the_exposed_port_is_the_one_it_listens_on() {
+    let file = Dockerfile::read();
+    let exposed = file.stage("base").last("EXPOSE").expect("a port");
+    let listen = settings("deploy/compose/sealward.toml").http.listen;
+    assert_eq!(exposed, listen.port().to_string());
+}
