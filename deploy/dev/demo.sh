@@ -18,10 +18,16 @@ read_env() {
     SEALWARD_POLICY=DEMO
 }
 
+# What a person's shell needs. Settings and address are for every program; keys stay in the shell.
 write_env() {
-    printf '%s=%s\n' SEALWARD_URL "$url" SEALWARD_ADMIN_KEY "$SEALWARD_ADMIN_KEY" \
-        SEALWARD_API_KEY "$SEALWARD_API_KEY" SEALWARD_POLICY "$SEALWARD_POLICY" |
-        write_privately env
+    {
+        printf 'export SEALWARD_CONFIG=%q SOFTHSM2_CONF=%q SEALWARD_URL=%q\n' \
+            "$state/sealward.toml" "$state/token/softhsm2.conf" "$url"
+        # shellcheck disable=SC2016 # expanded by the person's shell
+        printf 'PATH=%q:$PATH\n' "$(dirname "$program")"
+        printf '%s=%s\n' SEALWARD_ADMIN_KEY "$SEALWARD_ADMIN_KEY" \
+            SEALWARD_API_KEY "$SEALWARD_API_KEY" SEALWARD_POLICY "$SEALWARD_POLICY"
+    } | write_privately env
 }
 
 # admin METHOD PATH [BODY]: what the management API answers, or the end with its refusal.

@@ -101,6 +101,11 @@ impl Site {
         )
     }
 
+    /// Where all of it is.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     pub(crate) fn settings(&self) -> PathBuf {
         self.folder.join("sealward.toml")
     }

@@ -18,7 +18,7 @@ pub(crate) use self::answer::Answer;
 pub(crate) use self::authority::{Authority, Papers};
 pub(crate) use self::destination::{Destination, OPERATIONS, PROTECT, UNPROTECT, jwe};
 pub(crate) use self::people::Person;
-pub(crate) use self::postgres::Database;
+pub(crate) use self::postgres::{Database, superuser};
 pub(crate) use self::proxy::Proxy;
 pub(crate) use self::scratch::Scratch;
 pub(crate) use self::secure_client::{HOST, SecureClient, certificate};

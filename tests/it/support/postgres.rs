@@ -84,6 +84,21 @@ impl Drop for Database {
     }
 }
 
+/// The variables by which Postgres's own programs reach the cluster as its superuser.
+pub(crate) fn superuser() -> Vec<(&'static str, String)> {
+    let url = cluster().to_url_lossy();
+    let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
+    vec![
+        ("PGHOST", text(url.host_str())),
+        (
+            "PGPORT",
+            url.port().map(|port| port.to_string()).unwrap_or_default(),
+        ),
+        ("PGUSER", url.username().to_owned()),
+        ("PGPASSWORD", text(url.password())),
+    ]
+}
+
 #[allow(
     clippy::disallowed_methods,
     reason = "the tests have no settings but this one"

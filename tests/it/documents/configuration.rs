@@ -1,0 +1,187 @@
+//! `docs/configuration.md`: the reference is written from the settings themselves, and every
+//! example in it is accepted by them.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use sealward::settings::{Environment, Settings, schema};
+use serde_json::{Map, Value};
+
+use super::markdown::{Document, top};
+
+const PAGE: &str = "docs/configuration.md";
+/// What stands above this line is written by people.
+const MARK: &str = "<!-- Written by the tests from src/settings; see ARCHITECTURE.md. -->\n";
+/// A variable that makes the test write the page instead of holding it to the settings.
+const WRITE: &str = "SEALWARD_TEST_WRITE";
+
+#[test]
+fn the_reference_is_that_of_the_settings() {
+    let page = Document::read(PAGE).text;
+    let (by_people, _) = page.split_once(MARK).expect("the mark of what is written");
+    let current = format!("{by_people}{MARK}{}", reference());
+    if must_write() {
+        fs::write(top().join(PAGE), &current).expect("write the page");
+        return;
+    }
+    assert!(
+        page == current,
+        "{PAGE} is not current: write it anew with\n    {WRITE}=1 cargo test --test it the_reference"
+    );
+}
+
+#[test]
+fn every_example_of_settings_is_accepted() {
+    let mut tried = 0;
+    for document in super::markdown::all() {
+        for block in document.blocks() {
+            if block.words != ["toml", "settings"] {
+                continue;
+            }
+            let place = format!("{}:{}", document.path.display(), block.line);
+            let file = temporary(&block.text);
+            let loaded = Settings::load(Some(&file), &Environment::default());
+            fs::remove_file(&file).expect("remove the example");
+            assert!(loaded.is_ok(), "{place}: {}", loaded.unwrap_err());
+            tried += 1;
+        }
+    }
+    assert!(tried > 0, "there is no example of settings any more");
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "asked for by a person, not a setting"
+)]
+fn must_write() -> bool {
+    std::env::var_os(WRITE).is_some()
+}
+
+fn temporary(text: &str) -> PathBuf {
+    let name = format!("sealward-example-{:032x}.toml", rand::random::<u128>());
+    let file = std::env::temp_dir().join(name);
+    fs::write(&file, text).expect("write the example");
+    file
+}
+
+/// The page below the mark.
+fn reference() -> String {
+    let mut page = String::new();
+    section(&mut page, &mut Vec::new(), &schema().to_value());
+    page
+}
+
+fn members(schema: &Value) -> &Map<String, Value> {
+    schema["properties"].as_object().expect("members")
+}
+
+/// One table of the settings file, and after it the tables inside.
+fn section<'s>(page: &mut String, path: &mut Vec<&'s str>, schema: &'s Value) {
+    let name = path.join(".");
+    let (sections, rows): (Vec<_>, Vec<_>) = members(schema)
+        .iter()
+        .partition(|(_, member)| is_table(member));
+    let _ = match path.as_slice() {
+        [] => writeln!(page, "\n## At the top\n"),
+        [_] => writeln!(page, "\n## `[{name}]`\n"),
+        _ => writeln!(page, "\n### `[{name}]`\n"),
+    };
+    if let Some(about) = words(schema).filter(|_| !path.is_empty()) {
+        let _ = writeln!(page, "{about}\n");
+    }
+    table(page, &rows, &[]);
+    for (list, member) in rows {
+        let Some(item) = member.get("items").filter(|item| is_table(item)) else {
+            continue;
+        };
+        let required = item["required"].as_array().cloned().unwrap_or_default();
+        let _ = writeln!(page, "\n### `[[{name}.{list}]]`\n");
+        table(page, &members(item).iter().collect::<Vec<_>>(), &required);
+    }
+    for (inner, member) in sections {
+        path.push(inner);
+        section(page, path, member);
+        path.pop();
+    }
+}
+
+fn table(page: &mut String, rows: &[(&String, &Value)], required: &[Value]) {
+    let _ = writeln!(page, "| setting | takes | left out | what it is |");
+    let _ = writeln!(page, "|---|---|---|---|");
+    for (name, member) in rows {
+        let left_out = match member.get("default") {
+            _ if required.iter().any(|it| it == name.as_str()) => "must be given".to_owned(),
+            None | Some(Value::Null) => "none".to_owned(),
+            Some(Value::Array(list)) if list.is_empty() => "none".to_owned(),
+            Some(value) => format!("`{value}`"),
+        };
+        let about = words(member).unwrap_or_else(|| panic!("{name} says nothing of itself"));
+        let takes = takes(member);
+        let _ = writeln!(page, "| `{name}` | {takes} | {left_out} | {about} |");
+    }
+}
+
+fn is_table(schema: &Value) -> bool {
+    schema.get("properties").is_some()
+}
+
+/// What kind of value a setting takes, for people.
+fn takes(schema: &Value) -> String {
+    let choices = ["oneOf", "anyOf"].iter().find_map(|name| schema.get(*name));
+    if let Some(ways) = choices.and_then(Value::as_array) {
+        let ways: Vec<&Value> = ways.iter().filter(|way| way["type"] != "null").collect();
+        if let [only] = ways.as_slice() {
+            return takes(only);
+        }
+        if ways.iter().all(|way| way.get("const").is_some()) {
+            let names: Vec<String> = ways
+                .iter()
+                .map(|way| format!("`{}`", way["const"]))
+                .collect();
+            return names.join(", ");
+        }
+        if ways
+            .iter()
+            .any(|way| way.pointer("/properties/credential").is_some())
+        {
+            return "[a secret](#secrets)".to_owned();
+        }
+    }
+    let kind = match &schema["type"] {
+        Value::String(kind) => kind.as_str(),
+        Value::Array(kinds) => kinds
+            .iter()
+            .filter_map(Value::as_str)
+            .find(|kind| *kind != "null")
+            .unwrap_or_default(),
+        _ => "",
+    };
+    match (kind, schema["format"].as_str()) {
+        (_, Some("length of time")) => "a length of time".to_owned(),
+        ("string", _) => "text".to_owned(),
+        ("boolean", _) => "`true`, `false`".to_owned(),
+        ("integer" | "number", _) => "a number".to_owned(),
+        ("array", _) if is_table(&schema["items"]) => "tables, see below".to_owned(),
+        ("array", _) => format!("a list of {}", takes(&schema["items"])),
+        _ => panic!("what does this take? {schema}"),
+    }
+}
+
+/// What a setting says of itself, as a cell of a table; for a choice, what each way means too.
+fn words(schema: &Value) -> Option<String> {
+    let mut about = schema["description"].as_str()?.to_owned();
+    let ways = schema.get("oneOf").and_then(Value::as_array);
+    for way in ways.into_iter().flatten() {
+        if let (Some(name), Some(means)) = (way.get("const"), way["description"].as_str()) {
+            let _ = write!(about, " `{name}`: {means}");
+        }
+    }
+    Some(
+        about
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .replace('|', "\\|"),
+    )
+}

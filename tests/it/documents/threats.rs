@@ -1,0 +1,51 @@
+//! What SECURITY.md claims is shown by tests that there are.
+
+use std::fs;
+use std::path::Path;
+
+use super::markdown::{Document, code_spans, top};
+
+#[test]
+fn every_defence_names_a_test_that_shows_it() {
+    let document = Document::read("SECURITY.md");
+    let rows = document.rows_under("What is protected, and from whom");
+    assert!(rows.len() > 10, "the table of threats is gone");
+    let mut wrong = Vec::new();
+    for row in rows {
+        let [_, tried, _, shown] = row.as_slice() else {
+            panic!("a row has four cells: {row:?}");
+        };
+        let spans: Vec<&str> = code_spans(shown).collect();
+        if spans.is_empty() {
+            wrong.push(format!("{tried}: no test is named"));
+        }
+        for span in spans {
+            let fault = match span.split_once("::") {
+                Some((file, test)) => missing_test(Path::new(file), test),
+                None => (!top().join(span).exists()).then(|| "is not there".to_owned()),
+            };
+            wrong.extend(fault.map(|fault| format!("{tried}: {span} {fault}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Why `file` has no test of that name, if it has none.
+fn missing_test(file: &Path, name: &str) -> Option<String> {
+    let Ok(source) = fs::read_to_string(top().join(file)) else {
+        return Some("names a file that is not there".to_owned());
+    };
+    let lines: Vec<&str> = source.lines().map(str::trim).collect();
+    let declared = [format!("fn {name}("), format!("async fn {name}(")];
+    let place = lines
+        .iter()
+        .position(|line| declared.iter().any(|start| line.starts_with(start)));
+    let Some(place) = place else {
+        return Some("names a function that is not there".to_owned());
+    };
+    let attributes = lines[..place].iter().rev();
+    let is_test = attributes
+        .take_while(|line| line.starts_with("#[") || line.starts_with("//"))
+        .any(|line| line.contains("test"));
+    (!is_test).then(|| "is no test".to_owned())
+}
