@@ -10,7 +10,7 @@ import schemathesis
 
 WORLD = json.loads(os.environ["SEALWARD_WORLD"])
 """Ids by their prefix: `referred`, of what requests are to name; `changed`, of what may be changed and
-deleted. And `kept`, a list: what the run itself stands on."""
+deleted. And a list, `kept`: what names the things that the run itself stands on."""
 
 ID = re.compile(r"^(svc|pol|key|ak)_[0-7][0-9a-hjkmnp-tv-z]{25}$")
 
@@ -23,6 +23,7 @@ a key, and an envelope that does not open."""
 
 answers = defaultdict(Counter)
 envelopes = []
+known = {*WORLD["kept"], *WORLD["changed"].values()}
 
 
 @schemathesis.hook
@@ -45,10 +46,10 @@ def before_call(context, case, kwargs):
 def real(value, kind):
     """The same with ids of the right form turned into those of what there is."""
     if isinstance(value, str):
+        if kind == "changed" and value in WORLD["kept"]:
+            return WORLD["changed"].get(value.split("_")[0], WORLD["changed"]["pol"])
         form = ID.match(value)
-        if value in WORLD["kept"] and kind == "referred" or not form:
-            return value
-        return WORLD[kind].get(form[1], value)
+        return WORLD[kind].get(form[1], value) if form and value not in known else value
     if isinstance(value, list):
         return [real(item, kind) for item in value]
     if isinstance(value, dict):
@@ -65,6 +66,8 @@ def quick(order):
 @schemathesis.hook
 def after_call(context, case, response):
     answers[operation_id(case)][response.status_code] += 1
+    if response.status_code == 201:
+        known.add(response.json().get("id"))
     if operation_id(case) == "protect" and response.status_code == 200:
         envelopes.extend(jwe for jwe in [response.json().get("jwe")] if jwe)
 

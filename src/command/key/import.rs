@@ -11,8 +11,10 @@ use crate::command::Failure;
 use crate::keys::Mechanism;
 use crate::material::PublicKey;
 
-/// Imports a key over the API. It is wrapped on this machine for a wrapping key that the token has
-/// made for this once; neither the network nor the service sees it.
+/// Import a key over the API: ask for a wrapping key, wrap, send.
+///
+/// The key is wrapped on this machine for a wrapping key that the token has made for this once;
+/// neither the network nor the service sees it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -31,7 +33,7 @@ pub(super) struct Arguments {
     /// What kind of key it is; needed for --secret.
     #[arg(long)]
     algorithm: Option<String>,
-    /// How to wrap.
+    /// How to wrap: RSA_OAEP_SHA256_AES_KWP, or RSA_OAEP_SHA1_AES_KWP for tokens that lack it.
     #[arg(long, value_name = "NAME", value_parser = mechanism, default_value = "RSA_OAEP_SHA256_AES_KWP")]
     mechanism: Mechanism,
     /// Do not make it the active key yet.

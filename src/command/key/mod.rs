@@ -16,9 +16,7 @@ pub(super) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Wrap a key for import. Needs no network, no token and no settings.
     Wrap(wrap::Arguments),
-    /// Import a key: ask for a wrapping key, wrap, send. The token alone can unwrap it.
     Import(import::Arguments),
 }
 

@@ -13,17 +13,17 @@ use crate::command::Failure;
 use crate::keys::Mechanism;
 use crate::material::{Algorithm, PublicKey};
 
-/// Wraps a key so that only the token that made the wrapping key can unwrap it.
+/// Wrap a key so that only the token that made the wrapping key can unwrap it.
 ///
-/// Prints `wrappedKey.ciphertext` in base64. To be run where the key is, which may be a machine
-/// without a network: carry `publicKey` and `mechanism` of POST /admin/keys/import-parameters
+/// Prints `wrappedKey.ciphertext` in base64. Needs no network, no token and no settings, so it can be
+/// run where the key is: carry `publicKey` and `mechanism` of POST /admin/keys/import-parameters
 /// there, and the ciphertext back.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The wrapping key: `publicKey` of the import parameters, in PEM.
     #[arg(long, value_name = "FILE")]
     public_key: PathBuf,
-    /// `mechanism` of the import parameters.
+    /// `mechanism` of the import parameters: RSA_OAEP_SHA256_AES_KWP or RSA_OAEP_SHA1_AES_KWP.
     #[arg(long, value_name = "NAME", value_parser = mechanism)]
     mechanism: Mechanism,
     /// `publicKeySha256` of the import parameters, learned on another way: refuse to wrap with any

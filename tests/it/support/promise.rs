@@ -7,6 +7,7 @@ use axum::http::{Method, StatusCode};
 use boon::{Compiler, SchemaIndex, Schemas};
 use serde::Deserialize as _;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::Answer;
 
@@ -99,14 +100,18 @@ fn compiled(place: &str) -> Arc<Compiled> {
     compiled
 }
 
-/// The body as JSON; none where it has a number that Rust has no number for, as a payload may.
+/// The body as JSON; none where it holds what Rust has no value for, as a payload may: half of a
+/// surrogate pair, a number that is too big.
 fn read(body: &str) -> Option<Value> {
     let mut reader = serde_json::Deserializer::from_str(body);
     reader.disable_recursion_limit();
     match Value::deserialize(&mut reader) {
         Ok(value) => Some(value),
-        Err(error) if error.to_string().starts_with("number out of range") => None,
-        Err(error) => panic!("{error}: {body}"),
+        Err(_) => {
+            let is_json = serde_json::from_str::<&RawValue>(body);
+            is_json.unwrap_or_else(|error| panic!("{error}: {body}"));
+            None
+        }
     }
 }
 
