@@ -12,7 +12,7 @@ use sealward::catalog::Catalog;
 use sealward::clock::{Clock, Entropy};
 use sealward::management::api_keys::{self, ApiKeyDraft};
 use sealward::management::{Actor, Context, Member, Proposal};
-use sealward::server::{Service, listen};
+use sealward::server::{Service, Tls, listen};
 use sealward::settings::{Limits, Settings, Span, Stage};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
@@ -135,12 +135,13 @@ impl World {
     }
 
     /// Listens on a port of its own, for those who do not ask in process; tells the address.
-    pub(crate) async fn served(&self) -> SocketAddr {
+    pub(crate) async fn served(&self, tls: Option<Tls>) -> SocketAddr {
         let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let listener = listen("http.listen", anywhere).await.expect("a port");
         let address = listener.address();
+        let serving = listener.over(tls);
         // It ends with the test's runtime.
-        tokio::spawn(listener.serve(self.service.router(), pending(), Duration::ZERO));
+        tokio::spawn(serving.serve(self.service.router(), pending(), Duration::ZERO));
         address
     }
 

@@ -153,6 +153,7 @@ fn capabilities(home: &Path) -> Value {
     let options = json!({ "binary": named("SEALWARD_TEST_CHROMIUM"), "args": arguments });
     json!({ "capabilities": { "alwaysMatch": {
         "browserName": "chrome",
+        "acceptInsecureCerts": true,
         "goog:chromeOptions": options,
         "timeouts": { "pageLoad": PATIENCE.as_millis(), "script": PATIENCE.as_millis() },
     } } })

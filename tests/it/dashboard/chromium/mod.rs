@@ -7,10 +7,13 @@ mod tour;
 
 use std::sync::Arc;
 
+use sealward::clock::Clock;
+use sealward::server::Tls;
+use sealward::settings::TlsFiles;
 use serde_json::{Value, json};
 
 use self::driver::{Driver, PATIENCE, Refused};
-use crate::support::{World, within};
+use crate::support::{Authority, Scratch, World, within};
 
 /// The name under which WebDriver hands elements over.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
@@ -25,7 +28,23 @@ pub(super) struct Chromium {
 impl Chromium {
     /// Starts one that has been nowhere yet.
     pub(super) async fn start(world: &World) -> Self {
-        let address = format!("http://{}", world.served().await);
+        Self::before(format!("http://{}", world.served(None).await)).await
+    }
+
+    /// The same, over TLS. It takes any certificate.
+    pub(super) async fn start_over_tls(world: &World) -> Self {
+        let folder = Scratch::new();
+        let [certificate, key] = Authority::new().server("127.0.0.1").write(folder.path());
+        let files = TlsFiles {
+            certificate,
+            key,
+            client_ca: None,
+        };
+        let tls = Tls::load(Clock::system(), files).expect("a certificate that was just issued");
+        Self::before(format!("https://{}", world.served(Some(tls)).await)).await
+    }
+
+    async fn before(address: String) -> Self {
         let driver = tokio::task::spawn_blocking(Driver::start).await;
         Self {
             driver: driver.expect("Chromium").into(),
@@ -62,6 +81,17 @@ impl Chromium {
     pub(super) async fn place(&self) -> String {
         let place = self.run("return location.pathname + location.search", &[]);
         place.await.as_str().expect("a place").to_owned()
+    }
+
+    /// The one cookie that it keeps for the dashboard, as it keeps it.
+    pub(super) async fn cookie(&self) -> Value {
+        let driver = self.driver.clone();
+        let kept = tokio::task::spawn_blocking(move || driver.call("GET", "/cookie", &Value::Null));
+        let kept = kept.await.expect("the driver answers").expect("cookies");
+        let [cookie] = kept.as_array().expect("cookies").as_slice() else {
+            panic!("{kept}");
+        };
+        cookie.clone()
     }
 
     /// What the page says.

@@ -93,10 +93,25 @@ async fn an_administrator_sets_an_application_up_watches_it_and_ends_it() {
 }
 
 #[tokio::test]
-async fn a_session_is_over_after_a_while_and_forms_of_others_do_nothing() {
+async fn over_tls_a_session_is_over_after_a_while_and_forms_of_others_do_nothing() {
     let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
     let world = World::at(clock.clone(), Stage::Development).await;
-    let chromium = Chromium::signed_in(&world).await;
+    let chromium = Chromium::start_over_tls(&world).await;
+    chromium.open("/dashboard").await;
+    chromium.sign_in(world.admin_key()).await;
+    let cookie = chromium.cookie().await;
+    let marks = ["name", "path", "secure", "httpOnly", "sameSite", "expiry"];
+    assert_eq!(
+        marks.map(|mark| cookie[mark].clone()),
+        [
+            "__Host-sealward".into(),
+            "/".into(),
+            true.into(),
+            true.into(),
+            "Strict".into(),
+            json!(null)
+        ],
+    );
 
     chromium.open("/dashboard/services/new").await;
     chromium.fill("Name", "forged").await;
