@@ -59,14 +59,10 @@ fn listen(device: &Arc<Device>, seat: &Seat, session: &mut Option<Session>) -> W
     if seat.is_written_off() {
         return Woken::Up;
     }
-    match outcome {
-        Ok(took) => device.serve(took),
-        Err(Silence::Pin(refusal)) => device.give_up(&refusal),
-        Err(Silence::Fault(fault)) => {
-            *session = None;
-            device.trip(&fault);
-            return Woken::Up;
-        }
+    let is_out = matches!(outcome, Err(Silence::Fault(_)));
+    act_on(outcome, device, session);
+    if is_out {
+        return Woken::Up;
     }
     device.alarm.pause(BREATH)
 }
@@ -117,6 +113,12 @@ fn bring_back(
     if seat.is_written_off() {
         return Woken::Up;
     }
+    act_on(outcome, device, session);
+    Woken::Up
+}
+
+/// What follows from the canary's song.
+fn act_on(outcome: Result<Duration, Silence>, device: &Arc<Device>, session: &mut Option<Session>) {
     match outcome {
         Ok(took) => device.serve(took),
         Err(Silence::Pin(refusal)) => device.give_up(&refusal),
@@ -125,7 +127,6 @@ fn bring_back(
             device.trip(&fault);
         }
     }
-    Woken::Up
 }
 
 fn next_pause(pause: Duration) -> Duration {

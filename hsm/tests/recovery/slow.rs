@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use faulty_token::{Fault, Rule};
-use hsm::{Config, ErrorKind, HsmError, Interest, KeyAlgorithm, KeyRef, Purpose, Token};
+use hsm::{Config, Counters, ErrorKind, HsmError, Interest, KeyAlgorithm, KeyRef, Purpose, Token};
 use tokio::task::JoinHandle;
 
-use crate::support::{alone, make, status, until};
+use crate::support::{Rig, alone, make, status, until};
 use crate::{WORKER, hmac_key};
 
 #[test]
@@ -92,9 +92,16 @@ fn a_full_queue_is_busy() {
     });
 }
 
-#[test]
-fn an_operation_whose_caller_went_away_costs_the_token_nothing() {
-    alone(|rig| async move {
+/// A token whose only worker is inside the module, until the rules are lifted.
+struct Occupied {
+    token: Token,
+    key: KeyRef,
+    before: Counters,
+    inside: JoinHandle<Result<Vec<u8>, HsmError>>,
+}
+
+impl Occupied {
+    async fn by(rig: &Rig) -> Self {
         let config = Config {
             workers: 1,
             ..rig.config()
@@ -103,20 +110,47 @@ fn an_operation_whose_caller_went_away_costs_the_token_nothing() {
         let key = hmac_key(&token).await;
         let before = status(&token, "one").counters;
         rig.faults.rules(&[held()]);
-        let first = ask(&token, &key);
-        let begun = || status(&token, "one").counters.operations - before.operations;
-        until("the worker is inside", || begun() == 1).await;
+        let occupied = Self {
+            inside: ask(&token, &key),
+            token,
+            key,
+            before,
+        };
+        until("the worker is inside", || occupied.begun() == 1).await;
+        occupied
+    }
+
+    /// Operations that were begun since.
+    fn begun(&self) -> u64 {
+        status(&self.token, "one").counters.operations - self.before.operations
+    }
+
+    /// Operations that were passed over since because nobody wanted them any more.
+    fn abandoned(&self) -> u64 {
+        status(&self.token, "one").counters.abandoned - self.before.abandoned
+    }
+
+    async fn waits_for(&self, operations: usize) {
+        let waiting = || status(&self.token, "one").queued;
+        until("they wait", || waiting() == operations).await;
+    }
+}
+
+#[test]
+fn an_operation_whose_caller_went_away_costs_the_token_nothing() {
+    alone(|rig| async move {
+        let mut occupied = Occupied::by(&rig).await;
+        let (token, key) = (occupied.token.clone(), occupied.key.clone());
         let waiting: Vec<_> = (0..20).map(|_| ask(&token, &key)).collect();
-        until("they wait", || status(&token, "one").queued == 20).await;
+        occupied.waits_for(20).await;
         for caller in waiting {
             caller.abort();
             assert!(caller.await.unwrap_err().is_cancelled());
         }
         rig.faults.rules(&[]);
-        first.await.unwrap().unwrap();
+        (&mut occupied.inside).await.unwrap().unwrap();
         token.hmac(&key, b"message").await.unwrap();
-        let after = status(&token, "one").counters;
-        assert_eq!((begun(), after.abandoned - before.abandoned), (2, 20));
+        assert_eq!((occupied.begun(), occupied.abandoned()), (2, 20));
         token.close().await;
     });
 }
@@ -124,28 +158,18 @@ fn an_operation_whose_caller_went_away_costs_the_token_nothing() {
 #[test]
 fn a_task_that_nobody_is_interested_in_ends_without_its_operation() {
     alone(|rig| async move {
-        let config = Config {
-            workers: 1,
-            ..rig.config()
-        };
-        let token = Token::open(config).await.unwrap();
-        let key = hmac_key(&token).await;
-        let before = status(&token, "one").counters;
-        rig.faults.rules(&[held()]);
-        let first = ask(&token, &key);
-        let begun = || status(&token, "one").counters.operations - before.operations;
-        until("the worker is inside", || begun() == 1).await;
+        let mut occupied = Occupied::by(&rig).await;
+        let (token, key) = (occupied.token.clone(), occupied.key.clone());
         let (interest, wanted) = (Interest::default(), Interest::default());
         let left = tokio::spawn(interest.in_what(hmac(token.clone(), key.clone())));
-        let kept = tokio::spawn(wanted.in_what(hmac(token.clone(), key.clone())));
-        until("they wait", || status(&token, "one").queued == 2).await;
+        let kept = tokio::spawn(wanted.in_what(hmac(token.clone(), key)));
+        occupied.waits_for(2).await;
         drop(interest);
         rig.faults.rules(&[]);
-        first.await.unwrap().unwrap();
+        (&mut occupied.inside).await.unwrap().unwrap();
         kept.await.unwrap().unwrap();
         assert_eq!(left.await.unwrap().unwrap_err().kind(), ErrorKind::TokenOut);
-        let after = status(&token, "one").counters;
-        assert_eq!((begun(), after.abandoned - before.abandoned), (2, 1));
+        assert_eq!((occupied.begun(), occupied.abandoned()), (2, 1));
         token.close().await;
     });
 }
