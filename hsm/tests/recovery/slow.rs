@@ -54,7 +54,7 @@ fn what_waits_longer_than_the_deadline_is_late_and_never_begun() {
         making.await.unwrap();
         token.hmac(&key, b"message").await.unwrap();
         let after = status(&token, "one").counters;
-        let passed_over = |counted: hsm::Counters| counted.abandoned + counted.late;
+        let passed_over = |counted: Counters| counted.abandoned + counted.late;
         assert_eq!((begun(), passed_over(after) - passed_over(before)), (2, 1));
         token.close().await;
     });
