@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
-use sqlx::PgPool;
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
+use sqlx::{ConnectOptions as _, PgConnection, PgPool};
 
 use crate::settings::{Database, NoCertificates, certificates};
 
@@ -123,6 +123,13 @@ fn host(options: &PgConnectOptions) -> Option<&str> {
     (options.get_socket().is_none() && !host.starts_with('/')).then_some(host)
 }
 
+/// The same, with the rights of the application instead of those of whoever logs in: it may add to
+/// the trails and read them, and neither change nor remove what stands in them.
+#[must_use]
+pub fn as_application(options: PgConnectOptions) -> PgConnectOptions {
+    options.options([("role", "sealward_application")])
+}
+
 /// Connects, having made sure that Postgres answers.
 ///
 /// # Errors
@@ -135,28 +142,48 @@ pub async fn connect(options: &PgConnectOptions, settings: &Database) -> Result<
     // Asked on a connection of its own: a pool would try again until its time is over, and then
     // tell that its time is over instead of what is wrong.
     let answered = tokio::time::timeout(settings.connect_timeout.0, async {
-        use sqlx::{ConnectOptions as _, Connection as _};
+        use sqlx::Connection as _;
         options.connect().await?.close().await
     });
     match answered.await.unwrap_or(Err(sqlx::Error::PoolTimedOut)) {
         Ok(()) => Ok(pool),
-        Err(source) if is_distrust(&source) => Err(Error::Untrusted {
-            place: place(options),
-            source,
-        }),
-        Err(source) => Err(Error::Unreachable {
-            place: place(options),
-            source,
-        }),
+        Err(source) => Err(unreachable(options, source)),
     }
 }
 
-/// Applies the migrations that are missing. Of several instances one does it, the others wait.
+fn unreachable(options: &PgConnectOptions, source: sqlx::Error) -> Error {
+    let place = place(options);
+    if is_distrust(&source) {
+        return Error::Untrusted { place, source };
+    }
+    Error::Unreachable { place, source }
+}
+
+/// Applies the migrations that are missing, as the owner of the schema. Of several instances one
+/// does it, the others wait. Where none is missing, nobody needs the owner's rights.
 ///
 /// # Errors
 /// When one fails, or when the database knows migrations that this binary does not.
-pub async fn migrate(pool: &PgPool) -> Result<(), Error> {
-    Ok(MIGRATIONS.run(pool).await?)
+pub async fn migrate(options: &PgConnectOptions, settings: &Database) -> Result<(), Error> {
+    let connecting = tokio::time::timeout(settings.connect_timeout.0, options.connect());
+    let connected = connecting.await.unwrap_or(Err(sqlx::Error::PoolTimedOut));
+    let mut connection = connected.map_err(|source| unreachable(options, source))?;
+    if !is_up_to_date(&mut connection).await {
+        MIGRATIONS.run(&mut connection).await?;
+    }
+    Ok(())
+}
+
+/// Whether exactly the migrations of this binary have been applied. What cannot be told is not so.
+async fn is_up_to_date(connection: &mut PgConnection) -> bool {
+    let sql = "SELECT version, checksum FROM _sqlx_migrations WHERE success ORDER BY version";
+    let applied: Result<Vec<(i64, Vec<u8>)>, _> = sqlx::query_as(sql).fetch_all(connection).await;
+    applied.is_ok_and(|applied| {
+        let applied = applied.iter().map(|(version, sum)| (*version, &**sum));
+        applied.eq(MIGRATIONS
+            .iter()
+            .map(|step| (step.version, &*step.checksum)))
+    })
 }
 
 /// Whether the database answers within `patience`.

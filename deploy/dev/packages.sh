@@ -21,6 +21,7 @@ nodejs           node                                   runs jose, for envelopes
 npm              npm                                    fetches jose, axe-core and html-validate
 perl             perl                                   configures the OpenSSL in kryoptic
 pkg-config       pkg-config                             finds SQLite for kryoptic
+redis-server     redis-server                           the rate limits that instances share
 python3-venv     /usr/lib/python3*/ensurepip            jwcrypto and joserfc, likewise
 "
 packages_to_check="$packages_to_build

@@ -12,7 +12,8 @@ up() {
         *) die "./dev up takes --detach and nothing else" ;;
     esac
     # These are what this script itself decides.
-    unset SEALWARD_CONFIG SEALWARD_HTTP_LISTEN SEALWARD_DATABASE_URL SEALWARD_DATABASE_PASSWORD SEALWARD_HSM_TOKENS
+    unset SEALWARD_CONFIG SEALWARD_HTTP_LISTEN SEALWARD_DATABASE_URL SEALWARD_DATABASE_PASSWORD \
+        SEALWARD_DATABASE_OWNER_URL SEALWARD_DATABASE_OWNER_PASSWORD SEALWARD_HSM_TOKENS
     need_cargo
     need_packages "$packages_to_run"
     take_state
@@ -51,7 +52,7 @@ stop_what_was_started() {
 }
 
 up_postgres() {
-    local home password
+    local home
     home=$(cluster_home "$state/postgres")
     if cluster_answers "$home"; then
         stage postgres "runs on port $(cat "$home/port")"
@@ -62,11 +63,17 @@ up_postgres() {
         stage postgres "started on port $(cat "$home/port"), data in $home"
     fi
     [ -s "$state/database-password" ] || random_word | write_privately database-password
-    password=$(<"$state/database-password")
+    [ -s "$state/owner-password" ] || random_word | write_privately owner-password
     cluster_sql "$home" <<SQL
-\\set password $password
-select 'create role sealward login' where not exists (select from pg_roles where rolname = 'sealward') \gexec
-alter role sealward password :'password';
+\\set password $(<"$state/database-password")
+\\set owner_password $(<"$state/owner-password")
+select format('create role %I login', name) from unnest(array['sealward', 'sealward_service']) as name
+ where name not in (select rolname from pg_roles) \gexec
+select format('create role %I', name) from unnest(array['sealward_application', 'sealward_retention']) as name
+ where name not in (select rolname from pg_roles) \gexec
+alter role sealward password :'owner_password';
+alter role sealward_service password :'password';
+grant sealward_application, sealward_retention to sealward_service;
 select 'create database sealward owner sealward' where not exists (select from pg_database where datname = 'sealward') \gexec
 SQL
 }
@@ -100,8 +107,11 @@ environment = "development"
 listen = "127.0.0.1:$1"
 
 [database]
-url = "postgres://sealward@127.0.0.1:$(cat "$state/postgres/port")/sealward"
+url = "postgres://sealward_service@127.0.0.1:$(cat "$state/postgres/port")/sealward"
 password = { file = $(toml_string "$state/database-password") }
+# Owns the schema; the service itself works without its rights.
+owner_url = "postgres://sealward@127.0.0.1:$(cat "$state/postgres/port")/sealward"
+owner_password = { file = $(toml_string "$state/owner-password") }
 
 [hsm]
 # SoftHSM2 has no RSA-OAEP with SHA-256.

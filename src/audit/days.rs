@@ -1,12 +1,14 @@
-//! The job that keeps days to write into ahead of time, and makes closed days quick to search.
+//! The job that keeps days to write into ahead of time, makes closed days quick to search, and
+//! retires old ones.
 
 use std::convert::Infallible;
 use std::time::Duration;
 
 use sqlx::PgPool;
 
-use super::store::{self, Failure};
+use super::store::{self, Caretaker, Neglect};
 use crate::clock::{Clock, Timestamp};
+use crate::settings::Audit;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -21,11 +23,28 @@ const SETTLED: Duration = Duration::from_secs(60 * 60);
 const EVERY: Duration = Duration::from_secs(10 * 60);
 const SOON: Duration = Duration::from_secs(10);
 
-/// Looks after the days for as long as it is polled. Several instances do so without harm: what is
-/// there is not made again.
-pub async fn keep_days(clock: Clock, db: PgPool) -> Infallible {
+/// For how long the trail is kept, and what becomes of the days that are not in it any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    days: u32,
+    drop: bool,
+}
+
+impl Retention {
+    /// What the settings say; none where all days are kept.
+    #[must_use]
+    pub fn of(settings: &Audit) -> Option<Self> {
+        Some(Self {
+            days: settings.retention_days?,
+            drop: settings.drop_retired,
+        })
+    }
+}
+
+/// Looks after the days for as long as it is polled. Of several instances one at a time does so.
+pub async fn keep_days(clock: Clock, db: PgPool, retention: Option<Retention>) -> Infallible {
     loop {
-        let pause = match look_after(&db, clock.now()).await {
+        let pause = match look_after(&db, clock.now(), retention).await {
             Ok(()) => EVERY,
             Err(error) => {
                 tracing::warn!(%error, "the days of the audit trail could not be looked after");
@@ -36,10 +55,37 @@ pub async fn keep_days(clock: Clock, db: PgPool) -> Infallible {
     }
 }
 
-async fn look_after(db: &PgPool, now: Timestamp) -> Result<(), Failure> {
-    let days = (0..=AHEAD).map(|ahead| now.plus(DAY * ahead));
-    store::make_days(&mut *db.acquire().await?, days).await?;
-    let settled = now.minus(SETTLED);
-    store::close_days(db, settled).await?;
-    Ok(())
+/// Makes, closes and retires the days that are due, unless another instance is at it.
+///
+/// # Errors
+/// When something is left to do. What was done stays done.
+pub async fn look_after(
+    db: &PgPool,
+    now: Timestamp,
+    retention: Option<Retention>,
+) -> Result<(), Neglect> {
+    let ahead = (0..=AHEAD).map(|days| now.plus(DAY * days));
+    store::make_days(&mut *db.acquire().await?, ahead).await?;
+    let Some(mut caretaker) = Caretaker::appoint(db).await? else {
+        return Ok(());
+    };
+    while let Some(day) = caretaker.close_day(now.minus(SETTLED)).await? {
+        tracing::info!(day, "a day of the audit trail is closed");
+    }
+    if let Some(retention) = retention {
+        let oldest = now.minus(DAY * retention.days);
+        caretaker.may_retire().await?;
+        while let Some(day) = caretaker.detach_day(oldest).await? {
+            tracing::info!(day, "a day was taken out of the audit trail");
+        }
+        while retention.drop
+            && let Some(day) = caretaker.drop_day(oldest).await?
+        {
+            tracing::info!(
+                day,
+                "a day that was taken out of the audit trail is dropped"
+            );
+        }
+    }
+    caretaker.resign().await
 }

@@ -15,10 +15,11 @@ mod store;
 mod strangers;
 pub mod traffic;
 
-pub use self::days::keep_days;
+pub use self::days::{Retention, keep_days, look_after};
 pub use self::entry::Entry;
 pub use self::export::{Export, Format};
-pub use self::query::{Filter, entries, entry};
+pub use self::query::{Filter, entries, entry, plan};
 pub use self::record::{Endpoint, OperationType, Record};
 pub use self::recorder::{Pending, Receipt, Recorder, Unrecorded};
 pub use self::scribe::Scribe;
+pub use self::store::Neglect;

@@ -52,3 +52,16 @@ pub async fn entries(
 ) -> Result<Vec<Entry>, sqlx::Error> {
     store::entries(db, filter, older_than, limit).await
 }
+
+/// How Postgres finds what [`entries`] gives, with the time that it took: line by line, for people.
+///
+/// # Errors
+/// The database could not be asked.
+pub async fn plan(
+    db: &PgPool,
+    filter: &Filter,
+    older_than: Option<RecordId>,
+    limit: i64,
+) -> Result<Vec<String>, sqlx::Error> {
+    store::plan(db, filter, older_than, limit).await
+}

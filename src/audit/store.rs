@@ -1,6 +1,6 @@
 //! The trail in Postgres.
 
-use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
+use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool, Postgres, QueryBuilder};
 
 use super::entry::Entry;
 use super::query::Filter;
@@ -33,6 +33,20 @@ impl From<sqlx::Error> for Failure {
             None => Self::Away(error),
         }
     }
+}
+
+/// Why the days of the trail are not as they should be.
+#[derive(Debug, thiserror::Error)]
+pub enum Neglect {
+    /// This login is no member of the role that retires days.
+    #[error(
+        "audit.retention_days is set, but the login of database.url may not retire days: \
+         GRANT sealward_retention TO it, or leave the setting out and have another login do it"
+    )]
+    MayNotRetire,
+    /// The database could not be asked, or did not do it.
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
 }
 
 /// The failure of a database that did not answer in time.
@@ -123,7 +137,7 @@ pub(super) async fn writable(connection: &mut PgConnection) -> Result<(), Failur
 pub(super) async fn make_days(
     connection: &mut PgConnection,
     moments: impl Iterator<Item = Timestamp>,
-) -> Result<(), Failure> {
+) -> Result<(), sqlx::Error> {
     let moments: Vec<_> = moments.collect();
     sqlx::query(
         "SELECT make_audit_day(day) FROM \
@@ -136,13 +150,79 @@ pub(super) async fn make_days(
     Ok(())
 }
 
-/// Gives the days before the one of `moment` the indexes that queries want.
-pub(super) async fn close_days(db: &PgPool, moment: Timestamp) -> Result<(), sqlx::Error> {
-    sqlx::query("SELECT close_audit_days(($1::timestamptz AT TIME ZONE 'UTC')::date)")
-        .bind(moment)
-        .execute(db)
-        .await?;
-    Ok(())
+/// The one who looks after the days, of all instances: it holds a lock for as long as it is
+/// connected.
+pub(super) struct Caretaker(PgConnection);
+
+impl Caretaker {
+    /// The caretaker, unless there is one.
+    pub(super) async fn appoint(db: &PgPool) -> Result<Option<Self>, Neglect> {
+        // Making an index takes longer than a request would wait for a connection of the pool.
+        let mut connection = db.connect_options().connect().await?;
+        let sql = "SELECT pg_try_advisory_lock(hashtext('crypto_operations_audit'), 0)";
+        let is_alone: bool = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
+        Ok(is_alone.then_some(Self(connection)))
+    }
+
+    /// Gives the oldest day before the one of `moment` that lacks them the indexes that queries want.
+    pub(super) async fn close_day(&mut self, moment: Timestamp) -> Result<Option<String>, Neglect> {
+        self.next(
+            "SELECT close_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text",
+            moment,
+        )
+        .await
+    }
+
+    /// Takes on the rights to retire days, which are not those of the application.
+    pub(super) async fn may_retire(&mut self) -> Result<(), Neglect> {
+        let role = sqlx::query("SET ROLE sealward_retention").execute(&mut self.0);
+        let refused = |error: &sqlx::Error| {
+            let code = error.as_database_error().and_then(|error| error.code());
+            code.as_deref() == Some("42501")
+        };
+        match role.await {
+            Ok(_) => Ok(()),
+            Err(error) if refused(&error) => Err(Neglect::MayNotRetire),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Takes the oldest day before the one of `moment` out of the trail.
+    pub(super) async fn detach_day(
+        &mut self,
+        moment: Timestamp,
+    ) -> Result<Option<String>, Neglect> {
+        self.next(
+            "SELECT detach_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text",
+            moment,
+        )
+        .await
+    }
+
+    /// Drops the oldest day before the one of `moment` that is not in the trail any more.
+    pub(super) async fn drop_day(&mut self, moment: Timestamp) -> Result<Option<String>, Neglect> {
+        self.next(
+            "SELECT drop_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text",
+            moment,
+        )
+        .await
+    }
+
+    /// Lets another instance do it the next time.
+    pub(super) async fn resign(self) -> Result<(), Neglect> {
+        Ok(self.0.close().await?)
+    }
+
+    async fn next(
+        &mut self,
+        sql: &'static str,
+        moment: Timestamp,
+    ) -> Result<Option<String>, Neglect> {
+        Ok(sqlx::query_scalar(sql)
+            .bind(moment)
+            .fetch_one(&mut self.0)
+            .await?)
+    }
 }
 
 /// The columns of an [`Entry`].
@@ -170,8 +250,32 @@ pub(super) async fn entries(
     older_than: Option<RecordId>,
     limit: i64,
 ) -> Result<Vec<Entry>, sqlx::Error> {
-    let mut query = QueryBuilder::<Postgres>::new(concat!(select!(), " WHERE true"));
-    if let Some(id) = &filter.request_id {
+    let mut query = QueryBuilder::new(select!());
+    narrow(&mut query, filter, older_than, limit);
+    // Planned anew each time: what is frequent is found in another way than what is rare.
+    query.build_query_as().persistent(false).fetch_all(db).await
+}
+
+/// How Postgres finds those entries, having found them.
+pub(super) async fn plan(
+    db: &PgPool,
+    filter: &Filter,
+    older_than: Option<RecordId>,
+    limit: i64,
+) -> Result<Vec<String>, sqlx::Error> {
+    let mut query = QueryBuilder::new(concat!("EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) ", select!()));
+    narrow(&mut query, filter, older_than, limit);
+    query.build_query_scalar().fetch_all(db).await
+}
+
+fn narrow(
+    query: &mut QueryBuilder<Postgres>,
+    filter: &Filter,
+    older_than: Option<RecordId>,
+    limit: i64,
+) {
+    query.push(" WHERE true");
+    if let Some(id) = filter.request_id.clone() {
         query.push(" AND request_id = ").push_bind(id);
     }
     if let Some(id) = filter.application_id {
@@ -185,7 +289,7 @@ pub(super) async fn entries(
     if let Some(status) = filter.status {
         query.push(" AND response_status = ").push_bind(status);
     }
-    if let Some(number) = &filter.policy_number {
+    if let Some(number) = filter.policy_number.clone() {
         query.push(" AND policy_number = ").push_bind(number);
     }
     if let Some(id) = filter.key_id {
@@ -206,5 +310,4 @@ pub(super) async fn entries(
     query
         .push(" ORDER BY ts DESC, id DESC LIMIT ")
         .push_bind(limit);
-    query.build_query_as().fetch_all(db).await
 }

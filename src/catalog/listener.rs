@@ -14,6 +14,9 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::{Catalog, Topic, VOUCHES_FOR};
 use crate::clock::Entropy;
 
+/// What the connection is called, by which Postgres tells how many instances there are.
+pub const LISTENER: &str = "sealward notices";
+
 /// The channel that the triggers of the migrations write to.
 const CHANGES: &str = "catalog";
 /// Between two heartbeats.
@@ -102,6 +105,7 @@ impl Catalog {
 /// The pool's own connections are for look-ups, which must not wait for this one to come free.
 async fn connect(pool: &PgPool) -> Result<PgListener, sqlx::Error> {
     let options = pool.connect_options().as_ref().clone();
+    let options = options.application_name(LISTENER);
     let own = PgPoolOptions::new()
         .max_connections(1)
         .acquire_timeout(Duration::from_secs(2))

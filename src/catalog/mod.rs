@@ -20,6 +20,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 pub use self::cache::{Cache, Unreadable};
+pub use self::listener::LISTENER;
 
 /// How long one heartbeat vouches for what is cached, counted from when it was sent.
 const VOUCHES_FOR: Duration = Duration::from_millis(750);

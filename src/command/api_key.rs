@@ -55,7 +55,7 @@ pub(super) async fn run(
 ) -> Result<(), Failure> {
     let Action::Create(wanted) = arguments.action;
     let settings = startup::prepare_quietly(config, environment)?;
-    let (pool, _) = startup::database(&settings, environment).await?;
+    let pool = startup::database(&settings, environment).await?;
     let context = Context {
         clock: Clock::system(),
         entropy: Entropy::system(),

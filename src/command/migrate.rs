@@ -8,7 +8,7 @@ use crate::settings::Environment;
 
 pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Result<(), Failure> {
     let settings = startup::prepare(config, environment)?;
-    startup::database(&settings, environment).await?;
+    startup::migrate(&settings, environment).await?;
     tracing::info!("the schema is up to date");
     Ok(())
 }

@@ -17,22 +17,34 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     let tls = tls.transpose()?;
     let listener = server::listen("http.listen", settings.http.listen).await?;
     let listener = listener.over(tls.clone());
-    let (database, _) = startup::database(&settings, environment).await?;
+    let database = startup::database(&settings, environment).await?;
+    let limiter = startup::limiter(&settings, environment, clock.clone())?;
+    limiter.find_shared().await;
     let token = hsm::Token::open(startup::tokens(&settings, environment)?).await?;
-    let patience = settings.http.drain_timeout.0;
+    let (delay, patience) = (settings.drain_delay(), settings.http.drain_timeout.0);
 
-    let service = Service::start(clock, Entropy::system(), settings, database, token.clone()).await;
+    let service = Service::start(
+        clock,
+        Entropy::system(),
+        settings,
+        database,
+        token.clone(),
+        limiter,
+    )
+    .await;
     tracing::info!(address = %listener.address(), version = env!("CARGO_PKG_VERSION"), "ready");
     let keeping = tokio::spawn(server::keep_current(tls));
     let mut lost = None;
     let stop = async {
         tokio::select! {
-            () = told_to_end() => tracing::info!("ending: requests in flight are still answered"),
+            () = told_to_end() => tracing::info!(?delay, "ending: not ready any more, requests are still answered"),
             fatal = token.fatal() => lost = Some(fatal),
         }
         service.drain();
     };
-    let drained = listener.serve(service.router(), stop, patience).await;
+    let drained = listener
+        .serve(service.router(), stop, delay, patience)
+        .await;
     keeping.abort();
     service.finish().await;
     if let Some(fatal) = lost {

@@ -10,6 +10,8 @@ use sqlx::PgPool;
 use sqlx::postgres::PgConnectOptions;
 
 use super::CONFIGURATION;
+use crate::clock::Clock;
+use crate::ratelimit::{BadAddress, Limiter, Shared};
 use crate::settings::{Environment, HsmToken, SecretError, SecretSource, Settings};
 use crate::{db, hardening, settings, telemetry};
 
@@ -33,6 +35,8 @@ pub(super) enum Failure {
     Listen(#[from] crate::server::CannotListen),
     #[error(transparent)]
     Tls(#[from] crate::server::BadTls),
+    #[error(transparent)]
+    Limits(#[from] BadAddress),
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
     #[error("{0}")]
@@ -47,9 +51,11 @@ impl Failure {
             // A thread hangs inside the vendor's library, whose exit handlers could then block.
             Self::Token(OpenError::Hangs { .. }) => std::process::abort(),
             Self::Token(error) if error.is_pin_refusal() => ExitCode::from(CONFIGURATION),
-            Self::Settings(_) | Self::Log(_) | Self::Secret { .. } | Self::Tls(_) => {
-                ExitCode::from(CONFIGURATION)
-            }
+            Self::Settings(_)
+            | Self::Log(_)
+            | Self::Secret { .. }
+            | Self::Tls(_)
+            | Self::Limits(_) => ExitCode::from(CONFIGURATION),
             _ => ExitCode::FAILURE,
         }
     }
@@ -79,30 +85,65 @@ fn begin(settings: Settings) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// Connects to the database and brings its schema up to date.
+/// Brings the database's schema up to date and connects.
 pub(super) async fn database(
     settings: &Settings,
     environment: &Environment,
-) -> Result<(PgPool, PgConnectOptions), Failure> {
-    let (pool, options) = connect(settings, environment).await?;
-    db::migrate(&pool).await?;
-    Ok((pool, options))
+) -> Result<PgPool, Failure> {
+    migrate(settings, environment).await?;
+    connect(settings, environment).await
 }
 
-/// Connects to the database as it is.
+/// Brings the database's schema up to date, as its owner.
+pub(super) async fn migrate(settings: &Settings, environment: &Environment) -> Result<(), Failure> {
+    let owner = settings.database.of_owner();
+    let setting = match &settings.database.owner_url {
+        Some(_) => "database.owner_password",
+        None => "database.password",
+    };
+    let options = database_options(setting, &owner, environment)?;
+    Ok(db::migrate(&options, &owner).await?)
+}
+
+/// Connects to the database as it is, with the rights of the application.
 pub(super) async fn connect(
     settings: &Settings,
     environment: &Environment,
-) -> Result<(PgPool, PgConnectOptions), Failure> {
-    let password = settings
-        .database
+) -> Result<PgPool, Failure> {
+    let options = database_options("database.password", &settings.database, environment)?;
+    let options = db::as_application(options);
+    Ok(db::connect(&options, &settings.database).await?)
+}
+
+fn database_options(
+    setting: &str,
+    database: &settings::Database,
+    environment: &Environment,
+) -> Result<PgConnectOptions, Failure> {
+    let password = database
         .password
         .as_ref()
-        .map(|source| reveal("database.password", source, environment))
+        .map(|source| reveal(setting, source, environment))
         .transpose()?;
-    let options = db::options(&settings.database, password.as_ref())?;
-    let pool = db::connect(&options, &settings.database).await?;
-    Ok((pool, options))
+    Ok(db::options(database, password.as_ref())?)
+}
+
+/// The limiter that the settings ask for, not connected yet.
+pub(super) fn limiter(
+    settings: &Settings,
+    environment: &Environment,
+    clock: Clock,
+) -> Result<Limiter, Failure> {
+    let wanted = &settings.ratelimit;
+    let password = wanted
+        .password
+        .as_ref()
+        .map(|source| reveal("ratelimit.password", source, environment))
+        .transpose()?;
+    Ok(match Shared::of(wanted, password.as_ref())? {
+        Some(shared) => Limiter::shared(clock, shared),
+        None => Limiter::new(clock),
+    })
 }
 
 /// What the tokens are opened with: the settings and the PINs.

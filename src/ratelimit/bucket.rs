@@ -10,6 +10,8 @@ pub struct Rule {
     pub per_second: NonZeroU32,
     /// Tokens in a full bucket.
     pub burst: NonZeroU32,
+    /// Among how many buckets the tokens that come back are divided.
+    parts: NonZeroU32,
 }
 
 /// A bucket as it is at one moment.
@@ -35,16 +37,31 @@ impl Rule {
     /// The rule with these numbers; none of them can be zero.
     #[must_use]
     pub const fn new(per_second: NonZeroU32, burst: NonZeroU32) -> Self {
-        Self { per_second, burst }
+        Self {
+            per_second,
+            burst,
+            parts: NonZeroU32::MIN,
+        }
+    }
+
+    /// The rule of one of so many buckets that together give no more than a bucket of this rule.
+    /// Each holds a token at least.
+    pub(super) fn divided(self, parts: NonZeroU32) -> Self {
+        let burst = self.burst.get() / parts;
+        Self {
+            burst: NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN),
+            parts,
+            ..self
+        }
     }
 
     /// How long one token takes to come back.
-    fn interval(self) -> u64 {
-        (SECOND / u64::from(self.per_second.get())).max(1)
+    pub(super) fn interval(self) -> u64 {
+        (SECOND * u64::from(self.parts.get()) / u64::from(self.per_second.get())).max(1)
     }
 
     /// How long an empty bucket takes to fill.
-    fn depth(self) -> u64 {
+    pub(super) fn depth(self) -> u64 {
         self.interval().saturating_mul(u64::from(self.burst.get()))
     }
 
@@ -62,6 +79,20 @@ impl Rule {
         }
     }
 
+    /// What follows from how the bucket is, and from whether a token was taken, where somebody else
+    /// decided that.
+    pub(super) fn decided(self, taken: bool, lacking: u64) -> Result<Level, Empty> {
+        let level = self.level_of(lacking);
+        if taken {
+            return Ok(level);
+        }
+        let next_in = lacking.saturating_add(self.interval());
+        Err(Empty {
+            level,
+            next_in: Duration::from_nanos(next_in.saturating_sub(self.depth())),
+        })
+    }
+
     /// The bucket as it is `now`.
     pub(super) fn level(self, full_at: u64, now: u64) -> Level {
         self.level_of(self.lacking(full_at, now))
@@ -73,7 +104,7 @@ impl Rule {
         full_at.saturating_sub(now).min(self.depth())
     }
 
-    fn level_of(self, lacking: u64) -> Level {
+    pub(super) fn level_of(self, lacking: u64) -> Level {
         let tokens = (self.depth() - lacking.min(self.depth())) / self.interval();
         Level {
             remaining: u32::try_from(tokens).unwrap_or(u32::MAX),
@@ -112,6 +143,25 @@ mod tests {
         assert!(rule.take(full_at, now + SECOND / 100).is_ok());
         assert_eq!(rule.level(full_at, now + SECOND).remaining, 100);
         assert_eq!(rule.level(full_at, now + 9 * SECOND).remaining, 200);
+    }
+
+    #[test]
+    fn the_parts_of_a_bucket_give_no_more_than_the_whole() {
+        let part = rule(100, 200).divided(NonZeroU32::new(3).unwrap());
+        let (mut full_at, mut taken) = (0, 0);
+        for now in 0..=10_000 {
+            if let Ok((after, _)) = part.take(full_at, now * SECOND / 1_000) {
+                full_at = after;
+                taken += 1;
+            }
+        }
+        assert_eq!(taken, 66 + 333);
+        let small = rule(1, 1).divided(NonZeroU32::new(3).unwrap());
+        let (full_at, _) = small.take(0, SECOND).unwrap();
+        assert_eq!(
+            small.take(full_at, SECOND).unwrap_err().next_in,
+            Duration::from_secs(3)
+        );
     }
 
     #[test]

@@ -1,28 +1,17 @@
-//! The buckets of one instance.
+//! Tokens, from the buckets of this process or from those that all instances share.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasher as _, RandomState};
-use std::net::{IpAddr, Ipv6Addr};
+use std::convert::Infallible;
 use std::num::NonZeroU32;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::bucket::{Level, Rule};
-use crate::clock::Clock;
-use crate::ids::{ApiKeyId, ServiceId};
+use sqlx::PgPool;
 
-/// Whose bucket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Scope {
-    /// All that a service asks, with whichever of its keys.
-    Service(ServiceId),
-    /// What is asked with one administrator's key.
-    AdminKey(ApiKeyId),
-    /// Authentications from one address that failed.
-    Failures(IpAddr),
-    /// Attempts from one address to sign in to the dashboard.
-    SignIns(IpAddr),
-}
+use super::bucket::{Empty, Level, Rule};
+use super::buckets::Buckets;
+use super::scope::Scope;
+use super::shared::Shared;
+use crate::clock::{Clock, Timestamp};
 
 /// How a bucket stands, as answers tell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,27 +34,24 @@ pub struct Exceeded {
     pub retry_after: Duration,
 }
 
-/// Gives out tokens, from buckets in this process.
+/// Where tokens are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    /// In this process, which is all there is.
+    Alone,
+    /// In one place for all instances.
+    Together,
+    /// In this process for lack of that place: each of so many instances gives out its part.
+    Apart(NonZeroU32),
+}
+
+/// Gives out tokens.
 #[derive(Debug)]
 pub struct Limiter {
     clock: Clock,
-    hasher: RandomState,
-    shards: [Mutex<Shard>; SHARDS],
+    buckets: Buckets,
+    shared: Option<Shared>,
 }
-
-/// Fewer requests wait for each other than with a single lock.
-const SHARDS: usize = 16;
-
-/// When each bucket that is not full will be. One that is missing is full.
-#[derive(Debug, Default)]
-struct Shard {
-    full_at: HashMap<Scope, u64>,
-    /// How many there may be until those that are full by now are dropped.
-    sweep_at: usize,
-}
-
-/// The fewest buckets worth sweeping.
-const FEW: usize = 256;
 
 impl Rule {
     /// How many authentications may fail from one address. Only those that fail take from it, so a
@@ -83,73 +69,94 @@ impl Rule {
 }
 
 impl Limiter {
-    /// A limiter whose buckets are all full.
+    /// A limiter whose buckets are in this process, and all full.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
         Self {
             clock,
-            hasher: RandomState::new(),
-            shards: Default::default(),
+            buckets: Buckets::default(),
+            shared: None,
         }
     }
 
-    /// Takes a token. Awaited, because buckets that are shared are elsewhere.
+    /// A limiter whose buckets are shared with other instances, as long as their place is in reach.
+    #[must_use]
+    pub fn shared(clock: Clock, shared: Shared) -> Self {
+        Self {
+            shared: Some(shared),
+            ..Self::new(clock)
+        }
+    }
+
+    /// Looks for the shared buckets, so that the first request is counted in them if they are there.
+    pub async fn find_shared(&self) {
+        if let Some(shared) = &self.shared {
+            shared.find().await;
+        }
+    }
+
+    /// Where tokens are counted now.
+    #[must_use]
+    pub fn counting(&self) -> Counting {
+        match &self.shared {
+            None => Counting::Alone,
+            Some(shared) if shared.is_in_reach() => Counting::Together,
+            Some(shared) => Counting::Apart(shared.instances()),
+        }
+    }
+
+    /// Keeps the shared buckets in reach, for as long as it is polled: finds them again when they
+    /// are back, and knows how many instances there are while they are away.
+    pub async fn keep(self: Arc<Self>, db: PgPool) -> Infallible {
+        match &self.shared {
+            Some(shared) => shared.keep(&db).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Takes a token.
     ///
     /// # Errors
     /// When there is none.
-    #[allow(
-        clippy::unused_async,
-        reason = "callers need not know where the buckets are"
-    )]
     pub async fn take(&self, scope: Scope, rule: Rule) -> Result<Standing, Exceeded> {
-        let now = self.now();
         let scope = scope.widened();
-        let taken = {
-            let mut shard = self.shard(scope);
-            let before = shard.full_at.get(&scope).copied().unwrap_or_default();
-            rule.take(before, now).map(|(after, level)| {
-                shard.full_at.insert(scope, after);
-                shard.sweep(now);
-                level
-            })
-        };
-        match taken {
-            Ok(level) => Ok(self.standing(rule, level)),
-            Err(empty) => Err(Exceeded {
-                standing: self.standing(rule, empty.level),
-                retry_after: empty.next_in,
-            }),
+        if let Some(shared) = &self.shared {
+            let ahead = self.buckets.ahead(scope, self.now());
+            if let Some(bucket) = shared.ask(scope, rule, ahead, true).await {
+                self.buckets.learn(scope, bucket.lacking, self.now());
+                return told(rule, rule.decided(bucket.taken, bucket.lacking), bucket.at);
+            }
         }
+        let rule = self.own_part(rule);
+        told(
+            rule,
+            self.buckets.take(scope, rule, self.now()),
+            self.clock.now(),
+        )
     }
 
     /// How a bucket stands, without taking from it.
-    #[allow(
-        clippy::unused_async,
-        reason = "callers need not know where the buckets are"
-    )]
     pub async fn look(&self, scope: Scope, rule: Rule) -> Standing {
         let scope = scope.widened();
-        let full_at = self.shard(scope).full_at.get(&scope).copied();
-        let level = rule.level(full_at.unwrap_or_default(), self.now());
-        self.standing(rule, level)
-    }
-
-    fn standing(&self, rule: Rule, level: Level) -> Standing {
-        let full = self.clock.now().plus(level.full_in).as_millis();
-        Standing {
-            limit: rule.burst.get(),
-            remaining: level.remaining,
-            // The second in which it is full, if not the one that has begun.
-            reset: full.saturating_add(999).div_euclid(1_000),
+        if let Some(shared) = &self.shared {
+            let ahead = self.buckets.ahead(scope, self.now());
+            if let Some(bucket) = shared.ask(scope, rule, ahead, false).await {
+                return standing(rule, rule.level_of(bucket.lacking), bucket.at);
+            }
         }
+        let rule = self.own_part(rule);
+        standing(
+            rule,
+            self.buckets.look(scope, rule, self.now()),
+            self.clock.now(),
+        )
     }
 
-    fn shard(&self, scope: Scope) -> std::sync::MutexGuard<'_, Shard> {
-        let [first, ..] = &self.shards;
-        let hash = self.hasher.hash_one(scope);
-        let place = usize::try_from(hash % SHARDS as u64).unwrap_or_default();
-        let shard = self.shards.get(place).unwrap_or(first);
-        shard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn own_part(&self, rule: Rule) -> Rule {
+        match &self.shared {
+            Some(shared) => rule.divided(shared.instances()),
+            None => rule,
+        }
     }
 
     fn now(&self) -> u64 {
@@ -157,43 +164,32 @@ impl Limiter {
     }
 }
 
-impl Shard {
-    /// Drops the buckets that are full by now, whenever twice as many have come together as were
-    /// left the last time: the cost for each request stays the same.
-    fn sweep(&mut self, now: u64) {
-        if self.full_at.len() > self.sweep_at.max(FEW) {
-            self.full_at.retain(|_, full_at| *full_at > now);
-            self.sweep_at = self.full_at.len() * 2;
-        }
+fn told(rule: Rule, taken: Result<Level, Empty>, at: Timestamp) -> Result<Standing, Exceeded> {
+    match taken {
+        Ok(level) => Ok(standing(rule, level, at)),
+        Err(empty) => Err(Exceeded {
+            standing: standing(rule, empty.level, at),
+            retry_after: empty.next_in,
+        }),
     }
 }
 
-impl Scope {
-    /// One client has as many addresses of IPv6 as it likes within its network of 64 bits.
-    fn widened(self) -> Self {
-        match self {
-            Self::Failures(address) => Self::Failures(network_of(address)),
-            Self::SignIns(address) => Self::SignIns(network_of(address)),
-            Self::Service(_) | Self::AdminKey(_) => self,
-        }
-    }
-}
-
-fn network_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let network = u128::from(address) & !u128::from(u64::MAX);
-            IpAddr::V6(Ipv6Addr::from(network))
-        }
-        address @ IpAddr::V4(_) => address,
+fn standing(rule: Rule, level: Level, at: Timestamp) -> Standing {
+    let full = at.plus(level.full_in).as_millis();
+    Standing {
+        limit: rule.burst.get(),
+        remaining: level.remaining,
+        // The second in which it is full, if not the one that has begun.
+        reset: full.saturating_add(999).div_euclid(1_000),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Timestamp;
     use uuid::Uuid;
+
+    use crate::ids::ServiceId;
 
     fn rule(per_second: u32, burst: u32) -> Rule {
         Rule::new(
@@ -245,21 +241,5 @@ mod tests {
         assert!(take("::ffff:10.0.0.1").await);
         assert!(!take("10.0.0.1").await);
         assert!(take("10.0.0.2").await);
-    }
-
-    #[tokio::test]
-    async fn buckets_that_are_full_again_take_no_memory() {
-        let clock = Clock::held_at(Timestamp::from_millis(1_000));
-        let limiter = Limiter::new(clock.clone());
-        for number in 0..100_000 {
-            limiter.take(service(number), rule(100, 10)).await.unwrap();
-            clock.advance(Duration::from_millis(1));
-        }
-        let kept: usize = limiter
-            .shards
-            .iter()
-            .map(|shard| shard.lock().unwrap().full_at.len())
-            .sum();
-        assert!(kept <= SHARDS * (FEW + 1), "{kept}");
     }
 }

@@ -6,7 +6,13 @@
 //! told by the caller of this room.
 
 mod bucket;
+mod buckets;
 mod limiter;
+mod scope;
+mod shared;
+mod store;
 
 pub use self::bucket::Rule;
-pub use self::limiter::{Exceeded, Limiter, Scope, Standing};
+pub use self::limiter::{Counting, Exceeded, Limiter, Standing};
+pub use self::scope::Scope;
+pub use self::shared::{BadAddress, Shared};

@@ -1,11 +1,15 @@
 //! Connections: accepted, bounded in time, drained at the end.
 
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::ConnectInfo;
+use axum::http::{HeaderValue, Version, header};
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -84,12 +88,14 @@ impl Listener {
         Self { tls, ..self }
     }
 
-    /// Serves until `stop` resolves, then lets requests in flight end within `patience`.
-    /// Answers whether all of them did.
+    /// Serves until `stop` resolves, and so much longer as the `delay` is, each answer then being the
+    /// last of its connection. Afterwards requests in flight may end within `patience`. Answers
+    /// whether all of them did.
     pub async fn serve(
         self,
         router: Router,
         stop: impl Future<Output = ()>,
+        delay: Duration,
         patience: Duration,
     ) -> bool {
         let drain = GracefulShutdown::new();
@@ -98,7 +104,13 @@ impl Listener {
             protocol: protocol(),
             tls: self.tls,
             router,
+            is_leaving: Arc::default(),
             is_ending,
+        };
+        let stop = async {
+            stop.await;
+            door.is_leaving.store(true, Ordering::Relaxed);
+            tokio::time::sleep(delay).await;
         };
         tokio::pin!(stop);
         loop {
@@ -151,6 +163,8 @@ struct Door {
     protocol: Protocol,
     tls: Option<Tls>,
     router: Router,
+    /// Whether each answer is the last of its connection.
+    is_leaving: Arc<AtomicBool>,
     /// Its other end is gone once the listener ends.
     is_ending: watch::Receiver<()>,
 }
@@ -180,13 +194,24 @@ impl Door {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let router = self.router;
+        let (router, is_leaving) = (self.router, self.is_leaving);
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
             if let Some(tls) = tls {
                 request.extensions_mut().insert(tls);
             }
-            router.clone().oneshot(request)
+            // HTTP/2 has a frame of its own for this, which is sent in the end.
+            let may_close = request.version() < Version::HTTP_2;
+            let is_leaving = is_leaving.clone();
+            let answer = router.clone().oneshot(request);
+            async move {
+                let mut answer = answer.await?;
+                if may_close && is_leaving.load(Ordering::Relaxed) {
+                    let headers = answer.headers_mut();
+                    headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+                }
+                Ok::<_, Infallible>(answer)
+            }
         });
         let connection = self
             .protocol

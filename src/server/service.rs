@@ -38,6 +38,7 @@ impl Service {
         settings: Settings,
         database: PgPool,
         token: hsm::Token,
+        limiter: Limiter,
     ) -> Self {
         let mut jobs = JoinSet::new();
         let catalog = Catalog::new();
@@ -52,7 +53,11 @@ impl Service {
             authenticator.last_use().clone(),
             database.clone(),
         ));
-        jobs.spawn(keep_days(clock.clone(), database.clone()));
+        jobs.spawn(keep_days(
+            clock.clone(),
+            database.clone(),
+            audit::Retention::of(&settings.audit),
+        ));
         jobs.spawn(sum_traffic(
             clock.clone(),
             database.clone(),
@@ -91,7 +96,8 @@ impl Service {
             actor: Actor::system("housekeeping"),
         };
         jobs.spawn(keys::keep_house(housekeeper, vault.clone()));
-        let limiter = Arc::new(Limiter::new(clock.clone()));
+        let limiter = Arc::new(limiter);
+        jobs.spawn(keep_limiter(limiter.clone(), database.clone()));
         let dashboard = Dashboard::new(dashboard::Parts {
             clock: clock.clone(),
             entropy,
@@ -159,8 +165,13 @@ async fn listen(catalog: Catalog, database: PgPool, entropy: Entropy) {
     match never {}
 }
 
-async fn keep_days(clock: Clock, database: PgPool) {
-    let never = audit::keep_days(clock, database).await;
+async fn keep_days(clock: Clock, database: PgPool, retention: Option<audit::Retention>) {
+    let never = audit::keep_days(clock, database, retention).await;
+    match never {}
+}
+
+async fn keep_limiter(limiter: Arc<Limiter>, database: PgPool) {
+    let never = limiter.keep(database).await;
     match never {}
 }
 

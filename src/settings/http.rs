@@ -24,7 +24,11 @@ pub struct Http {
     /// come from the last address in `X-Forwarded-For` that is no such proxy.
     #[schemars(with = "Vec<String>")]
     pub trusted_proxies: Vec<IpNet>,
-    /// How long requests in flight may take to end after SIGTERM.
+    /// How long after SIGTERM requests are still taken, while `/readyz` says no and connections are
+    /// closed after each answer: load balancers need a moment to notice. Left out, it is 5 seconds,
+    /// and nothing in development.
+    pub drain_delay: Option<Span>,
+    /// How long requests in flight may take to end after that.
     pub drain_timeout: Span,
 }
 
@@ -35,6 +39,7 @@ impl Default for Http {
             allow_plain: false,
             tls: Tls::default(),
             trusted_proxies: Vec::new(),
+            drain_delay: None,
             drain_timeout: Span::seconds(30),
         }
     }

@@ -13,6 +13,7 @@ mod limits;
 mod load;
 mod log;
 mod names;
+mod ratelimit;
 mod secret;
 mod span;
 mod tls;
@@ -32,6 +33,7 @@ pub use self::limits::Limits;
 pub use self::load::{Environment, Error};
 pub use self::log::{Log, LogFormat};
 pub use self::names::schema;
+pub use self::ratelimit::RateLimit;
 pub use self::secret::{SecretError, SecretSource};
 pub use self::span::Span;
 pub use self::tls::{Stamp, Tls, TlsFiles};
@@ -55,6 +57,8 @@ pub struct Settings {
     pub hsm: Hsm,
     /// Sizes and times that bound one request.
     pub limits: Limits,
+    /// Where rate limits are counted.
+    pub ratelimit: RateLimit,
     /// The life of keys.
     pub keys: Keys,
     /// The audit trail.
@@ -95,6 +99,16 @@ impl Settings {
             .unwrap_or(self.environment == Stage::Development)
     }
 
+    /// How long load balancers have to notice that this instance ends.
+    #[must_use]
+    pub fn drain_delay(&self) -> std::time::Duration {
+        match (self.http.drain_delay, self.environment) {
+            (Some(delay), _) => delay.0,
+            (None, Stage::Development) => std::time::Duration::ZERO,
+            (None, Stage::Production | Stage::Staging) => std::time::Duration::from_secs(5),
+        }
+    }
+
     /// Everything that is wrong beyond a single setting's type, each with its remedy.
     fn contradictions(&self) -> Vec<String> {
         let mut found = Vec::new();
@@ -102,6 +116,7 @@ impl Settings {
         self.database.contradictions(self.environment, &mut found);
         self.hsm.contradictions(self.environment, &mut found);
         self.limits.contradictions(&mut found);
+        self.ratelimit.contradictions(self.environment, &mut found);
         self.audit.contradictions(&mut found);
         found
     }

@@ -21,6 +21,7 @@ mod interop;
 mod openapi;
 mod packaging;
 mod process;
+mod ratelimit;
 mod runtime;
 mod server;
 mod support;

@@ -18,7 +18,7 @@ pub(super) async fn compare(
     environment: &Environment,
     token: &hsm::Token,
 ) -> Result<Records, Failure> {
-    let (pool, _) = match startup::connect(settings, environment).await {
+    let pool = match startup::connect(settings, environment).await {
         Ok(connected) => connected,
         Err(Failure::Database(error)) => return Ok(Err(error.to_string())),
         Err(failure) => return Err(failure),

@@ -24,6 +24,7 @@ use crate::http::caller::{authorization, client_address, look, refused, tell};
 use crate::http::error::Fault;
 use crate::ids::KeyId;
 use crate::keys::Encryptions;
+use crate::ratelimit::Counting;
 
 /// What of health has to be asked of the database, asked in the last second. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -227,10 +228,17 @@ fn examine(app: &App) -> Health {
         status: working(app.recorder.is_well()),
         queued: app.recorder.queued(),
     };
+    let rate_limiter = RateLimiter {
+        status: match app.limiter.counting() {
+            Counting::Alone | Counting::Together => Status::Ok,
+            Counting::Apart(_) => Status::Degraded,
+        },
+    };
     // Without any token there is still protecting, hashing and verifying.
     let status = database
         .status
         .max(audit.status)
+        .max(rate_limiter.status)
         .max(hsm.status.min(Status::Degraded));
     Health {
         status,
@@ -240,7 +248,7 @@ fn examine(app: &App) -> Health {
             database,
             hsm,
             audit,
-            rate_limiter: RateLimiter { status: Status::Ok },
+            rate_limiter,
         },
     }
 }

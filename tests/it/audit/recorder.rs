@@ -16,7 +16,7 @@ use crate::support::{Database, within};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn open(database: &Database, clock: Clock, settings: &Audit) -> (Recorder, Scribe) {
-    let options = database.options().clone();
+    let options = database.as_application();
     Recorder::open(clock, Entropy::system(), options, settings)
 }
 
@@ -148,7 +148,8 @@ async fn late_and_full_are_refused_and_what_was_taken_is_written_afterwards() {
         Clock::system(),
         &Audit {
             queue: 4,
-            deadline: Span::millis(200),
+            deadline: Span::millis(500),
+            ..Audit::default()
         },
     );
     // A record may be late at first, and again until all that waited is written.

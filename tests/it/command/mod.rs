@@ -4,6 +4,7 @@ mod api_key;
 mod doctor;
 mod import;
 mod memory;
+mod rolling;
 mod serve;
 mod settings;
 mod tls;

@@ -76,6 +76,7 @@ impl Serving {
         let serving = listener.over(Some(tls)).serve(
             router,
             async { drop(stopped.await) },
+            Duration::ZERO,
             Duration::from_secs(60),
         );
         Self {

@@ -39,6 +39,11 @@ impl Database {
         &self.options
     }
 
+    /// How the service connects to it.
+    pub(crate) fn as_application(&self) -> PgConnectOptions {
+        sealward::db::as_application(self.options.clone())
+    }
+
     /// The section of the settings that leads to it. The password stands apart from the address.
     pub(crate) fn settings(&self) -> String {
         let mut url = self.options.to_url_lossy();

@@ -1,4 +1,4 @@
-//! A proxy in front of Postgres that can fall silent, as a network does.
+//! A proxy in front of Postgres, or of another server, that can fall silent, as a network does.
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
@@ -16,9 +16,9 @@ pub(crate) struct Proxy {
     _forwarding: JoinSet<()>,
 }
 
-/// Where Postgres listens.
+/// Where the server listens.
 enum Target {
-    Folder(PathBuf, u16),
+    Socket(PathBuf),
     Host(String, u16),
 }
 
@@ -26,9 +26,20 @@ impl Proxy {
     /// A proxy in front of where `options` lead, and the options that lead through it.
     pub(crate) async fn in_front_of(options: &PgConnectOptions) -> (PgConnectOptions, Self) {
         let target = match options.get_socket() {
-            Some(folder) => Target::Folder(folder.clone(), options.get_port()),
+            Some(folder) => Target::Socket(folder.join(format!(".s.PGSQL.{}", options.get_port()))),
             None => Target::Host(options.get_host().to_owned(), options.get_port()),
         };
+        let (port, proxy) = Self::to(target).await;
+        let through = options.clone().host("127.0.0.1").port(port);
+        (through, proxy)
+    }
+
+    /// A proxy in front of a socket in a folder, and the port of this machine that leads through it.
+    pub(crate) async fn in_front_of_socket(socket: PathBuf) -> (u16, Self) {
+        Self::to(Target::Socket(socket)).await
+    }
+
+    async fn to(target: Target) -> (u16, Self) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
         let listener = listener.expect("a free port");
         let port = listener.local_addr().expect("its address").port();
@@ -41,8 +52,7 @@ impl Proxy {
             hang_up,
             _forwarding: forwarding,
         };
-        let through = options.clone().host("127.0.0.1").port(port);
-        (through, proxy)
+        (port, proxy)
     }
 
     /// Lets nothing through any more, and closes nothing.
@@ -71,21 +81,20 @@ async fn accept(
 ) {
     let mut connections = JoinSet::new();
     while let Ok((client, _)) = listener.accept().await {
+        // Where the server is away, whoever wanted it is hung up on.
+        let ended = [hang_up.subscribe(), hang_up.subscribe()];
         match &target {
-            Target::Folder(folder, port) => {
-                let socket = folder.join(format!(".s.PGSQL.{port}"));
-                let server = UnixStream::connect(socket)
-                    .await
-                    .expect("Postgres is there");
-                let (from, to) = server.into_split();
-                let ended = [hang_up.subscribe(), hang_up.subscribe()];
-                join(&mut connections, client, (from, to), &is_open, ended);
+            Target::Socket(socket) => {
+                if let Ok(server) = UnixStream::connect(socket).await {
+                    let (from, to) = server.into_split();
+                    join(&mut connections, client, (from, to), &is_open, ended);
+                }
             }
             Target::Host(host, port) => {
-                let server = TcpStream::connect((host.as_str(), *port)).await;
-                let (from, to) = server.expect("Postgres is there").into_split();
-                let ended = [hang_up.subscribe(), hang_up.subscribe()];
-                join(&mut connections, client, (from, to), &is_open, ended);
+                if let Ok(server) = TcpStream::connect((host.as_str(), *port)).await {
+                    let (from, to) = server.into_split();
+                    join(&mut connections, client, (from, to), &is_open, ended);
+                }
             }
         }
     }

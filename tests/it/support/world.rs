@@ -10,10 +10,12 @@ use axum::http::Request;
 use sealward::auth::LiveKey;
 use sealward::catalog::Catalog;
 use sealward::clock::{Clock, Entropy};
+use sealward::db;
 use sealward::management::api_keys::{self, ApiKeyDraft};
 use sealward::management::{Actor, Context, Member, Proposal};
+use sealward::ratelimit::{Limiter, Shared};
 use sealward::server::{Service, Tls, listen};
-use sealward::settings::{Limits, Settings, Span, Stage};
+use sealward::settings::{Limits, RateLimit, Settings, Span, Stage};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use sqlx::PgPool;
@@ -21,15 +23,17 @@ use sqlx::postgres::PgConnectOptions;
 use tower::ServiceExt as _;
 
 use super::people::{Application, Person};
-use super::{Answer, Database, postgres, promise};
+use super::{Answer, Database, Valkey, postgres, promise, valkey};
 
 /// One instance of the service and what it stands on.
 pub(crate) struct World {
     pub(crate) clock: Clock,
+    /// The test's own way into the database, with the rights of its owner.
     pub(crate) pool: PgPool,
     service: Service,
     stage: Stage,
     admin_key: String,
+    limits: Option<RateLimit>,
     // Dropped last: nothing may use it any more.
     database: std::sync::Arc<Database>,
 }
@@ -45,7 +49,7 @@ impl World {
         let database = Database::new().await;
         let admin_key = first_admin_key(&clock, &database.pool()).await;
         let options = database.options().clone();
-        Self::start(clock, stage, database.into(), options, admin_key).await
+        Self::start(clock, stage, database.into(), options, admin_key, None).await
     }
 
     /// Another instance over the same database.
@@ -57,21 +61,33 @@ impl World {
     pub(crate) async fn another_by(&self, options: PgConnectOptions) -> Self {
         let database = self.database.clone();
         let admin_key = self.admin_key.clone();
-        let clock = self.clock.clone();
-        Self::start(clock, self.stage, database, options, admin_key).await
+        let (clock, limits) = (self.clock.clone(), self.limits.clone());
+        Self::start(clock, self.stage, database, options, admin_key, limits).await
     }
 
     /// The same instance, ended in good order and started again.
     pub(crate) async fn restarted(self) -> Self {
         self.service.finish().await;
         let options = self.database.options().clone();
-        let (clock, database) = (self.clock, self.database);
-        Self::start(clock, self.stage, database, options, self.admin_key).await
+        let (clock, database, limits) = (self.clock, self.database, self.limits);
+        Self::start(clock, self.stage, database, options, self.admin_key, limits).await
+    }
+
+    /// The same instance, started again with its limits counted there, as are those of others
+    /// beside it.
+    pub(crate) async fn counting_in(mut self, valkey: &Valkey) -> Self {
+        self.limits = Some(valkey.settings());
+        self.restarted().await
     }
 
     /// How to reach the database.
     pub(crate) fn database(&self) -> &PgConnectOptions {
         self.database.options()
+    }
+
+    /// How the service itself connects to it.
+    pub(crate) fn as_application(&self) -> PgConnectOptions {
+        self.database.as_application()
     }
 
     /// An administrator.
@@ -141,7 +157,8 @@ impl World {
         let address = listener.address();
         let serving = listener.over(tls);
         // It ends with the test's runtime.
-        tokio::spawn(serving.serve(self.service.router(), pending(), Duration::ZERO));
+        let (router, at_once) = (self.service.router(), Duration::ZERO);
+        tokio::spawn(serving.serve(router, pending(), at_once, at_once));
         address
     }
 
@@ -151,7 +168,10 @@ impl World {
         database: std::sync::Arc<Database>,
         options: PgConnectOptions,
         admin_key: String,
+        limits: Option<RateLimit>,
     ) -> Self {
+        let limiter = limiter(&clock, limits.as_ref());
+        limiter.find_shared().await;
         let settings = Settings {
             environment: stage,
             limits: Limits {
@@ -161,14 +181,15 @@ impl World {
             },
             ..Settings::default()
         };
-        let pool = postgres::pool(options);
+        let pool = postgres::pool(options.clone());
         let token = super::token::token().await;
         let service = Service::start(
             clock.clone(),
             Entropy::system(),
             settings,
-            pool.clone(),
+            postgres::pool(db::as_application(options)),
             token,
+            limiter,
         )
         .await;
         Self {
@@ -177,9 +198,20 @@ impl World {
             service,
             stage,
             admin_key,
+            limits,
             database,
         }
     }
+}
+
+/// A limiter as these settings want it.
+pub(super) fn limiter(clock: &Clock, settings: Option<&RateLimit>) -> Limiter {
+    let Some(settings) = settings else {
+        return Limiter::new(clock.clone());
+    };
+    let shared = Shared::of(settings, Some(&valkey::PASSWORD.into()));
+    let shared = shared.expect("settings in order").expect("an address");
+    Limiter::shared(clock.clone(), shared)
 }
 
 /// Polls until `is_so` says so, for at most `patience`; says how long that took.

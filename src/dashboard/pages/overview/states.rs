@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use crate::dashboard::app::Dashboard;
 use crate::dashboard::view::words::{Tone, badge, count, millis, span};
 use crate::db;
+use crate::ratelimit::Counting;
 
 /// A database that takes longer is as good as away.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -33,7 +34,11 @@ pub(super) async fn states(dashboard: &Dashboard) -> Markup {
                 } @else {
                     (tile("Audit trail", Tone::Bad, "cannot record", "Requests are refused until it can."))
                 }
-                (tile("Rate limiter", Tone::Good, "counts", "in this process"))
+                @match dashboard.limiter.counting() {
+                    Counting::Alone => { (tile("Rate limiter", Tone::Good, "counts", "in this process")) }
+                    Counting::Together => { (tile("Rate limiter", Tone::Good, "counts", "together with other instances")) }
+                    Counting::Apart(_) => { (tile("Rate limiter", Tone::Warn, "counts apart", "Each instance gives out its part of each limit.")) }
+                }
             }
         }
     }

@@ -1,0 +1,139 @@
+//! Buckets in this process.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::bucket::{Empty, Level, Rule};
+use super::scope::Scope;
+
+/// When each bucket that is not full will be, in nanoseconds on a clock that never goes back. One
+/// that is missing is full.
+#[derive(Debug, Default)]
+pub(super) struct Buckets {
+    hasher: RandomState,
+    shards: [Mutex<Shard>; SHARDS],
+}
+
+/// Fewer requests wait for each other than with a single lock.
+const SHARDS: usize = 16;
+
+#[derive(Debug, Default)]
+struct Shard {
+    buckets: HashMap<Scope, Bucket>,
+    /// How many there may be until those that are full by now are dropped.
+    sweep_at: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bucket {
+    full_at: u64,
+    /// Whether tokens were taken from it that nobody else knows of.
+    is_ahead: bool,
+}
+
+/// The fewest buckets worth sweeping.
+const FEW: usize = 256;
+
+impl Buckets {
+    /// Takes a token.
+    pub(super) fn take(&self, scope: Scope, rule: Rule, now: u64) -> Result<Level, Empty> {
+        let mut shard = self.shard(scope);
+        let before = shard.bucket(scope).full_at;
+        let (full_at, level) = rule.take(before, now)?;
+        let is_ahead = true;
+        shard.buckets.insert(scope, Bucket { full_at, is_ahead });
+        shard.sweep(now);
+        Ok(level)
+    }
+
+    /// How a bucket stands.
+    pub(super) fn look(&self, scope: Scope, rule: Rule, now: u64) -> Level {
+        rule.level(self.shard(scope).bucket(scope).full_at, now)
+    }
+
+    /// How long a bucket lacks at least, of which only this process knows.
+    pub(super) fn ahead(&self, scope: Scope, now: u64) -> u64 {
+        match self.shard(scope).bucket(scope) {
+            Bucket {
+                full_at,
+                is_ahead: true,
+            } => full_at.saturating_sub(now),
+            _ => 0,
+        }
+    }
+
+    /// Remembers how a bucket stands that all instances share, for when it is out of reach.
+    pub(super) fn learn(&self, scope: Scope, lacking: u64, now: u64) {
+        let mut shard = self.shard(scope);
+        let learnt = Bucket {
+            full_at: now.saturating_add(lacking),
+            is_ahead: false,
+        };
+        shard.buckets.insert(scope, learnt);
+        shard.sweep(now);
+    }
+
+    fn shard(&self, scope: Scope) -> MutexGuard<'_, Shard> {
+        let [first, ..] = &self.shards;
+        let hash = self.hasher.hash_one(scope);
+        let place = usize::try_from(hash % SHARDS as u64).unwrap_or_default();
+        let shard = self.shards.get(place).unwrap_or(first);
+        shard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shard {
+    fn bucket(&self, scope: Scope) -> Bucket {
+        self.buckets.get(&scope).copied().unwrap_or_default()
+    }
+
+    /// Drops the buckets that are full by now, whenever twice as many have come together as were
+    /// left the last time: the cost for each request stays the same.
+    fn sweep(&mut self, now: u64) {
+        if self.buckets.len() > self.sweep_at.max(FEW) {
+            self.buckets.retain(|_, bucket| bucket.full_at > now);
+            self.sweep_at = self.buckets.len() * 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::ids::ServiceId;
+
+    #[test]
+    fn buckets_that_are_full_again_take_no_memory() {
+        let rule = Rule::new(NonZeroU32::new(100).unwrap(), NonZeroU32::new(10).unwrap());
+        let buckets = Buckets::default();
+        for number in 0..100_000 {
+            let scope = Scope::Service(ServiceId::from_uuid(Uuid::from_u128(number)));
+            let now = u64::try_from(number).unwrap() * 1_000_000;
+            buckets.take(scope, rule, now).unwrap();
+        }
+        let kept: usize = buckets
+            .shards
+            .iter()
+            .map(|shard| shard.lock().unwrap().buckets.len())
+            .sum();
+        assert!(kept <= SHARDS * (FEW + 1), "{kept}");
+    }
+
+    #[test]
+    fn what_only_this_process_knows_is_told_until_it_is_known_elsewhere() {
+        let rule = Rule::new(NonZeroU32::MIN, NonZeroU32::new(10).unwrap());
+        let buckets = Buckets::default();
+        let scope = Scope::Service(ServiceId::from_uuid(Uuid::from_u128(1)));
+        assert_eq!(buckets.ahead(scope, 0), 0);
+        buckets.take(scope, rule, 0).unwrap();
+        assert_eq!(buckets.ahead(scope, 400_000_000), 600_000_000);
+        buckets.learn(scope, 2_000_000_000, 500_000_000);
+        assert_eq!(buckets.ahead(scope, 500_000_000), 0);
+        assert_eq!(buckets.look(scope, rule, 500_000_000).remaining, 8);
+    }
+}

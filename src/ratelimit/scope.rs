@@ -1,0 +1,52 @@
+//! Whose bucket.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
+
+use crate::ids::{ApiKeyId, ServiceId};
+
+/// Whose bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// All that a service asks, with whichever of its keys.
+    Service(ServiceId),
+    /// What is asked with one administrator's key.
+    AdminKey(ApiKeyId),
+    /// Authentications from one address that failed.
+    Failures(IpAddr),
+    /// Attempts from one address to sign in to the dashboard.
+    SignIns(IpAddr),
+}
+
+impl Scope {
+    /// One client has as many addresses of IPv6 as it likes within its network of 64 bits.
+    pub(super) fn widened(self) -> Self {
+        match self {
+            Self::Failures(address) => Self::Failures(network_of(address)),
+            Self::SignIns(address) => Self::SignIns(network_of(address)),
+            Self::Service(_) | Self::AdminKey(_) => self,
+        }
+    }
+}
+
+/// The name under which instances share the bucket.
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Service(id) => write!(f, "sealward:limit:{id}"),
+            Self::AdminKey(id) => write!(f, "sealward:limit:{id}"),
+            Self::Failures(address) => write!(f, "sealward:limit:failures:{address}"),
+            Self::SignIns(address) => write!(f, "sealward:limit:sign-ins:{address}"),
+        }
+    }
+}
+
+fn network_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let network = u128::from(address) & !u128::from(u64::MAX);
+            IpAddr::V6(Ipv6Addr::from(network))
+        }
+        address @ IpAddr::V4(_) => address,
+    }
+}

@@ -1,0 +1,238 @@
+//! The buckets that all instances share, in Valkey or Redis: one round trip a token, on one clock.
+//!
+//! Where an answer is late or fails, nothing more is asked until [`Shared::keep`] has found that
+//! asking works again; requests do not wait for what is known to be away.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, RedisError, Script};
+use secrecy::{ExposeSecret, SecretString};
+use sqlx::PgPool;
+use tokio::time::{sleep, timeout};
+
+use super::bucket::Rule;
+use super::scope::Scope;
+use super::store;
+use crate::clock::Timestamp;
+use crate::settings::RateLimit;
+
+/// Between two looks at whether asking works.
+const PERIOD: Duration = Duration::from_millis(500);
+
+/// How long connecting may take, with TLS and a password.
+const CONNECTING: Duration = Duration::from_secs(2);
+
+/// Requests that may wait for the one connection at a time; an answer takes far less than a
+/// millisecond.
+const WAITING: usize = 4096;
+
+/// The way to the shared buckets.
+pub struct Shared {
+    client: Client,
+    patience: Duration,
+    script: Script,
+    /// None while they are out of reach.
+    connection: ArcSwapOption<MultiplexedConnection>,
+    instances: AtomicU32,
+}
+
+/// A shared bucket, at the time of those who keep it.
+pub(super) struct Bucket {
+    pub(super) taken: bool,
+    pub(super) lacking: u64,
+    pub(super) at: Timestamp,
+}
+
+/// The settings lead to no shared buckets.
+#[derive(Debug, thiserror::Error)]
+pub enum BadAddress {
+    /// The address, or the certificates of its CAs, are of no use.
+    #[error("ratelimit.url: {0}")]
+    Address(#[from] RedisError),
+    /// The certificates of its CAs cannot be read.
+    #[error("ratelimit.ca: {0}")]
+    Ca(#[from] std::io::Error),
+}
+
+/// Why an answer did not come.
+#[derive(Debug, thiserror::Error)]
+enum Away {
+    #[error("no answer in time")]
+    Late,
+    #[error(transparent)]
+    Failed(#[from] RedisError),
+}
+
+impl Shared {
+    /// The way to where the settings say, if they say it. Nothing is connected yet.
+    ///
+    /// # Errors
+    /// When the settings lead nowhere.
+    pub fn of(
+        settings: &RateLimit,
+        password: Option<&SecretString>,
+    ) -> Result<Option<Self>, BadAddress> {
+        let Some(url) = &settings.url else {
+            return Ok(None);
+        };
+        let mut address = redis::IntoConnectionInfo::into_connection_info(url.as_str())?;
+        if let Some(password) = password {
+            let login = address.redis_settings().clone();
+            address = address.set_redis_settings(login.set_password(password.expose_secret()));
+        }
+        let over_tls = url.starts_with("rediss://") || url.starts_with("valkeys://");
+        let client = if over_tls {
+            let certificates = redis::TlsCertificates {
+                client_tls: None,
+                root_cert: settings.ca_certificates()?,
+            };
+            Client::build_with_tls(address, certificates)?
+        } else {
+            Client::open(address)?
+        };
+        Ok(Some(Self {
+            client,
+            patience: settings.timeout.0,
+            script: Script::new(include_str!("take.lua")),
+            connection: ArcSwapOption::empty(),
+            instances: AtomicU32::new(1),
+        }))
+    }
+
+    pub(super) fn is_in_reach(&self) -> bool {
+        self.connection.load().is_some()
+    }
+
+    /// The last known number of instances.
+    pub(super) fn instances(&self) -> NonZeroU32 {
+        NonZeroU32::new(self.instances.load(Ordering::Relaxed)).unwrap_or(NonZeroU32::MIN)
+    }
+
+    /// Takes a token, or looks; none while the buckets are out of reach. `ahead` is what the bucket
+    /// lacks at least, as far as this instance knows alone.
+    pub(super) async fn ask(
+        &self,
+        scope: Scope,
+        rule: Rule,
+        ahead: u64,
+        taking: bool,
+    ) -> Option<Bucket> {
+        let connection = self.connection.load_full()?;
+        let name = scope.to_string();
+        match self.answer(&connection, &name, rule, ahead, taking).await {
+            Ok(bucket) => Some(bucket),
+            Err(away) => {
+                self.lose(&connection, &away);
+                None
+            }
+        }
+    }
+
+    /// Makes sure that asking works, again and again.
+    pub(super) async fn keep(&self, db: &PgPool) -> Infallible {
+        loop {
+            let (counted, ()) = tokio::join!(timeout(PERIOD, store::instances(db)), self.find());
+            // With the database away too, what was known before stays.
+            if let Ok(Ok(count)) = counted {
+                self.instances.store(count, Ordering::Relaxed);
+            }
+            sleep(PERIOD).await;
+        }
+    }
+
+    /// Asks once, on a new connection where there is none.
+    pub(super) async fn find(&self) {
+        if let Some(connection) = self.connection.load_full() {
+            if let Err(away) = self.probe(&connection).await {
+                self.lose(&connection, &away);
+            }
+            return;
+        }
+        let found = async {
+            let connection = self.connect().await?;
+            self.probe(&connection).await?;
+            Ok::<_, Away>(connection)
+        };
+        match found.await {
+            Ok(connection) => {
+                self.connection.store(Some(Arc::new(connection)));
+                tracing::info!("rate limits are counted together with other instances");
+            }
+            Err(away) => tracing::debug!(%away, "the shared rate limits are still out of reach"),
+        }
+    }
+
+    async fn connect(&self) -> Result<MultiplexedConnection, Away> {
+        // Each question has a time limit of its own, which includes its wait for the connection.
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(CONNECTING))
+            .set_response_timeout(None)
+            .set_pipeline_buffer_size(WAITING);
+        let connecting = self
+            .client
+            .get_multiplexed_async_connection_with_config(&config);
+        Ok(timeout(CONNECTING, connecting)
+            .await
+            .map_err(|_| Away::Late)??)
+    }
+
+    /// Takes a token from a bucket of nobody's: a server that only reads, or is full, is away too.
+    async fn probe(&self, connection: &MultiplexedConnection) -> Result<(), Away> {
+        let rule = Rule::new(NonZeroU32::MAX, NonZeroU32::MAX);
+        let name = "sealward:limit:probe";
+        self.answer(connection, name, rule, 0, true).await?;
+        Ok(())
+    }
+
+    async fn answer(
+        &self,
+        connection: &MultiplexedConnection,
+        name: &str,
+        rule: Rule,
+        ahead: u64,
+        taking: bool,
+    ) -> Result<Bucket, Away> {
+        let mut connection = connection.clone();
+        let mut asking = self.script.key(name);
+        asking
+            .arg(rule.interval())
+            .arg(rule.depth())
+            .arg(ahead)
+            .arg(u8::from(taking));
+        let asking = asking.invoke_async(&mut connection);
+        let answered = timeout(self.patience, asking).await;
+        let (taken, lacking, at): (bool, u64, i64) = answered.map_err(|_| Away::Late)??;
+        Ok(Bucket {
+            taken,
+            lacking,
+            at: Timestamp::from_millis(at),
+        })
+    }
+
+    /// Gives a connection up, unless somebody has already.
+    fn lose(&self, connection: &Arc<MultiplexedConnection>, why: &Away) {
+        let before = self.connection.compare_and_swap(connection, None);
+        let was_this = before
+            .as_ref()
+            .is_some_and(|before| Arc::ptr_eq(before, connection));
+        if was_this {
+            tracing::warn!(%why, "rate limits cannot be counted together: each instance gives out its part");
+        }
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared")
+            .field("is_in_reach", &self.is_in_reach())
+            .field("instances", &self.instances())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,17 @@
+//! How many instances there are, as Postgres sees it, which they all share.
+
+use sqlx::PgPool;
+
+use crate::catalog;
+
+/// The connections on which instances hear of changes: each instance has one, for as long as it is
+/// alive.
+pub(super) async fn instances(db: &PgPool) -> Result<u32, sqlx::Error> {
+    let sql = "SELECT count(*) FROM pg_stat_activity
+                WHERE datname = current_database() AND application_name = $1";
+    let count: i64 = sqlx::query_scalar(sql)
+        .bind(catalog::LISTENER)
+        .fetch_one(db)
+        .await?;
+    Ok(u32::try_from(count.max(1)).unwrap_or(u32::MAX))
+}

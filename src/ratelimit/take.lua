@@ -1,0 +1,35 @@
+-- Takes a token from a bucket, or looks at it: src/ratelimit/bucket.rs, on the clock of this server.
+--
+-- A bucket is the moment at which it will be full, as seconds and nanoseconds: a number of Lua's
+-- does not hold the nanoseconds since 1970. One that is missing is full.
+--
+-- KEYS  the bucket
+-- ARGV  nanoseconds that a token takes to come back; those that an empty bucket takes to fill;
+--       those that it lacks at least, as one instance knows alone; 1 to take, 0 to look
+-- Says  1 if there was a token, else 0; the nanoseconds that the bucket lacks; the time in
+--       milliseconds
+local interval, depth, known, taking = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == '1'
+local time = redis.call('TIME')
+local second, nanos = tonumber(time[1]), time[2] * 1000
+
+local stored = 0
+local full_at = redis.call('GET', KEYS[1])
+if full_at then
+    local s, n = string.match(full_at, '^(%d+):(%d+)$')
+    stored = math.max(0, (s - second) * 1e9 + (n - nanos))
+end
+-- More than a bucket holds is lacking where it has shrunk, or where the clock was set back.
+local lacking = math.min(math.max(stored, known), depth)
+
+local taken = 0
+if taking and lacking + interval <= depth then
+    lacking = lacking + interval
+    taken = 1
+end
+if lacking ~= stored then
+    local full = nanos + lacking
+    local seconds = math.floor(full / 1e9)
+    local moment = string.format('%.0f:%.0f', second + seconds, full - seconds * 1e9)
+    redis.call('SET', KEYS[1], moment, 'PX', string.format('%.0f', math.ceil(lacking / 1e6) + 1))
+end
+return { taken, lacking, second * 1000 + math.floor(nanos / 1e6) }

@@ -1,0 +1,156 @@
+//! Settings of the rate limits.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{SecretSource, Span, Stage};
+
+/// Where rate limits are counted. How much each service may ask is its tier's.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(inline)]
+pub struct RateLimit {
+    /// `rediss://user@host:port/number` of a Valkey or Redis in which all instances count together.
+    /// Left out, each counts by itself, as one instance alone should. The password has a setting of
+    /// its own.
+    pub url: Option<String>,
+    /// Where the password comes from, if there is one.
+    pub password: Option<SecretSource>,
+    /// Certificates of the CAs that vouch for it, in PEM. Left out, the public CAs vouch.
+    pub ca: Option<PathBuf>,
+    /// Allows one on another machine without TLS; only where the network in between is protected by
+    /// something else.
+    pub allow_plain: bool,
+    /// How long to wait for an answer. Past it each instance gives out its part of each limit, until
+    /// answers come in time again.
+    pub timeout: Span,
+}
+
+impl Default for RateLimit {
+    fn default() -> Self {
+        Self {
+            url: None,
+            password: None,
+            ca: None,
+            allow_plain: false,
+            timeout: Span::millis(250),
+        }
+    }
+}
+
+impl RateLimit {
+    /// What `ca` names.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn ca_certificates(&self) -> std::io::Result<Option<Vec<u8>>> {
+        self.ca.as_ref().map(std::fs::read).transpose()
+    }
+
+    pub(super) fn contradictions(&self, stage: Stage, found: &mut Vec<String>) {
+        let Some(url) = &self.url else {
+            if self.password.is_some() || self.ca.is_some() {
+                found.push(
+                    "ratelimit.password and ratelimit.ca are of no use without ratelimit.url"
+                        .to_owned(),
+                );
+            }
+            return;
+        };
+        let (scheme, rest) = url.split_once("://").unwrap_or(("", ""));
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+        match scheme {
+            "rediss" | "valkeys" | "unix" => {}
+            "redis" | "valkey" if self.allow_plain || is_here(host) => {}
+            "redis" | "valkey" => found.push(
+                "ratelimit.url leads to another machine without TLS: use rediss://, or set \
+                 ratelimit.allow_plain = true where the network in between is protected by something else"
+                    .to_owned(),
+            ),
+            _ => found.push(
+                "ratelimit.url is not a URL of Valkey or Redis such as rediss://sealward@limits.internal:6379"
+                    .to_owned(),
+            ),
+        }
+        if url.contains('#') {
+            found.push(
+                "ratelimit.url must not end in a fragment: TLS is always verified".to_owned(),
+            );
+        }
+        if user.contains(':') {
+            found.push(
+                "ratelimit.url holds a password, which would show wherever settings are shown: \
+                 put it into a file and set ratelimit.password = { file = \"…\" }"
+                    .to_owned(),
+            );
+        }
+        if stage != Stage::Development && self.password.as_ref().is_some_and(SecretSource::is_plain)
+        {
+            found.push(
+                "ratelimit.password is written into the settings, which only development allows: \
+                 use { file = \"…\" }, { credential = \"…\" } or { command = [\"…\"] }"
+                    .to_owned(),
+            );
+        }
+        if !(Span::millis(1)..=Span::seconds(5)).contains(&self.timeout) {
+            found.push("ratelimit.timeout must be between 1ms and 5s".to_owned());
+        }
+    }
+}
+
+fn is_here(host: &str) -> bool {
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse();
+    name == "localhost" || address.is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(url: &str) -> Vec<String> {
+        let settings = RateLimit {
+            url: Some(url.to_owned()),
+            ..RateLimit::default()
+        };
+        let mut found = Vec::new();
+        settings.contradictions(Stage::Production, &mut found);
+        found
+    }
+
+    #[test]
+    fn what_leaves_this_machine_goes_over_tls() {
+        for url in [
+            "rediss://limits.internal",
+            "valkeys://sealward@limits.internal:6380/1",
+            "redis://localhost:6379",
+            "valkey://sealward@127.0.0.1",
+            "redis://[::1]:6379",
+            "unix:///run/valkey/socket",
+        ] {
+            assert_eq!(wrong(url), [""; 0], "{url}");
+        }
+        for url in ["redis://limits.internal", "valkey://10.0.0.1:6379"] {
+            let told = wrong(url);
+            assert!(
+                told.len() == 1 && told[0].contains("without TLS"),
+                "{told:?}"
+            );
+        }
+        assert_eq!(wrong("http://localhost").len(), 1);
+        assert_eq!(wrong("rediss://limits.internal#insecure").len(), 1);
+    }
+
+    #[test]
+    fn a_password_in_the_address_is_refused_and_not_repeated() {
+        let told = wrong("rediss://sealward:tell-no-one@limits.internal");
+        assert!(
+            told.len() == 1 && told[0].contains("ratelimit.password"),
+            "{told:?}"
+        );
+        assert!(!told[0].contains("tell-no-one"));
+    }
+}

@@ -1,0 +1,187 @@
+//! Instances replaced one after the other while clients go on asking, as an upgrade does it.
+
+use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crate::process::{PATIENCE, Process, Site};
+use crate::support::within;
+
+/// Long enough for the balancer below to notice, which looks before each new connection.
+const DELAY: &str = "3s";
+
+/// What a load balancer knows: the instances there are, and which of them are ready.
+#[derive(Clone, Default)]
+struct Balancer(Arc<Mutex<Vec<String>>>);
+
+impl Balancer {
+    fn add(&self, address: &str) {
+        self.0.lock().unwrap().push(address.to_owned());
+    }
+
+    /// A connection to an instance that says it is ready.
+    fn connect(&self) -> Connection {
+        loop {
+            for address in self.0.lock().unwrap().clone() {
+                if is_ready(&address) {
+                    return Connection::to(&address);
+                }
+            }
+        }
+    }
+}
+
+/// What a probe finds, which an instance that has gone does not answer.
+fn is_ready(address: &str) -> bool {
+    let Ok(stream) = TcpStream::connect(address) else {
+        return false;
+    };
+    let mut connection = Connection {
+        stream: BufReader::new(stream),
+    };
+    matches!(connection.ask("/readyz", ""), Some((200, _)))
+}
+
+/// A connection that is kept for as long as the other side wants.
+struct Connection {
+    stream: BufReader<TcpStream>,
+}
+
+impl Connection {
+    fn to(address: &str) -> Self {
+        let stream = TcpStream::connect(address).expect("who is ready takes connections");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
+        Self {
+            stream: BufReader::new(stream),
+        }
+    }
+
+    /// The status of the answer, and whether the connection may be used again; nothing where there
+    /// is no answer.
+    fn ask(&mut self, path: &str, authorization: &str) -> Option<(u16, bool)> {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: it\r\n{authorization}\r\n");
+        self.stream.get_mut().write_all(request.as_bytes()).ok()?;
+        let mut status = String::new();
+        self.stream.read_line(&mut status).ok()?;
+        let status = status.split(' ').nth(1)?.parse().ok()?;
+        let mut headers = HashMap::new();
+        loop {
+            let mut line = String::new();
+            self.stream.read_line(&mut line).ok()?;
+            match line.trim_end().split_once(": ") {
+                Some((name, value)) => headers.insert(name.to_lowercase(), value.to_owned()),
+                None => break,
+            };
+        }
+        let mut body = vec![0; headers.get("content-length")?.parse().ok()?];
+        self.stream.read_exact(&mut body).ok()?;
+        let stays = headers
+            .get("connection")
+            .is_none_or(|value| value != "close");
+        Some((status, stays))
+    }
+}
+
+/// Clients that ask without a pause, and what came of it.
+struct Load {
+    stop: Arc<AtomicBool>,
+    answered: Arc<AtomicU32>,
+    moved: Arc<AtomicU32>,
+    clients: Vec<JoinHandle<Vec<String>>>,
+}
+
+impl Load {
+    fn start(balancer: &Balancer, key: &str, clients: usize) -> Self {
+        let mut load = Self {
+            stop: Arc::default(),
+            answered: Arc::default(),
+            moved: Arc::default(),
+            clients: Vec::new(),
+        };
+        let authorization = format!("Authorization: Bearer {key}\r\n");
+        for _ in 0..clients {
+            let (stop, answered, moved) =
+                (load.stop.clone(), load.answered.clone(), load.moved.clone());
+            let (balancer, authorization) = (balancer.clone(), authorization.clone());
+            load.clients.push(thread::spawn(move || {
+                let mut failed = Vec::new();
+                let mut connection = balancer.connect();
+                while !stop.load(Ordering::Relaxed) {
+                    match connection.ask("/admin/services", &authorization) {
+                        Some((200, stays)) => {
+                            answered.fetch_add(1, Ordering::Relaxed);
+                            if !stays {
+                                moved.fetch_add(1, Ordering::Relaxed);
+                                connection = balancer.connect();
+                            }
+                        }
+                        // Over the limit, which is no failure of the instance.
+                        Some((429, true)) => {}
+                        Some((429, false)) => connection = balancer.connect(),
+                        other => {
+                            failed.push(format!("{other:?}"));
+                            connection = balancer.connect();
+                        }
+                    }
+                }
+                failed
+            }));
+        }
+        load
+    }
+
+    /// Waits until so many more requests were answered.
+    async fn goes_on(&self) {
+        let before = self.answered.load(Ordering::Relaxed);
+        within(PATIENCE, async || {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            self.answered.load(Ordering::Relaxed) > before + 50
+        })
+        .await;
+    }
+
+    /// Ends it; gives how many connections were moved elsewhere, and what failed.
+    fn end(self) -> (u32, Vec<String>) {
+        self.stop.store(true, Ordering::Relaxed);
+        let failed = self
+            .clients
+            .into_iter()
+            .flat_map(|client| client.join().expect("a client"));
+        let failed = failed.collect();
+        (self.moved.load(Ordering::Relaxed), failed)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn instances_are_replaced_without_one_failed_request() {
+    let site = Site::new().await;
+    let delay = [("SEALWARD_HTTP_DRAIN_DELAY", DELAY)];
+    let balancer = Balancer::default();
+    let start = async || {
+        let instance = Process::start_with(&site, &delay).await;
+        balancer.add(instance.address());
+        instance
+    };
+    let mut instances = [start().await, start().await];
+    let load = Load::start(&balancer, site.admin_key(), 4);
+    for _ in 0..2 {
+        load.goes_on().await;
+        let newer = start().await;
+        let older = std::mem::replace(&mut instances[0], newer);
+        instances.rotate_left(1);
+        let address = older.address().to_owned();
+        let ended = tokio::task::spawn_blocking(move || older.told_to_end());
+        // It says first that it is not ready, and still answers.
+        within(PATIENCE, async || !is_ready(&address)).await;
+        load.goes_on().await;
+        assert_eq!(ended.await.expect("its end"), Some(0));
+    }
+    load.goes_on().await;
+    let (moved, failed) = load.end();
+    assert_eq!(failed, [""; 0], "no request failed");
+    assert!(moved > 0, "clients were told to go elsewhere");
+}

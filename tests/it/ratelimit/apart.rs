@@ -1,0 +1,145 @@
+//! What happens while the shared buckets are out of reach: each instance gives out its part.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sealward::catalog::Catalog;
+use sealward::clock::{Clock, Entropy, Timestamp};
+use sealward::ratelimit::{Counting, Limiter, Shared};
+use serde_json::json;
+
+use super::together::{admitted, rule, some_service};
+use crate::support::{Database, PROTECT, Valkey, World, valkey::PASSWORD, within};
+
+const HEALTH: &str = "/api/v1/health";
+
+/// For what takes a second, on a machine under load.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A limiter that is kept, as one of two instances.
+async fn one_of_two(valkey: &Valkey, clock: Clock) -> (Arc<Limiter>, Database) {
+    let database = Database::new().await;
+    for _ in 0..2 {
+        tokio::spawn(Catalog::new().listen(database.pool(), Entropy::system()));
+    }
+    let limiter = Arc::new(valkey.limiter(clock).await);
+    tokio::spawn(limiter.clone().keep(database.pool()));
+    (limiter, database)
+}
+
+fn apart(instances: u32) -> Counting {
+    Counting::Apart(NonZeroU32::new(instances).unwrap())
+}
+
+#[tokio::test]
+async fn each_instance_gives_out_its_part_and_finds_back_by_itself() {
+    let valkey = Valkey::start().await;
+    // Nothing comes back: time stands still here.
+    let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
+    let (limiter, _database) = one_of_two(&valkey, clock).await;
+    valkey.proxy.hang_up();
+    within(PATIENCE, async || {
+        // Whoever asks meanwhile is answered, and never without a limit.
+        limiter.take(some_service(), rule(1, 1)).await.unwrap();
+        limiter.counting() == apart(2)
+    })
+    .await;
+    assert_eq!(
+        admitted(&limiter, some_service(), rule(10, 41), 100).await,
+        20
+    );
+    assert_eq!(limiter.look(some_service(), rule(10, 41)).await.limit, 20);
+
+    valkey.proxy.speak_again();
+    within(PATIENCE, async || limiter.counting() == Counting::Together).await;
+    assert_eq!(limiter.look(some_service(), rule(10, 41)).await.limit, 41);
+}
+
+#[tokio::test]
+async fn a_silence_costs_one_wait_and_no_more() {
+    let valkey = Valkey::start().await;
+    let (limiter, _database) = one_of_two(&valkey, Clock::system()).await;
+    valkey.proxy.fall_silent();
+    limiter.take(some_service(), rule(1, 1)).await.unwrap();
+    // It has waited, or the job that keeps watch has: from now on nobody does.
+    assert!(matches!(limiter.counting(), Counting::Apart(_)));
+    let started = tokio::time::Instant::now();
+    admitted(&limiter, some_service(), rule(1, 1), 1_000).await;
+    let waited = valkey.settings().timeout.0;
+    assert!(started.elapsed() < waited, "each request waited anew");
+    valkey.proxy.speak_again();
+    within(PATIENCE, async || limiter.counting() == Counting::Together).await;
+}
+
+#[tokio::test]
+async fn losing_and_finding_the_shared_bucket_gives_no_second_burst() {
+    let valkey = Valkey::start().await;
+    let (limiter, _database) = one_of_two(&valkey, Clock::system()).await;
+    // Slow enough that what comes back during this test is nothing beside the burst.
+    let (empty, half_full, rule) = (some_service(), some_service(), rule(1, 1_000));
+    assert!(admitted(&limiter, empty, rule, 1_100).await >= 1_000);
+    valkey.proxy.hang_up();
+    within(PATIENCE, async || {
+        limiter.look(half_full, rule).await;
+        limiter.counting() == apart(2)
+    })
+    .await;
+    let again = admitted(&limiter, empty, rule, 1_000).await;
+    assert!(
+        again < 100,
+        "{again} were let through apart, after the bucket was emptied together"
+    );
+    assert_eq!(admitted(&limiter, half_full, rule, 1_000).await, 500);
+
+    valkey.proxy.speak_again();
+    within(PATIENCE, async || limiter.counting() == Counting::Together).await;
+    let again = admitted(&limiter, half_full, rule, 1_000).await;
+    assert!(
+        again < 100,
+        "{again} were let through together, after the part was emptied apart"
+    );
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_as_good_as_no_answer_and_told_to_nobody() {
+    let valkey = Valkey::start().await;
+    let wrong = format!("{PASSWORD}-not");
+    let shared = Shared::of(&valkey.settings(), Some(&wrong.as_str().into()));
+    let limiter = Limiter::shared(Clock::system(), shared.unwrap().unwrap());
+    limiter.find_shared().await;
+    assert_eq!(limiter.counting(), apart(1));
+    assert!(!format!("{limiter:?}").contains(PASSWORD));
+}
+
+#[tokio::test]
+async fn health_and_headers_tell() {
+    let valkey = Valkey::start().await;
+    let world = World::new().await.counting_in(&valkey).await;
+    let _neighbour = world.another().await;
+    let alice = world.application("alice").await;
+    let status = async || {
+        let health = alice.get(HEALTH).await.json();
+        let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+        (
+            text(&health["status"]),
+            text(&health["checks"]["rateLimiter"]["status"]),
+        )
+    };
+    let ok = ("ok".to_owned(), "ok".to_owned());
+    within(PATIENCE, async || status().await == ok).await;
+
+    valkey.proxy.hang_up();
+    let degraded = ("degraded".to_owned(), "degraded".to_owned());
+    within(PATIENCE, async || status().await == degraded).await;
+    within(PATIENCE, async || {
+        let answer = alice.post(PROTECT, json!({})).await;
+        answer.header("x-ratelimit-limit") == "100"
+    })
+    .await;
+
+    valkey.proxy.speak_again();
+    within(PATIENCE, async || status().await == ok).await;
+    let answer = alice.post(PROTECT, json!({})).await;
+    assert_eq!(answer.header("x-ratelimit-limit"), "200");
+}

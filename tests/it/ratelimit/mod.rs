@@ -1,0 +1,4 @@
+//! Limits that instances share, against the real server.
+
+mod apart;
+mod together;

@@ -1,0 +1,146 @@
+//! One bucket for all instances, told as if there were one instance.
+
+use std::num::NonZeroU32;
+
+use futures_util::future::join_all;
+use sealward::clock::Clock;
+use sealward::ids::ServiceId;
+use sealward::ratelimit::{Counting, Limiter, Rule, Scope, Shared};
+use sealward::settings::RateLimit;
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::support::{PROTECT, Valkey, World};
+
+pub(super) fn rule(per_second: u32, burst: u32) -> Rule {
+    Rule::new(
+        NonZeroU32::new(per_second).unwrap(),
+        NonZeroU32::new(burst).unwrap(),
+    )
+}
+
+pub(super) fn some_service() -> Scope {
+    Scope::Service(ServiceId::from_uuid(uuid::Uuid::from_u128(rand::random())))
+}
+
+/// How many of so many requests at once are let through.
+pub(super) async fn admitted(limiter: &Limiter, scope: Scope, rule: Rule, asked: usize) -> usize {
+    let asking = (0..asked).map(|_| limiter.take(scope, rule));
+    let taken = join_all(asking).await;
+    taken.iter().filter(|taken| taken.is_ok()).count()
+}
+
+#[tokio::test]
+async fn instances_take_from_one_bucket() {
+    let valkey = Valkey::start().await;
+    let one = valkey.limiter(Clock::system()).await;
+    let other = valkey.limiter(Clock::system()).await;
+    assert_eq!(one.counting(), Counting::Together);
+    let (scope, rule) = (some_service(), rule(5, 40));
+    let started = Instant::now();
+    let (by_one, by_other) = tokio::join!(
+        admitted(&one, scope, rule, 60),
+        admitted(&other, scope, rule, 60),
+    );
+    let refilled = usize::try_from(started.elapsed().as_millis()).unwrap() * 5 / 1_000;
+    let admitted = by_one + by_other;
+    assert!(
+        (40..=40 + refilled + 1).contains(&admitted),
+        "{admitted}, {refilled} came back"
+    );
+    // Another's bucket is full.
+    assert!(one.take(some_service(), rule).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_shared_bucket_is_told_as_one_in_the_process() {
+    let valkey = Valkey::start().await;
+    let shared = valkey.limiter(Clock::system()).await;
+    let own = Limiter::new(Clock::system());
+    // Slow enough that nothing comes back meanwhile.
+    for rule in [rule(1, 1), rule(1, 200), rule(1, 4_000_000)] {
+        let scope = some_service();
+        for _ in 0..3 {
+            let (of_shared, of_own) = (shared.take(scope, rule).await, own.take(scope, rule).await);
+            let (of_shared, of_own) = match (of_shared, of_own) {
+                (Ok(of_shared), Ok(of_own)) => (of_shared, of_own),
+                (Err(of_shared), Err(of_own)) => (of_shared.standing, of_own.standing),
+                // The one token has come back in one of them.
+                _ => continue,
+            };
+            assert_eq!(of_shared.limit, of_own.limit);
+            assert!(
+                of_shared.remaining.abs_diff(of_own.remaining) <= 1,
+                "{of_shared:?} {of_own:?}"
+            );
+            assert!(
+                of_shared.reset.abs_diff(of_own.reset) <= 2,
+                "{of_shared:?} {of_own:?}"
+            );
+        }
+        assert_eq!(shared.look(scope, rule).await.limit, rule.burst.get());
+    }
+}
+
+#[tokio::test]
+async fn an_empty_bucket_says_when_to_come_again_and_keeps_its_word() {
+    let valkey = Valkey::start().await;
+    let limiter = valkey.limiter(Clock::system()).await;
+    let (scope, rule) = (some_service(), rule(2, 1));
+    limiter.take(scope, rule).await.unwrap();
+    let exceeded = limiter.take(scope, rule).await.unwrap_err();
+    let wait = exceeded.retry_after;
+    assert!(!wait.is_zero() && wait.as_millis() <= 500, "{wait:?}");
+    tokio::time::sleep(wait).await;
+    assert!(limiter.take(scope, rule).await.is_ok());
+}
+
+#[tokio::test]
+async fn the_headers_of_two_instances_tell_of_the_same_bucket() {
+    let valkey = Valkey::start().await;
+    let world = World::new().await.counting_in(&valkey).await;
+    let neighbour = world.another().await;
+    // One a second, so that what is left tells what was taken.
+    let tier = json!({ "requestsPerSecond": 1, "burst": 1_000 });
+    let service = json!({ "name": "slow", "tier": "enterprise", "rateLimit": tier });
+    let service = world
+        .admin()
+        .post("/admin/services", service)
+        .await
+        .created();
+    let key = json!({ "name": "slow", "type": "live", "serviceId": service.text("id") });
+    let key = world
+        .admin()
+        .post("/admin/api-keys", key)
+        .await
+        .created()
+        .text("secret");
+    let started = Instant::now();
+    for round in 1..=20_u32 {
+        let asked = if round % 2 == 0 { &world } else { &neighbour };
+        let answer = asked.person(&key).post(PROTECT, json!({})).await;
+        assert_eq!(answer.header("x-ratelimit-limit"), "1000");
+        let left: u32 = answer.header("x-ratelimit-remaining").parse().unwrap();
+        let came_back = u32::try_from(started.elapsed().as_secs()).unwrap() + 1;
+        let expected = 1_000 - round..=1_000 - round + came_back;
+        assert!(expected.contains(&left), "{left} after {round} requests");
+    }
+}
+
+#[tokio::test]
+async fn it_is_spoken_to_over_verified_tls() {
+    let valkey = Valkey::over_tls().await;
+    assert_eq!(
+        valkey.limiter(Clock::system()).await.counting(),
+        Counting::Together
+    );
+    // Without a CA that vouches for it, it is as good as away.
+    let settings = RateLimit {
+        ca: None,
+        ..valkey.settings()
+    };
+    let shared = Shared::of(&settings, Some(&crate::support::valkey::PASSWORD.into()));
+    let limiter = Limiter::shared(Clock::system(), shared.unwrap().unwrap());
+    limiter.find_shared().await;
+    assert!(matches!(limiter.counting(), Counting::Apart(_)));
+}
