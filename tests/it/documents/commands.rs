@@ -41,6 +41,7 @@ fn forget_the_walk(newcomer: &Newcomer) {
         "drop database if exists sealward_restored with (force)",
         "drop database if exists sealward with (force)",
         "drop role if exists sealward",
+        "drop role if exists sealward_service",
     ] {
         let psql = ["-c", r#"psql -q -d postgres -c "$1""#, "psql", sql];
         let done = newcomer.shell(top()).args(psql).output().expect("run psql");

@@ -1,6 +1,7 @@
 //! `compose.yaml`: services, what they mount and where they meet.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -135,7 +136,9 @@ fn everything_of_ours_runs_with_as_little_as_it_can() {
             .as_str()
             .expect("a time");
         let grace: u64 = grace.trim_end_matches('s').parse().expect("seconds");
-        assert!(grace > settings(SETTINGS).http.drain_timeout.0.as_secs());
+        let settings = settings(SETTINGS);
+        let drain = settings.drain_delay() + settings.http.drain_timeout.0;
+        assert!(Duration::from_secs(grace) > drain);
     }
 }
 

@@ -41,7 +41,8 @@ fn its_credentials_are_those_that_the_example_of_settings_names() {
 #[test]
 fn it_waits_for_the_drain_and_leaves_a_refused_pin_alone() {
     let patience: u64 = said("TimeoutStopSec").concat().parse().expect("seconds");
-    let drain = Settings::default().http.drain_timeout.0;
+    let settings = Settings::default();
+    let drain = settings.drain_delay() + settings.http.drain_timeout.0;
     assert!(Duration::from_secs(patience) > drain);
     // The code that `a_refused_pin_tells_the_supervisor_not_to_try_again` sees.
     assert_eq!(said("RestartPreventExitStatus"), ["78"]);
