@@ -12,7 +12,7 @@
 //! | 6 | `keys` |
 //! | 5 | `policy` |
 //! | 4 | `audit`, `auth`, `ratelimit` |
-//! | 3 | `catalog`, `db`, `hardening`, `telemetry` |
+//! | 3 | `catalog`, `db`, `hardening`, `meter`, `telemetry` |
 //! | 2 | `canonical`, `client_address`, `envelope`, `material`, `request_tag`, `settings` |
 //! | 1 | `binary`, `ids`, `json`, `operation` |
 //! | 0 | `clock`, `problem` |
@@ -35,6 +35,7 @@ pub mod json;
 pub mod keys;
 pub mod management;
 pub mod material;
+pub mod meter;
 pub mod operation;
 pub mod policy;
 pub mod problem;

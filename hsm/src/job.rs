@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Instant;
 
 use tokio::sync::oneshot;
+use tracing::Span;
 
 use crate::HsmError;
 use crate::interest::Wanted;
@@ -26,9 +27,16 @@ pub(crate) struct Job {
     work: Box<dyn Work>,
 }
 
+/// Where traces are on: what a job is a step of, and its wait, which is one itself.
+struct Trace {
+    within: Span,
+    wait: Span,
+}
+
 /// What the queue and the workers need to know of an operation.
 trait Work: Send {
     fn attempt(&mut self, session: &Session) -> Result<(), HsmError>;
+    fn begin(&mut self) -> Option<Trace>;
     fn answer(self: Box<Self>, failure: Option<HsmError>);
     fn is_abandoned(&self) -> bool;
 }
@@ -38,6 +46,7 @@ struct Operation<T, F> {
     done: Option<T>,
     reply: oneshot::Sender<Result<T, HsmError>>,
     wanted: Wanted,
+    trace: Option<Trace>,
 }
 
 impl Job {
@@ -52,11 +61,17 @@ impl Job {
         F: FnMut(&Session) -> Result<T, HsmError> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
+        let wait = tracing::trace_span!(target: "hsm::step", "queue");
+        let trace = (!wait.is_disabled()).then(|| {
+            let within = Span::current();
+            Trace { within, wait }
+        });
         let work = Box::new(Operation {
             run,
             done: None,
             reply,
             wanted: Wanted::here(),
+            trace,
         });
         (
             Self {
@@ -84,6 +99,15 @@ impl Job {
     /// Whether nobody waits for the answer any more.
     pub(crate) fn is_abandoned(&self) -> bool {
         self.work.is_abandoned()
+    }
+
+    /// Its turn has come: what it does from here on is a step of its own, on the token of that name.
+    pub(crate) fn begin(&mut self, token: &str) -> Span {
+        let Some(trace) = self.work.begin() else {
+            return Span::none();
+        };
+        drop(trace.wait);
+        tracing::trace_span!(target: "hsm::step", parent: &trace.within, "token", token)
     }
 
     /// Runs the operation; its result is kept until [`Job::answer`].
@@ -115,6 +139,10 @@ where
         };
         // The caller may have gone meanwhile; then nobody is told.
         drop(self.reply.send(outcome));
+    }
+
+    fn begin(&mut self) -> Option<Trace> {
+        self.trace.take()
     }
 
     fn is_abandoned(&self) -> bool {

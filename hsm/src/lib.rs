@@ -81,6 +81,7 @@ mod seat;
 mod seating;
 mod session;
 mod single;
+mod spread;
 mod status;
 mod tally;
 mod token;
@@ -105,6 +106,7 @@ pub use keys::{
 };
 pub use open_error::OpenError;
 pub use probe::{ModuleFacts, ProbeReport, Probed, Speed, TokenFacts, Works};
+pub use spread::{Counted, Spread, TIMES};
 pub use status::{Counters, Fatal, Status, TokenState, TokenStatus};
 pub use token::Token;
 pub use wrap::{WrapError, wrap_for_import};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::OaepWays;
+use crate::{Counted, OaepWays, TIMES};
 
 /// How every configured token is at this moment.
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ pub enum TokenState {
 }
 
 /// What has happened on one token since it was opened; only ever growing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counters {
     /// Operations a worker has run.
     pub operations: u64,
@@ -70,10 +70,10 @@ pub struct Counters {
     pub late: u64,
     /// Operations taken out because their caller had gone.
     pub abandoned: u64,
-    /// Total time operations waited for a worker, in microseconds.
-    pub waited_micros: u64,
-    /// Total time operations ran, in microseconds.
-    pub worked_micros: u64,
+    /// How long operations waited for a worker, in microseconds.
+    pub waited: Counted<{ TIMES.len() }>,
+    /// How long operations ran, in microseconds.
+    pub worked: Counted<{ TIMES.len() }>,
     /// Searches for a key on the token. Keys are found once: this must not grow with operations.
     pub finds: u64,
     /// Sessions opened.

@@ -1,20 +1,19 @@
 //! What has happened on one token, counted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-use crate::Counters;
+use crate::{Counters, Spread, TIMES};
 
 /// The live form of [`Counters`].
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Tally {
     pub(crate) operations: Count,
     pub(crate) failures: Count,
     pub(crate) busy: Count,
     pub(crate) late: Count,
     pub(crate) abandoned: Count,
-    pub(crate) waited_micros: Count,
-    pub(crate) worked_micros: Count,
+    pub(crate) waited: Spread<{ TIMES.len() }>,
+    pub(crate) worked: Spread<{ TIMES.len() }>,
     pub(crate) finds: Count,
     pub(crate) sessions_opened: Count,
     pub(crate) logins: Count,
@@ -29,13 +28,26 @@ impl Count {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn time(&self, time: Duration) {
-        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        self.0.fetch_add(micros, Ordering::Relaxed);
-    }
-
     fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            operations: Count::default(),
+            failures: Count::default(),
+            busy: Count::default(),
+            late: Count::default(),
+            abandoned: Count::default(),
+            waited: Spread::new(TIMES),
+            worked: Spread::new(TIMES),
+            finds: Count::default(),
+            sessions_opened: Count::default(),
+            logins: Count::default(),
+            outages: Count::default(),
+        }
     }
 }
 
@@ -47,8 +59,8 @@ impl Tally {
             busy: self.busy.get(),
             late: self.late.get(),
             abandoned: self.abandoned.get(),
-            waited_micros: self.waited_micros.get(),
-            worked_micros: self.worked_micros.get(),
+            waited: self.waited.read(),
+            worked: self.worked.read(),
             finds: self.finds.get(),
             sessions_opened: self.sessions_opened.get(),
             logins: self.logins.get(),

@@ -48,14 +48,16 @@ fn work(device: &Arc<Device>, seat: &Seat, session: &mut Option<Session>, mut jo
         )))
     } else {
         device.tally.operations.one();
-        device.tally.waited_micros.time(waited);
+        device.tally.waited.time(waited);
         let allowance = if write {
             device.bounds.generate_deadline
         } else {
             device.bounds.deadline
         };
-        let outcome = seat.during(allowance, write, || attempt(device, session, &mut job));
-        device.tally.worked_micros.time(started.elapsed());
+        let step = job.begin(device.label());
+        let outcome =
+            step.in_scope(|| seat.during(allowance, write, || attempt(device, session, &mut job)));
+        device.tally.worked.time(started.elapsed());
         Some(outcome)
     };
     // The overseer has ended the write of a thread that it gave up.

@@ -20,6 +20,6 @@ pub use self::entry::Entry;
 pub use self::export::{Export, Format};
 pub use self::query::{Filter, entries, entry, plan};
 pub use self::record::{Endpoint, OperationType, Record};
-pub use self::recorder::{Pending, Receipt, Recorder, Unrecorded};
+pub use self::recorder::{Commits, Pending, Receipt, Recorder, Unrecorded};
 pub use self::scribe::Scribe;
 pub use self::store::Neglect;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use hsm::{Counted, Spread, TIMES};
 use sqlx::postgres::PgConnectOptions;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
@@ -30,6 +31,22 @@ pub(super) struct Shared {
     pub(super) deadline: Duration,
     pub(super) strangers: Strangers,
     pub(super) pulse: Pulse,
+    /// How long records took to be committed.
+    pub(super) commits: Spread<{ TIMES.len() }>,
+    /// How many were committed together.
+    pub(super) batches: Spread<{ SIZES.len() }>,
+}
+
+/// The bounds of batches, in records.
+const SIZES: [u64; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+/// What the trail has counted since the start.
+#[derive(Clone, Copy, Debug)]
+pub struct Commits {
+    /// How long records took from being handed over to being committed, in microseconds.
+    pub commits: Counted<{ TIMES.len() }>,
+    /// How many records were committed together.
+    pub batches: Counted<{ SIZES.len() }>,
 }
 
 /// A record on its way, with the id and the time it will have whenever it is written.
@@ -38,6 +55,8 @@ pub(super) struct Handed {
     pub(super) id: RecordId,
     pub(super) ts: Timestamp,
     pub(super) took: Duration,
+    /// When it was handed over, on the monotonic clock.
+    pub(super) at: Duration,
     pub(super) record: Record,
     pub(super) waiter: Option<oneshot::Sender<Result<Receipt, Unrecorded>>>,
 }
@@ -87,6 +106,8 @@ impl Recorder {
             deadline: settings.deadline.0,
             strangers: Strangers::default(),
             pulse: Pulse::default(),
+            commits: Spread::new(TIMES),
+            batches: Spread::new(SIZES),
         });
         let scribe = Scribe::start(Arc::clone(&shared), arriving, database);
         (Self { queue, shared }, scribe)
@@ -148,6 +169,15 @@ impl Recorder {
         self.queue.max_capacity() - self.queue.capacity()
     }
 
+    /// How long commits took so far, and how much each of them took along.
+    #[must_use]
+    pub fn counted(&self) -> Commits {
+        Commits {
+            commits: self.shared.commits.read(),
+            batches: self.shared.batches.read(),
+        }
+    }
+
     /// Whether the last attempt to write, or to see whether writing would work, succeeded.
     #[must_use]
     pub fn is_well(&self) -> bool {
@@ -157,16 +187,28 @@ impl Recorder {
 }
 
 impl Shared {
+    /// Counts a batch that was committed just now.
+    pub(super) fn count(&self, batch: &[Handed]) {
+        let now = self.clock.monotonic();
+        self.batches
+            .add(u64::try_from(batch.len()).unwrap_or(u64::MAX));
+        for handed in batch {
+            self.commits.time(now.saturating_sub(handed.at));
+        }
+    }
+
     pub(super) fn hand(
         &self,
         record: Record,
         waiter: Option<oneshot::Sender<Result<Receipt, Unrecorded>>>,
     ) -> Handed {
         let id = RecordId::new(&self.clock, &self.entropy);
+        let at = self.clock.monotonic();
         Handed {
             id,
             ts: id.made_at(),
-            took: self.clock.monotonic().saturating_sub(record.arrived),
+            took: at.saturating_sub(record.arrived),
+            at,
             record: record.cleaned(),
             waiter,
         }

@@ -104,6 +104,7 @@ impl Writer {
             match self.attempt(&part, again).await {
                 Ok(()) => {
                     self.shared.pulse.well();
+                    self.shared.count(&part);
                     for handed in part {
                         handed.answer(Ok(Receipt::of_commit()));
                     }

@@ -1,6 +1,7 @@
 //! `sealward serve`: the service, from its first check to its last answer.
 
 use std::path::Path;
+use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -9,8 +10,11 @@ use crate::clock::{Clock, Entropy};
 use crate::server::{self, Service, Tls};
 use crate::settings::Environment;
 
+/// How long the end may wait for traces to be sent.
+const LAST_TRACES: Duration = Duration::from_secs(2);
+
 pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Result<(), Failure> {
-    let settings = startup::prepare(config, environment)?;
+    let (settings, traces) = startup::prepare_to_serve(config, environment)?;
     let clock = Clock::system();
     let files = settings.http.tls.files();
     let tls = files.map(|files| Tls::load(clock.clone(), files));
@@ -20,6 +24,10 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     let database = startup::database(&settings, environment).await?;
     let limiter = startup::limiter(&settings, environment, clock.clone())?;
     limiter.find_shared().await;
+    let metrics = match settings.metrics.listen {
+        Some(address) => Some(server::listen("metrics.listen", address).await?),
+        None => None,
+    };
     let token = hsm::Token::open(startup::tokens(&settings, environment)?).await?;
     let (delay, patience) = (settings.drain_delay(), settings.http.drain_timeout.0);
 
@@ -32,12 +40,25 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         limiter,
     )
     .await;
-    tracing::info!(address = %listener.address(), version = env!("CARGO_PKG_VERSION"), "ready");
+    // Who is told that it is ready may tell it to end at once.
+    let told = told_to_end();
+    tracing::info!(
+        address = %listener.address(),
+        metrics = metrics.as_ref().map(|metrics| tracing::field::display(metrics.address())),
+        version = env!("CARGO_PKG_VERSION"),
+        "ready"
+    );
+    // Told until the last request is answered: how the end goes shows there too.
+    let telling = metrics.map(|metrics| {
+        let router = service.metrics(tls.clone());
+        let never = std::future::pending();
+        tokio::spawn(metrics.serve(router, never, Duration::ZERO, Duration::ZERO))
+    });
     let keeping = tokio::spawn(server::keep_current(tls));
     let mut lost = None;
     let stop = async {
         tokio::select! {
-            () = told_to_end() => tracing::info!(?delay, "ending: not ready any more, requests are still answered"),
+            () = told => tracing::info!(?delay, "ending: not ready any more, requests are still answered"),
             fatal = token.fatal() => lost = Some(fatal),
         }
         service.drain();
@@ -46,7 +67,13 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         .serve(service.router(), stop, delay, patience)
         .await;
     keeping.abort();
+    if let Some(telling) = telling {
+        telling.abort();
+    }
     service.finish().await;
+    if let Some(traces) = traces {
+        traces.finish(LAST_TRACES).await;
+    }
     if let Some(fatal) = lost {
         tracing::error!(
             ?fatal,
@@ -64,21 +91,31 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     )))
 }
 
-/// Resolves on SIGTERM or on Ctrl-C. A process that cannot hear signals goes on until it is killed.
-async fn told_to_end() {
-    let heard = |kind| async move {
-        match signal(kind) {
-            Ok(mut signal) => {
-                signal.recv().await;
-            }
-            Err(error) => {
-                tracing::warn!(%error, "cannot hear signals: this process ends only when it is killed");
-                std::future::pending::<()>().await;
+/// Resolves on SIGTERM or on Ctrl-C, which are heard from this call on. A process that cannot hear
+/// signals goes on until it is killed.
+fn told_to_end() -> impl Future<Output = ()> {
+    let heard = |kind| {
+        let heard = signal(kind);
+        async move {
+            match heard {
+                Ok(mut signal) => {
+                    signal.recv().await;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "cannot hear signals: this process ends only when it is killed");
+                    std::future::pending::<()>().await;
+                }
             }
         }
     };
-    tokio::select! {
-        () = heard(SignalKind::terminate()) => {}
-        () = heard(SignalKind::interrupt()) => {}
+    let (terminated, interrupted) = (
+        heard(SignalKind::terminate()),
+        heard(SignalKind::interrupt()),
+    );
+    async move {
+        tokio::select! {
+            () = terminated => {}
+            () = interrupted => {}
+        }
     }
 }

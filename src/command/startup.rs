@@ -12,7 +12,8 @@ use sqlx::postgres::PgConnectOptions;
 use super::CONFIGURATION;
 use crate::clock::Clock;
 use crate::ratelimit::{BadAddress, Limiter, Shared};
-use crate::settings::{Environment, HsmToken, SecretError, SecretSource, Settings};
+use crate::settings::{Environment, HsmToken, SecretError, SecretSource, Settings, Telemetry};
+use crate::telemetry::Traces;
 use crate::{db, hardening, settings, telemetry};
 
 /// Why a command ends without success. Every text names the setting and what to do.
@@ -21,7 +22,7 @@ pub(super) enum Failure {
     #[error(transparent)]
     Settings(#[from] settings::Error),
     #[error(transparent)]
-    Log(#[from] telemetry::BadFilter),
+    Telemetry(#[from] telemetry::Error),
     #[error("{setting}: {source}")]
     Secret {
         setting: String,
@@ -52,7 +53,7 @@ impl Failure {
             Self::Token(OpenError::Hangs { .. }) => std::process::abort(),
             Self::Token(error) if error.is_pin_refusal() => ExitCode::from(CONFIGURATION),
             Self::Settings(_)
-            | Self::Log(_)
+            | Self::Telemetry(_)
             | Self::Secret { .. }
             | Self::Tls(_)
             | Self::Limits(_) => ExitCode::from(CONFIGURATION),
@@ -61,7 +62,19 @@ impl Failure {
     }
 }
 
-/// Reads the settings and starts the log. No secret is read before the process is hardened.
+/// Reads the settings and starts the log, and traces where they are wanted. No secret is read before
+/// the process is hardened.
+pub(super) fn prepare_to_serve(
+    config: Option<&Path>,
+    environment: &Environment,
+) -> Result<(Settings, Option<Traces>), Failure> {
+    let settings = Settings::load(config, environment)?;
+    let traces = telemetry::start(&settings.log, &settings.telemetry)?;
+    hardening::harden();
+    Ok((settings, traces))
+}
+
+/// The same for a command that ends by itself: there is no request to trace.
 pub(super) fn prepare(
     config: Option<&Path>,
     environment: &Environment,
@@ -80,7 +93,7 @@ pub(super) fn prepare_quietly(
 }
 
 fn begin(settings: Settings) -> Result<Settings, Failure> {
-    telemetry::start(&settings.log)?;
+    telemetry::start(&settings.log, &Telemetry::default())?;
     hardening::harden();
     Ok(settings)
 }

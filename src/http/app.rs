@@ -11,6 +11,7 @@ use crate::auth::Authenticator;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
 use crate::keys::{Keyring, Vault};
+use crate::meter::Meter;
 use crate::protection::Protection;
 use crate::ratelimit::Limiter;
 use crate::settings::Settings;
@@ -48,6 +49,8 @@ pub struct Parts {
     pub keyring: Arc<Keyring>,
     /// Makes keys in the tokens.
     pub vault: Vault,
+    /// Counts requests.
+    pub meter: Meter,
     /// Set once the process has begun to end.
     pub draining: AtomicBool,
 }

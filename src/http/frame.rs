@@ -4,27 +4,46 @@
 use std::any::Any;
 use std::net::SocketAddr;
 
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+
+use tracing::Instrument as _;
+use tracing::field::Empty;
 
 use super::app::App;
 use super::error::{Carried, Fault};
 use crate::client_address::ClientAddress;
 use crate::problem::{Code, Problem};
 use crate::request_tag::RequestTag;
+use crate::telemetry::step;
 
 /// The header by which clients name their requests.
 pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// The header by which a client's own trace is continued (W3C Trace Context).
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
 /// Frames one request. Outermost of all layers, so that no answer leaves without it.
 pub(super) async fn frame(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let arrived = app.clock.monotonic();
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().cloned();
     let named = name(&app, &request);
     let tag = match &named {
         Ok(tag) => tag.clone(),
         Err(_) => RequestTag::new(&app.clock, &app.entropy),
     };
+    let step = step!(
+        "request",
+        method = method.as_str(),
+        route = route.as_ref().map(MatchedPath::as_str),
+        traceparent = text_of(&request, &TRACEPARENT),
+        request_id = tag.as_str(),
+        status = Empty,
+        code = Empty,
+    );
     let response = match named {
         Ok(_) => {
             let peer = request
@@ -35,13 +54,32 @@ pub(super) async fn frame(State(app): State<App>, mut request: Request, next: Ne
                 ClientAddress::of(peer, request.headers(), &app.settings.http.trusted_proxies);
             request.extensions_mut().insert(client);
             request.extensions_mut().insert(tag.clone());
-            tokio::time::timeout(app.settings.limits.request_timeout.0, next.run(request))
+            let answered = next.run(request).instrument(step.clone());
+            tokio::time::timeout(app.settings.limits.request_timeout.0, answered)
                 .await
                 .unwrap_or_else(|_| Fault::TimedOut.into_response())
         }
         Err(fault) => fault.into_response(),
     };
+    let code = response.extensions().get::<Carried>();
+    let code = code.map(|Carried(fault)| fault.told().code.name());
+    step.record("status", response.status().as_u16());
+    step.record("code", code);
+    app.meter.count(
+        route.as_ref().map(MatchedPath::as_str),
+        method.as_str(),
+        response.status().as_u16(),
+        code,
+        app.clock.monotonic().saturating_sub(arrived),
+    );
     finish(response, &tag)
+}
+
+/// A header that is there once, and text.
+fn text_of<'a>(request: &'a Request, name: &HeaderName) -> Option<&'a str> {
+    let mut given = request.headers().get_all(name).iter();
+    let first = given.next()?.to_str().ok();
+    first.filter(|_| given.next().is_none())
 }
 
 fn name(app: &App, request: &Request) -> Result<RequestTag, Fault> {

@@ -28,6 +28,11 @@ pub fn router(app: App) -> Router {
         .with_state(app)
 }
 
+/// What the routes are called, each once.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    groups().into_iter().flat_map(|group| group.names)
+}
+
 /// All routes there are, by who may call them.
 pub(super) fn groups() -> [Routes; 4] {
     let open = Routes::of(Access::Anyone)

@@ -26,6 +26,7 @@ pub(super) struct Routes {
     pub(super) router: Router<App>,
     pub(super) paths: Paths,
     pub(super) schemas: Vec<(String, RefOr<Schema>)>,
+    pub(super) names: Vec<&'static str>,
 }
 
 impl Routes {
@@ -36,18 +37,20 @@ impl Routes {
             router: Router::new(),
             paths: Paths::new(),
             schemas: Vec::new(),
+            names: Vec::new(),
         }
     }
 
     /// Those that `routes!` makes of `handlers`, at `path`. What a handler says of itself has no
     /// path: this is where it gets one.
-    pub(super) fn at(mut self, path: &str, handlers: UtoipaMethodRouter<App>) -> Self {
+    pub(super) fn at(mut self, path: &'static str, handlers: UtoipaMethodRouter<App>) -> Self {
         let (schemas, described, methods) = handlers;
         let items = described.paths.into_values();
         let items = items.map(|item| (path.to_owned(), item));
         self.router = self.router.route(path, methods);
         self.paths.paths.extend(items);
         self.schemas.extend(schemas);
+        self.names.push(path);
         self
     }
 }

@@ -17,6 +17,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use hsm::Token;
+use tracing::Instrument as _;
 
 pub use self::answer::{Answer, Body};
 pub use self::call::Call;
@@ -26,7 +27,9 @@ use crate::audit::{Recorder, Unrecorded};
 use crate::auth::Application;
 use crate::clock::{Clock, Entropy};
 use crate::keys::{Encryptions, Keyring};
-use crate::policy::{Policies, Policy};
+use crate::operation::Operation;
+use crate::policy::{Policies, PolicyPermit, authorize};
+use crate::telemetry::step;
 
 /// The rooms that a request goes through.
 #[derive(Clone)]
@@ -84,7 +87,8 @@ impl Protection {
             Err(refusal) => (self.mark)(refusal),
         };
         let record = call.into_record(mark, outcome.as_ref().err());
-        let receipt = self.rooms.recorder.hand_over(record)?.receipt().await?;
+        let pending = self.rooms.recorder.hand_over(record)?;
+        let receipt = pending.receipt().instrument(step!("audit")).await?;
         Ok(Answer::new(receipt, outcome))
     }
 
@@ -96,21 +100,27 @@ impl Protection {
     {
         self.rooms.recorder.ready()?;
         let waiting = hsm::Interest::default();
-        let done = tokio::spawn(waiting.in_what(work)).await;
+        let work = waiting.in_what(work).in_current_span();
+        let done = tokio::spawn(work).await;
         done.unwrap_or(Err(Unrecorded::Closed))
     }
 
-    /// The policy that a request means, noted in its record whether it exists or not.
-    async fn policy(
+    /// The permission for an operation under the policy that a request means, which is noted in its
+    /// record whether it exists or not.
+    async fn permit(
         &self,
         call: &mut Call,
         application: &Application,
+        operation: Operation,
         number: Option<&str>,
-    ) -> Result<Arc<Policy>, Refusal> {
+    ) -> Result<PolicyPermit, Refusal> {
         call.note_policy(number);
-        let policy = self.rooms.policies.resolve(application, number).await?;
-        call.note_policy(Some(policy.number.as_str()));
-        Ok(policy)
+        let resolved = async {
+            let policy = self.rooms.policies.resolve(application, number).await?;
+            call.note_policy(Some(policy.number.as_str()));
+            Ok(authorize(application, operation)?.under(policy)?)
+        };
+        resolved.instrument(step!("permit")).await
     }
 }
 

@@ -1,13 +1,16 @@
 //! From a payload to an envelope for the destination of a policy.
 
+use tracing::Instrument as _;
+
 use super::writing::Writing;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::envelope::{Recipient, seal};
 use crate::json::{Members, Text};
 use crate::operation::Operation;
-use crate::policy::{Policy, Verdict, authorize};
+use crate::policy::{Policy, Verdict};
 use crate::problem::{Problem, Problems};
+use crate::telemetry::step;
 
 const WARNING: &str = "The policy is not active: the payload was passed through unprotected";
 const DROPPED: &str = "The policy is not active: the payload was dropped";
@@ -35,11 +38,14 @@ impl Protection {
         let is_bound = application.bound_policy().is_some();
         let request = read(call, text, is_bound)?;
         let number = request.policy_number.as_deref();
-        let policy = self.policy(call, &application, number).await?;
-        let permit = authorize(&application, Operation::Protect)?.under(policy)?;
+        let permit = self.permit(call, &application, Operation::Protect, number);
+        let permit = permit.await?;
         let payload = request.payload.as_str();
         match permit.policy().verdict() {
-            Verdict::Protect => self.seal(call, permit.policy(), payload).await,
+            Verdict::Protect => {
+                let sealed = self.seal(call, permit.policy(), payload);
+                sealed.instrument(step!("crypto")).await
+            }
             Verdict::Refuse => Err(Refusal::PolicyNotActive),
             Verdict::PassThrough => Ok(begin(call, payload.len())
                 .json("operations", "[]")

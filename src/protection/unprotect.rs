@@ -3,16 +3,18 @@
 use std::borrow::Cow;
 
 use hsm::{ErrorKind, HsmError, KeyRef};
+use tracing::Instrument as _;
 use zeroize::Zeroizing;
 
 use super::writing::Writing;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::envelope::{Envelope, NotAnEnvelope, OaepHash, Opening, Question};
+use crate::ids::ServiceId;
 use crate::json::{Members, Text};
 use crate::operation::Operation;
-use crate::policy::authorize;
 use crate::problem::{Code, Problem, Problems};
+use crate::telemetry::step;
 
 struct Request<'a> {
     form: Form,
@@ -52,15 +54,26 @@ impl Protection {
             Form::Legacy(envelope) => (envelope?, "protectedPayload"),
         };
         let number = request.policy_number.as_deref();
-        let policy = self.policy(call, &application, number).await?;
-        let permit = authorize(&application, Operation::Unprotect)?.under(policy)?;
+        let permit = self.permit(call, &application, Operation::Unprotect, number);
+        let permit = permit.await?;
         let policy = permit.policy();
         policy.unprotectable()?;
+        let recovered = self.recover(call, policy.destination, envelope, member);
+        recovered.instrument(step!("crypto")).await
+    }
 
+    /// Opens an envelope with the key of its destination that it means.
+    async fn recover(
+        &self,
+        call: &mut Call,
+        destination: ServiceId,
+        envelope: Envelope,
+        member: &str,
+    ) -> Result<Body, Refusal> {
         let key = self
             .rooms
             .keyring
-            .to_unprotect(policy.destination, envelope.family(), envelope.kid())
+            .to_unprotect(destination, envelope.family(), envelope.kid())
             .await
             .map_err(Refusal::of_destination)?;
         call.note_key(key.id);

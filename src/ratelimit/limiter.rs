@@ -11,6 +11,7 @@ use super::bucket::{Empty, Level, Rule};
 use super::buckets::Buckets;
 use super::scope::Scope;
 use super::shared::Shared;
+use super::tally::{Counts, Tally};
 use crate::clock::{Clock, Timestamp};
 
 /// How a bucket stands, as answers tell it.
@@ -51,6 +52,7 @@ pub struct Limiter {
     clock: Clock,
     buckets: Buckets,
     shared: Option<Shared>,
+    tally: Tally,
 }
 
 impl Rule {
@@ -76,6 +78,7 @@ impl Limiter {
             clock,
             buckets: Buckets::default(),
             shared: None,
+            tally: Tally::default(),
         }
     }
 
@@ -119,7 +122,12 @@ impl Limiter {
     /// # Errors
     /// When there is none.
     pub async fn take(&self, scope: Scope, rule: Rule) -> Result<Standing, Exceeded> {
-        let scope = scope.widened();
+        let taken = self.decide(scope.widened(), rule).await;
+        self.tally.count(scope, taken.is_ok());
+        taken
+    }
+
+    async fn decide(&self, scope: Scope, rule: Rule) -> Result<Standing, Exceeded> {
         if let Some(shared) = &self.shared {
             let ahead = self.buckets.ahead(scope, self.now());
             if let Some(bucket) = shared.ask(scope, rule, ahead, true).await {
@@ -133,6 +141,12 @@ impl Limiter {
             self.buckets.take(scope, rule, self.now()),
             self.clock.now(),
         )
+    }
+
+    /// How often it decided what, by whose buckets they were.
+    #[must_use]
+    pub fn counts(&self) -> [Counts; 4] {
+        self.tally.read()
     }
 
     /// How a bucket stands, without taking from it.

@@ -11,8 +11,10 @@ mod limiter;
 mod scope;
 mod shared;
 mod store;
+mod tally;
 
 pub use self::bucket::Rule;
 pub use self::limiter::{Counting, Exceeded, Limiter, Standing};
 pub use self::scope::Scope;
 pub use self::shared::{BadAddress, Shared};
+pub use self::tally::Counts;

@@ -1,6 +1,7 @@
 //! The service as it runs: its parts put together, its jobs, its listeners, its end.
 
 mod listener;
+mod metrics;
 mod service;
 mod tls;
 

@@ -8,14 +8,18 @@ use axum::Router;
 use sqlx::PgPool;
 use tokio::task::JoinSet;
 
+use super::metrics;
+use super::tls::Tls;
 use crate::audit::{self, Recorder, Scribe};
 use crate::auth::{Authenticator, LastUse};
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
 use crate::dashboard::{self, Dashboard};
-use crate::http::{App, Pulse, mark, router::router};
+use crate::http::router::{names, router};
+use crate::http::{App, Pulse, mark};
 use crate::keys::{Encryptions, Keyring, Vault};
 use crate::management::{Actor, Context, keys};
+use crate::meter::Meter;
 use crate::policy::Policies;
 use crate::protection::{Protection, Rooms};
 use crate::ratelimit::Limiter;
@@ -124,6 +128,7 @@ impl Service {
             database,
             catalog,
             authenticator,
+            meter: Meter::new(names()),
             draining: AtomicBool::new(false),
         });
         Self {
@@ -137,6 +142,11 @@ impl Service {
     /// The API, and the dashboard beside it.
     pub fn router(&self) -> Router {
         router(self.app.clone()).merge(dashboard::router(self.dashboard.clone()))
+    }
+
+    /// What this service counts, for the listener for metrics.
+    pub fn metrics(&self, tls: Option<Tls>) -> Router {
+        metrics::router(self.app.clone(), tls)
     }
 
     /// Tells load balancers to send nothing more.

@@ -12,13 +12,13 @@ mod keys;
 mod limits;
 mod load;
 mod log;
+mod metrics;
 mod names;
 mod ratelimit;
 mod secret;
 mod span;
+mod telemetry;
 mod tls;
-
-use std::net::SocketAddr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,10 +32,12 @@ pub use self::keys::Keys;
 pub use self::limits::Limits;
 pub use self::load::{Environment, Error};
 pub use self::log::{Log, LogFormat};
+pub use self::metrics::Metrics;
 pub use self::names::schema;
 pub use self::ratelimit::RateLimit;
 pub use self::secret::{SecretError, SecretSource};
 pub use self::span::Span;
+pub use self::telemetry::{Otlp, Telemetry};
 pub use self::tls::{Stamp, Tls, TlsFiles};
 
 /// All settings in effect.
@@ -65,6 +67,8 @@ pub struct Settings {
     pub audit: Audit,
     /// The log.
     pub log: Log,
+    /// What is told beside the log and metrics.
+    pub telemetry: Telemetry,
 }
 
 /// What an instance is for.
@@ -79,15 +83,6 @@ pub enum Stage {
     Staging,
     /// A developer's machine or CI: both kinds of key.
     Development,
-}
-
-/// Settings of the listener for metrics.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default, deny_unknown_fields)]
-#[schemars(inline)]
-pub struct Metrics {
-    /// Address and port; metrics are off where this is left out.
-    pub listen: Option<SocketAddr>,
 }
 
 impl Settings {
@@ -113,11 +108,13 @@ impl Settings {
     fn contradictions(&self) -> Vec<String> {
         let mut found = Vec::new();
         self.http.contradictions(&mut found);
+        self.metrics.contradictions(&mut found);
         self.database.contradictions(self.environment, &mut found);
         self.hsm.contradictions(self.environment, &mut found);
         self.limits.contradictions(&mut found);
         self.ratelimit.contradictions(self.environment, &mut found);
         self.audit.contradictions(&mut found);
+        self.telemetry.contradictions(&mut found);
         found
     }
 }

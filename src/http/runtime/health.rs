@@ -86,14 +86,18 @@ impl Pulse {
         }
     }
 
-    fn latency(&self) -> Option<Duration> {
+    /// How long the database took to answer last; none while it does not.
+    #[must_use]
+    pub fn latency(&self) -> Option<Duration> {
         match self.0.latency.load(Ordering::Relaxed) {
             SILENCE => None,
             micros => Some(Duration::from_micros(micros)),
         }
     }
 
-    fn worn(&self) -> Vec<KeyId> {
+    /// Keys that have encrypted so often that they should be replaced.
+    #[must_use]
+    pub fn worn(&self) -> Vec<KeyId> {
         self.0
             .worn
             .lock()

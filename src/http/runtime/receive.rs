@@ -8,6 +8,8 @@ use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse as _, Response};
 
+use tracing::Instrument as _;
+
 use super::respond::respond;
 use crate::audit::{Endpoint, Record};
 use crate::auth::{Caller, Denied};
@@ -19,6 +21,7 @@ use crate::json::Text;
 use crate::protection::{Call, Unread};
 use crate::ratelimit::Standing;
 use crate::request_tag::RequestTag;
+use crate::telemetry::step;
 
 /// A request of somebody, with its body.
 pub(super) struct Received {
@@ -60,6 +63,7 @@ pub(super) async fn receive(
     match app
         .authenticator
         .authenticate(authorization, arrival.client)
+        .instrument(step!("caller"))
         .await
     {
         Ok(caller) => of_caller(app, arrival, caller, &parts, body).await,
@@ -74,7 +78,7 @@ async fn of_caller(
     parts: &Parts,
     body: Body,
 ) -> Result<Received, Response> {
-    let admitted = admit(app, &caller).await;
+    let admitted = admit(app, &caller).instrument(step!("limit")).await;
     let standing = admitted.unwrap_or_else(|exceeded| exceeded.standing);
     let call = Call::new(caller, admitted, arrival.endpoint, arrival.tag, arrival.at);
     match read(parts, body, app.settings.limits.max_body_bytes).await {

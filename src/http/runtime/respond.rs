@@ -9,9 +9,11 @@ use crate::http::caller::tell;
 use crate::http::error::Fault;
 use crate::protection::Answer;
 use crate::ratelimit::Standing;
+use crate::telemetry::step;
 
 /// The response for what was recorded, or for the lack of a record.
 pub(super) fn respond(answered: Result<Answer, Unrecorded>, standing: Standing) -> Response {
+    let step = step!("answer").entered();
     let mut response = match answered.map(Answer::into_outcome) {
         Ok(Ok(body)) => {
             // The buffer leaves as it is, and wipes itself once it has been sent.
@@ -24,5 +26,6 @@ pub(super) fn respond(answered: Result<Answer, Unrecorded>, standing: Standing) 
         Err(unrecorded) => Fault::from(unrecorded).into_response(),
     };
     tell(standing, response.headers_mut());
+    step.exit();
     response
 }

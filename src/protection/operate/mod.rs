@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use hsm::{ErrorKind, KeyRef};
+use tracing::Instrument as _;
 use zeroize::Zeroizing;
 
 pub(crate) use self::algorithm::{Cipher, Hash, Offered, Scheme};
@@ -21,6 +22,7 @@ use crate::keys::{NoKey, Usable};
 use crate::material::Algorithm;
 use crate::policy::{Permit, authorize};
 use crate::problem::{Code, Problem};
+use crate::telemetry::step;
 
 impl Protection {
     /// Does what `body` asks for.
@@ -43,30 +45,40 @@ impl Protection {
     async fn try_operate(&self, call: &mut Call, body: &[u8]) -> Result<Body, Refusal> {
         let (application, text) = call.admit(body)?;
         let request = request::read(call, text)?;
-        let permit = authorize(&application, request.operation())?;
+        let permit = step!("permit").in_scope(|| authorize(&application, request.operation()))?;
+        let performed = self.perform(call, &permit, request);
+        performed.instrument(step!("crypto")).await
+    }
+
+    async fn perform(
+        &self,
+        call: &mut Call,
+        permit: &Permit,
+        request: Request<'_>,
+    ) -> Result<Body, Refusal> {
         match request {
             Request::Encrypt {
                 data,
                 cipher,
                 key_id,
-            } => self.encrypt(call, &permit, data, cipher, key_id).await,
+            } => self.encrypt(call, permit, data, cipher, key_id).await,
             Request::Decrypt {
                 sealed,
                 cipher,
                 key_id,
-            } => self.decrypt(call, &permit, &sealed, cipher, &key_id).await,
+            } => self.decrypt(call, permit, &sealed, cipher, &key_id).await,
             Request::Sign {
                 message,
                 scheme,
                 key_id,
-            } => self.sign(call, &permit, &message, scheme, key_id).await,
+            } => self.sign(call, permit, &message, scheme, key_id).await,
             Request::Verify {
                 message,
                 signature,
                 scheme,
                 key_id,
             } => {
-                let key = self.named(call, &permit, &key_id, scheme.keys()).await?;
+                let key = self.named(call, permit, &key_id, scheme.keys()).await?;
                 let valid = self.is_valid(&key, scheme, &message, &signature).await?;
                 let valid = if valid { "true" } else { "false" };
                 Ok(self.result(call, 0, |result| result.json("valid", valid)))

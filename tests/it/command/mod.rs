@@ -2,9 +2,12 @@
 
 mod api_key;
 mod doctor;
+mod hardening;
 mod import;
 mod memory;
+mod observed;
 mod rolling;
+mod secrets;
 mod serve;
 mod settings;
 mod tls;

@@ -14,7 +14,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    pub(super) async fn of(response: Response) -> Self {
+    pub(crate) async fn of(response: Response) -> Self {
         let (parts, body) = response.into_parts();
         let body = to_bytes(body, usize::MAX).await.expect("a whole body");
         Self {

@@ -3,6 +3,7 @@
 mod answer;
 mod authority;
 mod destination;
+mod exposition;
 pub(crate) mod openssl;
 mod people;
 mod postgres;
@@ -18,6 +19,7 @@ mod world;
 pub(crate) use self::answer::Answer;
 pub(crate) use self::authority::{Authority, Papers};
 pub(crate) use self::destination::{Destination, OPERATIONS, PROTECT, UNPROTECT, jwe};
+pub(crate) use self::exposition::Exposition;
 pub(crate) use self::people::Person;
 pub(crate) use self::postgres::{Database, pool, superuser};
 pub(crate) use self::proxy::Proxy;

@@ -141,6 +141,11 @@ impl World {
         self.service.router()
     }
 
+    /// What the listener for metrics is given.
+    pub(crate) fn metrics(&self, tls: Option<Tls>) -> Router {
+        self.service.metrics(tls)
+    }
+
     /// Sends a request as it is.
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());

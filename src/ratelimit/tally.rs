@@ -1,0 +1,62 @@
+//! What the limiter has decided, counted.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::scope::Scope;
+
+/// How often the limiter decided what, of one kind of bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// Whose buckets.
+    pub scope: &'static str,
+    /// Tokens given out.
+    pub admitted: u64,
+    /// Tokens that were not there.
+    pub refused: u64,
+}
+
+/// The live form of [`Counts`], of every kind of bucket.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    services: Decisions,
+    admin_keys: Decisions,
+    failures: Decisions,
+    sign_ins: Decisions,
+}
+
+#[derive(Debug, Default)]
+struct Decisions {
+    admitted: AtomicU64,
+    refused: AtomicU64,
+}
+
+impl Tally {
+    pub(super) fn count(&self, scope: Scope, is_admitted: bool) {
+        let of_scope = match scope {
+            Scope::Service(_) => &self.services,
+            Scope::AdminKey(_) => &self.admin_keys,
+            Scope::Failures(_) => &self.failures,
+            Scope::SignIns(_) => &self.sign_ins,
+        };
+        let decided = if is_admitted {
+            &of_scope.admitted
+        } else {
+            &of_scope.refused
+        };
+        decided.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn read(&self) -> [Counts; 4] {
+        [
+            ("service", &self.services),
+            ("admin_key", &self.admin_keys),
+            ("failed_authentication", &self.failures),
+            ("sign_in", &self.sign_ins),
+        ]
+        .map(|(scope, decided)| Counts {
+            scope,
+            admitted: decided.admitted.load(Ordering::Relaxed),
+            refused: decided.refused.load(Ordering::Relaxed),
+        })
+    }
+}

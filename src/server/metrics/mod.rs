@@ -1,0 +1,44 @@
+//! `GET /metrics`, on a listener of its own: what the service counts, in the form of Prometheus.
+//!
+//! Every number is kept where what it counts happens; here they are gathered when somebody asks.
+
+mod page;
+mod parts;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::registry::Registry;
+
+use self::parts::Parts;
+use super::tls::Tls;
+use crate::http::App;
+
+/// The media type of the text format of OpenMetrics, which Prometheus asks for.
+const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The one page there is on the listener for metrics.
+pub(super) fn router(app: App, tls: Option<Tls>) -> Router {
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(Parts { app, tls }));
+    Router::new()
+        .route("/metrics", get(show))
+        .fallback(async || (StatusCode::NOT_FOUND, "metrics are at /metrics\n"))
+        .with_state(Arc::new(registry))
+}
+
+async fn show(State(registry): State<Arc<Registry>>) -> Response {
+    let mut text = String::with_capacity(64 * 1024);
+    match encode(&mut text, &registry) {
+        Ok(()) => ([(header::CONTENT_TYPE, TEXT)], text).into_response(),
+        Err(error) => {
+            tracing::error!(%error, "metrics cannot be written: this is a defect");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}

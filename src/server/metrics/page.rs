@@ -1,0 +1,115 @@
+//! How metrics are written: each once, with what it means, then its values by their labels.
+
+use std::fmt;
+use std::time::Duration;
+
+use hsm::Counted;
+use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
+use prometheus_client::metrics::MetricType;
+
+/// What tells the values of one metric apart.
+pub(super) type Labels<'a> = [(&'static str, &'a str)];
+
+/// A page of metrics in the making.
+pub(super) struct Page<'a>(pub(super) DescriptorEncoder<'a>);
+
+impl Page<'_> {
+    /// A metric that is written by itself.
+    pub(super) fn metric(
+        &mut self,
+        name: &'static str,
+        help: &'static str,
+        kind: MetricType,
+        write: impl FnOnce(MetricEncoder<'_>) -> fmt::Result,
+    ) -> fmt::Result {
+        write(self.0.encode_descriptor(name, help, None, kind)?)
+    }
+
+    /// Numbers that come and go.
+    pub(super) fn gauges<'v>(
+        &mut self,
+        name: &'static str,
+        help: &'static str,
+        values: impl IntoIterator<Item = (Vec<(&'static str, &'v str)>, f64)>,
+    ) -> fmt::Result {
+        self.metric(name, help, MetricType::Gauge, |mut encoder| {
+            for (labels, value) in values {
+                let labels: &Labels<'_> = &labels;
+                encoder.encode_family(&labels)?.encode_gauge(&value)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// One number that comes and goes.
+    pub(super) fn gauge(
+        &mut self,
+        name: &'static str,
+        help: &'static str,
+        value: f64,
+    ) -> fmt::Result {
+        self.metric(name, help, MetricType::Gauge, |mut encoder| {
+            encoder.encode_gauge(&value)
+        })
+    }
+
+    /// Numbers that only grow; `_total` is added to their name.
+    pub(super) fn counters<'v>(
+        &mut self,
+        name: &'static str,
+        help: &'static str,
+        values: impl IntoIterator<Item = (Vec<(&'static str, &'v str)>, u64)>,
+    ) -> fmt::Result {
+        self.metric(name, help, MetricType::Counter, |mut encoder| {
+            for (labels, value) in values {
+                let labels: &Labels<'_> = &labels;
+                encoder
+                    .encode_family(&labels)?
+                    .encode_counter::<NoLabelSet, _, f64>(&value, None)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// How values spread, in units of which there are `scale` in the unit of the metric.
+    pub(super) fn histograms<'v, const N: usize>(
+        &mut self,
+        name: &'static str,
+        help: &'static str,
+        scale: f64,
+        values: impl IntoIterator<Item = (Vec<(&'static str, &'v str)>, Counted<N>)>,
+    ) -> fmt::Result {
+        self.metric(name, help, MetricType::Histogram, |mut encoder| {
+            for (labels, counted) in values {
+                let labels: &Labels<'_> = &labels;
+                let buckets = buckets(&counted, scale);
+                let sum = exact(counted.sum) / scale;
+                encoder
+                    .encode_family(&labels)?
+                    .encode_histogram::<NoLabelSet>(sum, counted.total(), &buckets, None)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Each bound with how many values lie between it and the one before, those beyond all last.
+fn buckets<const N: usize>(counted: &Counted<N>, scale: f64) -> Vec<(f64, u64)> {
+    let within = counted.within.iter();
+    let within = within.map(|(bound, count)| (exact(*bound) / scale, *count));
+    within.chain([(f64::INFINITY, counted.beyond)]).collect()
+}
+
+/// A time in seconds.
+pub(super) fn seconds(time: Duration) -> f64 {
+    time.as_secs_f64()
+}
+
+/// A number that is small enough for it.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "a count beyond 2^53 is wrong by one part in 2^53"
+)]
+pub(super) fn exact(number: u64) -> f64 {
+    number as f64
+}

@@ -1,0 +1,199 @@
+//! What a running service tells of itself: metrics on a listener of their own, and traces to a
+//! collector.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::sync::{Arc, Mutex};
+
+use axum::extract::State;
+use axum::routing::post;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::process::{PATIENCE, Process, Site};
+use crate::support::{Exposition, within};
+
+#[tokio::test]
+async fn a_token_that_goes_out_shows_in_the_metrics() {
+    let site = Site::new().await;
+    let process = Process::start_with(
+        &site,
+        &[
+            ("SEALWARD_METRICS_LISTEN", "127.0.0.1:0"),
+            ("SEALWARD_HSM_CANARY_INTERVAL", "200ms"),
+        ],
+    )
+    .await;
+    let ready = process.log();
+    let ready = ready.lines().find(|line| line.contains("\"ready\""));
+    let ready: Value = serde_json::from_str(ready.expect("it is ready")).expect("JSON");
+    let address = ready["metrics"].as_str().expect("an address").to_owned();
+    let told = || {
+        let page = ureq::get(format!("http://{address}/metrics")).call();
+        let text = page.expect("metrics").body_mut().read_to_string();
+        Exposition::parse(&text.expect("text"))
+    };
+    let state = |name: &str| told().sum("sealward_token_state", &[("state", name)]) > 0.0;
+    within(PATIENCE, async || state("serving")).await;
+    let tokens = site.file("token/tokens");
+    fs::rename(&tokens, site.file("token/elsewhere")).expect("take the token away");
+    within(PATIENCE, async || state("out")).await;
+    assert!(!state("serving"));
+    assert!(told().sum("sealward_token_outages_total", &[]) > 0.0);
+    fs::rename(site.file("token/elsewhere"), &tokens).expect("bring it back");
+    within(PATIENCE, async || state("serving")).await;
+}
+
+#[tokio::test]
+async fn metrics_are_for_this_machine_alone_unless_told_otherwise() {
+    let site = Site::new().await;
+    site.run_with(&["check-config"], "SEALWARD_METRICS_LISTEN", "0.0.0.0:9464")
+        .badly(
+            78,
+            &["metrics.listen = \"0.0.0.0:9464\"", "metrics.allow_plain"],
+        );
+}
+
+/// Spans as they arrived.
+type Spans = Arc<Mutex<Vec<Value>>>;
+
+/// A collector of OpenTelemetry, as far as it takes traces; tells where it is.
+async fn collector(spans: Spans) -> String {
+    async fn take(State(spans): State<Spans>, Json(message): Json<Value>) -> Json<Value> {
+        let mut spans = spans.lock().unwrap();
+        for resource in message["resourceSpans"].as_array().unwrap() {
+            let attributes = &resource["resource"]["attributes"];
+            assert_eq!(attributes[0]["key"], "service.name");
+            assert_eq!(attributes[0]["value"]["stringValue"], "sealward");
+            for scope in resource["scopeSpans"].as_array().unwrap() {
+                spans.extend(scope["spans"].as_array().unwrap().iter().cloned());
+            }
+        }
+        Json(json!({}))
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let router = Router::new()
+        .route("/v1/traces", post(take))
+        .with_state(spans);
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    format!("http://{address}")
+}
+
+/// The spans of one trace, by their names.
+fn of_trace(spans: &Spans, trace: &str) -> BTreeMap<String, Value> {
+    let spans = spans.lock().unwrap();
+    let ours = spans.iter().filter(|span| span["traceId"] == trace);
+    ours.map(|span| (span["name"].as_str().unwrap().to_owned(), span.clone()))
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_step_of_a_request_is_a_span_and_no_secret_is_in_one() {
+    let site = Site::new().await;
+    let spans = Spans::default();
+    let endpoint = collector(spans.clone()).await;
+    let variables = [("SEALWARD_TELEMETRY_OTLP_ENDPOINT", endpoint.as_str())];
+    let process = Process::start_with(&site, &variables).await;
+    let service = process.post("/admin/services", &json!({ "name": "destination" }))["id"].clone();
+    let key =
+        json!({ "serviceId": service, "name": "key", "algorithm": "P-256", "generate": true });
+    assert_eq!(process.post("/admin/keys", &key)["status"], "active");
+    let policy =
+        json!({ "name": "policy", "destinationServiceId": service, "alg": "ECDH-ES+A256KW" });
+    let policy = process.post("/admin/policies", &policy)["policyNumber"].clone();
+    let key =
+        json!({ "name": "key", "type": "live", "serviceId": service, "policyNumber": policy });
+    let key = process.post("/admin/api-keys", &key)["secret"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+
+    let canary = format!("canary-{:032x}", rand::random::<u128>());
+    let ask = |path: &str, body: &Value, traceparent: &str| -> Value {
+        let answer = ureq::post(process.url(path))
+            .header("Authorization", format!("Bearer {key}"))
+            .header("Content-Type", "application/json")
+            .header("traceparent", traceparent)
+            .send(body.to_string());
+        let text = answer.unwrap().body_mut().read_to_string().unwrap();
+        serde_json::from_str(&text).unwrap()
+    };
+    let traces = [1, 2, 3].map(|number: u8| format!("{number:02}{:030x}", rand::random::<u64>()));
+    let parent = "b7ad6b7169203331";
+    let within_trace = |trace: &str, flags: &str| format!("00-{trace}-{parent}-{flags}");
+    let payload = json!({ "payload": canary });
+    // A client that does not trace this request does not have it traced here either.
+    ask("/api/v1/protect", &payload, &within_trace(&traces[0], "00"));
+    let protected = ask("/api/v1/protect", &payload, &within_trace(&traces[1], "01"));
+    let envelope = json!({ "jwe": protected["jwe"] });
+    let opened = ask(
+        "/api/v1/unprotect",
+        &envelope,
+        &within_trace(&traces[2], "01"),
+    );
+    assert_eq!(opened["payload"], canary);
+
+    let steps = ["caller", "limit", "permit", "crypto", "audit", "answer"];
+    let expected = |more: &[&'static str]| -> BTreeSet<String> {
+        steps
+            .iter()
+            .chain(more)
+            .map(|&name| name.to_owned())
+            .collect()
+    };
+    let names = |trace: &str| -> BTreeSet<String> { of_trace(&spans, trace).into_keys().collect() };
+    let protect = expected(&["POST /api/v1/protect"]);
+    let unprotect = expected(&["POST /api/v1/unprotect", "queue", "token"]);
+    within(PATIENCE, async || {
+        names(&traces[1]) == protect && names(&traces[2]) == unprotect
+    })
+    .await;
+    assert_eq!(names(&traces[0]), BTreeSet::new());
+
+    let found = of_trace(&spans, &traces[2]);
+    let root = &found["POST /api/v1/unprotect"];
+    assert_eq!(root["parentSpanId"], parent);
+    assert_eq!(root["kind"], 2);
+    let attribute = |key: &str| {
+        let attributes = root["attributes"].as_array().unwrap();
+        let found = attributes.iter().find(|attribute| attribute["key"] == key);
+        found.map(|attribute| attribute["value"].clone())
+    };
+    let status = attribute("http.response.status_code");
+    assert_eq!(status, Some(json!({ "intValue": "200" })));
+    assert_eq!(
+        attribute("http.route"),
+        Some(json!({ "stringValue": "/api/v1/unprotect" }))
+    );
+    for step in steps {
+        assert_eq!(found[step]["parentSpanId"], root["spanId"], "{step}");
+    }
+    for step in ["queue", "token"] {
+        assert_eq!(
+            found[step]["parentSpanId"], found["crypto"]["spanId"],
+            "{step}"
+        );
+    }
+    let time = |span: &Value, name: &str| -> u64 { span[name].as_str().unwrap().parse().unwrap() };
+    for span in found.values() {
+        assert!(time(span, "startTimeUnixNano") <= time(span, "endTimeUnixNano"));
+        assert!(time(root, "startTimeUnixNano") <= time(span, "startTimeUnixNano"));
+    }
+
+    let everything = serde_json::to_string(&*spans.lock().unwrap()).unwrap();
+    let ciphertext = protected["jwe"]["ciphertext"].as_str().unwrap();
+    let secrets = [
+        key.as_str(),
+        site.admin_key(),
+        "sk_live_",
+        "sk_admin_",
+        "Bearer",
+        &canary,
+        ciphertext,
+    ];
+    for secret in secrets {
+        assert!(!everything.contains(secret), "{secret}");
+    }
+}

@@ -1,0 +1,152 @@
+//! The alerts and the dashboard in deploy/ hold to the metrics that there are.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use axum::body::Body;
+use axum::http::Request;
+use serde_json::Value;
+use tower::ServiceExt as _;
+
+use super::site::Site;
+use crate::support::{Answer, Exposition, World};
+
+fn file(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("deploy")
+        .join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Every metric that is told once something has been asked, with its labels.
+async fn metrics() -> Exposition {
+    let world = World::new().await;
+    world.stranger().get("/livez").await.ok();
+    let request = Request::get("/metrics").body(Body::empty()).unwrap();
+    let tls = Site::new().tls().unwrap();
+    let response = world.metrics(Some(tls)).oneshot(request).await.unwrap();
+    Exposition::parse(&Answer::of(response).await.ok().body)
+}
+
+/// Holds one expression of PromQL to the metrics: their names, the labels they are chosen and summed
+/// by, the brackets.
+fn hold(page: &Exposition, expression: &str) {
+    let mut open = Vec::new();
+    for character in expression.chars() {
+        match character {
+            '(' | '[' | '{' => open.push(character),
+            ')' | ']' | '}' => {
+                let pair = (open.pop(), character);
+                let fits = matches!(pair, (Some('('), ')') | (Some('['), ']') | (Some('{'), '}'));
+                assert!(fits, "{expression}");
+            }
+            _ => {}
+        }
+    }
+    assert!(open.is_empty(), "{expression}");
+
+    let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let mut labels = BTreeSet::from(["instance", "job", "le"]);
+    let names = expression
+        .split(|character: char| !is_word(character))
+        .filter(|word| word.starts_with("sealward_"));
+    for name in names {
+        let family = page.families.iter().find(|(family, about)| {
+            let rest = name.strip_prefix(family.as_str());
+            match about.kind.as_str() {
+                "counter" => rest == Some("_total"),
+                "histogram" => {
+                    rest.is_some_and(|rest| ["_bucket", "_sum", "_count"].contains(&rest))
+                }
+                _ => rest == Some(""),
+            }
+        });
+        let (family, _) = family.unwrap_or_else(|| panic!("there is no {name}: {expression}"));
+        labels.extend(page.lines_of(family).1);
+    }
+    let chosen = expression.split('{').skip(1).flat_map(|rest| {
+        let inside = rest.split('}').next().unwrap_or_default();
+        let label = |part: &str| part.split(['=', '!']).next().unwrap_or_default().to_owned();
+        inside.split(',').map(label).collect::<Vec<_>>()
+    });
+    let summed = ["by (", "on ("].into_iter().flat_map(|word| {
+        expression.split(word).skip(1).flat_map(|rest| {
+            let inside = rest.split(')').next().unwrap_or_default();
+            inside.split(',').map(|label| label.trim().to_owned())
+        })
+    });
+    for label in chosen.chain(summed) {
+        assert!(
+            labels.contains(label.as_str()),
+            "no label {label}: {expression}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn every_alert_holds_to_the_metrics() {
+    let page = metrics().await;
+    let text = file("prometheus/alerts.yaml");
+    let alerts: Vec<_> = text.split("\n      - alert: ").skip(1).collect();
+    assert!(alerts.len() > 10, "the alerts were not found");
+    let mut names = BTreeSet::new();
+    for alert in alerts {
+        let name = alert.lines().next().unwrap_or_default();
+        assert!(names.insert(name), "{name} is there twice");
+        let expression = alert.split("        expr: ").nth(1).expect("an expression");
+        let end = ["\n        for: ", "\n        labels: "]
+            .iter()
+            .filter_map(|next| expression.find(next))
+            .min();
+        let expression = &expression[..end.expect("something after it")];
+        let folded: Vec<_> = expression
+            .trim_start_matches(">-")
+            .split_whitespace()
+            .collect();
+        hold(&page, &folded.join(" "));
+        let severities =
+            ["critical", "warning", "info"].map(|name| format!("{{ severity: {name} }}"));
+        assert!(
+            severities.iter().any(|severity| alert.contains(severity)),
+            "{name}"
+        );
+        for part in ["summary: \"", "action: \""] {
+            assert!(alert.contains(part), "{name} has no {part}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_panel_holds_to_the_metrics() {
+    let page = metrics().await;
+    let dashboard: Value = serde_json::from_str(&file("grafana/sealward.json")).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let mut places = BTreeSet::new();
+    let mut shown = String::new();
+    for panel in panels {
+        let place = &panel["gridPos"];
+        assert!(
+            places.insert((place["x"].as_u64(), place["y"].as_u64())),
+            "{panel}"
+        );
+        assert!(
+            panel["title"]
+                .as_str()
+                .is_some_and(|title| !title.is_empty())
+        );
+        for target in panel["targets"].as_array().into_iter().flatten() {
+            let expression = target["expr"].as_str().unwrap();
+            hold(&page, expression);
+            shown += expression;
+            shown += "\n";
+        }
+    }
+    // What the service tells is worth a look.
+    let unseen = ["key_searches", "sessions_opened", "logins", "state_age"];
+    for name in page.families.keys() {
+        let is_seen = shown.contains(name.as_str());
+        let need_not = unseen.iter().any(|word| name.contains(word));
+        assert!(is_seen || need_not, "{name} is on no panel");
+    }
+}

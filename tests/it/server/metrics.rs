@@ -1,0 +1,290 @@
+//! Metrics: that each is there, that it moves with what it counts, and that it is named as
+//! Prometheus names things.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Request;
+use serde_json::json;
+use tower::ServiceExt as _;
+
+use super::site::Site;
+use crate::support::{Answer, Exposition, Person, World, jwe, within};
+
+async fn shown(world: &World) -> Exposition {
+    let request = Request::get("/metrics").body(Body::empty()).unwrap();
+    let tls = Site::new().tls().unwrap();
+    let response = world.metrics(Some(tls)).oneshot(request).await.unwrap();
+    let answer = Answer::of(response).await.ok();
+    assert_eq!(
+        answer.header("content-type"),
+        "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    );
+    Exposition::parse(&answer.body)
+}
+
+#[tokio::test]
+async fn each_metric_is_there_and_says_what_it_means() {
+    let world = World::new().await;
+    world.stranger().get("/livez").await.ok();
+    within(Duration::from_secs(60), async || {
+        shown(&world).await.sum("sealward_database_up", &[]) > 0.0
+    })
+    .await;
+    let page = shown(&world).await;
+    let mut told = String::new();
+    for (name, family) in &page.families {
+        let (_, labels) = page.lines_of(name);
+        let labels: Vec<_> = labels.into_iter().collect();
+        told += &format!(
+            "{} {name} {{{}}}\n    {}\n",
+            family.kind,
+            labels.join(", "),
+            family.help
+        );
+    }
+    insta::assert_snapshot!(told);
+}
+
+#[tokio::test]
+async fn metrics_are_named_as_prometheus_names_things() {
+    let world = World::new().await;
+    world.stranger().get("/livez").await.ok();
+    let page = shown(&world).await;
+    let plain = |name: &str| {
+        name.bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+    };
+    for (name, family) in &page.families {
+        assert!(name.starts_with("sealward_") && plain(name), "{name}");
+        assert!(family.help.ends_with('.'), "{name}: {:?}", family.help);
+        let (lines, labels) = page.lines_of(name);
+        assert!(
+            labels.iter().all(|label| plain(label)),
+            "{name}: {labels:?}"
+        );
+        // Whose numbers grow without bound with those who ask.
+        for endless in ["id", "service", "key", "client", "request", "policy"] {
+            assert!(!labels.contains(endless), "{name}: {labels:?}");
+        }
+        let expected: &[String] = match family.kind.as_str() {
+            "counter" => &[format!("{name}_total")],
+            "gauge" => std::slice::from_ref(name),
+            "histogram" => &["_bucket", "_count", "_sum"].map(|part| format!("{name}{part}")),
+            other => panic!("{name} is a {other}"),
+        };
+        // What has no values yet has no lines.
+        assert!(
+            lines.is_empty() || lines.iter().copied().eq(expected.iter()),
+            "{name}: {lines:?}"
+        );
+        for unit in ["millis", "micros", "_ms", "minutes", "percent", "_kb"] {
+            assert!(!name.contains(unit), "{name} is not in a base unit");
+        }
+        let is_time = ["_duration_", "_latency_", "_age_", "_timestamp_"]
+            .iter()
+            .any(|word| name.contains(word));
+        assert_eq!(is_time, name.ends_with("_seconds"), "{name}");
+    }
+}
+
+/// What a series has grown by between two looks.
+struct Growth(Exposition, Exposition);
+
+impl Growth {
+    async fn during(world: &World, work: impl AsyncFnOnce()) -> Self {
+        let before = shown(world).await;
+        work().await;
+        Self(before, shown(world).await)
+    }
+
+    #[track_caller]
+    fn is(&self, name: &str, labels: &[(&str, &str)], expected: f64) {
+        let grown = self.1.sum(name, labels) - self.0.sum(name, labels);
+        assert!((grown - expected).abs() < f64::EPSILON, "{name}: {grown}");
+    }
+
+    /// Others may use the token of this process at the same time.
+    #[track_caller]
+    fn is_at_least(&self, name: &str, expected: f64) {
+        let grown = self.1.sum(name, &[]) - self.0.sum(name, &[]);
+        assert!(grown >= expected, "{name}: {grown}");
+    }
+}
+
+async fn caller(world: &World) -> Person<'_> {
+    let destination = world.some_destination().await;
+    let caller = world.application("caller").bound_to(&destination.policy);
+    caller.await
+}
+
+#[tokio::test]
+async fn a_request_moves_what_it_goes_through() {
+    let world = World::new().await;
+    let caller = caller(&world).await;
+    let growth = Growth::during(&world, async || {
+        let protected = caller.protect(json!("secret")).await;
+        caller.unprotect(&jwe(&protected)).await.ok();
+        caller
+            .unprotect(&json!({}))
+            .await
+            .refused(400, "INVALID_REQUEST");
+        world
+            .stranger()
+            .get("/nowhere/at/all")
+            .await
+            .refused(404, "NOT_FOUND");
+    })
+    .await;
+    let requests = "sealward_http_requests_total";
+    let protect = [
+        ("route", "/api/v1/protect"),
+        ("method", "POST"),
+        ("status", "200"),
+        ("code", ""),
+    ];
+    growth.is(requests, &protect, 1.0);
+    let unprotect = ("route", "/api/v1/unprotect");
+    growth.is(requests, &[unprotect, ("status", "200")], 1.0);
+    growth.is(
+        requests,
+        &[unprotect, ("status", "400"), ("code", "INVALID_REQUEST")],
+        1.0,
+    );
+    growth.is(
+        requests,
+        &[("route", "other"), ("status", "404"), ("code", "NOT_FOUND")],
+        1.0,
+    );
+    let total = "sealward_http_request_duration_seconds";
+    growth.is(&format!("{total}_count"), &[unprotect], 2.0);
+    growth.is(
+        &format!("{total}_bucket"),
+        &[unprotect, ("le", "+Inf")],
+        2.0,
+    );
+    growth.is(&format!("{total}_count"), &[("route", "other")], 1.0);
+    growth.is("sealward_audit_commit_duration_seconds_count", &[], 3.0);
+    growth.is("sealward_audit_batch_records_sum", &[], 3.0);
+    for token in [
+        "sealward_token_operations_total",
+        "sealward_token_queue_duration_seconds_count",
+        "sealward_token_operation_duration_seconds_count",
+    ] {
+        growth.is_at_least(token, 1.0);
+    }
+    growth.is_at_least("sealward_token_operation_duration_seconds_sum", 1e-6);
+    let limiter = "sealward_ratelimit_requests_total";
+    growth.is(
+        limiter,
+        &[("scope", "service"), ("outcome", "admitted")],
+        3.0,
+    );
+    growth.is(
+        limiter,
+        &[("scope", "service"), ("outcome", "refused")],
+        0.0,
+    );
+}
+
+#[tokio::test]
+async fn what_the_limiter_refuses_shows() {
+    let world = World::new().await;
+    let service = world.service("busy").await;
+    let slow = json!({ "tier": "enterprise", "rateLimit": { "requestsPerSecond": 1, "burst": 1 } });
+    world
+        .admin()
+        .put(&format!("/admin/services/{service}"), slow)
+        .await
+        .ok();
+    let key = json!({ "name": "key", "type": "live", "serviceId": service });
+    let key = world
+        .admin()
+        .post("/admin/api-keys", key)
+        .await
+        .created()
+        .text("secret");
+    let caller = world.person(&key);
+    let growth = Growth::during(&world, async || {
+        let hash = json!({ "data": 1, "algorithm": "SHA-256" });
+        // Time goes on: of so many in a row one comes too soon.
+        loop {
+            let answer = caller.operate("hash", hash.clone()).await;
+            if answer.status.as_u16() == 429 {
+                break;
+            }
+            answer.ok();
+        }
+        world
+            .person("sk_live_nobody")
+            .protect(json!(1))
+            .await
+            .refused(401, "AUTHENTICATION_FAILED");
+    })
+    .await;
+    let limiter = "sealward_ratelimit_requests_total";
+    growth.is(
+        limiter,
+        &[("scope", "service"), ("outcome", "refused")],
+        1.0,
+    );
+    growth.is(
+        limiter,
+        &[("scope", "failed_authentication"), ("outcome", "admitted")],
+        1.0,
+    );
+    let refused = [("status", "429"), ("code", "RATE_LIMIT_EXCEEDED")];
+    growth.is("sealward_http_requests_total", &refused, 1.0);
+}
+
+#[tokio::test]
+async fn what_the_service_stands_on_shows() {
+    let world = World::new().await;
+    let patience = Duration::from_secs(60);
+    within(patience, async || {
+        let page = shown(&world).await;
+        [
+            "sealward_database_up",
+            "sealward_audit_up",
+            "sealward_catalog_current",
+        ]
+        .iter()
+        .all(|name| page.sum(name, &[]) > 0.0)
+    })
+    .await;
+    let page = shown(&world).await;
+    let version = [("version", env!("CARGO_PKG_VERSION"))];
+    let exactly = |name: &str, labels: &[(&str, &str)], expected: f64| {
+        let found = page.sum(name, labels);
+        assert!((found - expected).abs() < f64::EPSILON, "{name}: {found}");
+    };
+    exactly("sealward_build_info", &version, 1.0);
+    let token = ("token", "tests");
+    exactly("sealward_token_state", &[token, ("state", "serving")], 1.0);
+    exactly("sealward_token_state", &[token], 1.0);
+    let workers = page.sum("sealward_token_workers", &[token]);
+    assert!(workers >= 1.0);
+    // Each has one; the anchor and the keeper have theirs.
+    assert!(page.sum("sealward_token_sessions", &[token]) >= workers);
+    assert!(page.sum("sealward_token_canary_duration_seconds", &[token]) > 0.0);
+    assert!(page.sum("sealward_database_latency_seconds", &[]) > 0.0);
+    exactly("sealward_database_connections_limit", &[], 4.0);
+    assert!(page.sum("sealward_database_connections", &[]) > 0.0);
+    exactly("sealward_audit_queue_limit_records", &[], 4096.0);
+    // The certificates of tests end in the year 4096.
+    exactly(
+        "sealward_tls_certificate_expiry_timestamp_seconds",
+        &[],
+        67_090_118_400.0,
+    );
+}
+
+#[tokio::test]
+async fn only_metrics_are_told_there() {
+    let world = World::new().await;
+    for path in ["/", "/livez", "/api/v1/health", "/metrics/x"] {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let response = world.metrics(None).oneshot(request).await.unwrap();
+        assert_eq!(response.status().as_u16(), 404, "{path}");
+    }
+}
