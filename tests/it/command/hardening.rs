@@ -1,0 +1,173 @@
+//! What the process does to itself before it reads its first secret, seen from outside.
+//!
+//! Its password is to come from a pipe that nobody writes to: there it waits, hardened, for as long
+//! as a test looks at it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+
+use crate::support::{Scratch, within};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A user who is not root, and owns nothing else.
+const NOBODY: u32 = 65_534;
+
+/// A service that waits for its first secret.
+struct Waiting {
+    folder: Scratch,
+    child: Child,
+}
+
+impl Waiting {
+    /// Starts it as a user who is not root, in a shell that has done `before`.
+    async fn start(before: &str) -> Self {
+        let folder = Scratch::new();
+        let pipe = folder.path().join("password");
+        let made = Command::new("mkfifo")
+            .args(["-m", "666"])
+            .arg(&pipe)
+            .status();
+        assert!(made.expect("run mkfifo").success());
+        let settings = format!(
+            "[http]\nlisten = \"127.0.0.1:0\"\n[database]\npassword = {{ file = \"{}\" }}\n",
+            pipe.display()
+        );
+        let config = folder.path().join("sealward.toml");
+        fs::write(&config, settings).expect("write the settings");
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("open it");
+        let log = fs::File::create(folder.path().join("log")).expect("a log");
+        let mut command = Command::new("bash");
+        command
+            .args(["-c", &format!("{before}; exec \"$@\""), "start"])
+            .arg(program(&folder))
+            .arg("serve")
+            .env_clear()
+            .env("SEALWARD_CONFIG", &config)
+            .current_dir(folder.path())
+            .stderr(log);
+        as_nobody(&mut command);
+        let waiting = Self {
+            folder,
+            child: command.spawn().expect("start the service"),
+        };
+        // All but locking memory comes before this.
+        within(PATIENCE, async || waiting.status("NoNewPrivs") == "1").await;
+        waiting
+    }
+
+    /// A line of what the kernel tells of it.
+    fn status(&self, name: &str) -> String {
+        let status = fs::read_to_string(self.proc("status")).expect("its status");
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.map(|rest| rest.trim_start_matches(':').trim().to_owned())
+            .unwrap_or_default()
+    }
+
+    fn proc(&self, file: &str) -> PathBuf {
+        Path::new("/proc")
+            .join(self.child.id().to_string())
+            .join(file)
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.folder.path().join("log")).expect("its log")
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        // It has ended already where a test has ended it.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The binary, where anybody may run it.
+fn program(folder: &Scratch) -> PathBuf {
+    let built = PathBuf::from(env!("CARGO_BIN_EXE_sealward"));
+    if !geteuid().is_root() {
+        return built;
+    }
+    let copy = folder.path().join("sealward");
+    fs::copy(&built, &copy).expect("copy the binary");
+    copy
+}
+
+/// Root may do everything, so nothing is shown by it.
+fn as_nobody(command: &mut Command) {
+    if geteuid().is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+}
+
+/// Whether a process of the same user may read a file in /proc.
+fn may_read(file: &Path) -> bool {
+    let mut reader = Command::new("head");
+    reader.args(["-c", "1"]).arg(file);
+    as_nobody(&mut reader);
+    reader.stdout(Stdio::null()).stderr(Stdio::null());
+    reader.status().expect("run head").success()
+}
+
+#[tokio::test]
+async fn it_leaves_no_core_behind_and_gains_no_privileges() {
+    let mut waiting = Waiting::start("ulimit -S -c hard").await;
+    let limits = fs::read_to_string(waiting.proc("limits")).expect("its limits");
+    let cores = limits
+        .lines()
+        .find(|line| line.starts_with("Max core file size"));
+    let cores: Vec<_> = cores.expect("a limit").split_whitespace().collect();
+    assert_eq!(cores, ["Max", "core", "file", "size", "0", "0", "bytes"]);
+    assert_eq!(waiting.status("NoNewPrivs"), "1");
+    let id = i32::try_from(waiting.child.id()).expect("a process id");
+    kill_process(Pid::from_raw(id).expect("a process id"), Signal::ABORT).expect("send SIGABRT");
+    let ended = waiting.child.wait().expect("its end");
+    assert_eq!(ended.signal(), Some(6));
+    assert!(!ended.core_dumped());
+    let left = fs::read_dir(waiting.folder.path()).expect("its folder");
+    let names: Vec<_> = left
+        .map(|entry| entry.expect("a file").file_name())
+        .collect();
+    assert!(
+        names
+            .iter()
+            .all(|name| !name.to_string_lossy().starts_with("core")),
+        "{names:?}"
+    );
+}
+
+#[tokio::test]
+async fn others_of_its_user_cannot_read_its_memory() {
+    let waiting = Waiting::start(":").await;
+    let mut other = Command::new("sleep");
+    other.arg("600").env("A", "B");
+    as_nobody(&mut other);
+    let mut other = other.spawn().expect("run sleep");
+    let of_other = Path::new("/proc").join(other.id().to_string());
+    // What may be read of any process of the same user may not be of this one.
+    within(PATIENCE, async || may_read(&of_other.join("environ"))).await;
+    other.kill().expect("end sleep");
+    other.wait().expect("its end");
+    for file in ["environ", "mem", "maps"] {
+        assert!(!may_read(&waiting.proc(file)), "{file}");
+    }
+}
+
+#[tokio::test]
+async fn memory_that_cannot_be_locked_is_told_with_the_remedy() {
+    let waiting = Waiting::start("ulimit -l 0").await;
+    within(PATIENCE, async || {
+        waiting
+            .log()
+            .contains("set LimitMEMLOCK=infinity for this service")
+    })
+    .await;
+    assert_eq!(waiting.status("VmLck"), "0 kB");
+}

@@ -1,0 +1,50 @@
+//! Where secrets come from: files, credentials of systemd, programs.
+
+use std::fs;
+
+use crate::process::{Process, Site};
+use crate::support::softhsm_module;
+
+#[tokio::test]
+async fn a_pin_comes_from_a_credential_or_from_a_program() {
+    let site = Site::new().await;
+    let credentials = site.file("credentials");
+    fs::create_dir(&credentials).expect("a folder");
+    let held = credentials.join("hsm-pin");
+    fs::rename(site.pin_file(), &held).expect("move the PIN");
+    let pin = fs::read_to_string(&held).expect("the PIN");
+    for source in [
+        "{ credential = \"hsm-pin\" }".to_owned(),
+        format!("{{ command = [\"cat\", \"{}\"] }}", held.display()),
+    ] {
+        let sound = site.sound();
+        let (before, _) = sound.split_once("pin = ").expect("a PIN");
+        fs::write(site.settings(), format!("{before}pin = {source}\n")).expect("write");
+        let folder = credentials.to_str().expect("a path of text");
+        let process = Process::start_with(&site, &[("CREDENTIALS_DIRECTORY", folder)]).await;
+        let arguments = format!("/proc/{}/cmdline", process.id());
+        let arguments = fs::read_to_string(arguments).expect("its arguments");
+        assert!(arguments.contains("serve") && !arguments.contains(pin.trim()));
+        assert_eq!(process.told_to_end(), Some(0));
+    }
+}
+
+#[tokio::test]
+async fn a_secret_that_cannot_be_had_is_named() {
+    let site = Site::new().await;
+    let cases = [
+        ("{ credential = \"hsm-pin\" }", "LoadCredential="),
+        ("{ command = [\"false\"] }", "\"false\" gave no secret"),
+        ("{ command = [] }", "no program is named"),
+        ("{ command = [\"true\"] }", "the secret is empty"),
+    ];
+    for (source, told) in cases {
+        let module = softhsm_module();
+        let tokens = format!(
+            "[{{ module = \"{}\", label = \"sealward\", pin = {source} }}]",
+            module.display()
+        );
+        site.run_with(&["serve"], "SEALWARD_HSM_TOKENS", &tokens)
+            .badly(78, &["hsm.tokens[0].pin", told]);
+    }
+}
