@@ -48,7 +48,7 @@ pub(in crate::http) async fn list(
             "operationType",
             "this must be one of encrypt, decrypt, sign, verify, hash",
         ),
-        status: filters.parsed("status", "this must be an HTTP status"),
+        status: filters.number("status", 100..=599),
         policy_number: filters.text("policyNumber"),
         key_id: filters.parsed("keyId", "this must be the id of a key"),
         from: filters.parsed("from", TIME),

@@ -1,6 +1,7 @@
 //! The query of a list: which items, and which page of them.
 
 use std::convert::Infallible;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use axum::extract::FromRequestParts;
@@ -43,6 +44,22 @@ impl Filters {
     pub(in crate::http) fn text(&mut self, name: &str) -> Option<String> {
         self.read(name, "this must not contain U+0000", |text| {
             (!text.contains('\0')).then(|| text.to_owned())
+        })
+    }
+
+    /// A whole number in that range.
+    pub(in crate::http) fn number(
+        &mut self,
+        name: &str,
+        range: RangeInclusive<i16>,
+    ) -> Option<i16> {
+        let form = format!(
+            "this must be a number of {} to {}",
+            range.start(),
+            range.end()
+        );
+        self.read(name, &form, |text| {
+            text.parse().ok().filter(|number| range.contains(number))
         })
     }
 
@@ -123,8 +140,10 @@ mod tests {
 
     #[test]
     fn everything_wrong_with_a_query_is_told_at_once() {
-        let mut filters = Filters::of("limit=0&cursor=x&name=a%00&nmae=b&twice=1&twice=2");
+        let mut filters =
+            Filters::of("limit=0&cursor=x&status=99&name=a%00&nmae=b&twice=1&twice=2");
         filters.page();
+        filters.number("status", 100..=599);
         filters.text("name");
         filters.text("twice");
         let Err(Fault::Problems(problems)) = filters.finish() else {
@@ -137,6 +156,7 @@ mod tests {
         let expected = [
             ("limit", Code::Format),
             ("cursor", Code::Format),
+            ("status", Code::Format),
             ("name", Code::Format),
             ("twice", Code::Conflict),
             ("nmae", Code::Unknown),
