@@ -15,7 +15,7 @@ use crate::support::{Database, PROTECT, Valkey, World, valkey::PASSWORD, within}
 const HEALTH: &str = "/api/v1/health";
 
 /// For what takes a second, on a machine under load.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A limiter that is kept, as one of two instances.
 async fn one_of_two(valkey: &Valkey, clock: Clock) -> (Arc<Limiter>, Database) {
@@ -118,20 +118,18 @@ async fn health_and_headers_tell() {
     let world = World::new().await.counting_in(&valkey).await;
     let _neighbour = world.another().await;
     let alice = world.application("alice").await;
+    // What else is wrong on a busy machine makes it worse still, never better.
     let status = async || {
         let health = alice.get(HEALTH).await.json();
-        let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
-        (
-            text(&health["status"]),
-            text(&health["checks"]["rateLimiter"]["status"]),
-        )
+        let limits = health["checks"]["rateLimiter"]["status"].as_str();
+        let limits = limits.expect("a status").to_owned();
+        assert!(limits == "ok" || health["status"] != "ok", "{health}");
+        limits
     };
-    let ok = ("ok".to_owned(), "ok".to_owned());
-    within(PATIENCE, async || status().await == ok).await;
+    within(PATIENCE, async || status().await == "ok").await;
 
     valkey.proxy.hang_up();
-    let degraded = ("degraded".to_owned(), "degraded".to_owned());
-    within(PATIENCE, async || status().await == degraded).await;
+    within(PATIENCE, async || status().await == "degraded").await;
     within(PATIENCE, async || {
         let answer = alice.post(PROTECT, json!({})).await;
         answer.header("x-ratelimit-limit") == "100"
@@ -139,7 +137,10 @@ async fn health_and_headers_tell() {
     .await;
 
     valkey.proxy.speak_again();
-    within(PATIENCE, async || status().await == ok).await;
-    let answer = alice.post(PROTECT, json!({})).await;
-    assert_eq!(answer.header("x-ratelimit-limit"), "200");
+    within(PATIENCE, async || status().await == "ok").await;
+    within(PATIENCE, async || {
+        let answer = alice.post(PROTECT, json!({})).await;
+        answer.header("x-ratelimit-limit") == "200"
+    })
+    .await;
 }
