@@ -90,7 +90,9 @@ fn section<'s>(page: &mut String, path: &mut Vec<&'s str>, schema: &'s Value) {
     if let Some(about) = words(schema).filter(|_| !path.is_empty()) {
         let _ = writeln!(page, "{about}\n");
     }
-    table(page, &rows, &[]);
+    if !rows.is_empty() {
+        table(page, &rows, &[]);
+    }
     for (list, member) in rows {
         let Some(item) = member.get("items").filter(|item| is_table(item)) else {
             continue;

@@ -100,7 +100,7 @@ impl Newcomer {
             .env("PATH", format!("{}:{}", programs.display(), path()))
             .env("HOME", folder)
             .env("LANG", "C.UTF-8")
-            .envs(["A", "B", "PORT"].map(|name| (name, free_port())))
+            .envs(["A", "B", "METRICS", "PORT"].map(|name| (name, free_port())))
             .envs(superuser());
         shell
     }
