@@ -65,6 +65,7 @@ up_postgres() {
     [ -s "$state/database-password" ] || random_word | write_privately database-password
     [ -s "$state/owner-password" ] || random_word | write_privately owner-password
     cluster_sql "$home" <<SQL
+set client_min_messages to warning;
 \\set password $(<"$state/database-password")
 \\set owner_password $(<"$state/owner-password")
 select format('create role %I login', name) from unnest(array['sealward', 'sealward_service']) as name
