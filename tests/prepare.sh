@@ -90,6 +90,8 @@ throwaway_cluster() {
     home=$(as_postgres mktemp -d /tmp/sealward-test-XXXXXX)
     TMPDIR=$(mktemp -d /tmp/sealward-work-XXXXXX)
     export TMPDIR
+    # Tests that run as others than root have folders in it.
+    chmod 711 "$TMPDIR"
     exec {leash}>&-
     exec {leash}> >(
         trap '' INT TERM HUP

@@ -169,6 +169,16 @@ impl Session {
         Ok(self.raw().find_objects(template)?)
     }
 
+    /// Makes an object, of what is known here. A failure that says nothing is followed by a second
+    /// try, because tokens fail now and then while they write.
+    pub(crate) fn create(&self, template: &[Attribute]) -> Result<ObjectHandle, HsmError> {
+        let make = || self.raw().create_object(template).map_err(HsmError::from);
+        make().or_else(|error| match error.is_ambiguous() {
+            true => make(),
+            false => Err(error),
+        })
+    }
+
     /// Takes care of a session object that was just made.
     pub(crate) fn temporary(&self, handle: ObjectHandle) -> Temporary<'_> {
         Temporary {
@@ -284,7 +294,8 @@ fn missing() -> HsmError {
     HsmError::new(ErrorKind::KeyMissing, "not found")
 }
 
-fn is_dead_handle(error: &HsmError) -> bool {
+/// Whether there is no such object, any more or at all.
+pub(crate) fn is_dead_handle(error: &HsmError) -> bool {
     matches!(
         error.code(),
         Some(RvError::ObjectHandleInvalid | RvError::KeyHandleInvalid)

@@ -80,7 +80,7 @@ fn create_object(
 ) -> Result<ObjectHandle, ImportError> {
     let material = order.material.attributes(order.algorithm, edwards);
     let attributes = material.behind(template);
-    Ok(session.raw().create_object(attributes.as_slice())?)
+    Ok(session.create(attributes.as_slice())?)
 }
 
 /// Unwraps a key inside the token.

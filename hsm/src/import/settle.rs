@@ -129,7 +129,7 @@ pub(super) fn settle(
             _ => vec![],
         };
         let template = public_template(plan, half, params);
-        session.raw().create_object(&template)?;
+        session.create(&template)?;
     }
     let handle = staying.keep();
 

@@ -5,7 +5,7 @@ use cryptoki::object::{Attribute, AttributeType, ObjectClass};
 use super::{KeyAlgorithm, KeyClass, KeyName, KeyRef, PublicKey, Purpose};
 use crate::HsmError;
 use crate::canary::INTERNAL;
-use crate::session::Session;
+use crate::session::{Session, is_dead_handle};
 
 /// The order for a new key. Both name attributes are set; the id is how it is found.
 #[derive(Debug, Clone)]
@@ -107,7 +107,13 @@ pub(crate) fn inventory(session: &Session) -> Result<Vec<TokenObject>, HsmError>
         for handle in session.find_proven(&[Attribute::Class(wanted), Attribute::Token(true)])? {
             let told = session
                 .raw()
-                .get_attributes(handle, &[AttributeType::Id, AttributeType::Label])?;
+                .get_attributes(handle, &[AttributeType::Id, AttributeType::Label])
+                .map_err(HsmError::from);
+            let told = match told {
+                // Somebody has destroyed it since it was found.
+                Err(error) if is_dead_handle(&error) => continue,
+                told => told?,
+            };
             let (mut id, mut label) = (Vec::new(), String::new());
             for attribute in told {
                 match attribute {
