@@ -110,8 +110,12 @@ pub(crate) fn inventory(session: &Session) -> Result<Vec<TokenObject>, HsmError>
                 .get_attributes(handle, &[AttributeType::Id, AttributeType::Label])
                 .map_err(HsmError::from);
             let told = match told {
-                // Somebody has destroyed it since it was found.
-                Err(error) if is_dead_handle(&error) => continue,
+                // Somebody has destroyed it since it was found, if the token proves to be there:
+                // when a login ends or a token goes away, handles die of keys that exist.
+                Err(error) if is_dead_handle(&error) => {
+                    session.prove()?;
+                    continue;
+                }
                 told => told?,
             };
             let (mut id, mut label) = (Vec::new(), String::new());
