@@ -1,13 +1,51 @@
-//! Whether pages are valid HTML, as html-validate reads the standard.
+//! Whether pages are valid HTML: html5ever parses them as browsers do and tells each error of the
+//! parse, html-validate reads what else the standard asks of them.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use html5ever::tendril::TendrilSink as _;
+use html5ever::tokenizer::TokenizerOpts;
+use html5ever::tree_builder::{QuirksMode, TreeBuilderOpts};
+use html5ever::{ParseOpts, parse_document};
+use markup5ever_rcdom::RcDom;
 use serde_json::json;
 
 /// What is wrong with these pages, a line for each fault.
-pub(super) fn faults_of<'p>(pages: impl Iterator<Item = (&'p str, &'p str)>) -> String {
+pub(super) fn faults_of<'p>(pages: impl Iterator<Item = (&'p str, &'p str)> + Clone) -> String {
+    let mut faults = invalid(pages.clone());
+    for (name, html) in pages {
+        for error in misread(html) {
+            faults += &format!("{name}: {error}\n");
+        }
+    }
+    faults
+}
+
+/// What a browser has to guess about a page.
+fn misread(html: &str) -> Vec<String> {
+    let options = ParseOpts {
+        tokenizer: TokenizerOpts {
+            exact_errors: true,
+            ..TokenizerOpts::default()
+        },
+        tree_builder: TreeBuilderOpts {
+            exact_errors: true,
+            scripting_enabled: false,
+            ..TreeBuilderOpts::default()
+        },
+    };
+    let page = parse_document(RcDom::default(), options).one(html);
+    let mut errors: Vec<_> = page.errors.take().into_iter().map(String::from).collect();
+    if page.quirks_mode.get() != QuirksMode::NoQuirks {
+        errors.push("it is shown as browsers of the last century did".to_owned());
+    }
+    errors
+}
+
+/// What html-validate has to say.
+fn invalid<'p>(pages: impl Iterator<Item = (&'p str, &'p str)>) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages/validate.mjs");
     let mut process = Command::new("node")
         .arg(script)
@@ -37,4 +75,27 @@ pub(super) fn packages() -> PathBuf {
             "SEALWARD_TEST_PAGES is not set: ./dev test sets it to what tests/pages/setup prints",
         )
         .into()
+}
+
+#[test]
+fn what_a_browser_has_to_guess_is_a_fault() {
+    let page = |body: &str| {
+        format!(
+            "<!DOCTYPE html><html lang=\"en\"><head><title>x</title></head><body>{body}</body></html>"
+        )
+    };
+    assert_eq!(misread(&page("<p>A <b>page</b></p>")), [""; 0]);
+    assert_ne!(misread("<p>no type"), [""; 0]);
+    for wrong in [
+        "<p><div></div></p>",
+        "<b><i>across</b></i>",
+        "<a href=\"/\" href=\"/\">twice</a>",
+        "<table><p>in a table</p></table>",
+        "<p>&nothing; &#0;</p>",
+        "<form><form></form></form>",
+        "</section>",
+        "<div>",
+    ] {
+        assert_ne!(misread(&page(wrong)), [""; 0], "{wrong}");
+    }
 }
