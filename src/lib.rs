@@ -13,7 +13,7 @@
 //! | 5 | `policy` |
 //! | 4 | `audit`, `auth`, `ratelimit` |
 //! | 3 | `catalog`, `db`, `hardening`, `meter`, `telemetry` |
-//! | 2 | `canonical`, `client_address`, `envelope`, `material`, `request_tag`, `settings` |
+//! | 2 | `canonical`, `client_address`, `envelope`, `material`, `request_tag`, `settings`, `web_client` |
 //! | 1 | `binary`, `ids`, `json`, `operation` |
 //! | 0 | `clock`, `problem` |
 
@@ -45,3 +45,4 @@ pub mod request_tag;
 pub mod server;
 pub mod settings;
 pub mod telemetry;
+pub mod web_client;

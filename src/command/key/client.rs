@@ -1,16 +1,16 @@
 //! A client of the management API, for commands that work from afar.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 use ureq::Agent;
-use ureq::tls::{Certificate, RootCerts, TlsConfig, parse_pem};
 use zeroize::Zeroizing;
 
 use super::file;
 use crate::command::Failure;
+use crate::settings::certificates;
+use crate::web_client::client;
 
 /// How the API is reached.
 #[derive(Debug, clap::Args)]
@@ -47,34 +47,12 @@ impl Client {
             ));
         }
         let key = file::first_line(&connection.admin_key_file)?;
-        let roots = match &connection.ca {
-            None => RootCerts::PlatformVerifier,
-            Some(path) => {
-                let pem = file::read(path)?;
-                let certificates = parse_pem(&pem).filter_map(|item| match item {
-                    Ok(ureq::tls::PemItem::Certificate(certificate)) => Some(certificate),
-                    Ok(_) | Err(_) => None,
-                });
-                let certificates: Vec<Certificate<'static>> = certificates.collect();
-                if certificates.is_empty() {
-                    return Err(file::told(path, "holds no certificate in PEM"));
-                }
-                RootCerts::Specific(Arc::new(certificates))
-            }
-        };
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let tls = TlsConfig::builder()
-            .root_certs(roots)
-            .unversioned_rustls_crypto_provider(provider)
-            .build();
-        let config = Agent::config_builder()
-            .tls_config(tls)
-            .timeout_global(Some(PATIENCE))
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .build();
+        let authorities = connection
+            .ca
+            .as_ref()
+            .map(|path| certificates(path).map_err(|not_in_pem| file::told(path, not_in_pem)));
         Ok(Self {
-            agent: config.new_agent(),
+            agent: client(authorities.transpose()?.as_deref(), PATIENCE),
             url,
             authorization: Zeroizing::new(format!("Bearer {}", *key)),
         })

@@ -1,7 +1,6 @@
 //! The thread that sends spans on, by OTLP over HTTP in JSON.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,11 +8,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use ureq::Agent;
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use super::span::{Ended, hex};
 use crate::clock::Entropy;
-use crate::settings::{NoCertificates, certificates};
+use crate::settings::{NotInPem, certificates};
+use crate::web_client::client;
 
 /// Spans that may wait; what comes beyond them is dropped.
 const ROOM: usize = 8_192;
@@ -29,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[error("telemetry.otlp.ca: {path} {source}", path = .path.display())]
 pub struct BadCa {
     path: PathBuf,
-    source: NoCertificates,
+    source: NotInPem,
 }
 
 /// The handle on the thread that sends traces.
@@ -128,14 +127,18 @@ impl Sender {
             .agent
             .post(&self.address)
             .header("Content-Type", "application/json")
-            .send(message.to_string());
+            .send(message.to_string())
+            .and_then(|answer| match answer.status() {
+                taken if taken.is_success() => Ok(()),
+                refused => Err(ureq::Error::StatusCode(refused.as_u16())),
+            });
         let was_out = self.is_out;
         self.is_out = sent.is_err();
         match sent {
             Err(error) if !was_out => {
                 tracing::warn!(%error, address = self.address, "traces cannot be sent, and are dropped");
             }
-            Ok(_) if was_out => tracing::info!("traces are sent again"),
+            Ok(()) if was_out => tracing::info!("traces are sent again"),
             _ => {}
         }
     }
@@ -152,28 +155,11 @@ fn resource(entropy: Entropy) -> Value {
 }
 
 fn agent(ca: Option<&Path>) -> Result<Agent, BadCa> {
-    let roots = match ca {
-        None => RootCerts::PlatformVerifier,
-        Some(path) => {
-            let found = certificates(path).map_err(|source| BadCa {
-                path: path.to_owned(),
-                source,
-            })?;
-            let found = found
-                .iter()
-                .map(|der| Certificate::from_der(der).to_owned());
-            RootCerts::Specific(Arc::new(found.collect()))
-        }
-    };
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let tls = TlsConfig::builder()
-        .root_certs(roots)
-        .unversioned_rustls_crypto_provider(provider)
-        .build();
-    let config = Agent::config_builder()
-        .tls_config(tls)
-        .timeout_global(Some(PATIENCE))
-        .max_redirects(0)
-        .build();
-    Ok(config.new_agent())
+    let authorities = ca.map(|path| {
+        certificates(path).map_err(|source| BadCa {
+            path: path.to_owned(),
+            source,
+        })
+    });
+    Ok(client(authorities.transpose()?.as_deref(), PATIENCE))
 }

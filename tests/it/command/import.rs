@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::process::{Ended, Process, Site};
+use crate::support::Authority;
 use crate::support::openssl::{private, public};
 
 /// What SoftHSM2 has.
@@ -19,6 +20,10 @@ struct Archive {
 impl Archive {
     async fn on(site: Site) -> Self {
         let process = Process::start(&site).await;
+        Self::of(site, process)
+    }
+
+    fn of(site: Site, process: Process) -> Self {
         let made = process.post("/admin/services", &json!({ "name": "archive" }));
         let id = made["id"].as_str().expect("an id").to_owned();
         site.write("admin-key", site.admin_key());
@@ -27,8 +32,13 @@ impl Archive {
 
     /// Imports, with these arguments more.
     fn import(&self, more: &[&str]) -> Ended {
-        let (url, key) = (self.process.url(""), self.path("admin-key"));
-        let arguments = ["key", "import", "--url", &url, "--admin-key-file", &key];
+        self.import_at(&self.process.url(""), more)
+    }
+
+    /// The same by another address.
+    fn import_at(&self, url: &str, more: &[&str]) -> Ended {
+        let key = self.path("admin-key");
+        let arguments = ["key", "import", "--url", url, "--admin-key-file", &key];
         self.site.run(&[&arguments[..], more].concat())
     }
 
@@ -141,6 +151,37 @@ async fn a_refusal_is_told_as_the_service_tells_it() {
     archive
         .import(&["--service", &archive.id, "--key", &file])
         .badly(1, &["admin-key", "is empty"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn over_tls_a_key_goes_to_whom_the_authority_vouches_for_alone() {
+    let authority = Authority::new();
+    let site = Site::new().await;
+    let process = Process::start_over_tls(&site, &authority).await;
+    let archive = Archive::of(site, process);
+    let key = archive.put("key.pem", &private("P-256"));
+    let ca = archive.put("ca.pem", &authority.certificate());
+    let another = archive.put("another.pem", &Authority::new().certificate());
+    let wanted = ["--service", &archive.id, "--key", &key, "--mechanism", SHA1];
+    let with_ca = |ca| [&wanted[..], &["--ca", ca]].concat();
+
+    let here = archive.process.url("");
+    let distrust = [here.as_str(), "certificate"];
+    archive.import(&wanted).badly(1, &distrust);
+    archive.import(&with_ca(&another)).badly(1, &distrust);
+    // What the authority vouches for is a name, and this is not it.
+    let unnamed = here.replace("localhost", "127.0.0.1");
+    let unnamed = archive.import_at(&unnamed, &with_ca(&ca));
+    unnamed.badly(1, &["127.0.0.1", "certificate"]);
+    let events = "/admin/audit/management?resourceType=import_key";
+    assert_eq!(archive.process.get(events)["items"], json!([]));
+
+    let imported = archive.import(&with_ca(&ca));
+    let key = archive.key(imported.well().line());
+    assert_eq!(
+        (&key["origin"], &key["status"]),
+        (&json!("imported"), &json!("active"))
+    );
 }
 
 #[tokio::test]

@@ -6,16 +6,18 @@ use std::process::{Child, Stdio};
 use std::thread::JoinHandle;
 
 use rustix::process::{Pid, Signal, kill_process};
+use sealward::web_client::client;
 use serde_json::Value;
 use ureq::Agent;
 
 use super::{PATIENCE, Site};
-use crate::support::within;
+use crate::support::{Authority, within};
 
 /// The service, until it is killed, at the latest when this is dropped.
 pub(crate) struct Process {
     child: Child,
     log: PathBuf,
+    address: String,
     client: Client,
 }
 
@@ -23,7 +25,8 @@ pub(crate) struct Process {
 #[derive(Clone)]
 struct Client {
     agent: Agent,
-    address: String,
+    /// Scheme, host and port.
+    origin: String,
     authorization: String,
 }
 
@@ -47,13 +50,13 @@ impl Process {
             .stderr(also)
             .spawn()
             .expect("the service starts");
-        let refusals_are_answers = Agent::config_builder().http_status_as_error(false);
         let mut process = Self {
             child,
             log,
+            address: String::new(),
             client: Client {
-                agent: refusals_are_answers.build().new_agent(),
-                address: String::new(),
+                agent: client(None, PATIENCE),
+                origin: String::new(),
                 authorization,
             },
         };
@@ -63,13 +66,32 @@ impl Process {
             process.address_told().is_some()
         })
         .await;
-        process.client.address = process.address_told().expect("an address");
+        process.address = process.address_told().expect("an address");
+        process.client.origin = format!("http://{}", process.address);
+        process
+    }
+
+    /// The same over TLS alone, as `localhost`, with a certificate of `authority`.
+    pub(crate) async fn start_over_tls(site: &Site, authority: &Authority) -> Self {
+        let papers = authority.server("localhost").write(site.folder());
+        let [certificate, key] = papers
+            .each_ref()
+            .map(|file| file.to_str().expect("a path of text"));
+        let variables = [
+            ("SEALWARD_HTTP_TLS_CERTIFICATE", certificate),
+            ("SEALWARD_HTTP_TLS_KEY", key),
+        ];
+        let mut process = Self::start_with(site, &variables).await;
+        let trusted = crate::support::certificate(&authority.certificate());
+        process.client.agent = client(Some(&[trusted]), PATIENCE);
+        let (_, port) = process.address.rsplit_once(':').expect("a port");
+        process.client.origin = format!("https://localhost:{port}");
         process
     }
 
     /// Where it listens.
     pub(crate) fn address(&self) -> &str {
-        &self.client.address
+        &self.address
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -141,7 +163,7 @@ impl Drop for Process {
 
 impl Client {
     fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+        format!("{}{path}", self.origin)
     }
 
     fn get(&self, path: &str) -> Value {

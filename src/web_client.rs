@@ -1,0 +1,35 @@
+//! How this process asks others over HTTP: a collector that takes traces, and the API from a command.
+//!
+//! There is one way, so that whom to trust over TLS is decided in one place.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::pki_types::CertificateDer;
+use ureq::Agent;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+
+/// A client that trusts these authorities, or the system's where none are named, and is answered
+/// within `patience` or gives up. It goes where it was sent and is led nowhere else. A refusal is an
+/// answer like any other.
+#[must_use]
+pub fn client(authorities: Option<&[CertificateDer<'_>]>, patience: Duration) -> Agent {
+    let roots = authorities.map_or(RootCerts::PlatformVerifier, |authorities| {
+        let authorities = authorities
+            .iter()
+            .map(|der| Certificate::from_der(der).to_owned());
+        RootCerts::Specific(Arc::new(authorities.collect()))
+    });
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let tls = TlsConfig::builder()
+        .root_certs(roots)
+        .unversioned_rustls_crypto_provider(provider)
+        .build();
+    Agent::config_builder()
+        .tls_config(tls)
+        .timeout_global(Some(patience))
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .build()
+        .new_agent()
+}
