@@ -9,7 +9,7 @@ use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 use sqlx::{ConnectOptions as _, PgConnection, PgPool};
 
-use crate::settings::{Database, NoCertificates, certificates};
+use crate::settings::{Database, NotInPem, certificates};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
@@ -25,7 +25,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        source: NoCertificates,
+        source: NotInPem,
     },
     /// The address asks for less than verified TLS where nothing less is safe.
     #[error(

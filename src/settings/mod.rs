@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::audit::Audit;
-pub use self::certificates::{NoCertificates, certificates};
+pub use self::certificates::{NotInPem, certificates, revocation_lists};
 pub use self::database::Database;
 pub use self::hsm::{Hsm, HsmToken};
 pub use self::http::Http;

@@ -22,6 +22,10 @@ pub struct Tls {
     /// Certificates of CAs in PEM: clients must then show a certificate of one of them, beside their
     /// API key. Left out, clients need none.
     pub client_ca: Option<PathBuf>,
+    /// Revocation lists in PEM, one of each CA of clients' certificates: clients whose certificate is
+    /// on one are refused, and so are all clients of a CA whose list is missing or has run out. A
+    /// changed file is taken up as the certificate is.
+    pub client_crl: Option<PathBuf>,
 }
 
 /// The files of TLS that is on.
@@ -33,6 +37,8 @@ pub struct TlsFiles {
     pub key: PathBuf,
     /// Setting `http.tls.client_ca`.
     pub client_ca: Option<PathBuf>,
+    /// Setting `http.tls.client_crl`.
+    pub client_crl: Option<PathBuf>,
 }
 
 /// By which two looks at a file tell whether it was changed in between: its identity, its length,
@@ -48,6 +54,7 @@ impl Tls {
             certificate: self.certificate.clone()?,
             key: self.key.clone()?,
             client_ca: self.client_ca.clone(),
+            client_crl: self.client_crl.clone(),
         })
     }
 
@@ -66,6 +73,12 @@ impl Tls {
                     .to_owned(),
             ),
             _ => {}
+        }
+        if self.client_crl.is_some() && self.client_ca.is_none() {
+            found.push(
+                "http.tls.client_crl is set without http.tls.client_ca: name the CAs whose certificates it revokes"
+                    .to_owned(),
+            );
         }
     }
 }
@@ -86,6 +99,7 @@ impl TlsFiles {
             Some(&self.certificate),
             Some(&self.key),
             self.client_ca.as_ref(),
+            self.client_crl.as_ref(),
         ];
         let look = |path: &PathBuf| {
             let seen = fs::metadata(path).ok()?;

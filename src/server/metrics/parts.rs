@@ -1,6 +1,7 @@
 //! Every metric there is, by the part of the service that it tells of.
 
 use std::fmt;
+use std::time::Duration;
 
 use hsm::{Counters, TokenState, TokenStatus};
 use prometheus_client::collector::Collector;
@@ -8,6 +9,7 @@ use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::metrics::MetricType;
 
 use super::page::{Page, exact, seconds};
+use crate::clock::Timestamp;
 use crate::http::App;
 use crate::ratelimit::{Counting, Limiter};
 use crate::server::tls::Tls;
@@ -43,11 +45,15 @@ impl Parts {
             [(vec![("version", env!("CARGO_PKG_VERSION"))], 1.0)],
         )?;
         if let Some(tls) = &self.tls {
-            let millis = tls.expires().as_millis();
             page.gauge(
                 "sealward_tls_certificate_expiry_timestamp_seconds",
                 "When the certificate in use ends, as a Unix time.",
-                std::time::Duration::from_millis(millis.unsigned_abs()).as_secs_f64(),
+                unix(tls.expires()),
+            )?;
+            page.gauges(
+                "sealward_tls_client_crl_expiry_timestamp_seconds",
+                "When the first revocation list of clients in use runs out, as a Unix time; absent without one.",
+                tls.lists_end().map(|end| (vec![], unix(end))),
             )?;
         }
         Ok(())
@@ -57,13 +63,13 @@ impl Parts {
         let meter = &self.app.meter;
         page.metric(
             "sealward_http_requests",
-            "Requests to the API that were answered.",
+            "Requests to the API and the dashboard that were answered.",
             MetricType::Counter,
             |encoder| meter.encode(encoder),
         )?;
         page.histograms(
             "sealward_http_request_duration_seconds",
-            "How long requests to the API took in all.",
+            "How long requests to the API and the dashboard took in all.",
             MICROS,
             meter
                 .times()
@@ -322,6 +328,11 @@ fn name_of(state: &TokenState) -> &'static str {
 
 fn count(number: usize) -> f64 {
     exact(u64::try_from(number).unwrap_or(u64::MAX))
+}
+
+/// A moment as a Unix time.
+fn unix(at: Timestamp) -> f64 {
+    seconds(Duration::from_millis(at.as_millis().unsigned_abs()))
 }
 
 fn flag(is_so: bool) -> f64 {

@@ -1,26 +1,24 @@
-//! Who this service is to its clients, and whom it takes for one: read from files, checked whole.
+//! Who this service is to its clients: read from files, checked whole.
 
-use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::WebPkiClientVerifier;
-use rustls::server::danger::ClientCertVerifier;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::version::{TLS12, TLS13};
-use rustls::{InconsistentKeys, RootCertStore, ServerConfig};
+use rustls::{InconsistentKeys, ServerConfig};
 use spki::der::Decode as _;
 use x509_cert::Certificate;
+use x509_cert::time::Time;
 
+use super::bad::{BadTls, Fault};
+use super::clients::Clients;
 use crate::clock::Timestamp;
-use crate::settings::{NoCertificates, Stamp, TlsFiles, certificates};
+use crate::settings::{NotInPem, Stamp, TlsFiles, certificates};
 
 const CERTIFICATE: &str = "http.tls.certificate";
 const KEY: &str = "http.tls.key";
-const CLIENT_CA: &str = "http.tls.client_ca";
 
 /// What clients may speak inside of TLS, the best first.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
@@ -29,43 +27,10 @@ const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 pub(super) struct Identity {
     pub(super) config: Arc<ServerConfig>,
     pub(super) expires: Timestamp,
+    /// When the first list of revoked certificates of clients has run out.
+    pub(super) lists_end: Option<Timestamp>,
     /// How the files looked before they were read.
     pub(super) stamp: Stamp,
-}
-
-/// A file of TLS cannot be used. The text names its setting and the remedy.
-#[derive(Debug, thiserror::Error)]
-#[error("{setting}: {path} {fault}", path = .path.display())]
-pub struct BadTls {
-    setting: &'static str,
-    path: PathBuf,
-    fault: Fault,
-}
-
-/// What is wrong with a file of TLS.
-#[derive(Debug, thiserror::Error)]
-pub enum Fault {
-    /// There is no certificate in it.
-    #[error(transparent)]
-    NoCertificates(#[from] NoCertificates),
-    /// It is not there, or not for us.
-    #[error("cannot be read: {0}")]
-    Unreadable(#[from] io::Error),
-    /// There is none in it.
-    #[error("holds no private key in PEM that can be read without a passphrase")]
-    NoKey,
-    /// TLS takes no such thing.
-    #[error("cannot be used: {0}")]
-    Unusable(String),
-    /// Certificate and key are not of one pair.
-    #[error("is not the key of the certificate in {certificate}", certificate = .0.display())]
-    AnotherKey(PathBuf),
-    /// It has ended.
-    #[error("expired at {0}: renew the certificate")]
-    Expired(Timestamp),
-    /// It has not begun.
-    #[error("is not valid before {0}: is the clock of this machine right?")]
-    NotYetValid(Timestamp),
 }
 
 impl Identity {
@@ -80,20 +45,18 @@ impl Identity {
         let chain = certificates(&files.certificate).map_err(|fault| bad(fault.into()))?;
         let expires = validity(&chain, now).map_err(bad)?;
         let key = private_key(files, chain, &provider)?;
-        let verifier = match &files.client_ca {
-            Some(path) => client_verifier(path, &provider)?,
-            None => WebPkiClientVerifier::no_client_auth(),
-        };
+        let clients = Clients::read(files, now, &provider)?;
         let versions = ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&TLS13, &TLS12])
             .map_err(|error| bad(Fault::Unusable(error.to_string())))?;
         let mut config = versions
-            .with_client_cert_verifier(verifier)
+            .with_client_cert_verifier(clients.verifier)
             .with_cert_resolver(Arc::new(SingleCertAndKey::from(key)));
         config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).into();
         Ok(Self {
             config: Arc::new(config),
             expires,
+            lists_end: clients.lists_end,
             stamp,
         })
     }
@@ -101,14 +64,11 @@ impl Identity {
 
 /// When the first certificate of a chain ends, if it holds now.
 fn validity(chain: &[CertificateDer<'_>], now: Timestamp) -> Result<Timestamp, Fault> {
-    let first = chain.first().ok_or(NoCertificates::NoPem)?;
+    let first = chain.first().ok_or(NotInPem::Absent("certificate"))?;
     let parsed = Certificate::from_der(first)
         .map_err(|error| Fault::Unusable(format!("it is no X.509 certificate ({error})")))?;
     let bounds = parsed.tbs_certificate().validity();
-    let [begins, ends] = [bounds.not_before, bounds.not_after].map(|time| {
-        let millis = time.to_unix_duration().as_millis();
-        Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
-    });
+    let [begins, ends] = [bounds.not_before, bounds.not_after].map(moment);
     if now < begins {
         Err(Fault::NotYetValid(begins))
     } else if now > ends {
@@ -116,6 +76,12 @@ fn validity(chain: &[CertificateDer<'_>], now: Timestamp) -> Result<Timestamp, F
     } else {
         Ok(ends)
     }
+}
+
+/// A time as X.509 tells it.
+pub(super) fn moment(time: Time) -> Timestamp {
+    let millis = time.to_unix_duration().as_millis();
+    Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
 }
 
 fn private_key(
@@ -136,24 +102,4 @@ fn private_key(
         }
         other => bad(Fault::Unusable(other.to_string())),
     })
-}
-
-fn client_verifier(
-    path: &Path,
-    provider: &Arc<CryptoProvider>,
-) -> Result<Arc<dyn ClientCertVerifier>, BadTls> {
-    let bad = |fault| BadTls {
-        setting: CLIENT_CA,
-        path: path.to_owned(),
-        fault,
-    };
-    let mut roots = RootCertStore::empty();
-    for certificate in certificates(path).map_err(|fault| bad(fault.into()))? {
-        roots
-            .add(certificate)
-            .map_err(|error| bad(Fault::Unusable(error.to_string())))?;
-    }
-    WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone())
-        .build()
-        .map_err(|error| bad(Fault::Unusable(error.to_string())))
 }

@@ -1,5 +1,7 @@
 //! TLS on the API's listener: what new connections are offered, kept as current as its files.
 
+mod bad;
+mod clients;
 mod identity;
 mod watch;
 
@@ -9,8 +11,8 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use tokio_rustls::TlsAcceptor;
 
+pub use self::bad::{BadTls, Fault};
 use self::identity::Identity;
-pub use self::identity::{BadTls, Fault};
 pub use self::watch::keep_current;
 use crate::clock::{Clock, Timestamp};
 use crate::settings::TlsFiles;
@@ -54,6 +56,12 @@ impl Tls {
     #[must_use]
     pub fn expires(&self) -> Timestamp {
         self.0.present.load().expires
+    }
+
+    /// When the first list of revoked certificates in use has run out, where there are any.
+    #[must_use]
+    pub fn lists_end(&self) -> Option<Timestamp> {
+        self.0.present.load().lists_end
     }
 
     /// What takes the next connection.

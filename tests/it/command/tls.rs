@@ -104,4 +104,8 @@ async fn plain_http_is_for_this_machine_alone_unless_told_otherwise() {
     };
     told("SEALWARD_HTTP_ALLOW_PLAIN", "true").well();
     told(KEY, "/key").badly(78, &["http.tls.certificate"]);
+    told("SEALWARD_HTTP_TLS_CLIENT_CRL", "/list").badly(
+        78,
+        &["http.tls.client_crl is set without http.tls.client_ca"],
+    );
 }

@@ -42,6 +42,33 @@ async fn changed_files_are_taken_up_and_open_connections_stay() {
 }
 
 #[tokio::test]
+async fn a_list_that_grows_is_taken_up() {
+    let clients = Authority::new();
+    let papers = clients.client();
+    let site = Site::new().for_clients_of(&clients);
+    let site = site.with_list(&clients.revoking(&[]));
+    let tls = site.tls().unwrap();
+    let serving = Serving::start(tls.clone(), router()).await;
+    let keeping = tokio::spawn(sealward::server::keep_current(Some(tls.clone())));
+    let client = SecureClient::showing(&site.authority, &papers);
+    let comes_in = async || match client.connect(serving.address).await {
+        Ok(mut connection) => connection.get("/").await.is_ok(),
+        Err(_) => false,
+    };
+    assert!(comes_in().await);
+    let site = site.with_list(&clients.revoking(&[&papers]));
+    within(PATIENCE, async || !comes_in().await).await;
+
+    let list = site.client_crl.as_ref().unwrap();
+    fs::write(list, clients.revoking_long_ago(&[])).unwrap();
+    let error = tls.reload().unwrap_err().to_string();
+    let expected = format!("http.tls.client_crl: {} ran out at 2021-", list.display());
+    assert!(error.starts_with(&expected), "{error}");
+    assert!(!comes_in().await, "the list of before stays in use");
+    keeping.abort();
+}
+
+#[tokio::test]
 async fn files_that_do_not_fit_change_nothing() {
     let site = Site::new();
     let tls = site.tls().unwrap();
@@ -67,16 +94,22 @@ async fn files_that_do_not_fit_change_nothing() {
 
 #[test]
 fn what_is_wrong_with_a_file_is_told_with_its_setting() {
-    let site = Site::new().for_clients_of(&Authority::new());
+    let clients = Authority::new();
+    let site = Site::new().for_clients_of(&clients);
+    let site = site.with_list(&clients.revoking(&[]));
     let files = site.files();
     let client_ca = files.client_ca.clone().unwrap();
-    let sound = [&files.certificate, &files.key, &client_ca].map(|file| fs::read(file).unwrap());
+    let client_crl = files.client_crl.clone().unwrap();
+    let all = [&files.certificate, &files.key, &client_ca, &client_crl];
+    let sound = all.map(|file| fs::read(file).unwrap());
     let over = site.authority.server_between(HOST, [2001, 2002]);
     let ahead = site.authority.server_between(HOST, [2901, 2902]);
     let locked =
         "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMAA=\n-----END ENCRYPTED PRIVATE KEY-----\n";
     let damaged = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
-    let cases: [(&str, &std::path::Path, Option<&str>, &str); 10] = [
+    let no_list = damaged.replace("CERTIFICATE", "X509 CRL");
+    let long_ago = clients.revoking_long_ago(&[]);
+    let cases: [(&str, &std::path::Path, Option<&str>, &str); 14] = [
         ("certificate", &files.certificate, None, "cannot be read: "),
         (
             "certificate",
@@ -117,6 +150,25 @@ fn what_is_wrong_with_a_file_is_told_with_its_setting() {
             "holds no certificate in PEM",
         ),
         ("client_ca", &client_ca, Some(damaged), "cannot be used: "),
+        ("client_crl", &client_crl, None, "cannot be read: "),
+        (
+            "client_crl",
+            &client_crl,
+            Some(damaged),
+            "holds no certificate revocation list in PEM",
+        ),
+        (
+            "client_crl",
+            &client_crl,
+            Some(&no_list),
+            "cannot be used: ",
+        ),
+        (
+            "client_crl",
+            &client_crl,
+            Some(&long_ago),
+            "ran out at 2021-01-01T00:00:00.000Z: fetch",
+        ),
     ];
     for (setting, file, content, told) in cases {
         match content {
@@ -129,10 +181,7 @@ fn what_is_wrong_with_a_file_is_told_with_its_setting() {
             error.starts_with(&expected) && error.contains(told),
             "{error:?}, not {expected:?} {told:?}"
         );
-        for (file, content) in [&files.certificate, &files.key, &client_ca]
-            .iter()
-            .zip(&sound)
-        {
+        for (file, content) in all.iter().zip(&sound) {
             fs::write(file, content).unwrap();
         }
         site.tls().unwrap();

@@ -18,6 +18,7 @@ pub(super) struct Site {
     pub(super) folder: Scratch,
     pub(super) authority: Authority,
     pub(super) client_ca: Option<PathBuf>,
+    pub(super) client_crl: Option<PathBuf>,
 }
 
 /// A listener that serves until it is told to end.
@@ -33,6 +34,7 @@ impl Site {
             folder: Scratch::new(),
             authority: Authority::new(),
             client_ca: None,
+            client_crl: None,
         };
         site.authority.server(HOST).write(site.folder.path());
         site
@@ -48,6 +50,16 @@ impl Site {
         }
     }
 
+    /// The same, which reads this list of what their authority has revoked.
+    pub(super) fn with_list(self, list: &str) -> Self {
+        let file = self.folder.path().join("revoked.pem");
+        std::fs::write(&file, list).expect("write a list");
+        Self {
+            client_crl: Some(file),
+            ..self
+        }
+    }
+
     /// Puts these in the place of the present ones.
     pub(super) fn renew(&self, papers: &Papers) {
         papers.write(self.folder.path());
@@ -58,6 +70,7 @@ impl Site {
             certificate: self.folder.path().join("certificate.pem"),
             key: self.folder.path().join("certificate-key.pem"),
             client_ca: self.client_ca.clone(),
+            client_crl: self.client_crl.clone(),
         }
     }
 

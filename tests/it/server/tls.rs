@@ -9,6 +9,7 @@ use axum::http::{Request, StatusCode};
 use axum::routing::get;
 use rustls::ProtocolVersion;
 use rustls::version::{TLS12, TLS13};
+use sealward::clock::Clock;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -157,6 +158,31 @@ async fn clients_show_a_certificate_where_one_is_asked_for() {
     for (name, papers) in wrong {
         assert!(!lets_in(&site, &serving, papers.as_ref()).await, "{name}");
     }
+}
+
+#[tokio::test]
+async fn clients_whose_certificate_was_revoked_are_turned_away() {
+    let clients = Authority::new();
+    let (honest, lost) = (clients.client(), clients.client());
+    let list = clients.revoking(&[&lost]);
+    let site = Site::new().for_clients_of(&clients).with_list(&list);
+    let tls = site.tls().unwrap();
+    assert!(tls.lists_end().unwrap() > Clock::system().now());
+    let serving = Serving::start(tls, router()).await;
+    assert!(lets_in(&site, &serving, Some(&honest)).await);
+    assert!(!lets_in(&site, &serving, Some(&lost)).await);
+    assert!(!lets_in(&site, &serving, None).await);
+}
+
+#[tokio::test]
+async fn a_list_says_nothing_of_the_clients_of_others() {
+    let (clients, others) = (Authority::new(), Authority::new());
+    let site = Site::new()
+        .for_clients_of(&clients)
+        .with_list(&others.revoking(&[]));
+    let serving = Serving::start(site.tls().unwrap(), router()).await;
+    assert!(!lets_in(&site, &serving, Some(&clients.client())).await);
+    assert!(!lets_in(&site, &serving, Some(&others.client())).await);
 }
 
 #[tokio::test]

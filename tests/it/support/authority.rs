@@ -8,6 +8,9 @@ use rcgen::{
     KeyPair, date_time_ymd,
 };
 
+use super::Scratch;
+use super::openssl::openssl;
+
 /// An authority; nobody trusts it who is not given its certificate.
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
@@ -60,6 +63,45 @@ impl Authority {
             params.not_before = from;
             params.not_after = to;
         })
+    }
+
+    /// The list of what it has revoked, in PEM, as openssl makes it.
+    pub(crate) fn revoking(&self, revoked: &[&Papers]) -> String {
+        self.list(revoked, "-crldays 1")
+    }
+
+    /// The same, which was to be replaced in 2021.
+    pub(crate) fn revoking_long_ago(&self, revoked: &[&Papers]) -> String {
+        self.list(
+            revoked,
+            "-crl_lastupdate 20200101000000Z -crl_nextupdate 20210101000000Z",
+        )
+    }
+
+    fn list(&self, revoked: &[&Papers], times: &str) -> String {
+        let folder = Scratch::new();
+        let place = folder.path().display();
+        let put = |name: &str, text: &str| {
+            fs::write(folder.path().join(name), text).expect("write a file");
+        };
+        put("ca.pem", &self.certificate());
+        put("ca.key", &self.0.key().serialize_pem());
+        put("index", "");
+        put("number", "01\n");
+        put(
+            "settings",
+            &format!(
+                "[ca]\ndefault_ca = it\n[it]\ndatabase = {place}/index\ncrlnumber = {place}/number\n\
+                 certificate = {place}/ca.pem\nprivate_key = {place}/ca.key\ndefault_md = sha256\n\
+                 unique_subject = no\n"
+            ),
+        );
+        let ca = |order: &str| openssl(&format!("ca -config {place}/settings {order}"), b"");
+        for papers in revoked {
+            put("revoked.pem", &papers.certificate);
+            ca(&format!("-revoke {place}/revoked.pem"));
+        }
+        String::from_utf8(ca(&format!("-gencrl {times}"))).expect("text")
     }
 
     fn issue(

@@ -10,8 +10,7 @@ use sealward::clock::Clock;
 use sealward::ratelimit::Limiter;
 use sealward::settings::{RateLimit, Span};
 
-use super::openssl::openssl;
-use super::{Proxy, within};
+use super::{Authority, Proxy, within};
 
 /// What it asks of those who connect.
 pub(crate) const PASSWORD: &str = "tell-no-one-7c9e";
@@ -37,13 +36,10 @@ impl Valkey {
     /// The same, spoken to over TLS alone, with a certificate for `localhost`.
     pub(crate) async fn over_tls() -> Self {
         let folder = folder();
-        let file = |name: &str| folder.join(name).display().to_string();
-        let (key, certificate) = (file("key.pem"), file("ca.pem"));
-        let make = format!(
-            "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc -days 2 -subj /CN=it \
-             -addext subjectAltName=DNS:localhost -addext basicConstraints=critical,CA:FALSE -keyout {key} -out {certificate}"
-        );
-        openssl(&make, b"");
+        let authority = Authority::new();
+        fs::write(folder.join("ca.pem"), authority.certificate()).expect("write a certificate");
+        let papers = authority.server("localhost").write(&folder);
+        let [certificate, key] = papers.map(|file| file.display().to_string());
         // TLS has no sockets in folders, and a port of its own might be taken by then: this one is
         // taken anew until the server has it.
         loop {

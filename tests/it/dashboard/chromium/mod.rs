@@ -39,6 +39,7 @@ impl Chromium {
             certificate,
             key,
             client_ca: None,
+            client_crl: None,
         };
         let tls = Tls::load(Clock::system(), files).expect("a certificate that was just issued");
         Self::before(format!("https://{}", world.served(Some(tls)).await)).await
