@@ -9,6 +9,7 @@ use crate::auth::Authenticator;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
 use crate::keys::Vault;
+use crate::meter::Meter;
 use crate::ratelimit::Limiter;
 use crate::settings::Settings;
 
@@ -39,6 +40,8 @@ pub struct Parts {
     pub token: hsm::Token,
     /// Makes keys in the tokens.
     pub vault: Vault,
+    /// Counts requests, together with the API's.
+    pub meter: Arc<Meter>,
 }
 
 impl Dashboard {

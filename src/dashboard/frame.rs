@@ -4,16 +4,19 @@
 use std::any::Any;
 use std::net::SocketAddr;
 
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use tracing::Instrument as _;
+use tracing::field::Empty;
 
 use super::app::Dashboard;
 use super::fault::{self, Fault};
 use super::session::Transport;
 use crate::client_address::{ClientAddress, OverTls};
 use crate::request_tag::RequestTag;
+use crate::telemetry::step;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -46,6 +49,10 @@ pub(super) async fn frame(
     mut request: Request,
     next: Next,
 ) -> Response {
+    let arrived = dashboard.clock.monotonic();
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let route = route.as_ref().map(MatchedPath::as_str);
     let given = request.headers().get(X_REQUEST_ID);
     let named = given.and_then(|name| RequestTag::from_client(name.as_bytes()).ok()?);
     let tag = named.unwrap_or_else(|| RequestTag::new(&dashboard.clock, &dashboard.entropy));
@@ -58,10 +65,23 @@ pub(super) async fn frame(
     request.extensions_mut().insert(transport);
     request.extensions_mut().insert(tag.clone());
 
+    let step = step!(
+        "request",
+        method = method.as_str(),
+        route,
+        request_id = tag.as_str(),
+        status = Empty,
+    );
     let limit = dashboard.settings.limits.request_timeout.0;
-    let response = tokio::time::timeout(limit, next.run(request)).await;
+    let answered = next.run(request).instrument(step.clone());
+    let response = tokio::time::timeout(limit, answered).await;
     let response = response.unwrap_or_else(|_| Fault::TimedOut.into_response());
     let mut response = fault::drawn(response, None, &tag);
+    let status = response.status().as_u16();
+    step.record("status", status);
+    let took = dashboard.clock.monotonic().saturating_sub(arrived);
+    let meter = &dashboard.meter;
+    meter.count(route, method.as_str(), status, None, took);
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));

@@ -7,6 +7,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
+use tracing::Instrument as _;
 use zeroize::Zeroizing;
 
 use super::app::Dashboard;
@@ -18,6 +19,7 @@ use crate::auth::{Administrator, Denied};
 use crate::client_address::ClientAddress;
 use crate::ratelimit::{Rule, Scope};
 use crate::request_tag::RequestTag;
+use crate::telemetry::step;
 
 /// The field of every form that carries its browser's token.
 pub(super) const TOKEN: &str = "form-token";
@@ -54,7 +56,8 @@ pub(super) async fn signed_in_only(
         }
         return to_sign_in(&request);
     };
-    let viewer = match recognise(&dashboard, secret, client).await {
+    let recognised = recognise(&dashboard, secret, client).instrument(step!("caller"));
+    let viewer = match recognised.await {
         Ok(Some(viewer)) => viewer,
         Ok(None) => return to_sign_in(&request),
         Err(fault) => return fault.into_response(),
@@ -62,7 +65,7 @@ pub(super) async fn signed_in_only(
     let response = match admit(&dashboard, &viewer, &mut request).await {
         Ok(()) => {
             request.extensions_mut().insert(viewer.clone());
-            next.run(request).await
+            next.run(request).instrument(step!("page")).await
         }
         Err(fault) => fault.into_response(),
     };
@@ -130,7 +133,8 @@ async fn admit(dashboard: &Dashboard, viewer: &Viewer, request: &mut Request) ->
     let limit = viewer.administrator.rate_limit();
     let scope = Scope::AdminKey(viewer.administrator.api_key_id());
     let rule = Rule::new(limit.requests_per_second, limit.burst);
-    let taken = dashboard.limiter.take(scope, rule).await;
+    let taken = dashboard.limiter.take(scope, rule);
+    let taken = taken.instrument(step!("limit")).await;
     taken.map_err(|_| Fault::TooMany)?;
     take_form(dashboard, &viewer.secret, request).await
 }

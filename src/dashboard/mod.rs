@@ -21,4 +21,4 @@ mod session;
 mod view;
 
 pub use self::app::{Dashboard, Parts};
-pub use self::router::router;
+pub use self::router::{names, router};

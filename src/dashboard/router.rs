@@ -2,7 +2,7 @@
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::app::Dashboard;
@@ -14,87 +14,117 @@ use super::{assets, frame, gate};
 pub fn router(dashboard: Dashboard) -> Router {
     let signed_in = from_fn_with_state(dashboard.clone(), gate::signed_in_only);
     let visitors = from_fn_with_state(dashboard.clone(), gate::visitors);
-    Router::new()
-        .route("/dashboard", get(overview::show))
-        .route(
-            "/dashboard/services",
-            get(services::list).post(services::form::create),
-        )
-        .route("/dashboard/services/new", get(services::form::new))
-        .route("/dashboard/services/{id}", get(services::show))
-        .route(
-            "/dashboard/services/{id}/edit",
-            get(services::form::edit).post(services::form::update),
-        )
-        .route(
-            "/dashboard/services/{id}/delete",
-            get(services::deletion::ask).post(services::deletion::delete),
-        )
-        .route(
-            "/dashboard/policies",
-            get(policies::list).post(policies::form::create),
-        )
-        .route("/dashboard/policies/new", get(policies::form::new))
-        .route("/dashboard/policies/{id}", get(policies::show))
-        .route(
-            "/dashboard/policies/{id}/edit",
-            get(policies::form::edit).post(policies::form::update),
-        )
-        .route(
-            "/dashboard/policies/{id}/state",
-            get(policies::state::confirm).post(policies::state::change),
-        )
-        .route(
-            "/dashboard/policies/{id}/delete",
-            get(policies::deletion::ask).post(policies::deletion::delete),
-        )
-        .route("/dashboard/keys", get(keys::list).post(keys::new::create))
-        .route("/dashboard/keys/new", get(keys::new::generate))
-        .route("/dashboard/keys/import", get(keys::new::import))
-        .route(
-            "/dashboard/keys/import-parameters",
-            post(keys::new::wrapping::prepare),
-        )
-        .route("/dashboard/keys/{id}", get(keys::show))
-        .route(
-            "/dashboard/keys/{id}/edit",
-            get(keys::form::edit).post(keys::form::update),
-        )
-        .route(
-            "/dashboard/keys/{id}/{step}",
-            get(keys::steps::confirm).post(keys::steps::take),
-        )
-        .route(
-            "/dashboard/api-keys",
-            get(api_keys::list).post(api_keys::form::create),
-        )
-        .route("/dashboard/api-keys/new", get(api_keys::form::new))
-        .route("/dashboard/api-keys/{id}", get(api_keys::show))
-        .route(
-            "/dashboard/api-keys/{id}/edit",
-            get(api_keys::form::edit).post(api_keys::form::update),
-        )
-        .route(
-            "/dashboard/api-keys/{id}/revoke",
-            get(api_keys::revocation::ask).post(api_keys::revocation::revoke),
-        )
-        .route("/dashboard/audit", get(audit::list))
-        .route("/dashboard/audit/export.csv", get(audit::export_csv))
-        .route("/dashboard/audit/export.ndjson", get(audit::export_ndjson))
-        .route("/dashboard/audit/{id}", get(audit::show))
-        .route("/dashboard/events", get(events::list))
-        .route("/dashboard/events/{id}", get(events::show))
-        .route("/dashboard/sign-out", post(sign_in::leave))
+    let [administration, entrance, files] = groups().map(|group| group.router);
+    administration
         .route("/dashboard/{*unknown}", get(async || Fault::NotFound))
         .route_layer(signed_in)
-        .merge(
-            Router::new()
-                .route("/dashboard/sign-in", get(sign_in::ask).post(sign_in::enter))
-                .route_layer(visitors),
-        )
-        .route("/dashboard/style.css", get(assets::style))
-        .route("/dashboard/icon.svg", get(assets::icon))
+        .merge(entrance.route_layer(visitors))
+        .merge(files)
         .layer(CatchPanicLayer::custom(frame::panicked))
         .layer(from_fn_with_state(dashboard.clone(), frame::frame))
         .with_state(dashboard)
+}
+
+/// What the pages' addresses are called, each once.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    groups().into_iter().flat_map(|group| group.names)
+}
+
+/// Every page, by who may see it: administrators, and for the others whoever comes.
+fn groups() -> [Pages; 3] {
+    let administration = Pages::default()
+        .at("/dashboard", get(overview::show))
+        .at(
+            "/dashboard/services",
+            get(services::list).post(services::form::create),
+        )
+        .at("/dashboard/services/new", get(services::form::new))
+        .at("/dashboard/services/{id}", get(services::show))
+        .at(
+            "/dashboard/services/{id}/edit",
+            get(services::form::edit).post(services::form::update),
+        )
+        .at(
+            "/dashboard/services/{id}/delete",
+            get(services::deletion::ask).post(services::deletion::delete),
+        )
+        .at(
+            "/dashboard/policies",
+            get(policies::list).post(policies::form::create),
+        )
+        .at("/dashboard/policies/new", get(policies::form::new))
+        .at("/dashboard/policies/{id}", get(policies::show))
+        .at(
+            "/dashboard/policies/{id}/edit",
+            get(policies::form::edit).post(policies::form::update),
+        )
+        .at(
+            "/dashboard/policies/{id}/state",
+            get(policies::state::confirm).post(policies::state::change),
+        )
+        .at(
+            "/dashboard/policies/{id}/delete",
+            get(policies::deletion::ask).post(policies::deletion::delete),
+        )
+        .at("/dashboard/keys", get(keys::list).post(keys::new::create))
+        .at("/dashboard/keys/new", get(keys::new::generate))
+        .at("/dashboard/keys/import", get(keys::new::import))
+        .at(
+            "/dashboard/keys/import-parameters",
+            post(keys::new::wrapping::prepare),
+        )
+        .at("/dashboard/keys/{id}", get(keys::show))
+        .at(
+            "/dashboard/keys/{id}/edit",
+            get(keys::form::edit).post(keys::form::update),
+        )
+        .at(
+            "/dashboard/keys/{id}/{step}",
+            get(keys::steps::confirm).post(keys::steps::take),
+        )
+        .at(
+            "/dashboard/api-keys",
+            get(api_keys::list).post(api_keys::form::create),
+        )
+        .at("/dashboard/api-keys/new", get(api_keys::form::new))
+        .at("/dashboard/api-keys/{id}", get(api_keys::show))
+        .at(
+            "/dashboard/api-keys/{id}/edit",
+            get(api_keys::form::edit).post(api_keys::form::update),
+        )
+        .at(
+            "/dashboard/api-keys/{id}/revoke",
+            get(api_keys::revocation::ask).post(api_keys::revocation::revoke),
+        )
+        .at("/dashboard/audit", get(audit::list))
+        .at("/dashboard/audit/export.csv", get(audit::export_csv))
+        .at("/dashboard/audit/export.ndjson", get(audit::export_ndjson))
+        .at("/dashboard/audit/{id}", get(audit::show))
+        .at("/dashboard/events", get(events::list))
+        .at("/dashboard/events/{id}", get(events::show))
+        .at("/dashboard/sign-out", post(sign_in::leave));
+
+    let entrance =
+        Pages::default().at("/dashboard/sign-in", get(sign_in::ask).post(sign_in::enter));
+
+    let files = Pages::default()
+        .at("/dashboard/style.css", get(assets::style))
+        .at("/dashboard/icon.svg", get(assets::icon));
+
+    [administration, entrance, files]
+}
+
+/// Pages that the same people may see.
+#[derive(Default)]
+struct Pages {
+    router: Router<Dashboard>,
+    names: Vec<&'static str>,
+}
+
+impl Pages {
+    fn at(mut self, path: &'static str, page: MethodRouter<Dashboard>) -> Self {
+        self.router = self.router.route(path, page);
+        self.names.push(path);
+        self
+    }
 }

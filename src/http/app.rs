@@ -50,7 +50,7 @@ pub struct Parts {
     /// Makes keys in the tokens.
     pub vault: Vault,
     /// Counts requests.
-    pub meter: Meter,
+    pub meter: Arc<Meter>,
     /// Set once the process has begun to end.
     pub draining: AtomicBool,
 }

@@ -6,12 +6,14 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use tracing::Instrument as _;
 
 use super::app::App;
 use super::error::Fault;
 use crate::auth::{Administrator, Caller, Denied, Refusal};
 use crate::client_address::ClientAddress;
 use crate::ratelimit::{Exceeded, Rule, Scope, Standing};
+use crate::telemetry::step;
 
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
@@ -25,12 +27,13 @@ pub(super) async fn administrators_only(
     next: Next,
 ) -> Response {
     let client = client_address(&request);
-    let caller = match identify(&app, request.headers(), client).await {
+    let identified = identify(&app, request.headers(), client).instrument(step!("caller"));
+    let caller = match identified.await {
         Ok(caller) => caller,
         Err(fault) => return fault.into_response(),
     };
     let (standing, admitted) = match caller.clone().administrator() {
-        Ok(administrator) => match take(&app, &caller).await {
+        Ok(administrator) => match take(&app, &caller).instrument(step!("limit")).await {
             (standing, Ok(())) => (standing, Ok(administrator)),
             (standing, Err(fault)) => (standing, Err(fault)),
         },
@@ -41,7 +44,7 @@ pub(super) async fn administrators_only(
             request
                 .extensions_mut()
                 .insert::<Administrator>(administrator);
-            next.run(request).await
+            next.run(request).instrument(step!("management")).await
         }
         Err(fault) => fault.into_response(),
     };

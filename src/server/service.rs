@@ -102,6 +102,7 @@ impl Service {
         jobs.spawn(keys::keep_house(housekeeper, vault.clone()));
         let limiter = Arc::new(limiter);
         jobs.spawn(keep_limiter(limiter.clone(), database.clone()));
+        let meter = Arc::new(Meter::new(names().chain(dashboard::names())));
         let dashboard = Dashboard::new(dashboard::Parts {
             clock: clock.clone(),
             entropy,
@@ -113,6 +114,7 @@ impl Service {
             recorder: recorder.clone(),
             token: token.clone(),
             vault: vault.clone(),
+            meter: meter.clone(),
         });
         let app = App::new(crate::http::Parts {
             limiter,
@@ -128,7 +130,7 @@ impl Service {
             database,
             catalog,
             authenticator,
-            meter: Meter::new(names()),
+            meter,
             draining: AtomicBool::new(false),
         });
         Self {

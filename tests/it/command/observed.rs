@@ -120,7 +120,8 @@ async fn each_step_of_a_request_is_a_span_and_no_secret_is_in_one() {
         let text = answer.unwrap().body_mut().read_to_string().unwrap();
         serde_json::from_str(&text).unwrap()
     };
-    let traces = [1, 2, 3].map(|number: u8| format!("{number:02}{:030x}", rand::random::<u64>()));
+    let traces =
+        [1, 2, 3, 4].map(|number: u8| format!("{number:02}{:030x}", rand::random::<u64>()));
     let parent = "b7ad6b7169203331";
     let within_trace = |trace: &str, flags: &str| format!("00-{trace}-{parent}-{flags}");
     let payload = json!({ "payload": canary });
@@ -135,6 +136,15 @@ async fn each_step_of_a_request_is_a_span_and_no_secret_is_in_one() {
     );
     assert_eq!(opened["payload"], canary);
 
+    // Administrators are traced too, over the API and on the dashboard.
+    let administrator = ureq::get(process.url("/admin/services"))
+        .header("Authorization", format!("Bearer {}", site.admin_key()))
+        .header("traceparent", within_trace(&traces[3], "01"))
+        .call();
+    assert_eq!(administrator.unwrap().status(), 200);
+    let page = ureq::get(process.url("/dashboard/sign-in")).call();
+    assert_eq!(page.unwrap().status(), 200);
+
     let steps = ["caller", "limit", "permit", "crypto", "audit", "answer"];
     let expected = |more: &[&'static str]| -> BTreeSet<String> {
         steps
@@ -146,8 +156,20 @@ async fn each_step_of_a_request_is_a_span_and_no_secret_is_in_one() {
     let names = |trace: &str| -> BTreeSet<String> { of_trace(&spans, trace).into_keys().collect() };
     let protect = expected(&["POST /api/v1/protect"]);
     let unprotect = expected(&["POST /api/v1/unprotect", "queue", "token"]);
+    let manage = ["GET /admin/services", "caller", "limit", "management"].map(str::to_owned);
+    let manage = BTreeSet::from(manage);
+    let is_there = |name: &str| {
+        spans
+            .lock()
+            .unwrap()
+            .iter()
+            .any(|span| span["name"] == name)
+    };
     within(PATIENCE, async || {
-        names(&traces[1]) == protect && names(&traces[2]) == unprotect
+        names(&traces[1]) == protect
+            && names(&traces[2]) == unprotect
+            && names(&traces[3]) == manage
+            && is_there("GET /dashboard/sign-in")
     })
     .await;
     assert_eq!(names(&traces[0]), BTreeSet::new());

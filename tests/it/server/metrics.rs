@@ -188,6 +188,30 @@ async fn a_request_moves_what_it_goes_through() {
 }
 
 #[tokio::test]
+async fn pages_of_the_dashboard_are_counted_by_their_routes() {
+    let world = World::new().await;
+    let growth = Growth::during(&world, async || {
+        world.stranger().get("/dashboard/sign-in").await.ok();
+        for place in ["keys/one", "keys/another", "no/such/page"] {
+            let answer = world.stranger().get(&format!("/dashboard/{place}")).await;
+            assert_eq!(answer.status.as_u16(), 303, "{place}");
+        }
+    })
+    .await;
+    let requests = "sealward_http_requests_total";
+    let entrance = [
+        ("route", "/dashboard/sign-in"),
+        ("method", "GET"),
+        ("status", "200"),
+    ];
+    growth.is(requests, &entrance, 1.0);
+    let key = ("route", "/dashboard/keys/{id}");
+    growth.is(requests, &[key, ("status", "303")], 2.0);
+    growth.is(requests, &[("route", "other"), ("status", "303")], 1.0);
+    growth.is("sealward_http_request_duration_seconds_count", &[key], 2.0);
+}
+
+#[tokio::test]
 async fn what_the_limiter_refuses_shows() {
     let world = World::new().await;
     let service = world.service("busy").await;
