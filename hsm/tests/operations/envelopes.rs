@@ -3,7 +3,7 @@
 use aws_lc_rs::agreement::{self, ECDH_P256, ECDH_P384, ECDH_P521};
 use hsm::{Config, Curve, ErrorKind, KeyAlgorithm, OaepHash, PublicKey, Purpose, Token};
 
-use crate::public_half;
+use super::public_half;
 use crate::support::{Bench, Kind, make, seal};
 
 on_both_tokens! {

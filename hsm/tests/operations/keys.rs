@@ -4,7 +4,7 @@ use hsm::{
     AdoptError, ErrorKind, KeyAlgorithm, KeyKind, KeyName, Purpose, SignatureScheme, Usages,
 };
 
-use crate::order;
+use super::order;
 use crate::support::{Bench, id, make};
 
 on_both_tokens! {

@@ -9,7 +9,7 @@ use aws_lc_rs::signature::{
 };
 use hsm::{ErrorKind, KeyAlgorithm, OaepHash, PublicKey, Purpose, SignatureScheme as Scheme};
 
-use crate::public_half;
+use super::public_half;
 use crate::support::{Bench, make, seal};
 
 on_both_tokens! {

@@ -7,8 +7,8 @@ use cryptoki_sys::{CKR_DEVICE_ERROR, CKR_DEVICE_REMOVED, CKR_TOKEN_NOT_PRESENT};
 use faulty_token::Fault;
 use hsm::{ErrorKind, KeyRef, TokenState};
 
+use super::{KEEPER, hmac_key};
 use crate::support::{alone, id, is_out, status, until};
-use crate::{KEEPER, hmac_key};
 
 /// Far from the deadline, even on a machine with much else to do.
 const AT_ONCE: Duration = Duration::from_secs(1);

@@ -11,8 +11,8 @@ use hsm::{
     ErrorKind, GenerateKey, KeyAlgorithm, OaepHash, Purpose, SignatureScheme, Token, TokenState,
 };
 
+use super::{WORKER, hmac_key};
 use crate::support::{Kind, alone, alone_on_both, id, make, seal, status, until};
-use crate::{WORKER, hmac_key};
 
 const AMBIGUOUS: [CK_RV; 4] = [
     CKR_GENERAL_ERROR,

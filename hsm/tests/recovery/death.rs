@@ -3,8 +3,8 @@
 use faulty_token::Fault;
 use hsm::{ErrorKind, GenerateKey, KeyAlgorithm, KeyRef, Purpose};
 
+use super::{WORKER, hmac_key};
 use crate::support::alone;
-use crate::{WORKER, hmac_key};
 
 const ID: &[u8] = b"made by a process that dies";
 

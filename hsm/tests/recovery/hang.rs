@@ -3,8 +3,8 @@
 use faulty_token::Fault;
 use hsm::{ErrorKind, Fatal, OpenError, Token, TokenState};
 
+use super::{KEEPER, WORKER, hmac_key};
 use crate::support::{alone, is_out, status, until};
-use crate::{KEEPER, WORKER, hmac_key};
 
 #[test]
 fn a_hung_call_is_late_and_its_thread_replaced() {

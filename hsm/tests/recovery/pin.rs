@@ -7,8 +7,8 @@ use cryptoki_sys::{
 use faulty_token::Fault;
 use hsm::{ErrorKind, OpenError, Token, TokenState};
 
+use super::{WORKER, hmac_key};
 use crate::support::{alone, alone_on_both, status, until};
-use crate::{WORKER, hmac_key};
 
 #[test]
 fn a_wrong_pin_is_tried_exactly_once() {

@@ -8,8 +8,8 @@ use cryptoki_sys::{
 use faulty_token::Fault;
 use hsm::{ErrorKind, KeyRef, Token, TokenState};
 
+use super::{WORKER, hmac_key};
 use crate::support::{Kind, alone, alone_on_both, status, until};
-use crate::{WORKER, hmac_key};
 
 #[test]
 fn a_lost_session_is_replaced_and_the_operation_run_once_more() {

@@ -6,8 +6,8 @@ use faulty_token::{Fault, Rule};
 use hsm::{Config, Counters, ErrorKind, HsmError, Interest, KeyAlgorithm, KeyRef, Purpose, Token};
 use tokio::task::JoinHandle;
 
+use super::{WORKER, hmac_key};
 use crate::support::{Rig, alone, make, status, until};
-use crate::{WORKER, hmac_key};
 
 #[test]
 fn a_slow_call_is_waited_for() {

@@ -4,7 +4,7 @@ use cryptoki_sys::{CKR_DEVICE_MEMORY, CKR_DEVICE_REMOVED, CKR_GENERAL_ERROR};
 use faulty_token::Fault;
 use hsm::{ErrorKind, Token, TokenState};
 
-use crate::WORKER;
+use super::WORKER;
 use crate::support::{alone_on_both, is_out, status, until};
 
 #[test]

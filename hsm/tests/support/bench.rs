@@ -80,7 +80,8 @@ fn home() -> &'static Home {
                 unsafe_code,
                 reason = "a C library reads its configuration's place from here"
             )]
-            // SAFETY: every test begins here, and nothing has read these variables before.
+            // SAFETY: a token is only opened after this, so no library has read these variables
+            // before; all other tests ask the environment through `std`, which locks it.
             unsafe {
                 env::set_var(variable, value);
             }

@@ -3,7 +3,6 @@
 //! Both libraries read where their token lies from the environment, once a process, and a login is
 //! one for the process. So tests that leave the token as it is share one in their process, the
 //! [`Bench`]; a test that hurts it runs [alone], in a process of its own, with a [`Rig`].
-#![allow(dead_code, unused_imports, reason = "each file of tests uses its part")]
 
 mod bench;
 pub(crate) mod foreign;
@@ -15,7 +14,6 @@ pub(crate) use home::Kind;
 pub(crate) use rig::{Rig, alone, alone_on_both, is_out, make, seal, status, until};
 
 /// Makes every named test one of each token.
-#[macro_export]
 macro_rules! on_both_tokens {
     ($($test:ident),* $(,)?) => {
         mod softhsm {

@@ -1,25 +1,14 @@
 //! Everything the crate does with keys and tokens that are well, on both tokens.
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "what arranges a test may fail it"
-)]
-
-#[macro_use]
-#[path = "../support/mod.rs"]
-mod support;
 
 mod data;
 mod envelopes;
 mod keys;
 mod signatures;
 
+use crate::support::{Bench, make};
 use hsm::{
     Config, ErrorKind, GenerateKey, KeyAlgorithm, KeyRef, PublicKey, Purpose, Token, TokenState,
 };
-use support::{Bench, make};
 
 on_both_tokens! { it_closes_and_opens_again }
 

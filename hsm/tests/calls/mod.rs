@@ -1,27 +1,17 @@
 //! What the crate asks of a module, counted behind the faulty token: as little as it can, and as
 //! many workers at once as there are.
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "what arranges a test may fail it"
-)]
 
 mod lengths;
 mod once;
 mod side_by_side;
 mod trial;
 
-#[path = "../support/mod.rs"]
-mod support;
-
 use std::time::Duration;
 
+use crate::support::{Rig, make, seal};
 use hsm::{
     Config, HsmError, KeyAlgorithm, KeyRef, OaepHash, PublicKey, Purpose, SignatureScheme, Token,
 };
-use support::{Rig, make, seal};
 
 /// The name of the threads that operations run on.
 const WORKER: &str = "hsm-worker";

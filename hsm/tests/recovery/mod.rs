@@ -1,13 +1,6 @@
 //! The recovery rules of the crate, one test for each: what a token does wrong, and what becomes
 //! of the operations on it. The faults are injected behind the PKCS#11 interface, so everything
 //! runs as it is shipped.
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "what arranges a test may fail it"
-)]
 
 mod away;
 mod codes;
@@ -18,16 +11,13 @@ mod sessions;
 mod slow;
 mod two;
 
-#[path = "../support/mod.rs"]
-mod support;
-
 /// The names of the crate's threads, by which faults tell them apart.
 const WORKER: &str = "hsm-worker";
 const KEEPER: &str = "hsm-keeper";
 
 /// Makes a key to sign with, and uses it once, so that it is found.
 async fn hmac_key(token: &hsm::Token) -> hsm::KeyRef {
-    let key = support::make(token, hsm::KeyAlgorithm::HmacSha256, hsm::Purpose::Sign)
+    let key = crate::support::make(token, hsm::KeyAlgorithm::HmacSha256, hsm::Purpose::Sign)
         .await
         .key;
     token.hmac(&key, b"message").await.unwrap();

@@ -1,0 +1,148 @@
+//! What comes in: every kind of key, in plaintext and wrapped, by this code and by openssl.
+
+use std::fs;
+use std::process::Command;
+
+use hsm::{
+    Curve, ImportError, ImportMechanism, KeyAlgorithm, OaepHash, PublicKey, Purpose,
+    SignatureScheme,
+};
+
+use super::{Came, ImportKeyPair, assert_nothing_is_there, assert_sound, hex, order, purposes};
+use crate::support::foreign::{Foreign, foreign};
+use crate::support::{Bench, Kind, id};
+
+on_both_tokens! {
+    mechanisms,
+    wrapped_keys_of_every_kind,
+    material_of_every_kind,
+    openssl_wraps,
+    an_import_key_only_unwraps,
+}
+
+async fn mechanisms(bench: &Bench) {
+    let works = bench.token.import_mechanisms().await.unwrap();
+    match bench.kind {
+        Kind::SoftHsm => assert_eq!(works, [ImportMechanism::RsaOaepSha1AesKwp]),
+        Kind::Kryoptic => assert_eq!(works, ImportMechanism::ALL),
+    }
+}
+
+async fn wrapped_keys_of_every_kind(bench: &Bench) {
+    let import_key = ImportKeyPair::make(bench).await;
+    for algorithm in EVERY_KIND {
+        for mechanism in ImportMechanism::ALL {
+            for purpose in purposes(algorithm) {
+                let key = foreign(algorithm);
+                let wrapped = import_key.wrap(mechanism, &key.bytes);
+                let order = import_key.order(algorithm, *purpose, mechanism, wrapped, &key);
+                let outcome = bench.token.import_wrapped(order.clone()).await;
+                let lacks = bench.kind == Kind::SoftHsm
+                    && (mechanism == ImportMechanism::RsaOaepSha256AesKwp
+                        || algorithm == KeyAlgorithm::Ed25519);
+                if lacks {
+                    let refused = matches!(outcome, Err(ImportError::Unsupported(_)));
+                    assert!(refused, "{algorithm:?} {mechanism}: {outcome:?}");
+                    assert_nothing_is_there(bench, &order.id).await;
+                } else {
+                    let imported = outcome.unwrap_or_else(|error| {
+                        panic!("{algorithm:?} {purpose:?} {mechanism}: {error:?}")
+                    });
+                    assert_eq!(imported.public, key.public);
+                    assert_sound(bench, &imported, Came::Wrapped, algorithm, *purpose).await;
+                }
+            }
+        }
+    }
+}
+
+async fn material_of_every_kind(bench: &Bench) {
+    for algorithm in [
+        KeyAlgorithm::P256,
+        KeyAlgorithm::P384,
+        KeyAlgorithm::P521,
+        KeyAlgorithm::Ed25519,
+        KeyAlgorithm::Aes128,
+        KeyAlgorithm::Aes256,
+        KeyAlgorithm::HmacSha256,
+    ] {
+        for purpose in purposes(algorithm) {
+            let key = foreign(algorithm);
+            let order = order(algorithm, *purpose, key.material.clone().unwrap());
+            let imported = bench.token.import(order).await.unwrap();
+            assert_eq!(imported.public, key.public);
+            assert_sound(bench, &imported, Came::AsMaterial, algorithm, *purpose).await;
+        }
+    }
+}
+
+async fn openssl_wraps(bench: &Bench) {
+    let import_key = ImportKeyPair::make(bench).await;
+    let place = std::env::temp_dir().join(format!("hsm-openssl-{}", hex(&id())));
+    fs::create_dir_all(&place).unwrap();
+    fs::write(place.join("import.der"), &import_key.spki).unwrap();
+    let run = |arguments: &str| {
+        let output = Command::new("openssl")
+            .args(arguments.split_whitespace())
+            .current_dir(&place)
+            .output()
+            .expect("openssl is needed for this test");
+        assert!(output.status.success(), "openssl {arguments}: {output:?}");
+        output.stdout
+    };
+    run("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.pem");
+    run("pkcs8 -topk8 -nocrypt -in key.pem -outform DER -out key.der");
+    let spki = run("pkey -in key.der -inform DER -pubout -outform DER");
+    let point = spki[spki.len() - 65..].to_vec();
+    let ephemeral = run("rand 32");
+    fs::write(place.join("ephemeral"), &ephemeral).unwrap();
+    let first = run(
+        "pkeyutl -encrypt -pubin -inkey import.der -keyform DER -in ephemeral \
+         -pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha1",
+    );
+    let second = run(&format!(
+        "enc -id-aes256-wrap-pad -K {} -iv A65959A6 -in key.der",
+        hex(&ephemeral)
+    ));
+    fs::remove_dir_all(&place).unwrap();
+
+    let key = Foreign {
+        bytes: vec![],
+        public: Some(PublicKey::Ec {
+            curve: Curve::P256,
+            point,
+        }),
+        material: None,
+    };
+    let (algorithm, purpose) = (KeyAlgorithm::P256, Purpose::Sign);
+    let mechanism = ImportMechanism::RsaOaepSha1AesKwp;
+    let wrapped = [first, second].concat();
+    let order = import_key.order(algorithm, purpose, mechanism, wrapped, &key);
+    let imported = bench.token.import_wrapped(order).await.unwrap();
+    assert_sound(bench, &imported, Came::Wrapped, algorithm, purpose).await;
+}
+
+async fn an_import_key_only_unwraps(bench: &Bench) {
+    let import_key = ImportKeyPair::make(bench).await;
+    let key = &import_key.made.key;
+    let decrypted = bench
+        .token
+        .decrypt_oaep(key, OaepHash::Sha1, &[1; 256])
+        .await;
+    assert!(decrypted.is_err());
+    let scheme = SignatureScheme::RsaPkcs1Sha256;
+    assert!(bench.token.sign(key, scheme, b"message").await.is_err());
+    let found = bench.token.find(key).await.unwrap();
+    assert!(found.usages.unwrap && !found.usages.decrypt && !found.usages.sign);
+}
+
+const EVERY_KIND: [KeyAlgorithm; 8] = [
+    KeyAlgorithm::Rsa2048,
+    KeyAlgorithm::P256,
+    KeyAlgorithm::P384,
+    KeyAlgorithm::P521,
+    KeyAlgorithm::Ed25519,
+    KeyAlgorithm::Aes128,
+    KeyAlgorithm::Aes256,
+    KeyAlgorithm::HmacSha256,
+];

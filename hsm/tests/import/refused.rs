@@ -1,0 +1,144 @@
+//! What does not come in, and leaves nothing behind.
+
+use hsm::{ImportError, ImportMechanism, KeyAlgorithm, KeyMaterial, Purpose};
+
+use super::{ImportKeyPair, assert_nothing_is_there, order};
+use crate::support::Bench;
+use crate::support::foreign::{Foreign, foreign};
+
+on_both_tokens! {
+    what_was_changed_does_not_unwrap,
+    another_kind_than_declared_does_not_unwrap,
+    an_id_is_taken_once,
+    orders_that_do_not_fit_together,
+}
+
+async fn what_was_changed_does_not_unwrap(bench: &Bench) {
+    let import_key = ImportKeyPair::make(bench).await;
+    let mechanism = ImportMechanism::RsaOaepSha1AesKwp;
+    let (algorithm, purpose) = (KeyAlgorithm::Aes256, Purpose::Data);
+    let key = foreign(algorithm);
+    let wrapped = import_key.wrap(mechanism, &key.bytes);
+    let modulus_len = wrapped.len() - 40;
+    let places = (0..modulus_len)
+        .step_by(37)
+        .chain(modulus_len..wrapped.len());
+    let changed = places.map(|place| {
+        let mut changed = wrapped.clone();
+        changed[place] ^= 1;
+        changed
+    });
+    let lengths = [0, 1, modulus_len, modulus_len + 8, wrapped.len() - 1];
+    let cut = lengths.map(|length| wrapped[..length].to_vec());
+    let longer = [wrapped.as_slice(), &[0; 8]].concat();
+    for wrapped in changed.chain(cut).chain([longer]) {
+        let order = import_key.order(algorithm, purpose, mechanism, wrapped, &key);
+        let outcome = bench.token.import_wrapped(order.clone()).await;
+        assert!(
+            matches!(outcome, Err(ImportError::NotUnwrapped)),
+            "{outcome:?}"
+        );
+        assert_nothing_is_there(bench, &order.id).await;
+    }
+}
+
+async fn another_kind_than_declared_does_not_unwrap(bench: &Bench) {
+    let import_key = ImportKeyPair::make(bench).await;
+    let mechanism = ImportMechanism::RsaOaepSha1AesKwp;
+    for (made, declared, purpose) in [
+        (KeyAlgorithm::P256, KeyAlgorithm::P384, Purpose::Sign),
+        (KeyAlgorithm::P256, KeyAlgorithm::Rsa2048, Purpose::Sign),
+        (KeyAlgorithm::Rsa2048, KeyAlgorithm::P256, Purpose::Sign),
+        (KeyAlgorithm::Rsa2048, KeyAlgorithm::Rsa3072, Purpose::Sign),
+        (KeyAlgorithm::Aes128, KeyAlgorithm::Aes256, Purpose::Data),
+        (KeyAlgorithm::Aes256, KeyAlgorithm::Aes128, Purpose::Data),
+        (KeyAlgorithm::HmacSha256, KeyAlgorithm::P256, Purpose::Sign),
+    ] {
+        let key = foreign(made);
+        let half = Foreign {
+            public: foreign(declared).public,
+            ..key
+        };
+        let wrapped = import_key.wrap(mechanism, &half.bytes);
+        let order = import_key.order(declared, purpose, mechanism, wrapped, &half);
+        let outcome = bench.token.import_wrapped(order.clone()).await;
+        let refused = matches!(
+            outcome,
+            Err(ImportError::NotUnwrapped | ImportError::Mismatch)
+        );
+        assert!(refused, "{made:?} as {declared:?}: {outcome:?}");
+        assert_nothing_is_there(bench, &order.id).await;
+    }
+    // Some tokens unwrap this as an AES key and fail when it is used.
+    let odd = Foreign {
+        bytes: vec![7; 20],
+        public: None,
+        material: None,
+    };
+    let wrapped = import_key.wrap(mechanism, &odd.bytes);
+    let order = import_key.order(
+        KeyAlgorithm::Aes256,
+        Purpose::Data,
+        mechanism,
+        wrapped,
+        &odd,
+    );
+    let outcome = bench.token.import_wrapped(order).await;
+    assert!(
+        matches!(outcome, Err(ImportError::NotUnwrapped)),
+        "{outcome:?}"
+    );
+}
+
+async fn an_id_is_taken_once(bench: &Bench) {
+    let key = foreign(KeyAlgorithm::HmacSha256);
+    let order = order(
+        KeyAlgorithm::HmacSha256,
+        Purpose::Sign,
+        key.material.unwrap(),
+    );
+    let id = order.id.clone();
+    let imported = bench.token.import(order.clone()).await.unwrap();
+    let again = bench.token.import(order).await;
+    assert!(matches!(again, Err(ImportError::Malformed(_))), "{again:?}");
+    assert_eq!(bench.objects(&id), 1);
+    bench
+        .token
+        .hmac(&imported.key, b"still there")
+        .await
+        .unwrap();
+}
+
+async fn orders_that_do_not_fit_together(bench: &Bench) {
+    let secret = || KeyMaterial::Secret(vec![7; 32].into());
+    for (algorithm, purpose, material) in [
+        (KeyAlgorithm::Aes256, Purpose::Sign, secret()),
+        (KeyAlgorithm::P256, Purpose::Sign, secret()),
+        (KeyAlgorithm::Aes128, Purpose::Data, secret()),
+        (KeyAlgorithm::Rsa4096, Purpose::Import, secret()),
+        (
+            KeyAlgorithm::HmacSha256,
+            Purpose::Sign,
+            KeyMaterial::Secret(vec![7; 31].into()),
+        ),
+    ] {
+        let order = order(algorithm, purpose, material);
+        let outcome = bench.token.import(order.clone()).await;
+        let malformed = matches!(outcome, Err(ImportError::Malformed(_)));
+        assert!(malformed, "{algorithm:?} {purpose:?}: {outcome:?}");
+        assert_nothing_is_there(bench, &order.id).await;
+    }
+    let import_key = ImportKeyPair::make(bench).await;
+    let key = Foreign {
+        public: None,
+        ..foreign(KeyAlgorithm::P256)
+    };
+    let mechanism = ImportMechanism::RsaOaepSha1AesKwp;
+    let wrapped = import_key.wrap(mechanism, &key.bytes);
+    let order = import_key.order(KeyAlgorithm::P256, Purpose::Sign, mechanism, wrapped, &key);
+    let outcome = bench.token.import_wrapped(order).await;
+    assert!(
+        matches!(outcome, Err(ImportError::Malformed(_))),
+        "{outcome:?}"
+    );
+}
