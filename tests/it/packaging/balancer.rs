@@ -1,10 +1,11 @@
 //! The load balancer's configuration, which is given to HAProxy itself.
 
 use std::process::Command;
+use std::time::Duration;
 
 use crate::support::Scratch;
 
-use super::{succeed, top};
+use super::{read, settings, succeed, top};
 
 #[test]
 fn haproxy_accepts_it_with_the_certificates_that_are_made() {
@@ -25,4 +26,20 @@ fn haproxy_accepts_it_with_the_certificates_that_are_made() {
             .env("SEALWARD_B", "127.0.0.1:2")
             .env("SEALWARD_TLS", secrets.path().join("tls")),
     );
+}
+
+#[test]
+fn it_sees_that_an_instance_ends_before_that_one_has_gone() {
+    let config = read("deploy/haproxy.cfg");
+    let mut lines = config.lines().map(str::trim);
+    let checks = lines.find(|line| line.starts_with("default-server check "));
+    let words: Vec<_> = checks.expect("its checks").split(' ').collect();
+    let number = |name: &str| -> u32 {
+        let place = words.iter().position(|word| *word == name);
+        let number = words[place.expect(name) + 1].trim_end_matches('s');
+        number.parse().expect("a number")
+    };
+    let seconds = number("inter") + (number("fall") - 1) * number("fastinter");
+    let seen_after = Duration::from_secs(seconds.into());
+    assert!(settings("deploy/compose/sealward.toml").drain_delay() > seen_after);
 }
