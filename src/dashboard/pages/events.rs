@@ -98,15 +98,15 @@ pub(in crate::dashboard) async fn show(
             } @else {
                 (table("What changed", &["Member", "Before", "After"], changed.iter().map(|change| vec![
                     html! { (change.member) },
-                    value(change.before.as_ref()),
-                    value(change.after.as_ref()),
+                    html! { @match &change.before { Some(was) => del { (value(was)) }, None => (faint("—")) } },
+                    html! { @match &change.after { Some(is) => ins { (value(is)) }, None => (faint("—")) } },
                 ])))
             }
             @if !same.is_empty() {
                 details {
                     summary { "What stayed the same" }
                     (table("What stayed the same", &["Member", "Value"], same.iter().map(|(member, kept)| vec![
-                        html! { (member) }, value(Some(kept)),
+                        html! { (member) }, value(kept),
                     ])))
                 }
             }
@@ -169,12 +169,11 @@ fn difference(
     (changed, same)
 }
 
-fn value(value: Option<&Value>) -> Markup {
+fn value(value: &Value) -> Markup {
     match value {
-        None => html! { span.faint { "—" } },
-        Some(Value::Null) => html! { span.faint { "none" } },
-        Some(Value::String(text)) => said(text),
-        Some(other) => html! { (other) },
+        Value::Null => html! { "none" },
+        Value::String(text) => said(text),
+        other => html! { (other) },
     }
 }
 

@@ -5,6 +5,8 @@ use maud::{Markup, html};
 /// One line, or one layer of bars: a value for each step.
 pub(in crate::dashboard) struct Series<'a> {
     pub(in crate::dashboard) name: &'a str,
+    /// What it comes to, where its values have a sum.
+    pub(in crate::dashboard) total: Option<String>,
     pub(in crate::dashboard) values: Vec<Option<f64>>,
 }
 
@@ -23,6 +25,8 @@ pub(in crate::dashboard) struct Chart<'a> {
     /// What it says, in a sentence, for those who do not see it.
     pub(in crate::dashboard) summary: String,
     pub(in crate::dashboard) shape: Shape,
+    /// Whether it has a row of its own where two fit beside each other.
+    pub(in crate::dashboard) is_alone: bool,
     /// The name of each step.
     pub(in crate::dashboard) steps: &'a [String],
     pub(in crate::dashboard) series: Vec<Series<'a>>,
@@ -44,7 +48,7 @@ impl Chart<'_> {
         let top = ceiling(self.highest());
         let title = format!("{}-title", self.id);
         html! {
-            figure.card.chart {
+            figure.card.chart.alone[self.is_alone] {
                 figcaption {
                     h2 id=(title) { (self.title) }
                     (self.legend())
@@ -79,6 +83,7 @@ impl Chart<'_> {
                             }
                         }
                         (series.name)
+                        @if let Some(total) = &series.total { span.number { (total) } }
                     }
                 }
             }
@@ -296,9 +301,11 @@ mod tests {
             title: "X",
             summary: String::new(),
             shape: Shape::Lines,
+            is_alone: false,
             steps: &steps,
             series: vec![Series {
                 name: "a",
+                total: None,
                 values: vec![Some(1.0), None, Some(1.0)],
             }],
             write: |value| value.to_string(),

@@ -67,10 +67,15 @@ pub(in crate::dashboard) fn moment_or(at: Option<Timestamp>, none: &str) -> Mark
     }
 }
 
+/// A moment, and how far it is from now.
+pub(in crate::dashboard) fn moment_and_distance(at: Timestamp, now: Timestamp) -> Markup {
+    html! { (moment(at)) " " span.faint.number { "(" (distance(now, at)) ")" } }
+}
+
 /// How long ago something was last used, if it ever was.
 pub(in crate::dashboard) fn ago(at: Option<Timestamp>, now: Timestamp) -> Markup {
     match at {
-        Some(at) => html! { (distance(now, at)) },
+        Some(at) => html! { span.number { (distance(now, at)) } },
         None => html! { span.faint { "never" } },
     }
 }
@@ -78,9 +83,11 @@ pub(in crate::dashboard) fn ago(at: Option<Timestamp>, now: Timestamp) -> Markup
 /// How far a moment is from now, in its largest unit.
 pub(in crate::dashboard) fn distance(now: Timestamp, at: Timestamp) -> String {
     if at > now {
-        format!("in {}", span(at.since(now)))
-    } else {
-        format!("{} ago", span(now.since(at)))
+        return format!("in {}", span(at.since(now)));
+    }
+    match now.since(at) {
+        gone if gone < Duration::from_secs(1) => "just now".to_owned(),
+        gone => format!("{} ago", span(gone)),
     }
 }
 
@@ -121,11 +128,14 @@ pub(in crate::dashboard) fn count(number: i64) -> String {
 pub(in crate::dashboard) fn millis(millis: f64) -> String {
     if millis < 10.0 {
         let digits = format!("{millis:.2}");
-        format!("{} ms", digits.trim_end_matches('0').trim_end_matches('.'))
+        format!(
+            "{}\u{a0}ms",
+            digits.trim_end_matches('0').trim_end_matches('.')
+        )
     } else if millis < 1_000.0 {
-        format!("{millis:.0} ms")
+        format!("{millis:.0}\u{a0}ms")
     } else {
-        format!("{:.1} s", millis / 1_000.0)
+        format!("{:.1}\u{a0}s", millis / 1_000.0)
     }
 }
 
@@ -139,11 +149,11 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(count(-1_000), "−1,000");
-        assert_eq!(millis(0.256), "0.26 ms");
-        assert_eq!(millis(5.0), "5 ms");
-        assert_eq!(millis(0.0), "0 ms");
-        assert_eq!(millis(42.4), "42 ms");
-        assert_eq!(millis(2_500.0), "2.5 s");
+        assert_eq!(millis(0.256), "0.26\u{a0}ms");
+        assert_eq!(millis(5.0), "5\u{a0}ms");
+        assert_eq!(millis(0.0), "0\u{a0}ms");
+        assert_eq!(millis(42.4), "42\u{a0}ms");
+        assert_eq!(millis(2_500.0), "2.5\u{a0}s");
     }
 
     #[test]
@@ -151,6 +161,7 @@ mod tests {
         let at = Timestamp::from_millis;
         let now = at(1_700_000_000_000);
         let told = |seconds: i64| distance(now, at(1_700_000_000_000 + seconds * 1_000));
+        assert_eq!(told(0), "just now");
         assert_eq!(told(-5), "5 seconds ago");
         assert_eq!(told(-60), "1 minute ago");
         assert_eq!(told(7_200), "in 2 hours");

@@ -4,6 +4,7 @@ mod browser;
 mod chromium;
 mod gate;
 mod journey;
+mod lists;
 mod markup;
 mod pages;
 mod sample;

@@ -134,6 +134,7 @@ impl Admin<'_> {
 
     async fn make(&self, room: &str, name: &str, mut order: Value) -> (String, Value) {
         order["name"] = json!(self.called(name));
+        self.world.clock.advance(Duration::from_secs(7));
         let path = format!("/admin/{room}");
         let made = self.world.admin().post(&path, order).await.created();
         (made.text("id"), made.json())
@@ -259,7 +260,7 @@ async fn traffic(world: &World, services: &[&String], keys: &[&String]) {
 }
 
 /// The public half of somebody's key on P-256.
-fn partner_key() -> Value {
+pub(super) fn partner_key() -> Value {
     json!({ "kty": "EC", "crv": "P-256",
         "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
         "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM" })

@@ -16,7 +16,9 @@ use crate::dashboard::view::filters::{Filters, options};
 use crate::dashboard::view::list::{Listing, facts};
 use crate::dashboard::view::services::{chosen, service};
 use crate::dashboard::view::shell::Section;
-use crate::dashboard::view::words::{Tone, ago, badge, distance, moment, moment_or, said};
+use crate::dashboard::view::words::{
+    Tone, ago, badge, moment, moment_and_distance, moment_or, said,
+};
 use crate::ids::{ApiKeyId, ServiceId};
 use crate::management::api_keys::{self, ApiKey, Filter, Status};
 use crate::management::services;
@@ -159,7 +161,7 @@ fn networks(key: &ApiKey) -> String {
 
 fn expiry(key: &ApiKey, now: Timestamp) -> Markup {
     match key.expires_at {
-        Some(at) => html! { (moment(at)) " " span.faint { "(" (distance(now, at)) ")" } },
+        Some(at) => moment_and_distance(at, now),
         None => html! { span.faint { "never" } },
     }
 }

@@ -19,7 +19,9 @@ use crate::dashboard::view::filters::{Filters, options};
 use crate::dashboard::view::list::{Listing, facts};
 use crate::dashboard::view::services::{chosen, service};
 use crate::dashboard::view::shell::Section;
-use crate::dashboard::view::words::{Tone, ago, badge, count, distance, moment, moment_or, said};
+use crate::dashboard::view::words::{
+    Tone, ago, badge, count, distance, moment, moment_and_distance, moment_or, said,
+};
 use crate::ids::{KeyId, ServiceId};
 use crate::keys::{Key, Origin, Status, Usage};
 use crate::management::keys::{self, Filter, Rules};
@@ -58,15 +60,7 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
     };
     let listing = Listing {
         section: SECTION,
-        columns: &[
-            "Key",
-            "Service",
-            "Use",
-            "Algorithm",
-            "Status",
-            "Last used",
-            "Expires",
-        ],
+        columns: &["Key", "Service", "Kind", "Status", "Last used", "Expires"],
         none_fits: "No key fits",
         nothing: "No keys yet",
         why: "A service needs an active key before anything can be protected for it.",
@@ -172,8 +166,7 @@ fn row(
     vec![
         html! { a href=(place(key.id)) { (said(&key.name)) } br; span.id { (key.id) } },
         service(key.service_id, names),
-        html! { (key.usage.name()) },
-        html! { (key.algorithm.name()) },
+        html! { (key.algorithm.name()) br; span.faint { (usage(key.usage)) } },
         status(key.status),
         ago(used.copied(), now),
         expiry(key, now),
@@ -211,7 +204,7 @@ fn usage(usage: Usage) -> &'static str {
     match usage {
         Usage::Enc => "envelopes",
         Usage::Sig => "signatures",
-        Usage::Data => "encryption of data",
+        Usage::Data => "data",
     }
 }
 
@@ -234,7 +227,7 @@ fn private_half(key: &Key) -> Markup {
 fn expiry(key: &Key, now: Timestamp) -> Markup {
     match key.expires_at {
         Some(at) if at <= now => badge(Tone::Bad, &format!("expired {}", distance(now, at))),
-        Some(at) => html! { (moment(at)) " " span.faint { "(" (distance(now, at)) ")" } },
+        Some(at) => moment_and_distance(at, now),
         None => html! { span.faint { "never" } },
     }
 }

@@ -128,7 +128,6 @@ fn drawn(range: Range, window: Window, seen: &Traffic) -> Markup {
         .iter()
         .filter_map(|point| point.p99)
         .fold(0.0, f64::max);
-    let sum = |number: u64| count(i64::try_from(number).unwrap_or(i64::MAX));
     let requests = Chart {
         id: "requests",
         title: "Requests per minute",
@@ -138,14 +137,17 @@ fn drawn(range: Range, window: Window, seen: &Traffic) -> Markup {
             sum(failed)
         ),
         shape: Shape::Bars,
+        is_alone: false,
         steps: &steps,
         series: vec![
             Series {
                 name: "Served",
+                total: Some(sum(total.saturating_sub(failed))),
                 values: per_minute(|point| exact(point.requests.saturating_sub(point.failed))),
             },
             Series {
                 name: "Refused or failed",
+                total: Some(sum(failed)),
                 values: per_minute(|point| exact(point.failed)),
             },
         ],
@@ -156,18 +158,22 @@ fn drawn(range: Range, window: Window, seen: &Traffic) -> Markup {
         title: "Response time",
         summary: format!("99 in 100 were answered within {} at worst", millis(worst)),
         shape: Shape::Lines,
+        is_alone: false,
         steps: &steps,
         series: vec![
             Series {
                 name: "p50",
+                total: None,
                 values: each(|point| point.p50),
             },
             Series {
                 name: "p95",
+                total: None,
                 values: each(|point| point.p95),
             },
             Series {
                 name: "p99",
+                total: None,
                 values: each(|point| point.p99),
             },
         ],
@@ -192,6 +198,7 @@ fn errors(steps: &[String], seen: &Traffic) -> Markup {
         .take(CODES)
         .map(|(code, counts)| Series {
             name: code,
+            total: Some(sum(counts.iter().sum())),
             values: counts.iter().map(|count| Some(exact(*count))).collect(),
         })
         .collect();
@@ -204,6 +211,7 @@ fn errors(steps: &[String], seen: &Traffic) -> Markup {
         };
         series.push(Series {
             name: "Others",
+            total: Some(sum((0..steps.len()).map(of).sum())),
             values: (0..steps.len()).map(|step| Some(exact(of(step)))).collect(),
         });
     }
@@ -215,6 +223,7 @@ fn errors(steps: &[String], seen: &Traffic) -> Markup {
             seen.errors.first().map_or("none", |(code, _)| code)
         ),
         shape: Shape::Bars,
+        is_alone: true,
         steps,
         series,
         write: plain,
@@ -231,6 +240,11 @@ fn plain(number: f64) -> String {
     } else {
         format!("{number:.1}")
     }
+}
+
+/// A sum of counts, for people.
+fn sum(number: u64) -> String {
+    count(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
 /// Exact for every count that there will be.

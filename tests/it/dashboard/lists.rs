@@ -1,0 +1,194 @@
+//! Lists: searched, filtered, paged through, and the trail taken away as a file.
+
+use std::collections::BTreeSet;
+
+use axum::http::StatusCode;
+use serde_json::json;
+
+use super::Browser;
+use super::sample::{Names, Sample, partner_key};
+use crate::support::{Answer, World};
+
+/// What stands in the table of a page; nothing where there is none.
+fn rows(page: &str) -> Vec<&str> {
+    let table = page.split("<tbody").nth(1).unwrap_or_default();
+    let table = table.split("</tbody>").next().unwrap_or_default();
+    table.split("<tr").skip(1).collect()
+}
+
+#[tokio::test]
+async fn every_list_shows_what_its_filters_leave() {
+    let sample = Sample::new(Names::Typical).await;
+    let mut browser = Browser::signed_in(&sample.world).await;
+    let of = |filter: &str, id: &str| format!("{filter}={id}");
+    let cases: [(String, &str, &str); 21] = [
+        ("services?name=BILL".into(), "billing", "payments"),
+        ("policies?text=lega".into(), "LEGACY", "BILLING"),
+        ("policies?text=Telemetry+d".into(), "TELEMETRY", "LEGACY"),
+        ("policies?status=inactive".into(), "LEGACY", "PARTNER"),
+        (
+            of("policies?destinationServiceId", &sample.partner),
+            "PARTNER",
+            "BILLING",
+        ),
+        ("keys?name=CARD".into(), "card numbers", "receipts"),
+        ("keys?use=sig".into(), "receipts", "card numbers"),
+        ("keys?status=retired".into(), "billing 2025", "billing 2026"),
+        (
+            of("keys?serviceId", &sample.partner),
+            &sample.partner_key,
+            "receipts",
+        ),
+        ("api-keys?name=STAG".into(), "in staging", "in production"),
+        ("api-keys?type=test".into(), "in staging", "in production"),
+        ("api-keys?status=revoked".into(), "laptop", "in production"),
+        (
+            of("api-keys?serviceId", &sample.billing),
+            "in production",
+            "in staging",
+        ),
+        ("audit?operationType=hash".into(), "hash", "encrypt"),
+        ("audit?status=404".into(), "404 ", "500 "),
+        ("audit?policyNumber=LEGACY".into(), "LEGACY", "BILLING"),
+        (of("audit?keyId", &sample.key), "BILLING", "LEGACY"),
+        (of("audit?applicationId", &sample.partner), "", "payments"),
+        ("audit?from=2030-01-31T12:00".into(), "", "payments"),
+        ("events?action=revoke".into(), "laptop", "in production"),
+        (
+            of("events?resourceId", &sample.key),
+            "billing 2026",
+            "receipts",
+        ),
+    ];
+    for (filter, shown, hidden) in cases {
+        let page = browser.get(&format!("/dashboard/{filter}")).await.ok().body;
+        let rows = rows(&page).concat();
+        assert_eq!(rows.is_empty(), shown.is_empty(), "{filter}: {rows}");
+        assert!(rows.contains(shown), "{filter} shows no {shown}: {rows}");
+        assert!(!rows.contains(hidden), "{filter} shows {hidden}: {rows}");
+    }
+}
+
+/// One more than a page has, of everything.
+async fn crowd(world: &World) {
+    let caller = world.application("caller").await;
+    let service = world.service("destination").await;
+    for number in 0..=50 {
+        let name = format!("number {number}");
+        for (room, order) in [
+            ("services", json!({})),
+            ("policies", json!({ "destinationServiceId": service })),
+            (
+                "keys",
+                json!({ "serviceId": service, "publicKey": partner_key() }),
+            ),
+            ("api-keys", json!({ "type": "live", "serviceId": service })),
+        ] {
+            let mut order = order;
+            order["name"] = json!(name);
+            let room = format!("/admin/{room}");
+            world.admin().post(&room, order).await.created();
+        }
+        let hash = json!({ "data": number, "algorithm": "SHA-256" });
+        caller.operate("hash", hash).await.ok();
+    }
+}
+
+/// Where the first link that says this leads.
+fn link(page: &Answer, words: &str) -> Option<String> {
+    let (before, _) = page.body.split_once(&format!("\">{words}</a>"))?;
+    let (_, place) = before.rsplit_once("href=\"")?;
+    Some(place.replace("&amp;", "&"))
+}
+
+#[tokio::test]
+async fn every_list_goes_on_where_its_page_ends() {
+    let world = World::new().await;
+    crowd(&world).await;
+    let mut browser = Browser::signed_in(&world).await;
+    for place in [
+        "services?name=",
+        "policies?status=active",
+        "keys?use=enc",
+        "api-keys?status=active",
+        "audit?operationType=hash",
+        "events?action=create",
+    ] {
+        let named = |page: &Answer| -> Vec<String> {
+            let rows = rows(&page.body).into_iter();
+            let first = |row: &str| row.split("href=\"").nth(1).map(str::to_owned);
+            rows.filter_map(first).collect()
+        };
+        let first = browser.get(&format!("/dashboard/{place}")).await.ok();
+        assert_eq!(named(&first).len(), 50, "{place}");
+        assert_eq!(link(&first, "First page"), None, "{place}");
+        let next = link(&first, "Next page").expect("more than a page");
+        let second = browser.get(&next).await.ok();
+        assert!(!named(&second).is_empty(), "{place}");
+        let [before, after] = [&first, &second].map(|page| BTreeSet::from_iter(named(page)));
+        assert!(before.is_disjoint(&after), "{place}");
+        let back = link(&second, "First page").expect("a way back");
+        assert_eq!(named(&browser.get(&back).await.ok()), named(&first));
+        let (_, filter) = place.split_once('?').expect("a filter");
+        let kept = filter.ends_with('=') || (next.contains(filter) && back.contains(filter));
+        assert!(kept, "{next} and {back} keep {filter}");
+    }
+}
+
+#[tokio::test]
+async fn the_trail_is_taken_away_as_it_is_shown() {
+    let sample = Sample::new(Names::Typical).await;
+    let mut browser = Browser::signed_in(&sample.world).await;
+    let page = browser.get("/dashboard/audit?operationType=decrypt").await;
+    for (words, media, name) in [
+        ("Export CSV", "text/csv; charset=utf-8", "audit.csv"),
+        ("Export NDJSON", "application/x-ndjson", "audit.ndjson"),
+    ] {
+        let place = link(&page, words).expect("an export");
+        let file = browser.get(&place).await.ok();
+        assert_eq!(file.header("content-type"), media);
+        let attached = format!("attachment; filename=\"{name}\"");
+        assert_eq!(file.header("content-disposition"), attached);
+        let lines: Vec<&str> = file.body.lines().collect();
+        let records = lines.iter().filter(|line| line.contains("decrypt")).count();
+        let head = usize::from(media.starts_with("text/csv"));
+        assert_eq!((records, lines.len()), (1, 1 + head), "{}", file.body);
+    }
+    let wrong = browser.get("/dashboard/audit/export.csv?status=x").await;
+    assert_eq!(wrong.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn what_a_key_did_and_what_became_of_it_is_told() {
+    let sample = Sample::new(Names::Typical).await;
+    let mut browser = Browser::signed_in(&sample.world).await;
+    let place = format!("/dashboard/keys/{}", sample.key);
+    let key = browser.get(&place).await.ok().body;
+    let told = |name: &str| {
+        let (_, rest) = key.split_once(&format!("<dt>{name}</dt>")).expect(name);
+        rest.split("</dd>").next().expect("a value").to_owned()
+    };
+    let uses = "SELECT to_char(sum(uses), 'FM999,999,999') FROM key_use_days WHERE key_id = $1";
+    let id: sealward::ids::KeyId = sample.key.parse().expect("an id");
+    let ever: String = sqlx::query_scalar(uses)
+        .bind(id)
+        .fetch_one(&sample.world.pool)
+        .await
+        .expect("its uses");
+    assert!(told("Ever").contains(&format!(">{ever}<")), "{ever}");
+    assert!(told("Last used").contains("2026-05-12"));
+
+    let events = "/admin/audit/management?resourceType=key&action=update";
+    let events = sample.world.admin().get(events).await.ok().json();
+    let retired = events["items"].as_array().expect("events").iter();
+    let mut retired = retired.filter(|event| event["after"]["status"] == "retired");
+    let event = retired.next().expect("one made way")["id"].as_str();
+    let place = format!("/dashboard/events/{}", event.expect("an id"));
+    let event = browser.get(&place).await.ok().body;
+    for change in [
+        "<del><bdi>active</bdi></del>",
+        "<ins><bdi>retired</bdi></ins>",
+    ] {
+        assert!(event.contains(change), "{event}");
+    }
+}
