@@ -3,6 +3,7 @@
 //! Page after page is read and written, so that a slow reader holds neither a transaction nor a
 //! connection open in between.
 
+use futures_util::stream::{Stream, try_unfold};
 use serde::Serialize as _;
 use sqlx::PgPool;
 
@@ -51,6 +52,17 @@ impl Export {
         }
     }
 
+    /// The pieces of the file. Should the database be away, the last of them is an error: whatever is
+    /// made of them must break off too, so that it cannot be mistaken for a complete one.
+    pub fn pieces(self) -> impl Stream<Item = Result<Vec<u8>, sqlx::Error>> + Send + 'static {
+        try_unfold(self, async |mut export| {
+            let piece = export.next().await.inspect_err(|error| {
+                tracing::error!(%error, "an export of the trail broke off");
+            })?;
+            Ok(piece.map(|piece| (piece, export)))
+        })
+    }
+
     /// The next piece of the file; none when it is complete.
     ///
     /// # Errors
@@ -75,6 +87,24 @@ impl Export {
 }
 
 impl Format {
+    /// What the file is.
+    #[must_use]
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Csv => "text/csv; charset=utf-8",
+            Self::Ndjson => "application/x-ndjson",
+        }
+    }
+
+    /// What browsers do with the file: they keep it, under a name.
+    #[must_use]
+    pub const fn disposition(self) -> &'static str {
+        match self {
+            Self::Csv => "attachment; filename=\"audit.csv\"",
+            Self::Ndjson => "attachment; filename=\"audit.ndjson\"",
+        }
+    }
+
     fn head(self) -> Vec<u8> {
         match self {
             Self::Csv => [COLUMNS.join(",").as_bytes(), b"\r\n"].concat(),

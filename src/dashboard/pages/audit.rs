@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use axum::body::{Body, Bytes};
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::body::Body;
+use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
-use futures_util::stream::try_unfold;
 use maud::{Markup, html};
 
 use crate::audit::{Entry, Export, Filter, Format, entries, entry};
@@ -131,8 +130,7 @@ pub(in crate::dashboard) async fn export_ndjson(
     download(&desk, query, Format::Ndjson)
 }
 
-/// Streams the selection. Should it break off, so does the response, which then cannot be mistaken
-/// for a complete one.
+/// Streams the selection.
 fn download(desk: &Desk, query: Form, format: Format) -> Result<Response, Fault> {
     let mut filters = Filters::of(query);
     let filter = filter(&mut filters);
@@ -140,27 +138,11 @@ fn download(desk: &Desk, query: Form, format: Format) -> Result<Response, Fault>
         return Err(Fault::NotFound);
     }
     let export = Export::new(desk.context.pool.clone(), filter, format);
-    let chunks = try_unfold(export, async |mut export| {
-        let chunk = export.next().await.inspect_err(|error| {
-            tracing::error!(%error, "an export of the trail broke off");
-        })?;
-        Ok::<_, sqlx::Error>(chunk.map(|chunk| (Bytes::from(chunk), export)))
-    });
-    let (media, name) = match format {
-        Format::Csv => (
-            "text/csv; charset=utf-8",
-            "attachment; filename=\"audit.csv\"",
-        ),
-        Format::Ndjson => (
-            "application/x-ndjson",
-            "attachment; filename=\"audit.ndjson\"",
-        ),
-    };
-    let headers: [(HeaderName, HeaderValue); 2] = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(media)),
-        (header::CONTENT_DISPOSITION, HeaderValue::from_static(name)),
+    let headers = [
+        (header::CONTENT_TYPE, format.media_type()),
+        (header::CONTENT_DISPOSITION, format.disposition()),
     ];
-    Ok((headers, Body::from_stream(chunks)).into_response())
+    Ok((headers, Body::from_stream(export.pieces())).into_response())
 }
 
 fn filter(filters: &mut Filters) -> Filter {

@@ -1,10 +1,9 @@
 //! `/admin/audit`.
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream::try_unfold;
 
 use super::answer::Listed;
 use super::filters::Filters;
@@ -78,9 +77,6 @@ impl IntoResponse for Trail {
     }
 }
 
-const CSV: &str = "text/csv";
-const NDJSON: &str = "application/x-ndjson";
-
 /// The file that `Accept` names first, if it names one.
 fn wanted(headers: &HeaderMap) -> Option<Format> {
     headers
@@ -90,33 +86,19 @@ fn wanted(headers: &HeaderMap) -> Option<Format> {
         .flat_map(|value| value.split(','))
         .map(|media| media.split(';').next().unwrap_or_default().trim())
         .find_map(|media| match media.to_ascii_lowercase().as_str() {
-            CSV => Some(Some(Format::Csv)),
-            NDJSON => Some(Some(Format::Ndjson)),
+            "text/csv" => Some(Some(Format::Csv)),
+            "application/x-ndjson" => Some(Some(Format::Ndjson)),
             "application/json" | "*/*" => Some(None),
             _ => None,
         })
         .flatten()
 }
 
-/// Streams an export. Should it break off, so does the response, which then cannot be mistaken for
-/// a complete one.
+/// Streams an export.
 fn download(export: Export, format: Format) -> Response {
-    let chunks = try_unfold(export, async |mut export| {
-        let chunk = export.next().await.inspect_err(|error| {
-            tracing::error!(%error, "an export of the trail broke off");
-        })?;
-        Ok::<_, sqlx::Error>(chunk.map(|chunk| (Bytes::from(chunk), export)))
-    });
-    let (media, name) = match format {
-        Format::Csv => (
-            "text/csv; charset=utf-8",
-            "attachment; filename=\"audit.csv\"",
-        ),
-        Format::Ndjson => (NDJSON, "attachment; filename=\"audit.ndjson\""),
-    };
-    let headers: [(HeaderName, HeaderValue); 2] = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(media)),
-        (header::CONTENT_DISPOSITION, HeaderValue::from_static(name)),
+    let headers = [
+        (header::CONTENT_TYPE, format.media_type()),
+        (header::CONTENT_DISPOSITION, format.disposition()),
     ];
-    (headers, Body::from_stream(chunks)).into_response()
+    (headers, Body::from_stream(export.pieces())).into_response()
 }
