@@ -25,10 +25,7 @@ async fn a_token_that_goes_out_shows_in_the_metrics() {
         ],
     )
     .await;
-    let ready = process.log();
-    let ready = ready.lines().find(|line| line.contains("\"ready\""));
-    let ready: Value = serde_json::from_str(ready.expect("it is ready")).expect("JSON");
-    let address = ready["metrics"].as_str().expect("an address").to_owned();
+    let address = process.metrics_address().expect("an address");
     let told = || {
         let page = ureq::get(format!("http://{address}/metrics")).call();
         let text = page.expect("metrics").body_mut().read_to_string();

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -38,36 +38,13 @@ impl Process {
 
     /// The same with these settings overridden by their variables.
     pub(crate) async fn start_with(site: &Site, variables: &[(&str, &str)]) -> Self {
-        let authorization = format!("Bearer {}", site.admin_key());
-        let log = site.file(&format!("{:032x}.log", rand::random::<u128>()));
-        let written = File::create(&log).expect("a log");
-        let also = written.try_clone().expect("a log");
-        let child = site
-            .command(&["serve"])
-            .envs(variables.iter().copied())
-            .stdin(Stdio::null())
-            .stdout(written)
-            .stderr(also)
-            .spawn()
-            .expect("the service starts");
-        let mut process = Self {
-            child,
-            log,
-            address: String::new(),
-            client: Client {
-                agent: client(None, PATIENCE),
-                origin: String::new(),
-                authorization,
-            },
-        };
+        let mut process = Self::begin(site, variables);
         within(PATIENCE, async || {
-            let ended = process.child.try_wait().expect("its state");
+            let ended = process.ended();
             assert!(ended.is_none(), "it ended: {}", process.log());
-            process.address_told().is_some()
+            process.is_ready()
         })
         .await;
-        process.address = process.address_told().expect("an address");
-        process.client.origin = format!("http://{}", process.address);
         process
     }
 
@@ -87,6 +64,46 @@ impl Process {
         let (_, port) = process.address.rsplit_once(':').expect("a port");
         process.client.origin = format!("https://localhost:{port}");
         process
+    }
+
+    /// Starts the service, which may yet fail to.
+    pub(crate) fn begin(site: &Site, variables: &[(&str, &str)]) -> Self {
+        let authorization = format!("Bearer {}", site.admin_key());
+        let log = site.file(&format!("{:032x}.log", rand::random::<u128>()));
+        let written = File::create(&log).expect("a log");
+        let also = written.try_clone().expect("a log");
+        let child = site
+            .command(&["serve"])
+            .envs(variables.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(written)
+            .stderr(also)
+            .spawn()
+            .expect("the service starts");
+        Self {
+            child,
+            log,
+            address: String::new(),
+            client: Client {
+                agent: client(None, PATIENCE),
+                origin: String::new(),
+                authorization,
+            },
+        }
+    }
+
+    /// Whether it has said that it is ready, and where.
+    pub(crate) fn is_ready(&mut self) -> bool {
+        if let Some(address) = self.told_of_start("address") {
+            self.client.origin = format!("http://{address}");
+            self.address = address;
+        }
+        !self.address.is_empty()
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().expect("its state")
     }
 
     /// Where it listens.
@@ -139,13 +156,19 @@ impl Process {
         std::thread::spawn(move || drop(client.post(&path, &body)))
     }
 
-    fn address_told(&self) -> Option<String> {
+    /// Where it tells its metrics, if it does.
+    pub(crate) fn metrics_address(&self) -> Option<String> {
+        self.told_of_start("metrics")
+    }
+
+    /// What it said when it was ready.
+    fn told_of_start(&self, what: &str) -> Option<String> {
         let log = self.log();
         let lines = log
             .lines()
             .filter_map(|line| serde_json::from_str(line).ok());
         let mut ready = lines.filter(|line: &Value| line["message"] == "ready");
-        ready.next()?["address"].as_str().map(ToOwned::to_owned)
+        ready.next()?[what].as_str().map(ToOwned::to_owned)
     }
 
     fn end(&mut self) {

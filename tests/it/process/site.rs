@@ -34,9 +34,15 @@ impl Site {
 
     /// With a token of SoftHSM2 that is reached through a module which injects faults.
     pub(crate) async fn with_faults() -> Self {
-        let mut site = Self::bare(Control::module()).await;
+        Self::with_faults_over(Database::new().await, "")
+    }
+
+    /// The same over this database, with more sections of settings than the sound ones.
+    pub(crate) fn with_faults_over(database: Database, more: &str) -> Self {
+        let mut site = Self::over(database, Control::module());
         site.make_softhsm();
         site.faults = Some(Control::new(site.folder.join("faults"), softhsm_module()));
+        fs::write(site.settings(), site.sound() + more).expect("write the settings");
         site
     }
 
@@ -64,11 +70,15 @@ impl Site {
     }
 
     async fn bare(module: PathBuf) -> Self {
+        Self::over(Database::new().await, module)
+    }
+
+    fn over(database: Database, module: PathBuf) -> Self {
         let name = format!("sealward-site-{:032x}", rand::random::<u128>());
         let folder = std::env::temp_dir().join(name);
         fs::create_dir(&folder).expect("a folder");
         let site = Self {
-            database: Database::new().await,
+            database,
             folder,
             module,
             faults: None,

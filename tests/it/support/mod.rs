@@ -2,6 +2,7 @@
 
 mod answer;
 mod authority;
+mod cluster;
 mod destination;
 mod exposition;
 pub(crate) mod openssl;
@@ -18,6 +19,7 @@ mod world;
 
 pub(crate) use self::answer::Answer;
 pub(crate) use self::authority::{Authority, Papers};
+pub(crate) use self::cluster::Cluster;
 pub(crate) use self::destination::{Destination, OPERATIONS, PROTECT, UNPROTECT, jwe};
 pub(crate) use self::exposition::Exposition;
 pub(crate) use self::people::Person;

@@ -11,7 +11,8 @@ const LOCK: i64 = 0x5ea1_3a2d;
 /// A database of one test's own; it is dropped with this.
 #[derive(Debug)]
 pub(crate) struct Database {
-    name: String,
+    /// None where it goes with its cluster.
+    name: Option<String>,
     options: PgConnectOptions,
 }
 
@@ -30,7 +31,15 @@ impl Database {
         admin.close().await.expect("leave the cluster");
         Self {
             options: cluster.database(&name),
-            name,
+            name: Some(name),
+        }
+    }
+
+    /// One in a cluster that is thrown away, to which these options lead.
+    pub(super) fn of_cluster(options: PgConnectOptions) -> Self {
+        Self {
+            name: None,
+            options,
         }
     }
 
@@ -75,7 +84,9 @@ impl Drop for Database {
     /// has been made or given up, and those of this test are given up after this returns. One left
     /// behind at the end fails no test; the cluster is thrown away.
     fn drop(&mut self) {
-        let name = std::mem::take(&mut self.name);
+        let Some(name) = self.name.take() else {
+            return;
+        };
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -108,7 +119,7 @@ pub(crate) fn superuser() -> Vec<(&'static str, String)> {
     clippy::disallowed_methods,
     reason = "the tests have no settings but this one"
 )]
-fn cluster() -> PgConnectOptions {
+pub(super) fn cluster() -> PgConnectOptions {
     let url = std::env::var("SEALWARD_TEST_POSTGRES")
         .expect("SEALWARD_TEST_POSTGRES names a cluster for tests; ./dev test sets it");
     PgConnectOptions::from_str(&url).expect("SEALWARD_TEST_POSTGRES is a URL of Postgres")

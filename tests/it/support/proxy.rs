@@ -1,7 +1,9 @@
-//! A proxy in front of Postgres, or of another server, that can fall silent, as a network does.
+//! A proxy in front of Postgres, or of another server, that can fall silent or become slow, as a
+//! network does.
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -12,6 +14,7 @@ use tokio::task::JoinSet;
 /// Forwards connections until it is told to fall silent; what is in flight is then kept back.
 pub(crate) struct Proxy {
     is_open: watch::Sender<bool>,
+    delay: watch::Sender<Duration>,
     hang_up: broadcast::Sender<()>,
     _forwarding: JoinSet<()>,
 }
@@ -43,12 +46,15 @@ impl Proxy {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
         let listener = listener.expect("a free port");
         let port = listener.local_addr().expect("its address").port();
-        let (is_open, watched) = watch::channel(true);
+        let (is_open, gate) = watch::channel(true);
+        let (delay, pace) = watch::channel(Duration::ZERO);
         let (hang_up, _) = broadcast::channel(1);
         let mut forwarding = JoinSet::new();
-        forwarding.spawn(accept(listener, target, watched, hang_up.clone()));
+        let way = Way { gate, pace };
+        forwarding.spawn(accept(listener, target, way, hang_up.clone()));
         let proxy = Self {
             is_open,
+            delay,
             hang_up,
             _forwarding: forwarding,
         };
@@ -67,18 +73,25 @@ impl Proxy {
         let _ = self.hang_up.send(());
     }
 
+    /// Lets everything through so much later, in each direction.
+    pub(crate) fn slow_down(&self, delay: Duration) {
+        self.delay.send_replace(delay);
+    }
+
     /// Lets everything through again, what was kept back first.
     pub(crate) fn speak_again(&self) {
         self.is_open.send_replace(true);
     }
 }
 
-async fn accept(
-    listener: TcpListener,
-    target: Target,
-    is_open: watch::Receiver<bool>,
-    hang_up: broadcast::Sender<()>,
-) {
+/// How what arrives is let through.
+#[derive(Clone)]
+struct Way {
+    gate: watch::Receiver<bool>,
+    pace: watch::Receiver<Duration>,
+}
+
+async fn accept(listener: TcpListener, target: Target, way: Way, hang_up: broadcast::Sender<()>) {
     let mut connections = JoinSet::new();
     while let Ok((client, _)) = listener.accept().await {
         // Where the server is away, whoever wanted it is hung up on.
@@ -87,13 +100,13 @@ async fn accept(
             Target::Socket(socket) => {
                 if let Ok(server) = UnixStream::connect(socket).await {
                     let (from, to) = server.into_split();
-                    join(&mut connections, client, (from, to), &is_open, ended);
+                    join(&mut connections, client, (from, to), &way, ended);
                 }
             }
             Target::Host(host, port) => {
                 if let Ok(server) = TcpStream::connect((host.as_str(), *port)).await {
                     let (from, to) = server.into_split();
-                    join(&mut connections, client, (from, to), &is_open, ended);
+                    join(&mut connections, client, (from, to), &way, ended);
                 }
             }
         }
@@ -107,16 +120,15 @@ fn join(
         impl AsyncRead + Unpin + Send + 'static,
         impl AsyncWrite + Unpin + Send + 'static,
     ),
-    is_open: &watch::Receiver<bool>,
+    way: &Way,
     [mut there, mut back]: [broadcast::Receiver<()>; 2],
 ) {
     let (from_client, to_client) = client.into_split();
-    let is_open = is_open.clone();
-    let forwarding = forward(from_client, to_server, is_open.clone());
+    let forwarding = forward(from_client, to_server, way.clone());
     connections.spawn(async move {
         tokio::select! { () = forwarding => {}, _ = there.recv() => {} }
     });
-    let forwarding = forward(from_server, to_client, is_open);
+    let forwarding = forward(from_server, to_client, way.clone());
     connections.spawn(async move {
         tokio::select! { () = forwarding => {}, _ = back.recv() => {} }
     });
@@ -125,12 +137,16 @@ fn join(
 async fn forward(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
-    mut is_open: watch::Receiver<bool>,
+    Way { mut gate, pace }: Way,
 ) {
     let mut bytes = vec![0; 16 * 1024];
     while let Ok(read) = from.read(&mut bytes).await {
+        let delay = *pace.borrow();
+        if !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
         if read == 0
-            || is_open.wait_for(|is_open| *is_open).await.is_err()
+            || gate.wait_for(|is_open| *is_open).await.is_err()
             || to.write_all(&bytes[..read]).await.is_err()
         {
             return;

@@ -99,6 +99,14 @@ impl Valkey {
         }
     }
 
+    /// The section of the settings of a process that leads to it.
+    pub(crate) fn section(&self) -> String {
+        format!(
+            "[ratelimit]\nurl = \"redis://localhost:{}\"\npassword = {{ value = \"{PASSWORD}\" }}\ntimeout = \"2s\"\n",
+            self.port
+        )
+    }
+
     /// A limiter that shares its buckets here, and has found them.
     pub(crate) async fn limiter(&self, clock: Clock) -> Limiter {
         let limiter = super::world::limiter(&clock, Some(&self.settings()));

@@ -1,0 +1,189 @@
+//! A Postgres of a test's own, which may be stopped, cut off and killed.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _, PgConnection};
+
+use super::{Database, Proxy, postgres, within};
+
+/// For its start and its end, on a machine under load.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What is committed stays when processes are killed: only the machine may not go down.
+const SETTINGS: &str = "listen_addresses = ''
+fsync = off
+synchronous_commit = on
+max_connections = 100
+shared_buffers = 64MB
+log_min_messages = fatal
+";
+
+/// A cluster behind a proxy, with nothing in it but Postgres's own.
+pub(crate) struct Cluster {
+    folder: PathBuf,
+    programs: PathBuf,
+    /// Postgres refuses to run as root.
+    user: (u32, u32),
+    server: Option<Child>,
+    pub(crate) proxy: Proxy,
+    port: u16,
+}
+
+impl Cluster {
+    /// Makes one by the programs of the cluster that all tests share, and starts it.
+    pub(crate) async fn start() -> Self {
+        let mut shared = postgres::cluster().connect().await.expect("a connection");
+        let ask = async |connection: &mut PgConnection, sql| -> String {
+            let told = sqlx::query_scalar(sql).fetch_one(connection).await;
+            told.expect("what it is asked")
+        };
+        let programs = "SELECT setting FROM pg_config WHERE name = 'BINDIR'";
+        let programs = ask(&mut shared, programs).await;
+        let data = ask(&mut shared, "SELECT current_setting('data_directory')").await;
+        shared.close().await.expect("leave the cluster");
+        let owner = fs::metadata(data).expect("the cluster of all tests");
+        let user = (owner.uid(), owner.gid());
+
+        let name = format!("sealward-cluster-{:032x}", rand::random::<u128>());
+        let folder = std::env::temp_dir().join(name);
+        fs::create_dir(&folder).expect("a folder");
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).expect("its rights");
+        chown(&folder, Some(user.0), Some(user.1)).expect("its owner");
+        let (port, proxy) = Proxy::in_front_of_socket(folder.join(".s.PGSQL.5432")).await;
+        let mut cluster = Self {
+            folder,
+            programs: programs.into(),
+            user,
+            server: None,
+            proxy,
+            port,
+        };
+        cluster.make();
+        cluster.start_again().await;
+        cluster
+    }
+
+    fn make(&self) {
+        let made = self
+            .program("initdb")
+            .args(["--username=postgres", "--auth=trust", "--encoding=UTF8"])
+            .args(["--locale=C.UTF-8", "--no-sync", "--pgdata"])
+            .arg(self.data())
+            .stderr(Stdio::piped())
+            .output()
+            .expect("initdb runs");
+        assert!(made.status.success(), "{made:?}");
+        let settings = format!(
+            "{SETTINGS}unix_socket_directories = '{}'\n",
+            self.folder.display()
+        );
+        fs::write(self.data().join("postgresql.auto.conf"), settings).expect("its settings");
+    }
+
+    /// The database `postgres`, on the way through the proxy.
+    pub(crate) fn through_proxy(&self) -> Database {
+        let options = PgConnectOptions::new_without_pgpass();
+        let options = options.host("127.0.0.1").port(self.port);
+        Database::of_cluster(options.username("postgres").database("postgres"))
+    }
+
+    /// The way to the same that nothing is wrong with.
+    pub(crate) fn past_proxy(&self) -> PgConnectOptions {
+        let options = PgConnectOptions::new_without_pgpass();
+        let options = options.socket(&self.folder).port(5432);
+        options.username("postgres").database("postgres")
+    }
+
+    /// Stops every process of it, as if the machine stood still.
+    pub(crate) fn freeze(&self) {
+        self.signal_all(Signal::STOP);
+    }
+
+    pub(crate) fn thaw(&self) {
+        self.signal_all(Signal::CONT);
+    }
+
+    /// Ends it; every connection breaks, and what was not committed is gone.
+    pub(crate) async fn stop(&mut self) {
+        self.end(Signal::INT).await;
+    }
+
+    /// Ends it without any care, as after a failure.
+    pub(crate) async fn crash(&mut self) {
+        self.end(Signal::QUIT).await;
+    }
+
+    /// Starts it, and waits until it answers.
+    pub(crate) async fn start_again(&mut self) {
+        let server = self.program("postgres").arg("-D").arg(self.data()).spawn();
+        self.server = Some(server.expect("postgres starts"));
+        within(PATIENCE, async || {
+            let connected = self.past_proxy().connect().await;
+            connected.is_ok()
+        })
+        .await;
+    }
+
+    async fn end(&mut self, how: Signal) {
+        let Some(mut server) = self.server.take() else {
+            return;
+        };
+        send(server.id(), how);
+        within(PATIENCE, async || {
+            server.try_wait().expect("its state").is_some()
+        })
+        .await;
+    }
+
+    /// The server first, so that it starts no more of them meanwhile.
+    fn signal_all(&self, signal: Signal) {
+        let Some(server) = &self.server else { return };
+        send(server.id(), signal);
+        let children = format!("/proc/{0}/task/{0}/children", server.id());
+        let children = fs::read_to_string(children).expect("its processes");
+        for child in children.split_whitespace() {
+            send(child.parse().expect("a process id"), signal);
+        }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(self.programs.join(name));
+        command.current_dir(&self.folder).env_clear();
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(Stdio::null());
+        let is_root = rustix::process::geteuid().is_root();
+        if is_root {
+            command.uid(self.user.0).gid(self.user.1);
+        }
+        command
+    }
+}
+
+fn send(process: u32, signal: Signal) {
+    let id = i32::try_from(process).ok().and_then(Pid::from_raw);
+    // A process that has ended meanwhile needs no signal.
+    let _ = kill_process(id.expect("a process id"), signal);
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.thaw();
+        if let Some(mut server) = self.server.take() {
+            send(server.id(), Signal::QUIT);
+            let _ = server.wait();
+        }
+        // A folder left behind in /tmp fails no test.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
