@@ -10,6 +10,7 @@
 mod admin;
 mod audit;
 mod catalog;
+mod chaos;
 mod command;
 mod credentials;
 mod dashboard;

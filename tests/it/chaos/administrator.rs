@@ -1,0 +1,104 @@
+//! An administrator who insists: asks again until it is known that what was wanted is so.
+
+use std::time::Duration;
+
+use axum::http::Method;
+use rand::RngExt as _;
+use rand::rngs::SmallRng;
+use serde_json::{Value, json};
+
+use super::client::{Client, Places, Sent, request};
+use super::history::Incarnation;
+
+/// Between two attempts.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// After so many the run ends all the same, and what was wanted counts as not known.
+const ATTEMPTS: u32 = 600;
+
+pub(crate) struct Administrator {
+    client: Client,
+    places: Places,
+    key: String,
+    dice: SmallRng,
+}
+
+/// What came of it.
+pub(crate) struct Done {
+    pub(crate) status: u16,
+    pub(crate) body: Value,
+    /// Who did it, where it is known that it was not done before.
+    pub(crate) by: Option<Incarnation>,
+}
+
+impl Administrator {
+    pub(crate) fn new(places: Places, key: &str, dice: SmallRng) -> Self {
+        Self {
+            client: Client::default(),
+            places,
+            key: key.to_owned(),
+            dice,
+        }
+    }
+
+    pub(crate) async fn make(&mut self, path: &str, body: &Value) -> Option<Value> {
+        let done = self.insist(Method::POST, path, body).await?;
+        (done.status == 201).then_some(done.body)
+    }
+
+    /// Makes what a run begins with.
+    pub(crate) async fn must_make(&mut self, path: &str, body: &Value) -> Value {
+        let made = self.make(path, body).await;
+        made.unwrap_or_else(|| panic!("{path} does not take {body}"))
+    }
+
+    pub(crate) async fn put(&mut self, path: &str, body: &Value) -> Option<Done> {
+        let done = self.insist(Method::PUT, path, body).await?;
+        (done.status == 200).then_some(done)
+    }
+
+    /// Deletes what nothing refers to; what is gone by the second attempt was deleted by the first.
+    pub(crate) async fn delete(&mut self, path: &str) -> Option<Done> {
+        let done = self.insist(Method::DELETE, path, &json!(null)).await?;
+        matches!(done.status, 204 | 404).then_some(done)
+    }
+
+    async fn insist(&mut self, method: Method, path: &str, body: &Value) -> Option<Done> {
+        let mut is_first = true;
+        for _ in 0..ATTEMPTS {
+            let Some((to, sent)) = self.try_once(&method, path, body).await else {
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            };
+            match sent {
+                Sent::Not => {}
+                Sent::Answered { status, body, .. } if status < 500 && status != 429 => {
+                    return Some(Done {
+                        status,
+                        body: serde_json::from_str(&body).unwrap_or_default(),
+                        by: is_first.then_some(to),
+                    });
+                }
+                _ => is_first = false,
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        None
+    }
+
+    async fn try_once(
+        &mut self,
+        method: &Method,
+        path: &str,
+        body: &Value,
+    ) -> Option<(Incarnation, Sent)> {
+        let places = self.places.now();
+        let to = *places.get(self.dice.random_range(0..places.len().max(1)))?;
+        let body = match body {
+            Value::Null => String::new(),
+            body => body.to_string(),
+        };
+        let request = request(method.clone(), path, &self.key, body);
+        Some((to.instance, self.client.send(to, request).await))
+    }
+}

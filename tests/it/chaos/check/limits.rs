@@ -1,0 +1,85 @@
+//! What was let through against what the limit allows, over every window of time.
+
+use super::{Promise, Violation};
+use crate::chaos::history::{Answer, Apart, Attempt, History, Limit, Moment, Outcome, Span};
+
+/// Windows that begin at so many requests are looked at, evenly chosen where there are more.
+const WINDOWS: usize = 4_000;
+
+pub(super) fn check(history: &History) -> Vec<Violation> {
+    let applications = history.applications.iter().enumerate();
+    let limited = applications.filter_map(|(place, application)| Some((place, application.limit?)));
+    limited
+        .filter_map(|(place, limit)| {
+            let own = |attempt: &&Attempt| attempt.application == place && was_admitted(attempt);
+            let admitted = history.attempts.iter().filter(own);
+            let admitted: Vec<Span> = admitted.map(|attempt| attempt.span).collect();
+            worst(history, limit, &admitted).map(|excess| {
+                Promise::Limited.broken(format!("application {place} of {limit:?}: {excess}"))
+            })
+        })
+        .collect()
+}
+
+/// Whether a token was taken for sure.
+fn was_admitted(attempt: &Attempt) -> bool {
+    match &attempt.outcome {
+        Outcome::Answered(Answer { status, .. }) => !matches!(status, 401 | 429 | 503),
+        Outcome::NotSent | Outcome::Lost | Outcome::Silence => false,
+    }
+}
+
+/// The window in which most was let through beyond what is allowed.
+fn worst(history: &History, limit: Limit, admitted: &[Span]) -> Option<String> {
+    let mut by_end = admitted.to_vec();
+    by_end.sort_by_key(|span| span.to);
+    let step = admitted.len().div_ceil(WINDOWS).max(1);
+    let mut worst: Option<(f64, String)> = None;
+    for from in admitted.iter().step_by(step).map(|span| span.from) {
+        let mut within = 0.0;
+        for to in by_end
+            .iter()
+            .filter(|span| span.from >= from)
+            .map(|span| span.to)
+        {
+            within += 1.0;
+            let window = Span { from, to };
+            let allowed = allowance(history, limit, window);
+            let excess = within - allowed;
+            if excess > worst.as_ref().map_or(0.0, |(excess, _)| *excess) {
+                let (from, to) = (from.as_secs_f64(), to.as_secs_f64());
+                let told = format!(
+                    "{within} let through from {from:.3} s to {to:.3} s, {allowed:.1} allowed"
+                );
+                worst = Some((excess, told));
+            }
+        }
+    }
+    worst.map(|(_, told)| told)
+}
+
+/// The most that may be let through in a window: a bucket, and what comes back. Where instances
+/// could not count together, losing and finding the place may each give a bucket more, because an
+/// instance knows only what it saw last; and those that took themselves for the only one each give
+/// out all of it.
+fn allowance(history: &History, limit: Limit, window: Span) -> f64 {
+    let (rate, burst) = (f64::from(limit.per_second), f64::from(limit.burst));
+    let instances = f64::from(history.instances.max(1));
+    let mut allowed = 1.0 + burst + rate * seconds(window.from, window.to);
+    for Apart { span, is_uncounted } in &history.apart {
+        if !span.meets(window) {
+            continue;
+        }
+        let shared = seconds(window.from.max(span.from), window.to.min(span.to));
+        allowed += if *is_uncounted {
+            2.0 * burst * instances + rate * shared * (instances - 1.0)
+        } else {
+            2.0 * burst
+        };
+    }
+    allowed
+}
+
+fn seconds(from: Moment, to: Moment) -> f64 {
+    to.saturating_sub(from).as_secs_f64()
+}

@@ -1,0 +1,420 @@
+//! The checker itself: histories made by hand, sound ones and such as break one promise each.
+
+use std::time::Duration;
+
+use super::{Promise, violations};
+use crate::chaos::history::{
+    Answer, Apart, Application, Asked, Attempt, Change, Gave, History, Incarnation, Limit, Outcome,
+    Row, Span, State, Timeline,
+};
+
+const HERE: Incarnation = Incarnation {
+    place: 0,
+    number: 1,
+};
+const THERE: Incarnation = Incarnation {
+    place: 1,
+    number: 1,
+};
+
+fn at(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn span(from: u64, to: u64) -> Span {
+    Span {
+        from: at(from),
+        to: at(to),
+    }
+}
+
+/// Two applications, the second limited, with a key, a policy and an API key each.
+fn history() -> History {
+    let application = |id: &str, limit| Application {
+        id: id.to_owned(),
+        limit,
+    };
+    let limit = Limit {
+        per_second: 10,
+        burst: 5,
+    };
+    let two = |name: &str| vec![Timeline::new(name), Timeline::new(name)];
+    History {
+        applications: vec![
+            application("svc_one", None),
+            application("svc_two", Some(limit)),
+        ],
+        api_keys: two("API key"),
+        policies: two("policy"),
+        keys: two("key"),
+        instances: 2,
+        ..History::default()
+    }
+}
+
+fn answered(status: u16, code: Option<&str>, gave: Gave) -> Outcome {
+    Outcome::Answered(Answer {
+        status,
+        code: code.map(str::to_owned),
+        gave,
+        stray: None,
+    })
+}
+
+fn envelope() -> Outcome {
+    answered(200, None, Gave::Envelope)
+}
+
+fn right() -> Outcome {
+    answered(200, None, Gave::Right)
+}
+
+fn refused(status: u16, code: &str) -> Outcome {
+    answered(status, Some(code), Gave::Nothing)
+}
+
+impl History {
+    /// Adds a request of the first application, with its row.
+    fn with(mut self, span: Span, at: Incarnation, asked: Asked, outcome: Outcome) -> Self {
+        let row = match &outcome {
+            Outcome::Answered(answer) if answer.status != 503 => Some(Row {
+                request_id: format!("n{}", self.attempts.len()),
+                application: Some("svc_one".to_owned()),
+                operation: Some(asked.operation().to_owned()),
+                status: answer.status,
+            }),
+            _ => None,
+        };
+        self.rows.extend(row);
+        self.without_row(span, at, asked, outcome)
+    }
+
+    fn without_row(mut self, span: Span, at: Incarnation, asked: Asked, outcome: Outcome) -> Self {
+        self.attempts.push(Attempt {
+            nonce: format!("n{}", self.attempts.len()),
+            at,
+            span,
+            application: 0,
+            api_key: 0,
+            asked,
+            outcome,
+        });
+        self
+    }
+
+    #[track_caller]
+    fn is_sound(&self) {
+        let found = violations(self);
+        assert!(found.is_empty(), "{found:#?}");
+    }
+
+    #[track_caller]
+    fn breaks(&self, promise: Promise) {
+        let found: Vec<_> = violations(self).iter().map(|it| it.promise).collect();
+        assert_eq!(found, [promise]);
+    }
+}
+
+const PROTECT: Asked = Asked::Protect { policy: 0 };
+const UNPROTECT: Asked = Asked::Unprotect { policy: 0 };
+const ENCRYPT: Asked = Asked::Encrypt { key: 0 };
+
+#[test]
+fn what_is_answered_and_recorded_is_sound() {
+    history()
+        .with(span(0, 10), HERE, PROTECT, envelope())
+        .with(span(0, 10), HERE, UNPROTECT, right())
+        .with(span(0, 10), HERE, ENCRYPT, right())
+        .with(span(0, 10), THERE, Asked::Hash, right())
+        .is_sound();
+}
+
+#[test]
+fn a_success_without_a_row_is_caught() {
+    for (asked, outcome) in [(PROTECT, envelope()), (UNPROTECT, right())] {
+        history()
+            .without_row(span(0, 10), HERE, asked, outcome)
+            .breaks(Promise::Audited);
+    }
+}
+
+#[test]
+fn a_refusal_without_a_row_is_caught() {
+    let foreign = Asked::ForeignKey { key: 1 };
+    history()
+        .without_row(span(0, 10), HERE, foreign, refused(404, "KEY_NOT_FOUND"))
+        .breaks(Promise::Audited);
+}
+
+#[test]
+fn a_row_that_tells_something_else_is_caught() {
+    type Falsify = fn(&mut Row);
+    let falsify: [Falsify; 3] = [
+        |row| row.status = 500,
+        |row| row.application = Some("svc_two".to_owned()),
+        |row| row.operation = Some("hash".to_owned()),
+    ];
+    for falsify in falsify {
+        let mut history = history().with(span(0, 10), HERE, PROTECT, envelope());
+        falsify(&mut history.rows[0]);
+        history.breaks(Promise::Audited);
+    }
+}
+
+#[test]
+fn a_second_row_is_caught_whatever_was_answered() {
+    for outcome in [
+        envelope(),
+        Outcome::Lost,
+        refused(503, "SERVICE_UNAVAILABLE"),
+    ] {
+        let mut history = history().without_row(span(0, 10), HERE, PROTECT, outcome);
+        let row = Row {
+            request_id: "n0".to_owned(),
+            application: Some("svc_one".to_owned()),
+            operation: Some("encrypt".to_owned()),
+            status: 200,
+        };
+        history.rows = vec![row.clone(), row];
+        history.breaks(Promise::AuditedOnce);
+    }
+}
+
+#[test]
+fn one_row_of_a_request_whose_end_is_not_known_is_sound() {
+    let row = Row {
+        request_id: "n0".to_owned(),
+        application: Some("svc_one".to_owned()),
+        operation: Some("encrypt".to_owned()),
+        status: 200,
+    };
+    for outcome in [Outcome::Lost, refused(503, "SERVICE_UNAVAILABLE")] {
+        let mut history = history().without_row(span(0, 10), HERE, PROTECT, outcome);
+        history.is_sound();
+        history.rows.push(row.clone());
+        history.is_sound();
+    }
+}
+
+#[test]
+fn a_row_of_nobodys_request_is_caught() {
+    let mut invented = history().with(span(0, 10), HERE, PROTECT, envelope());
+    invented.rows.push(Row {
+        request_id: "never-sent".to_owned(),
+        ..invented.rows[0].clone()
+    });
+    invented.breaks(Promise::NothingInvented);
+    let mut unsent = history().without_row(span(0, 10), HERE, PROTECT, Outcome::NotSent);
+    unsent.is_sound();
+    unsent.rows = invented.rows;
+    unsent.rows.truncate(1);
+    unsent.breaks(Promise::NothingInvented);
+}
+
+/// A change that the first instance made between 1.0 and 1.1 seconds.
+fn change(to: State) -> Change {
+    Change {
+        to,
+        began: at(1_000),
+        done: Some(at(1_100)),
+        by: Some(HERE),
+    }
+}
+
+#[test]
+fn a_success_after_a_revocation_is_caught_at_once_where_it_was_made_and_elsewhere_in_a_second() {
+    let revoked = || {
+        let mut history = history();
+        history.api_keys[0].changes.push(change(State::Refusing));
+        history
+    };
+    let protect =
+        |from, instance| revoked().with(span(from, from + 5), instance, PROTECT, envelope());
+    protect(1_050, HERE).is_sound();
+    protect(1_101, HERE).breaks(Promise::ChangesHold);
+    protect(2_050, THERE).is_sound();
+    protect(2_101, THERE).breaks(Promise::ChangesHold);
+    // The same place, but another process.
+    let anew = Incarnation { number: 2, ..HERE };
+    protect(2_050, anew).is_sound();
+    // Where it is not known who made it, or whether it was made at all.
+    let mut unknown = protect(2_050, HERE);
+    unknown.api_keys[0].changes[0].by = None;
+    unknown.is_sound();
+    unknown.api_keys[0].changes[0].done = None;
+    unknown.is_sound();
+}
+
+#[test]
+fn a_good_key_that_is_refused_is_caught() {
+    let refused = |from| {
+        let mut history = history().without_row(
+            span(from, from + 5),
+            HERE,
+            PROTECT,
+            refused(401, "AUTHENTICATION_FAILED"),
+        );
+        history.api_keys[0].changes.push(change(State::Refusing));
+        history
+    };
+    refused(900).breaks(Promise::ChangesHold);
+    refused(1_050).is_sound();
+    refused(5_000).is_sound();
+}
+
+#[test]
+fn an_answer_that_no_state_of_its_policy_explains_is_caught() {
+    let outcomes = [
+        (State::Active, envelope()),
+        (State::Refusing, refused(403, "POLICY_NOT_ACTIVE")),
+        (
+            State::PassingThrough,
+            answered(200, None, Gave::PassedThrough),
+        ),
+        (State::Dropping, answered(200, None, Gave::Dropped)),
+        (State::Gone, refused(404, "POLICY_NOT_FOUND")),
+    ];
+    for (state, _) in &outcomes {
+        for (fitting, outcome) in &outcomes {
+            let mut history = history().with(span(2_200, 2_210), THERE, PROTECT, outcome.clone());
+            history.policies[0].changes.push(change(*state));
+            if state == fitting {
+                history.is_sound();
+            } else {
+                history.breaks(Promise::ChangesHold);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_that_works_though_it_is_disabled_is_caught() {
+    let disabled = |asked, outcome| {
+        let mut history = history().with(span(2_200, 2_210), THERE, asked, outcome);
+        history.keys[0].changes.push(change(State::Refusing));
+        history
+    };
+    for asked in [
+        ENCRYPT,
+        Asked::Decrypt { key: 0 },
+        Asked::Sign { key: 0 },
+        Asked::Verify { key: 0 },
+    ] {
+        disabled(asked, right()).breaks(Promise::ChangesHold);
+        disabled(asked, refused(403, "OPERATION_NOT_ALLOWED")).is_sound();
+    }
+}
+
+#[test]
+fn the_use_of_what_is_anothers_is_caught() {
+    let policy = Asked::ForeignPolicy { policy: 1 };
+    let key = Asked::ForeignKey { key: 1 };
+    for (asked, outcome) in [(policy, envelope()), (key, right())] {
+        history()
+            .with(span(0, 10), HERE, asked, outcome)
+            .breaks(Promise::KeptApart);
+    }
+    history()
+        .with(
+            span(0, 10),
+            HERE,
+            policy,
+            refused(403, "OPERATION_NOT_ALLOWED"),
+        )
+        .with(span(0, 10), HERE, key, refused(404, "KEY_NOT_FOUND"))
+        .is_sound();
+}
+
+#[test]
+fn another_plaintext_than_the_one_protected_is_caught() {
+    let wrong = answered(200, None, Gave::Wrong("another plaintext".to_owned()));
+    history()
+        .with(span(0, 10), HERE, UNPROTECT, wrong)
+        .breaks(Promise::Faithful);
+    let mut stray = history().with(span(0, 10), HERE, UNPROTECT, right());
+    let Outcome::Answered(answer) = &mut stray.attempts[0].outcome else {
+        unreachable!("it was answered");
+    };
+    answer.stray = Some("the name of another request".to_owned());
+    stray.breaks(Promise::Faithful);
+}
+
+#[test]
+fn an_error_of_crypto_is_explained_by_the_token_alone() {
+    let failed = || {
+        history().with(
+            span(500, 510),
+            HERE,
+            UNPROTECT,
+            refused(500, "INTERNAL_ERROR"),
+        )
+    };
+    failed().breaks(Promise::ChangesHold);
+    let mut explained = failed();
+    explained.token_faults.push(span(400, 505));
+    explained.is_sound();
+    explained.attempts[0].asked = PROTECT;
+    explained.rows[0].operation = Some("encrypt".to_owned());
+    explained.breaks(Promise::ChangesHold);
+}
+
+#[test]
+fn silence_is_caught() {
+    history()
+        .without_row(span(0, 30_000), HERE, PROTECT, Outcome::Silence)
+        .breaks(Promise::Answered);
+}
+
+/// So many requests of the limited application, one a millisecond.
+fn burst_of(count: u64) -> History {
+    let mut history = history();
+    for number in 0..count {
+        history = history.with(span(number, number + 1), HERE, PROTECT, envelope());
+        let attempt = history.attempts.last_mut().expect("it was added");
+        (attempt.application, attempt.api_key) = (1, 1);
+        let row = history.rows.last_mut().expect("it has one");
+        row.application = Some("svc_two".to_owned());
+    }
+    history
+}
+
+#[test]
+fn more_than_the_limit_is_caught() {
+    burst_of(6).is_sound();
+    burst_of(7).breaks(Promise::Limited);
+    // What was refused, or perhaps not admitted, does not count.
+    let mut refusals = burst_of(6).with(
+        span(7, 8),
+        THERE,
+        PROTECT,
+        refused(503, "SERVICE_UNAVAILABLE"),
+    );
+    refusals.attempts[6].application = 1;
+    refusals.is_sound();
+}
+
+#[test]
+fn apart_more_is_let_through_but_never_without_a_limit() {
+    let apart = |count, is_uncounted| {
+        let mut history = burst_of(count);
+        let span = span(0, 1_000);
+        history.apart.push(Apart { span, is_uncounted });
+        history
+    };
+    apart(16, false).is_sound();
+    apart(17, false).breaks(Promise::Limited);
+    apart(26, true).is_sound();
+    apart(27, true).breaks(Promise::Limited);
+}
+
+#[test]
+fn a_refusal_below_the_limit_is_caught() {
+    history()
+        .with(
+            span(0, 10),
+            HERE,
+            PROTECT,
+            refused(429, "RATE_LIMIT_EXCEEDED"),
+        )
+        .breaks(Promise::Limited);
+}

@@ -1,0 +1,139 @@
+//! A client that never sends a request twice and always knows what became of it, as far as anybody
+//! can.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::http::{Method, Request};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::history::Incarnation;
+
+/// The service answers in half of this, whatever fails; a machine under load takes its time.
+const PATIENCE: Duration = Duration::from_secs(25);
+
+/// Where instances are to be found. Clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct Places(Arc<Mutex<Vec<Option<Place>>>>);
+
+/// An instance that takes requests.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) address: SocketAddr,
+    pub(crate) instance: Incarnation,
+}
+
+impl Places {
+    /// From now on this instance is to be found, or none, at this place.
+    pub(crate) fn set(&self, place: usize, now: Option<Place>) {
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if places.len() <= place {
+            places.resize(place + 1, None);
+        }
+        places[place] = now;
+    }
+
+    /// Those that are to be found now.
+    pub(crate) fn now(&self) -> Vec<Place> {
+        let places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        places.iter().flatten().copied().collect()
+    }
+}
+
+/// What became of a request.
+pub(crate) enum Sent {
+    Not,
+    Lost,
+    Silence,
+    Answered {
+        status: u16,
+        request_id: Option<String>,
+        body: String,
+    },
+}
+
+/// Keeps one connection to each place.
+#[derive(Default)]
+pub(crate) struct Client(HashMap<usize, Line>);
+
+struct Line {
+    instance: Incarnation,
+    sender: http1::SendRequest<Body>,
+}
+
+/// A request in the making.
+pub(crate) fn request(method: Method, path: &str, key: &str, body: String) -> Request<Body> {
+    Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", "chaos")
+        .header("authorization", format!("Bearer {key}"))
+        .header("content-type", "application/json")
+        .body(Body::from(body))
+        .expect("a request")
+}
+
+impl Client {
+    pub(crate) async fn send(&mut self, to: Place, request: Request<Body>) -> Sent {
+        let Some(mut line) = self.line(to).await else {
+            return Sent::Not;
+        };
+        match timeout(PATIENCE, exchange(&mut line.sender, request)).await {
+            Err(_) => Sent::Silence,
+            Ok(sent) => {
+                if !line.sender.is_closed() {
+                    self.0.insert(to.instance.place, line);
+                }
+                sent
+            }
+        }
+    }
+
+    /// Closes every connection.
+    pub(crate) fn hang_up(&mut self) {
+        self.0.clear();
+    }
+
+    /// The connection that is kept, if it can still be used, else a new one.
+    async fn line(&mut self, to: Place) -> Option<Line> {
+        if let Some(mut line) = self.0.remove(&to.instance.place)
+            && line.instance == to.instance
+            && line.sender.ready().await.is_ok()
+        {
+            return Some(line);
+        }
+        let connecting = timeout(PATIENCE, TcpStream::connect(to.address)).await;
+        let stream = connecting.ok()?.ok()?;
+        stream.set_nodelay(true).ok()?;
+        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
+        // How it ends shows in what is sent over it.
+        tokio::spawn(async move { drop(connection.await) });
+        let instance = to.instance;
+        Some(Line { instance, sender })
+    }
+}
+
+async fn exchange(sender: &mut http1::SendRequest<Body>, request: Request<Body>) -> Sent {
+    let answer = match sender.try_send_request(request).await {
+        Ok(answer) => answer,
+        // Given back: nothing of it has left.
+        Err(error) if error.message().is_some() => return Sent::Not,
+        Err(_) => return Sent::Lost,
+    };
+    let (parts, body) = answer.into_parts();
+    let Ok(body) = to_bytes(Body::new(body), usize::MAX).await else {
+        return Sent::Lost;
+    };
+    let header = parts.headers.get("x-request-id");
+    Sent::Answered {
+        status: parts.status.as_u16(),
+        request_id: header.and_then(|id| Some(id.to_str().ok()?.to_owned())),
+        body: String::from_utf8_lossy(&body).into_owned(),
+    }
+}

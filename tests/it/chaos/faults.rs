@@ -1,0 +1,340 @@
+//! Faults as they are done, and changes as they are made, each part by itself in the order of a plan.
+//! None begins after the time of the run is over.
+
+use std::time::Duration;
+
+use faulty_token::{Control, Fault, Rule};
+use rustix::process::Signal;
+use sqlx::ConnectOptions as _;
+use tokio::time::sleep;
+
+use super::administrator::Administrator;
+use super::cast::{Cast, PolicyRole, envelope_key};
+use super::chronicle::{Chronicle, Of};
+use super::history::{Moment, Span, State};
+use super::instances::Instances;
+use super::plan::{Demand, InstanceFault, PostgresFault, Step, TokenFault, ValkeyFault};
+use crate::support::{Cluster, Valkey};
+
+/// How late everything comes through, in each direction, where Postgres is slow.
+const LATE: Duration = Duration::from_millis(60);
+
+/// How long a call takes where the token is slow.
+const SLOW: Duration = Duration::from_millis(150);
+
+/// Between two cuts of the connections for notices.
+const CUTS: Duration = Duration::from_millis(30);
+
+/// How long a revoked API key is asked with still.
+const LINGERS: Duration = Duration::from_millis(1_500);
+
+/// PKCS#11's codes of a broken device, and of a token that is not there.
+const DEVICE_ERROR: u64 = 0x30;
+const TOKEN_NOT_PRESENT: u64 = 0xe0;
+
+pub(crate) async fn on_postgres(
+    cluster: &mut Cluster,
+    chronicle: &Chronicle,
+    steps: &[Step<PostgresFault>],
+    until: Moment,
+) {
+    for step in steps {
+        sleep(step.after).await;
+        let began = chronicle.now();
+        if began > until {
+            return;
+        }
+        match step.what {
+            PostgresFault::Frozen => {
+                cluster.freeze();
+                sleep(step.lasts).await;
+                cluster.thaw();
+            }
+            PostgresFault::Stopped => {
+                cluster.stop().await;
+                sleep(step.lasts).await;
+                cluster.start_again().await;
+            }
+            PostgresFault::Crashed => {
+                cluster.crash().await;
+                sleep(step.lasts).await;
+                cluster.start_again().await;
+            }
+            PostgresFault::CutOff => {
+                cluster.proxy.hang_up();
+                sleep(step.lasts).await;
+                cluster.proxy.speak_again();
+            }
+            PostgresFault::Silent => {
+                cluster.proxy.fall_silent();
+                sleep(step.lasts).await;
+                cluster.proxy.speak_again();
+            }
+            PostgresFault::Slow => {
+                cluster.proxy.slow_down(LATE);
+                sleep(step.lasts).await;
+                cluster.proxy.slow_down(Duration::ZERO);
+            }
+            PostgresFault::NoticesCut => cut_notices(cluster, step.lasts).await,
+        }
+        chronicle.event(began, format!("Postgres {:?}", step.what));
+        let span = chronicle.since(began);
+        chronicle.pages().unsettled.push(span);
+    }
+}
+
+async fn cut_notices(cluster: &Cluster, lasts: Duration) {
+    let cutting = async {
+        let connected = cluster.past_proxy().connect().await;
+        let mut connection = connected.expect("a connection past the proxy");
+        let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                    WHERE application_name = $1";
+        loop {
+            let cut = sqlx::query(cut).bind(sealward::catalog::LISTENER);
+            cut.execute(&mut connection).await.expect("cut them");
+            sleep(CUTS).await;
+        }
+    };
+    // It goes on until the time is over.
+    let _: Result<(), _> = tokio::time::timeout(lasts, cutting).await;
+}
+
+pub(crate) async fn on_valkey(
+    valkey: &Valkey,
+    chronicle: &Chronicle,
+    steps: &[Step<ValkeyFault>],
+    until: Moment,
+) {
+    for step in steps {
+        sleep(step.after).await;
+        let began = chronicle.now();
+        if began > until {
+            return;
+        }
+        match step.what {
+            ValkeyFault::CutOff => valkey.proxy.hang_up(),
+            ValkeyFault::Silent => valkey.proxy.fall_silent(),
+        }
+        sleep(step.lasts).await;
+        valkey.proxy.speak_again();
+        chronicle.event(began, format!("Valkey {:?}", step.what));
+        let span = chronicle.since(began);
+        chronicle.pages().uncounting.push(span);
+    }
+}
+
+pub(crate) async fn on_token(
+    token: &Control,
+    chronicle: &Chronicle,
+    steps: &[Step<TokenFault>],
+    until: Moment,
+) {
+    for step in steps {
+        sleep(step.after).await;
+        let began = chronicle.now();
+        if began > until {
+            return;
+        }
+        token.rules(&rules(step.what));
+        sleep(step.lasts).await;
+        token.rules(&[]);
+        chronicle.event(began, format!("token {:?}", step.what));
+        let span = chronicle.since(began);
+        chronicle.pages().history.token_faults.push(span);
+    }
+}
+
+fn rules(fault: TokenFault) -> Vec<Rule> {
+    let all = |functions: &[&str], fault: Fault| {
+        let rules = functions.iter().map(|function| fault.on(function));
+        rules.collect()
+    };
+    let work = ["C_Decrypt", "C_Sign", "C_Encrypt", "C_DeriveKey"];
+    match fault {
+        TokenFault::Failing => all(&work, Fault::Return(DEVICE_ERROR)),
+        TokenFault::Slow => all(&work, Fault::Delay(SLOW)),
+        TokenFault::Hanging => all(&work, Fault::Hang),
+        TokenFault::Away => {
+            let doors = ["C_GetTokenInfo", "C_OpenSession", "C_GetSessionInfo"];
+            let begins = [
+                "C_DecryptInit",
+                "C_SignInit",
+                "C_EncryptInit",
+                "C_DeriveKey",
+            ];
+            all(
+                &[doors.as_slice(), &begins].concat(),
+                Fault::Return(TOKEN_NOT_PRESENT),
+            )
+        }
+        TokenFault::SessionsDropped => vec![Fault::DropSessions.on("C_DecryptInit").calls(2..=2)],
+        TokenFault::LoginDropped => vec![Fault::DropLogin.on("C_DecryptInit").calls(2..=2)],
+    }
+}
+
+pub(crate) async fn on_instances(
+    instances: &mut Instances<'_>,
+    chronicle: &Chronicle,
+    steps: &[Step<InstanceFault>],
+    until: Moment,
+) {
+    for step in steps {
+        instances.watch(step.after).await;
+        let began = chronicle.now();
+        if began > until {
+            return;
+        }
+        match step.what {
+            InstanceFault::Killed(place) => {
+                instances.kill(place);
+                instances.watch(step.lasts).await;
+                instances.raise(place).await;
+            }
+            InstanceFault::Ended(place) => {
+                instances.end(place).await;
+                instances.watch(step.lasts).await;
+                instances.raise(place).await;
+            }
+            InstanceFault::Replaced => {
+                for place in 0..instances.number() {
+                    instances.end(place).await;
+                    instances.raise(place).await;
+                }
+            }
+            InstanceFault::Frozen(place) => {
+                instances.signal(place, Signal::STOP);
+                sleep(step.lasts).await;
+                instances.signal(place, Signal::CONT);
+            }
+        }
+        chronicle.event(began, format!("instance {:?}", step.what));
+        let span = chronicle.since(began);
+        chronicle.pages().unsettled.push(span);
+    }
+}
+
+/// Makes changes. Who asks with a revoked API key goes on doing so for a while.
+pub(crate) async fn by_administrator(
+    admin: &mut Administrator,
+    cast: &Cast,
+    chronicle: &Chronicle,
+    steps: &[Step<Demand>],
+    until: Moment,
+) {
+    for step in steps {
+        sleep(step.after).await;
+        let began = chronicle.now();
+        if began > until {
+            return;
+        }
+        match step.what {
+            Demand::RevokeApiKey(which) => revoke(admin, cast, chronicle, which).await,
+            Demand::TurnPolicy(which) => turn_policy(admin, cast, chronicle, which).await,
+            Demand::ReplacePolicy => replace_policy(admin, cast, chronicle).await,
+            Demand::TurnKey(which) => turn_key(admin, cast, chronicle, which).await,
+            Demand::NewEnvelopeKey(which) => {
+                let (service, algorithm, _) = cast.roles().destinations[which % 2].clone();
+                admin
+                    .make("/admin/keys", &envelope_key(&service, algorithm))
+                    .await;
+            }
+        }
+        chronicle.event(began, format!("change {:?}", step.what));
+    }
+}
+
+async fn revoke(admin: &mut Administrator, cast: &Cast, chronicle: &Chronicle, number: usize) {
+    let (which, id, application) = {
+        let roles = cast.roles();
+        let used = roles.api_keys.iter().enumerate();
+        let used: Vec<_> = used.filter(|(_, key)| key.used_until.is_none()).collect();
+        let (which, key) = used[number % used.len()];
+        (which, key.id.clone(), key.application)
+    };
+    let change = chronicle.changing(Of::ApiKey(which), State::Refusing);
+    if let Some(done) = admin.delete(&format!("/admin/api-keys/{id}")).await {
+        chronicle.changed(Of::ApiKey(which), change, done.by);
+    }
+    cast.roles().api_keys[which].used_until = Some(chronicle.now() + LINGERS);
+    cast.new_api_key(admin, chronicle, application).await;
+}
+
+async fn turn_policy(admin: &mut Administrator, cast: &Cast, chronicle: &Chronicle, number: usize) {
+    let found = {
+        let roles = cast.roles();
+        let all = roles.policies.iter().enumerate();
+        let turned: Vec<_> = all
+            .filter(|(_, policy)| policy.role == PolicyRole::Turned)
+            .collect();
+        let (which, policy) = turned[number % turned.len()];
+        (which, policy.id.clone())
+    };
+    let (which, id) = found;
+    let wishes = [
+        (State::Active, "active", "error"),
+        (State::Refusing, "inactive", "error"),
+        (State::PassingThrough, "inactive", "passthrough"),
+        (State::Dropping, "inactive", "drop"),
+    ];
+    let (state, status, mode) = wishes[number / 7 % wishes.len()];
+    let body = serde_json::json!({ "status": status, "failureMode": mode });
+    let change = chronicle.changing(Of::Policy(which), state);
+    if let Some(done) = admin.put(&format!("/admin/policies/{id}"), &body).await {
+        chronicle.changed(Of::Policy(which), change, done.by);
+    }
+}
+
+async fn replace_policy(admin: &mut Administrator, cast: &Cast, chronicle: &Chronicle) {
+    let found = {
+        let roles = cast.roles();
+        let mut all = roles.policies.iter().enumerate();
+        let old = all.find(|(_, policy)| policy.role == PolicyRole::Replaced);
+        old.map(|(which, policy)| (which, policy.id.clone(), policy.destination))
+    };
+    // Where none could be made in place of the last one.
+    let Some((which, id, destination)) = found else {
+        return cast
+            .new_policy(admin, chronicle, 0, PolicyRole::Replaced)
+            .await;
+    };
+    let change = chronicle.changing(Of::Policy(which), State::Gone);
+    if let Some(done) = admin.delete(&format!("/admin/policies/{id}")).await {
+        chronicle.changed(Of::Policy(which), change, done.by);
+    }
+    cast.roles().policies[which].role = PolicyRole::Past;
+    cast.new_policy(admin, chronicle, destination, PolicyRole::Replaced)
+        .await;
+}
+
+async fn turn_key(admin: &mut Administrator, cast: &Cast, chronicle: &Chronicle, number: usize) {
+    let (which, id) = {
+        let roles = cast.roles();
+        let all = roles.keys.iter().enumerate();
+        let turned: Vec<_> = all.filter(|(_, key)| key.is_turned).collect();
+        let (which, key) = turned[number % turned.len()];
+        (which, key.id.clone())
+    };
+    let now = chronicle.pages().history.keys[which]
+        .changes
+        .last()
+        .map(|change| change.to);
+    let (state, status) = match now {
+        Some(State::Refusing) => (State::Active, "active"),
+        _ => (State::Refusing, "disabled"),
+    };
+    let body = serde_json::json!({ "status": status });
+    let change = chronicle.changing(Of::Key(which), state);
+    if let Some(done) = admin.put(&format!("/admin/keys/{id}"), &body).await {
+        chronicle.changed(Of::Key(which), change, done.by);
+    }
+}
+
+/// Whether two spans are so close that one may have to do with the other.
+pub(crate) fn is_close(one: Span, other: Span) -> bool {
+    const CLOSE: Duration = Duration::from_secs(3);
+    let widened = Span {
+        from: one.from.saturating_sub(CLOSE),
+        to: one.to + CLOSE,
+    };
+    widened.meets(other)
+}

@@ -1,0 +1,250 @@
+//! What is to go wrong, and when. A seed decides all of it, so that a run can be had again.
+
+use std::fmt;
+use std::time::Duration;
+
+use rand::rngs::SmallRng;
+use rand::{RngExt as _, SeedableRng as _};
+
+/// The order of faults: what happens to one part of what there is comes one after the other, what
+/// happens to different parts at any time.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) seed: u64,
+    pub(crate) postgres: Vec<Step<PostgresFault>>,
+    pub(crate) valkey: Vec<Step<ValkeyFault>>,
+    pub(crate) token: Vec<Step<TokenFault>>,
+    pub(crate) instances: Vec<Step<InstanceFault>>,
+    pub(crate) changes: Vec<Step<Demand>>,
+}
+
+/// After so long, this for so long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step<F> {
+    pub(crate) after: Duration,
+    pub(crate) what: F,
+    pub(crate) lasts: Duration,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PostgresFault {
+    /// Its processes stand still.
+    Frozen,
+    /// Ended in order, and started again afterwards.
+    Stopped,
+    /// Ended without any care, and started again afterwards.
+    Crashed,
+    /// Every connection is cut, and new ones fail.
+    CutOff,
+    /// Connections stand, and nothing comes through.
+    Silent,
+    /// Everything comes through late.
+    Slow,
+    /// The connections on which instances hear of changes are cut again and again.
+    NoticesCut,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ValkeyFault {
+    CutOff,
+    Silent,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TokenFault {
+    /// Decrypting and signing fail, as those of a broken device do.
+    Failing,
+    /// The token is not there.
+    Away,
+    /// Each call takes its time.
+    Slow,
+    /// Calls do not come back while this lasts.
+    Hanging,
+    /// It closes all its sessions once.
+    SessionsDropped,
+    /// It forgets the login once.
+    LoginDropped,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum InstanceFault {
+    /// Ended as by a power cut, and started again.
+    Killed(usize),
+    /// Told to end, and started again.
+    Ended(usize),
+    /// All are told to end and started again, one after the other.
+    Replaced,
+    /// Stands still, and goes on with what it believed before.
+    Frozen(usize),
+}
+
+/// What an administrator does. Numbers choose among what there is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Demand {
+    RevokeApiKey(usize),
+    TurnPolicy(usize),
+    ReplacePolicy,
+    TurnKey(usize),
+    NewEnvelopeKey(usize),
+}
+
+impl Plan {
+    /// For so many instances, within so long.
+    pub(crate) fn of(seed: u64, length: Duration, instances: usize) -> Self {
+        let mut part = 0;
+        let pauses = Pauses::within(length);
+        let mut dice = || {
+            part += 1;
+            SmallRng::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ part)
+        };
+        Self {
+            seed,
+            postgres: steps(
+                dice(),
+                length,
+                pauses.of(1_500.0..5_000.0),
+                200..2_500,
+                |dice| {
+                    use PostgresFault::*;
+                    let all = [Frozen, Stopped, Crashed, CutOff, Silent, Slow, NoticesCut];
+                    all[dice.random_range(0..all.len())]
+                },
+            ),
+            valkey: steps(
+                dice(),
+                length,
+                pauses.of(3_000.0..8_000.0),
+                500..4_000,
+                |dice| {
+                    use ValkeyFault::*;
+                    [CutOff, Silent][dice.random_range(0..2)]
+                },
+            ),
+            token: steps(
+                dice(),
+                length,
+                pauses.of(2_000.0..6_000.0),
+                200..2_500,
+                |dice| {
+                    use TokenFault::*;
+                    let all = [Failing, Away, Slow, Hanging, SessionsDropped, LoginDropped];
+                    all[dice.random_range(0..all.len())]
+                },
+            ),
+            instances: steps(
+                dice(),
+                length,
+                pauses.of(2_000.0..7_000.0),
+                200..2_000,
+                |dice| {
+                    use InstanceFault::*;
+                    let place = dice.random_range(0..instances);
+                    let all = [Killed(place), Ended(place), Replaced, Frozen(place)];
+                    all[dice.random_range(0..all.len())]
+                },
+            ),
+            changes: steps(dice(), length, 200..1_200, 0..1, |dice| {
+                use Demand::*;
+                let which = dice.random_range(0..1_000);
+                match dice.random_range(0..10) {
+                    0..4 => RevokeApiKey(which),
+                    4..7 => TurnPolicy(which),
+                    7 => TurnKey(which),
+                    8 => ReplacePolicy,
+                    _ => NewEnvelopeKey(which),
+                }
+            }),
+        }
+    }
+}
+
+/// How much of its usual length each pause has: a short run is a dense one.
+struct Pauses(f64);
+
+impl Pauses {
+    fn within(length: Duration) -> Self {
+        Self((length.as_secs_f64() / 40.0).clamp(0.3, 1.0))
+    }
+
+    /// In milliseconds.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "some thousand milliseconds"
+    )]
+    fn of(&self, usual: std::ops::Range<f64>) -> std::ops::Range<u64> {
+        (usual.start * self.0) as u64..(usual.end * self.0) as u64
+    }
+}
+
+/// Steps until the time is over, with pauses and durations in milliseconds.
+fn steps<F>(
+    mut dice: SmallRng,
+    length: Duration,
+    pauses: std::ops::Range<u64>,
+    lengths: std::ops::Range<u64>,
+    mut choose: impl FnMut(&mut SmallRng) -> F,
+) -> Vec<Step<F>> {
+    let mut steps = Vec::new();
+    let mut passed = Duration::ZERO;
+    loop {
+        let step = Step {
+            after: Duration::from_millis(dice.random_range(pauses.clone())),
+            what: choose(&mut dice),
+            lasts: Duration::from_millis(dice.random_range(lengths.clone())),
+        };
+        passed += step.after + step.lasts;
+        if passed > length {
+            return steps;
+        }
+        steps.push(step);
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "seed {}", self.seed)?;
+        row(f, "Postgres", &self.postgres)?;
+        row(f, "Valkey", &self.valkey)?;
+        row(f, "token", &self.token)?;
+        row(f, "instances", &self.instances)?;
+        row(f, "changes", &self.changes)
+    }
+}
+
+fn row<F: fmt::Debug>(f: &mut fmt::Formatter<'_>, name: &str, steps: &[Step<F>]) -> fmt::Result {
+    write!(f, "  {name}:")?;
+    for step in steps {
+        write!(f, " +{:.1} {:?}", step.after.as_secs_f64(), step.what)?;
+        if step.lasts > Duration::from_millis(1) {
+            write!(f, " for {:.1}", step.lasts.as_secs_f64())?;
+        }
+        write!(f, ";")?;
+    }
+    writeln!(f)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_decides_everything() {
+        let plan = |seed| Plan::of(seed, Duration::from_secs(60), 3).to_string();
+        assert_eq!(plan(7), plan(7));
+        assert_ne!(plan(7), plan(8));
+    }
+
+    #[test]
+    fn every_kind_of_fault_comes() {
+        let all: String = (0..20)
+            .map(|seed| Plan::of(seed, Duration::from_secs(60), 3).to_string())
+            .collect();
+        let kinds = "Frozen Stopped Crashed CutOff Silent Slow NoticesCut Failing Away Hanging \
+                     SessionsDropped LoginDropped Killed(2) Ended(0) Replaced Frozen(1) \
+                     RevokeApiKey TurnPolicy ReplacePolicy TurnKey NewEnvelopeKey";
+        for kind in kinds.split(' ') {
+            assert!(all.contains(kind), "{kind}");
+        }
+    }
+}

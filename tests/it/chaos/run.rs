@@ -1,0 +1,278 @@
+//! A run: everything put up, load and faults at the same time, quiet at the end, and the checker.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rand::rngs::SmallRng;
+use rand::{RngExt as _, SeedableRng as _};
+use serde_json::Value;
+use sqlx::ConnectOptions as _;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+
+use super::administrator::Administrator;
+use super::cast::Cast;
+use super::check::{Promise, Violation, violations};
+use super::chronicle::{Chronicle, Pages};
+use super::client::Places;
+use super::faults;
+use super::history::{Apart, Outcome, Row, Span, State};
+use super::instances::Instances;
+use super::plan::Plan;
+use super::worker::Worker;
+use crate::process::Site;
+use crate::support::{Cluster, Valkey};
+
+/// How long the service may take to be all right again after the last fault.
+const RECOVERY: Duration = Duration::from_secs(45);
+
+/// An instance has found the place where all count by then.
+const COUNTING_AGAIN: Duration = Duration::from_secs(5);
+
+/// How many complaints are kept.
+const COMPLAINTS: usize = 15;
+
+/// The applications that may ask as often as they like, and the one that may not.
+pub(crate) const FREE: [usize; 3] = [0, 1, 2];
+const LIMITED: [usize; 1] = [3];
+
+/// How a run is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    pub(crate) faults: Duration,
+    pub(crate) instances: usize,
+    pub(crate) workers: usize,
+}
+
+/// What came of a run.
+pub(crate) struct Outcomes {
+    pub(crate) figures: String,
+    pub(crate) events: String,
+    pub(crate) violations: Vec<Violation>,
+    /// What the instances complained of, most often first.
+    pub(crate) complaints: Vec<String>,
+}
+
+/// A run in the order that this seed decides.
+pub(crate) async fn run(plan: &Plan, size: Size) -> Outcomes {
+    let mut cluster = Cluster::start().await;
+    let valkey = Valkey::start().await;
+    let site = Site::with_faults_over(cluster.through_proxy(), &valkey.section());
+    let chronicle = Chronicle::begin();
+    let places = Places::default();
+    let mut instances = Instances::start(&site, &places, &chronicle, size.instances).await;
+    let mut dice = SmallRng::seed_from_u64(plan.seed);
+    let mut new_dice = || SmallRng::seed_from_u64(dice.random());
+    let mut admin = Administrator::new(places.clone(), site.admin_key(), new_dice());
+    let cast = Cast::assemble(&mut admin, &chronicle).await;
+
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut load = JoinSet::new();
+    for number in 0..size.workers + 2 {
+        // Two ask for the one with a limit, more often than that allows.
+        let (whom, pause) = match number {
+            0 | 1 => (LIMITED.as_slice(), 30),
+            _ => (FREE.as_slice(), 40),
+        };
+        let name = format!("chaos-{}-{number}", plan.seed);
+        let worker = Worker::new(
+            name,
+            new_dice(),
+            places.clone(),
+            cast.clone(),
+            chronicle.clone(),
+        );
+        load.spawn(go_on(worker, whom, pause, stop.clone()));
+    }
+    let until = chronicle.now() + size.faults;
+    tokio::join!(
+        faults::on_postgres(&mut cluster, &chronicle, &plan.postgres, until),
+        faults::on_valkey(&valkey, &chronicle, &plan.valkey, until),
+        faults::on_token(site.faults(), &chronicle, &plan.token, until),
+        faults::on_instances(&mut instances, &chronicle, &plan.instances, until),
+        faults::by_administrator(&mut admin, &cast, &chronicle, &plan.changes, until),
+    );
+    let name = format!("chaos-{}-last", plan.seed);
+    let last = Worker::new(name, new_dice(), places.clone(), cast, chronicle.clone());
+    let recovered = recover(last, &mut instances, &chronicle).await;
+    stop.store(true, Ordering::Relaxed);
+    while load.join_next().await.is_some() {}
+    for place in 0..instances.number() {
+        instances.end(place).await;
+    }
+
+    let rows = rows(&cluster).await;
+    let mut pages = std::mem::take(&mut *chronicle.pages());
+    pages.history.instances = u32::try_from(size.instances).expect("a few");
+    pages.history.rows = rows;
+    pages.history.apart = apart(&pages);
+    let mut found = std::mem::take(&mut pages.broken);
+    found.extend(violations(&pages.history));
+    Outcomes {
+        figures: figures(&pages, recovered),
+        events: events(&pages),
+        violations: found,
+        complaints: complaints(&instances.logs),
+    }
+}
+
+async fn go_on(mut worker: Worker, whom: &'static [usize], pause: u64, stop: Arc<AtomicBool>) {
+    while !stop.load(Ordering::Relaxed) {
+        worker.ask(whom).await;
+        if worker.dice.random_bool(0.01) {
+            worker.client.hang_up();
+        }
+        let pause = worker.dice.random_range(0..pause);
+        sleep(Duration::from_millis(pause)).await;
+    }
+}
+
+/// Asks each instance for everything until each has done it well; tells how long that took.
+async fn recover(
+    mut worker: Worker,
+    instances: &mut Instances<'_>,
+    chronicle: &Chronicle,
+) -> Duration {
+    let began = Instant::now();
+    for place in 0..instances.number() {
+        let mut done = [false; 2];
+        while done.contains(&false) {
+            if began.elapsed() > RECOVERY {
+                let told =
+                    format!("instance {place} is not all right {RECOVERY:?} after the last fault");
+                chronicle.broken(Promise::Lives.broken(told));
+                return began.elapsed();
+            }
+            for (number, is_done) in done.iter_mut().enumerate() {
+                *is_done |= worker.is_served(place, number == 0).await;
+            }
+            instances.watch(Duration::from_millis(20)).await;
+        }
+    }
+    let took = began.elapsed();
+    // A little of it in peace: what was out of order shows.
+    instances.watch(Duration::from_secs(1)).await;
+    took
+}
+
+/// The trail, but for what is counted of nobody.
+pub(crate) async fn rows(cluster: &Cluster) -> Vec<Row> {
+    let connected = cluster.past_proxy().connect().await;
+    let mut connection = connected.expect("a connection past the proxy");
+    let sql = "SELECT request_id, application_id, operation_type, response_status
+                 FROM crypto_operations_audit WHERE request_id <> ''";
+    type Columns = (
+        String,
+        Option<sealward::ids::ServiceId>,
+        Option<String>,
+        i16,
+    );
+    let read = sqlx::query_as(sql).fetch_all(&mut connection).await;
+    let rows: Vec<Columns> = read.expect("the trail");
+    let rows = rows.into_iter();
+    rows.map(|(request_id, application, operation, status)| Row {
+        request_id,
+        application: application.map(|id| id.to_string()),
+        operation,
+        status: status.unsigned_abs(),
+    })
+    .collect()
+}
+
+/// When limits could not be counted together, and whether instances could be.
+fn apart(pages: &Pages) -> Vec<Apart> {
+    let apart = pages.uncounting.iter().map(|span| {
+        let span = Span {
+            to: span.to + COUNTING_AGAIN,
+            ..*span
+        };
+        let mut unsettled = pages.unsettled.iter();
+        let is_uncounted = unsettled.any(|other| faults::is_close(span, *other));
+        Apart { span, is_uncounted }
+    });
+    apart.collect()
+}
+
+fn events(pages: &Pages) -> String {
+    let mut events = pages.events.clone();
+    events.sort_by_key(|(span, _)| span.from);
+    let mut text = String::new();
+    for (span, what) in events {
+        let (from, to) = (span.from.as_secs_f64(), span.to.as_secs_f64());
+        let _ = writeln!(text, "  {from:8.3} s to {to:8.3} s  {what}");
+    }
+    text
+}
+
+fn figures(pages: &Pages, recovered: Duration) -> String {
+    let history = &pages.history;
+    let mut counts = BTreeMap::<String, usize>::new();
+    for attempt in &history.attempts {
+        let name = match &attempt.outcome {
+            Outcome::NotSent => "not sent".to_owned(),
+            Outcome::Lost => "lost".to_owned(),
+            Outcome::Silence => "silence".to_owned(),
+            Outcome::Answered(answer) => answer.status.to_string(),
+        };
+        *counts.entry(name).or_default() += 1;
+    }
+    let counts: Vec<_> = counts
+        .iter()
+        .map(|(name, count)| format!("{name}: {count}"))
+        .collect();
+    let timelines = [&history.api_keys, &history.policies, &history.keys];
+    let changes = timelines.into_iter().flatten().map(|it| it.changes.len());
+    let faults = pages.events.len() - changes.clone().sum::<usize>().min(pages.events.len());
+    format!(
+        "{} requests ({}), {} rows, {} changes, {} other events, latest use after a revocation {:.0} ms, all right again {:.1} s after the last fault",
+        history.attempts.len(),
+        counts.join(", "),
+        history.rows.len(),
+        changes.sum::<usize>(),
+        faults,
+        latest_use(pages).as_secs_f64() * 1_000.0,
+        recovered.as_secs_f64(),
+    )
+}
+
+/// How long after its revocation an API key was taken still, at the latest.
+fn latest_use(pages: &Pages) -> Duration {
+    let taken = pages.history.attempts.iter().filter_map(|attempt| {
+        let Outcome::Answered(answer) = &attempt.outcome else {
+            return None;
+        };
+        let key = &pages.history.api_keys[attempt.api_key];
+        let revoked = key.changes.iter().find(|it| it.to == State::Refusing)?;
+        let was_taken = answer.status == 200;
+        was_taken.then(|| {
+            attempt
+                .span
+                .from
+                .saturating_sub(revoked.done.unwrap_or(Duration::MAX))
+        })
+    });
+    taken.max().unwrap_or_default()
+}
+
+/// Without the names of requests, which differ.
+fn complaints(logs: &[String]) -> Vec<String> {
+    let mut counts = BTreeMap::<String, usize>::new();
+    for line in logs.iter().flat_map(|log| log.lines()) {
+        let said: Value = serde_json::from_str(line).unwrap_or_else(|_| line.into());
+        if said["level"] != "INFO" {
+            let told = ["message", "reason", "cause", "error", "why"];
+            let told = told.iter().filter_map(|member| said[*member].as_str());
+            let words: Vec<_> = told.chain(said.as_str()).collect();
+            *counts.entry(words.join(": ")).or_default() += 1;
+        }
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let counts = counts.into_iter().take(COMPLAINTS);
+    counts
+        .map(|(words, count)| format!("{count} times: {words}"))
+        .collect()
+}

@@ -1,0 +1,77 @@
+//! Clients at work, at a pace or as fast as they get answers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval, sleep};
+
+use crate::chaos::run::FREE;
+use crate::chaos::worker::Worker;
+
+/// Each begins a new connection after so many requests.
+const REQUESTS_OF_A_CONNECTION: u32 = 500;
+
+/// No pause at all, as far as a clock can tell.
+const NO_PAUSE: Duration = Duration::from_micros(1);
+
+pub(crate) struct Load {
+    clients: JoinSet<()>,
+    answered: Arc<AtomicU32>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Load {
+    /// Together they ask so often a second, or as often as they get answers.
+    pub(crate) fn start(workers: Vec<Worker>, per_second: Option<f64>) -> Self {
+        let mut load = Self {
+            clients: JoinSet::new(),
+            answered: Arc::default(),
+            stop: Arc::default(),
+        };
+        let number = f64::from(u32::try_from(workers.len()).expect("a few"));
+        let pause = per_second.map_or(NO_PAUSE, |rate| Duration::from_secs_f64(number / rate));
+        for worker in workers {
+            let (stop, answered) = (load.stop.clone(), load.answered.clone());
+            load.clients.spawn(go_on(worker, pause, stop, answered));
+        }
+        load
+    }
+
+    /// Goes on for so long; says how many answers there were.
+    pub(crate) async fn last(self, span: Duration) -> u32 {
+        sleep(span).await;
+        let answered = self.answered.load(Ordering::Relaxed);
+        self.end().await;
+        answered
+    }
+
+    /// Ends it; every connection is closed.
+    pub(crate) async fn end(mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        while self.clients.join_next().await.is_some() {}
+    }
+}
+
+async fn go_on(
+    mut worker: Worker,
+    pause: Duration,
+    stop: Arc<AtomicBool>,
+    answered: Arc<AtomicU32>,
+) {
+    let mut ticks = interval(pause);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    for number in 1_u32.. {
+        ticks.tick().await;
+        if stop.load(Ordering::Relaxed) {
+            return;
+        }
+        if worker.ask(&FREE).await.is_some() {
+            answered.fetch_add(1, Ordering::Relaxed);
+        }
+        if number % REQUESTS_OF_A_CONNECTION == 0 {
+            worker.client.hang_up();
+        }
+    }
+}
