@@ -233,13 +233,11 @@ fn errors(steps: &[String], seen: &Traffic) -> Markup {
 
 /// A number that may be a fraction.
 fn plain(number: f64) -> String {
-    if number >= 10_000.0 {
-        format!("{:.0}k", number / 1_000.0)
-    } else if number >= 10.0 || number.fract() == 0.0 {
-        format!("{number:.0}")
-    } else {
-        format!("{number:.1}")
+    if number < 10.0 && number.fract() != 0.0 {
+        return format!("{number:.1}");
     }
+    let whole = format!("{number:.0}");
+    whole.parse().map_or(whole, count)
 }
 
 /// A sum of counts, for people.
@@ -255,6 +253,20 @@ fn exact(count: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_is_told_as_exactly_as_it_matters() {
+        for (number, told) in [
+            (0.0, "0"),
+            (0.25, "0.2"),
+            (3.0, "3"),
+            (12.6, "13"),
+            (1_999.9, "2,000"),
+            (250_000.0, "250,000"),
+        ] {
+            assert_eq!(plain(number), told);
+        }
+    }
 
     #[test]
     fn a_window_ends_with_the_step_that_has_begun() {
