@@ -1,7 +1,6 @@
 //! How long a page of the trail takes among many rows, for each filter of the contract: the query of
-//! the service itself, against rows made by Postgres. Once over all days, the last of which is still
-//! being written, and once over the closed ones, which are held to a bound. Prints a table, and the
-//! plan behind each line.
+//! the service itself, against rows made by Postgres, once over the closed days and once over all,
+//! the last of which is still being written. Prints a table, and the plan behind each line.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -97,13 +96,13 @@ async fn main() -> ExitCode {
             millis(whole_slowest),
         );
         plans.push((name, plan(&service, &filter, None, PAGE).await.unwrap()));
-        is_slow |= median > BOUND;
+        is_slow |= median.max(whole_median) > BOUND;
     }
     for (name, plan) in plans {
         println!("\n{name}\n    {}", brief(&plan).join("\n    "));
     }
     if is_slow {
-        println!("\na page of closed days took longer than {BOUND:?}");
+        println!("\na page took longer than {BOUND:?}");
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS

@@ -99,7 +99,9 @@ async fn a_day_gets_its_indexes_when_it_is_closed() {
     let columns = async |back: u32| {
         let sql = "SELECT DISTINCT a.attname::text
                      FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+                     JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam
                     WHERE i.indrelid = audit_day_name((now() AT TIME ZONE 'UTC')::date - $1::int)::regclass
+                      AND m.amname = 'btree'
                     ORDER BY 1";
         let columns = sqlx::query_scalar::<_, String>(sql).bind(i64::from(back));
         columns.fetch_all(&trail.owner).await.unwrap()
@@ -118,6 +120,19 @@ async fn a_day_gets_its_indexes_when_it_is_closed() {
     ];
     assert_eq!(columns(2).await, closed);
     assert_eq!(columns(0).await, being_written);
+}
+
+#[tokio::test]
+async fn what_is_written_is_summarized_for_those_who_look_for_rare_values() {
+    let trail = Trail::of_days(1).await;
+    let fill = "INSERT INTO crypto_operations_audit
+                       (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
+                SELECT gen_random_uuid(), now(), n::text, 1, 200, 1 FROM generate_series(1, 5000) AS n";
+    sqlx::query(fill).execute(&trail.owner).await.unwrap();
+    trail.look_after(None).await;
+    let left = "SELECT sum(brin_summarize_new_values(inhrelid))::text FROM pg_inherits
+                 WHERE inhparent = 'crypto_operations_audit_by_absence'::regclass";
+    assert_eq!(trail.texts(left).await, ["0"]);
 }
 
 #[tokio::test]
