@@ -49,10 +49,12 @@ pub(super) async fn attention(desk: &Desk) -> Result<Markup, Fault> {
                     @if found.open_to_all > 0 {
                         li {
                             (badge(Tone::Warn, "open to all"))
-                            a href="/dashboard/policies?status=active" {
-                                @if found.open_to_all == 1 { "1 active policy" } @else { (count(found.open_to_all)) " active policies" }
+                            p {
+                                a href="/dashboard/policies?status=active" {
+                                    @if found.open_to_all == 1 { "1 active policy" } @else { (count(found.open_to_all)) " active policies" }
+                                }
+                                " may be used by every service."
                             }
-                            " may be used by every service."
                         }
                     }
                 }
@@ -78,22 +80,26 @@ fn policies(found: &Dangers) -> Markup {
                 } @else {
                     (state(policy.status, policy.failure_mode))
                 }
-                a href={ "/dashboard/policies/" (policy.id) } { "Policy " (policy.policy_number) }
-                (match (policy.status, policy.failure_mode) {
-                    (Status::Inactive, FailureMode::Passthrough) => "gives payloads back unprotected.",
-                    (Status::Inactive, FailureMode::Drop) => "throws payloads away.",
-                    (Status::Inactive, FailureMode::Error) => "refuses to protect.",
-                    (Status::Active, _) => "would give payloads back unprotected, were it made inactive.",
-                })
+                p {
+                    a href={ "/dashboard/policies/" (policy.id) } { "Policy " (policy.policy_number) }
+                    (match (policy.status, policy.failure_mode) {
+                        (Status::Inactive, FailureMode::Passthrough) => " gives payloads back unprotected.",
+                        (Status::Inactive, FailureMode::Drop) => " throws payloads away.",
+                        (Status::Inactive, FailureMode::Error) => " refuses to protect.",
+                        (Status::Active, _) => " would give payloads back unprotected, were it made inactive.",
+                    })
+                }
             }
         }
         @for policy in &found.keyless {
             li {
                 (badge(Tone::Bad, "no key"))
-                a href={ "/dashboard/policies/" (policy.id) } { "Policy " (policy.policy_number) }
-                "cannot protect:"
-                a href={ "/dashboard/keys/new?serviceId=" (policy.destination_service_id) } { (said(&policy.destination)) }
-                "has no active key for it."
+                p {
+                    a href={ "/dashboard/policies/" (policy.id) } { "Policy " (policy.policy_number) }
+                    " cannot protect: "
+                    a href={ "/dashboard/keys/new?serviceId=" (policy.destination_service_id) } { (said(&policy.destination)) }
+                    " has no active key for it."
+                }
             }
         }
     }
@@ -103,10 +109,12 @@ fn near(busy: &Busy) -> Markup {
     html! {
         li {
             @if busy.limited > 0 { (badge(Tone::Bad, "over its limit")) } @else { (badge(Tone::Warn, "near its limit")) }
-            a href={ "/dashboard/services/" (busy.service.id) } { (said(&busy.service.name)) }
-            "reached " (busy.percent) " % of its rate in the last hour"
-            @if busy.limited > 0 { ", and " (count(busy.limited)) " of its requests were refused for it" }
-            "."
+            p {
+                a href={ "/dashboard/services/" (busy.service.id) } { (said(&busy.service.name)) }
+                " reached " (busy.percent) " % of its rate in the last hour"
+                @if busy.limited > 0 { ", and " (count(busy.limited)) " of its requests were refused for it" }
+                "."
+            }
         }
     }
 }
@@ -121,9 +129,11 @@ fn ending<I: std::fmt::Display>(
     html! {
         li {
             @if is_over { (badge(Tone::Bad, "expired")) } @else { (badge(Tone::Warn, "expires")) }
-            a href={ (place) "/" (item.id) } { (what) " " (said(&item.name)) }
-            @if is_over { "was to be replaced " (distance(now, item.expires_at)) "." }
-            @else { "ends " (distance(now, item.expires_at)) "." }
+            p {
+                a href={ (place) "/" (item.id) } { (what) " " (said(&item.name)) }
+                @if is_over { " was to be replaced " (distance(now, item.expires_at)) "." }
+                @else { " ends " (distance(now, item.expires_at)) "." }
+            }
         }
     }
 }
