@@ -233,3 +233,15 @@ verify() {
     done
     [ ${#failed[@]} -eq 0 ] || die "failed: ${failed[*]}"
 }
+
+# ./dev bench [--quick | scale [NAME]]: on a cluster as durable as any.
+bench() {
+    need_cargo
+    need_packages "$packages_to_bench"
+    SEALWARD_TEST_SOFTHSM=$(softhsm_module)
+    export SEALWARD_TEST_SOFTHSM
+    forget_the_service
+    throwaway_settings=()
+    throwaway_cluster
+    run tests/bench/run "$@" || die "the bench did not come to its end"
+}

@@ -24,6 +24,9 @@ pkg-config       pkg-config                             finds SQLite for kryopti
 redis-server     redis-server                           the rate limits that instances share
 python3-venv     /usr/lib/python3*/ensurepip            jwcrypto and joserfc, likewise
 "
+packages_to_bench="$packages_to_run
+nghttp2-client   h2load                                 sends the load, over HTTP/1.1 and HTTP/2
+"
 packages_to_check="$packages_to_build
 python3-venv     /usr/lib/python3*/ensurepip            hadolint and check-jsonschema
 shellcheck       shellcheck                             reads these scripts

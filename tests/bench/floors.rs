@@ -1,0 +1,116 @@
+//! What bounds the service, as processes of this very program: an echo of what is posted, and the
+//! trail written without anything before it. The third bound, the token, is in `token.rs`.
+
+use std::io::stdin;
+use std::str::FromStr as _;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use std::{process, thread};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::routing::post;
+use sealward::audit::{Endpoint, OperationType, Record, Recorder};
+use sealward::clock::{Clock, Entropy};
+use sealward::ids::{ApiKeyId, KeyId, ServiceId};
+use sealward::settings::Audit;
+use serde_json::json;
+use sqlx::postgres::PgConnectOptions;
+
+/// Answers a POST with its body, and says where.
+pub(crate) fn echo() {
+    // Whoever wanted it tells by going.
+    thread::spawn(|| {
+        stdin().lines().for_each(drop);
+        process::exit(0);
+    });
+    runtime().block_on(async {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+            .await
+            .expect("a port");
+        println!("{}", listener.local_addr().expect("an address"));
+        let router = Router::new().route("/", post(async |body: Bytes| body));
+        axum::serve(listener, router).await.expect("it serves");
+    });
+}
+
+/// Writes records through the recorder: a line `commit AT_ONCE MILLISECONDS` asks for it.
+pub(crate) fn recorder(database: &str) {
+    let database = PgConnectOptions::from_str(database).expect("an address of Postgres");
+    let runtime = runtime();
+    let _inside = runtime.enter();
+    let (clock, entropy) = (Clock::system(), Entropy::system());
+    let (recorder, _scribe) = Recorder::open(clock.clone(), entropy, database, &Audit::default());
+    for order in stdin().lines() {
+        let order = order.expect("an order");
+        let numbers: Vec<u64> = order.split(' ').filter_map(|it| it.parse().ok()).collect();
+        let [at_once, millis] = numbers[..] else {
+            panic!("an order: {order}");
+        };
+        runtime.block_on(commit(
+            &recorder,
+            &clock,
+            at_once,
+            Duration::from_millis(millis),
+        ));
+    }
+}
+
+async fn commit(recorder: &Recorder, clock: &Clock, at_once: u64, span: Duration) {
+    let (entropy, times) = (Entropy::system(), Arc::new(Mutex::new(Vec::new())));
+    let began = Instant::now();
+    let writers = (0..at_once).map(|_| {
+        let (recorder, clock, times) = (recorder.clone(), clock.clone(), times.clone());
+        tokio::spawn(async move {
+            let mut own = Vec::new();
+            let ids = (
+                ServiceId::new(&clock, &entropy),
+                ApiKeyId::new(&clock, &entropy),
+                KeyId::new(&clock, &entropy),
+            );
+            while began.elapsed() < span {
+                let handed = Instant::now();
+                let pending = recorder.hand_over(record(&clock, ids)).expect("a place");
+                pending.receipt().await.expect("a receipt");
+                own.push(handed.elapsed());
+            }
+            times.lock().expect("the times").extend(own);
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.expect("a writer");
+    }
+    let span = began.elapsed();
+    let mut times = std::mem::take(&mut *times.lock().expect("the times"));
+    times.sort_unstable();
+    let percentile = |share: usize| times[(times.len() - 1) * share / 100].as_micros();
+    let told = json!({
+        "times": times.len(),
+        "spanUs": span.as_micros(),
+        "p50Us": percentile(50),
+        "p99Us": percentile(99),
+    });
+    println!("{told}");
+}
+
+fn record(clock: &Clock, (service, api_key, key): (ServiceId, ApiKeyId, KeyId)) -> Record {
+    Record {
+        request_id: "req_01h455vb4pex5vsknk084sn02q".into(),
+        application_id: Some(service),
+        api_key_id: Some(api_key),
+        operation_type: Some(OperationType::Encrypt),
+        endpoint: Some(Endpoint::Protect),
+        policy_number: Some("POL-000001".into()),
+        key_id: Some(key),
+        payload_size_bytes: 1_024,
+        response_status: 200,
+        arrived: clock.monotonic(),
+        error_code: None,
+        error_message: None,
+        client_address: Some([127, 0, 0, 1].into()),
+    }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Runtime::new().expect("a runtime")
+}

@@ -1,0 +1,32 @@
+//! How long the disk takes to make a page durable, which every commit waits for.
+
+use std::env;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt as _;
+use std::time::{Duration, Instant};
+
+/// How often it is asked; the one in the middle counts.
+const TIMES: usize = 41;
+/// A page of Postgres's log.
+const PAGE: [u8; 8192] = [0x5a; 8192];
+
+/// The median time of `fdatasync` after one page, as Postgres does it on Linux, on the file system
+/// that the cluster lies on.
+pub(crate) fn time() -> Duration {
+    let path = env::temp_dir().join("flush");
+    let file = File::create(&path).expect("a file");
+    file.write_all_at(&[0; 16 * PAGE.len()], 0).expect("room");
+    file.sync_all().expect("a disk");
+    let mut times: Vec<Duration> = (0..TIMES).map(|turn| one(&file, turn % 16)).collect();
+    times.sort_unstable();
+    fs::remove_file(path).expect("its end");
+    times[TIMES / 2]
+}
+
+fn one(file: &File, page: usize) -> Duration {
+    let began = Instant::now();
+    file.write_all_at(&PAGE, (page * PAGE.len()) as u64)
+        .expect("a page");
+    file.sync_data().expect("a disk");
+    began.elapsed()
+}

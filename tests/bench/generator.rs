@@ -1,0 +1,128 @@
+//! The load: `h2load` of nghttp2, which speaks HTTP/1.1 and HTTP/2 and takes little for itself.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use std::{env, fs};
+
+/// One request, to be sent again and again.
+#[derive(Clone)]
+pub(crate) struct Request {
+    pub(crate) url: String,
+    /// The secret of an API key.
+    pub(crate) key: Option<String>,
+    /// Posted where there is one, else the request is a GET.
+    pub(crate) body: Option<String>,
+}
+
+/// How requests are sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    Http1,
+    Http2,
+}
+
+/// What came of it.
+pub(crate) struct Load {
+    pub(crate) answers: usize,
+    pub(crate) rate: f64,
+    pub(crate) p50: Duration,
+    pub(crate) p99: Duration,
+    pub(crate) statuses: BTreeMap<u16, usize>,
+}
+
+impl Protocol {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Http1 => "HTTP/1.1",
+            Self::Http2 => "HTTP/2",
+        }
+    }
+}
+
+/// Sends `request` over so many connections for so long, one at a time on each.
+pub(crate) fn load(
+    request: &Request,
+    protocol: Protocol,
+    connections: usize,
+    span: Duration,
+) -> Load {
+    let log = scratch("log");
+    let mut command = prepared(request, protocol, connections, span, &log);
+    let output = command.output().expect("h2load, of nghttp2-client");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{command:?}: {said}");
+    let load = read(&log);
+    fs::remove_file(&log).expect("its end");
+    load.unwrap_or_else(|| panic!("{command:?}: no answers: {said}"))
+}
+
+fn prepared(
+    request: &Request,
+    protocol: Protocol,
+    connections: usize,
+    span: Duration,
+    log: &Path,
+) -> Command {
+    let mut command = Command::new("h2load");
+    command
+        .args(["--threads", "1", "--clients", &connections.to_string()])
+        .args(["--duration", &format!("{}ms", span.as_millis())])
+        .arg(format!("--log-file={}", log.display()));
+    if protocol == Protocol::Http1 {
+        command.arg("--h1");
+    }
+    if let Some(key) = &request.key {
+        command.args(["--header", &format!("authorization: Bearer {key}")]);
+    }
+    if let Some(body) = &request.body {
+        let file = scratch("body");
+        fs::write(&file, body).expect("write a body");
+        command
+            .args(["--header", "content-type: application/json"])
+            .arg(format!("--data={}", file.display()));
+    }
+    command.arg(&request.url);
+    command
+}
+
+/// A file in the folder of the run, which goes with it. Loads may run side by side.
+fn scratch(name: &str) -> PathBuf {
+    env::temp_dir().join(format!("{name}-{:016x}", rand::random::<u64>()))
+}
+
+/// Each line: when it began, its status, how long it took; in microseconds.
+fn read(log: &Path) -> Option<Load> {
+    let text = fs::read_to_string(log).expect("the log of h2load");
+    let mut statuses = BTreeMap::new();
+    let mut times = Vec::new();
+    let (mut first, mut last) = (u64::MAX, 0);
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        let (began, status, took): (u64, i32, u64) = (
+            words.next()?.parse().ok()?,
+            words.next()?.parse().ok()?,
+            words.next()?.parse().ok()?,
+        );
+        // What was cut off at the end has no status.
+        let Ok(status) = u16::try_from(status) else {
+            continue;
+        };
+        *statuses.entry(status).or_insert(0) += 1;
+        (first, last) = (first.min(began), last.max(began + took));
+        times.push(took);
+    }
+    times.sort_unstable();
+    let percentile = |share: usize| {
+        let place = (times.len().checked_sub(1)?) * share / 100;
+        Some(Duration::from_micros(*times.get(place)?))
+    };
+    Some(Load {
+        answers: times.len(),
+        rate: times.len() as f64 / Duration::from_micros(last - first).as_secs_f64(),
+        p50: percentile(50)?,
+        p99: percentile(99)?,
+        statuses,
+    })
+}

@@ -1,0 +1,201 @@
+//! One thing measured once, and the middle of several times.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::cpu;
+use crate::flush;
+use crate::generator::{Protocol, Request, load};
+use crate::helper::Helper;
+
+/// What is measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// The service, asked for this operation.
+    Service(&'static str),
+    /// A bare handler that answers with the body it was sent.
+    Echo,
+    /// The recorder alone: as many records in flight as there would be connections.
+    Commit,
+    /// The token alone, in as many sessions as the service has.
+    Token(&'static str),
+}
+
+/// One line of the table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Case {
+    pub(crate) subject: Subject,
+    /// Connections, records in flight, or sessions.
+    pub(crate) at_once: usize,
+    pub(crate) protocol: Protocol,
+    pub(crate) bytes: usize,
+}
+
+/// What one measurement gave. Processor times are of one request, in microseconds.
+#[derive(Clone, Default)]
+pub(crate) struct Measured {
+    pub(crate) rate: f64,
+    pub(crate) p50: f64,
+    pub(crate) p99: f64,
+    /// Of the service, or of what is measured in its place.
+    pub(crate) service: f64,
+    pub(crate) postgres: f64,
+    pub(crate) generator: f64,
+    /// How long the disk took for one flush just before.
+    pub(crate) flush: f64,
+    pub(crate) statuses: BTreeMap<u16, usize>,
+}
+
+/// The processor time of the processes that take part.
+struct Clocks {
+    service: Duration,
+    postgres: Duration,
+    generator: Duration,
+}
+
+/// Whose processor time is looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct Processes {
+    pub(crate) service: u32,
+    pub(crate) postgres: u32,
+}
+
+impl Processes {
+    /// Sends requests to a service.
+    pub(crate) fn load(
+        self,
+        request: &Request,
+        protocol: Protocol,
+        connections: usize,
+        span: Duration,
+    ) -> Measured {
+        let flush = flush::time();
+        let before = self.clocks();
+        let load = load(request, protocol, connections, span);
+        let measured = Measured {
+            rate: load.rate,
+            p50: micros(load.p50),
+            p99: micros(load.p99),
+            flush: micros(flush),
+            statuses: load.statuses,
+            ..Measured::default()
+        };
+        measured.with(&before, &self.clocks(), load.answers)
+    }
+
+    /// Has a helper do something by itself.
+    pub(crate) fn help(
+        self,
+        helper: &mut Helper,
+        what: &str,
+        at_once: usize,
+        span: Duration,
+    ) -> Measured {
+        let flush = flush::time();
+        let before = self.clocks();
+        let done = helper.measure(what, at_once, span);
+        let measured = Measured {
+            rate: done.rate,
+            p50: micros(done.p50),
+            p99: micros(done.p99),
+            flush: micros(flush),
+            ..Measured::default()
+        };
+        measured.with(&before, &self.clocks(), done.times)
+    }
+
+    fn clocks(self) -> Clocks {
+        Clocks {
+            service: cpu::of_process(self.service),
+            postgres: cpu::of_family(self.postgres),
+            generator: cpu::of_ended_children(),
+        }
+    }
+}
+
+impl Case {
+    pub(crate) fn name(&self) -> String {
+        match self.subject {
+            Subject::Service(operation) => operation.to_owned(),
+            Subject::Echo => "floor: echo".to_owned(),
+            Subject::Commit => "floor: commit".to_owned(),
+            Subject::Token(operation) => format!("floor: token {operation}"),
+        }
+    }
+
+    /// Whether it is spoken to over HTTP.
+    pub(crate) fn is_asked(&self) -> bool {
+        matches!(self.subject, Subject::Service(_) | Subject::Echo)
+    }
+
+    pub(crate) fn json(&self, measured: &Measured) -> Value {
+        json!({
+            "name": self.name(),
+            "atOnce": self.at_once,
+            "protocol": self.is_asked().then_some(self.protocol.name()),
+            "bytes": self.bytes,
+            "ratePerSecond": measured.rate.round(),
+            "p50Us": measured.p50.round(),
+            "p99Us": measured.p99.round(),
+            "cpuUs": {
+                "service": rounded(measured.service),
+                "postgres": rounded(measured.postgres),
+                "generator": rounded(measured.generator),
+            },
+            "flushUs": measured.flush.round(),
+            "statuses": measured.statuses,
+        })
+    }
+}
+
+impl Measured {
+    /// Of the service and Postgres together.
+    pub(crate) fn cpu(&self) -> f64 {
+        self.service + self.postgres
+    }
+
+    fn with(self, before: &Clocks, after: &Clocks, times: usize) -> Self {
+        let each = |before: Duration, after: Duration| {
+            micros(after.saturating_sub(before)) / times.max(1) as f64
+        };
+        Self {
+            service: each(before.service, after.service),
+            postgres: each(before.postgres, after.postgres),
+            generator: each(before.generator, after.generator),
+            ..self
+        }
+    }
+
+    /// Of each number the one in the middle; statuses are those of all rounds.
+    pub(crate) fn median(rounds: &[Self]) -> Self {
+        let middle = |of: fn(&Self) -> f64| {
+            let mut numbers: Vec<f64> = rounds.iter().map(of).collect();
+            numbers.sort_by(f64::total_cmp);
+            numbers[numbers.len() / 2]
+        };
+        let mut statuses = BTreeMap::new();
+        for (status, count) in rounds.iter().flat_map(|round| &round.statuses) {
+            *statuses.entry(*status).or_insert(0) += count;
+        }
+        Self {
+            rate: middle(|it| it.rate),
+            p50: middle(|it| it.p50),
+            p99: middle(|it| it.p99),
+            service: middle(|it| it.service),
+            postgres: middle(|it| it.postgres),
+            generator: middle(|it| it.generator),
+            flush: middle(|it| it.flush),
+            statuses,
+        }
+    }
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
+
+fn rounded(number: f64) -> f64 {
+    (number * 10.0).round() / 10.0
+}

@@ -1,0 +1,183 @@
+//! The service that is measured, with everything it needs and somebody who may ask a lot of it.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use ureq::Agent;
+
+use crate::generator::Request;
+use crate::process::{Process, Site};
+
+/// What the service offers, arranged so that each operation can be asked for.
+pub(crate) struct Place {
+    pub(crate) process: Process,
+    pub(crate) callers: Callers,
+    /// From the start of the process until it was ready.
+    pub(crate) started_in: Duration,
+}
+
+/// The API keys and keys of one caller.
+#[derive(Clone)]
+pub(crate) struct Callers {
+    /// An API key for each family of envelopes, bound to a policy for it.
+    rsa_2048: String,
+    rsa_3072: String,
+    p256: String,
+    sign_rsa: String,
+    sign_p256: String,
+    data: String,
+}
+
+/// A limit that nothing here reaches.
+const PLENTY: u32 = 1_000_000_000;
+
+impl Place {
+    /// Starts the service and arranges what is asked for.
+    pub(crate) async fn arrange(site: &Site) -> Self {
+        let (process, started_in) = started(site, &[]).await;
+        let callers = Callers::made(&process);
+        Self {
+            process,
+            callers,
+            started_in,
+        }
+    }
+
+    /// Starts the service where everything is arranged already.
+    pub(crate) async fn again(site: &Site, callers: &Callers, variables: &[(&str, &str)]) -> Self {
+        let (process, started_in) = started(site, variables).await;
+        Self {
+            process,
+            callers: callers.clone(),
+            started_in,
+        }
+    }
+
+    /// The request for an operation over a payload of so many bytes.
+    pub(crate) fn request(&self, operation: &str, bytes: usize) -> Request {
+        let callers = &self.callers;
+        let text = "x".repeat(bytes - 2);
+        let (protect, unprotect) = ("/api/v1/protect", "/api/v1/unprotect");
+        let plain = json!({ "payload": text });
+        let opened = |key: &str| json!({ "jwe": self.ask(protect, key, &plain)["jwe"] });
+        let (path, key, body) = match operation {
+            "protect RSA-2048" => (protect, &callers.rsa_2048, plain),
+            "protect RSA-3072" => (protect, &callers.rsa_3072, plain),
+            "protect P-256" => (protect, &callers.p256, plain),
+            "unprotect RSA-2048" => (unprotect, &callers.rsa_2048, opened(&callers.rsa_2048)),
+            "unprotect RSA-3072" => (unprotect, &callers.rsa_3072, opened(&callers.rsa_3072)),
+            "unprotect P-256" => (unprotect, &callers.p256, opened(&callers.p256)),
+            "401" => {
+                let url = self.process.url(protect);
+                return Request {
+                    url,
+                    key: None,
+                    body: Some(plain.to_string()),
+                };
+            }
+            "health" => {
+                return Request {
+                    url: self.process.url("/api/v1/health"),
+                    key: Some(callers.rsa_2048.clone()),
+                    body: None,
+                };
+            }
+            _ => {
+                let body = self.operation(operation, &text);
+                ("/api/v1/operations", &callers.rsa_2048, body)
+            }
+        };
+        Request {
+            url: self.process.url(path),
+            key: Some(key.clone()),
+            body: Some(body.to_string()),
+        }
+    }
+
+    fn operation(&self, operation: &str, text: &str) -> Value {
+        let callers = &self.callers;
+        let asked = |operation: &str, payload: Value| {
+            let body = json!({ "operation": operation, "payload": payload });
+            self.ask("/api/v1/operations", &callers.rsa_2048, &body)["result"].clone()
+        };
+        let sealing = json!({ "data": text, "algorithm": "AES-256-GCM", "keyId": callers.data });
+        let signing = |algorithm: &str, key: &str| json!({ "data": text, "algorithm": algorithm, "keyId": key });
+        let (name, payload) = match operation {
+            "encrypt AES-256" => ("encrypt", sealing),
+            "decrypt AES-256" => ("decrypt", asked("encrypt", sealing)),
+            "sign RSA-2048" => ("sign", signing("RSA-SHA256", &callers.sign_rsa)),
+            "sign P-256" => ("sign", signing("ECDSA-SHA256", &callers.sign_p256)),
+            "verify RSA-2048" => {
+                let mut payload = signing("RSA-SHA256", &callers.sign_rsa);
+                payload["signature"] = asked("sign", payload.clone())["signature"].clone();
+                ("verify", payload)
+            }
+            "hash SHA-256" => ("hash", json!({ "data": text, "algorithm": "SHA-256" })),
+            _ => panic!("no such operation: {operation}"),
+        };
+        json!({ "operation": name, "payload": payload })
+    }
+
+    fn ask(&self, path: &str, key: &str, body: &Value) -> Value {
+        let request = Agent::new_with_defaults().post(self.process.url(path));
+        let request = request
+            .header("Authorization", format!("Bearer {key}"))
+            .header("Content-Type", "application/json");
+        let mut answer = request.send(body.to_string()).expect("a success");
+        let text = answer
+            .body_mut()
+            .with_config()
+            .limit(1 << 24)
+            .read_to_string();
+        serde_json::from_str(&text.expect("a body")).expect("JSON")
+    }
+}
+
+impl Callers {
+    fn made(process: &Process) -> Self {
+        let made = |path: &str, body: Value, member: &str| {
+            let made = process.post(path, &body);
+            let told = made[member].as_str();
+            told.unwrap_or_else(|| panic!("{path}: {made}")).to_owned()
+        };
+        let service = |name: &str| {
+            let limit = json!({ "requestsPerSecond": PLENTY, "burst": PLENTY });
+            let body = json!({ "name": name, "tier": "enterprise", "rateLimit": limit });
+            made("/admin/services", body, "id")
+        };
+        let key = |service: &str, usage: &str, algorithm: &str| {
+            let body = json!({
+                "serviceId": service, "name": algorithm, "use": usage, "algorithm": algorithm,
+                "generate": true,
+            });
+            made("/admin/keys", body, "id")
+        };
+        let caller = service("caller");
+        let bound = |algorithm: &str, alg: &str| {
+            let destination = service(algorithm);
+            key(&destination, "enc", algorithm);
+            let policy =
+                json!({ "name": algorithm, "destinationServiceId": destination, "alg": alg });
+            let number = made("/admin/policies", policy, "policyNumber");
+            let body = json!({
+                "name": algorithm, "type": "live", "serviceId": caller, "policyNumber": number,
+            });
+            made("/admin/api-keys", body, "secret")
+        };
+        Self {
+            rsa_2048: bound("RSA-2048", "RSA-OAEP-256"),
+            rsa_3072: bound("RSA-3072", "RSA-OAEP-256"),
+            p256: bound("P-256", "ECDH-ES+A256KW"),
+            sign_rsa: key(&caller, "sig", "RSA-2048"),
+            sign_p256: key(&caller, "sig", "P-256"),
+            data: key(&caller, "data", "AES-256"),
+        }
+    }
+}
+
+async fn started(site: &Site, variables: &[(&str, &str)]) -> (Process, Duration) {
+    site.admin_key();
+    let began = Instant::now();
+    let process = Process::start_with(site, variables).await;
+    (process, began.elapsed())
+}

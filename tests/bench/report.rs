@@ -1,0 +1,130 @@
+//! The results as a table for people and as JSON for programs.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::measure::{Case, Measured};
+use crate::settled::{KEYS, Settled};
+use crate::targets::{Bound, Target};
+
+pub(crate) fn markdown(
+    results: &[(Case, Measured)],
+    settled: &Settled,
+    targets: &[Target],
+) -> String {
+    let mut out = String::new();
+    let mut line = |text: String| writeln!(out, "{text}").expect("memory");
+    line("| what | at once | KiB | protocol | a second | p50 ms | p99 ms | CPU µs: service | Postgres | load | flush µs | answers |".to_owned());
+    line("|---|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|---|".to_owned());
+    for (case, it) in results {
+        line(format!(
+            "| {} | {} | {} | {} | {:.0} | {:.2} | {:.2} | {:.1} | {:.1} | {:.1} | {:.0} | {} |",
+            case.name(),
+            case.at_once,
+            case.bytes / 1024,
+            if case.is_asked() {
+                case.protocol.name()
+            } else {
+                ""
+            },
+            it.rate,
+            it.p50 / 1e3,
+            it.p99 / 1e3,
+            it.service,
+            it.postgres,
+            it.generator,
+            it.flush,
+            statuses(it),
+        ));
+    }
+    line(String::new());
+    line(format!(
+        "Memory {:.1} MiB at rest, {} MiB after one load after another at 64 connections. With {KEYS} more \
+         keys in the token ready after {:.2} s, unprotect RSA-2048 {:.0}/s ({:.0} µs) beside {:.0}/s \
+         ({:.0} µs) of the token alone.",
+        settled.at_rest,
+        settled
+            .loaded
+            .iter()
+            .map(|it| format!("{it:.1}"))
+            .collect::<Vec<_>>()
+            .join(", "),
+        settled.started_in,
+        settled.unprotect.rate,
+        settled.unprotect.cpu(),
+        settled.token.rate,
+        settled.token.service,
+    ));
+    line(String::new());
+    line("| target | measured | bound | |".to_owned());
+    line("|---|--:|--:|---|".to_owned());
+    for target in targets {
+        let digits = if target.measured < 10.0 { 2 } else { 0 };
+        let (sign, bound) = match target.bound {
+            Bound::AtMost(most) => ("≤", most),
+            Bound::AtLeast(least) => ("≥", least),
+        };
+        line(format!(
+            "| {}, {} | {:.digits$} | {sign} {:.digits$} | {} |",
+            target.what,
+            target.unit,
+            target.measured,
+            bound,
+            if target.is_reached() {
+                "reached"
+            } else {
+                "missed"
+            },
+        ));
+    }
+    out
+}
+
+pub(crate) fn json(
+    results: &[(Case, Measured)],
+    settled: &Settled,
+    targets: &[Target],
+    (rounds, span): (usize, Duration),
+) -> Value {
+    json!({
+        "machine": machine(),
+        "commit": said("git", &["rev-parse", "HEAD"]),
+        "rounds": rounds,
+        "spanMs": u64::try_from(span.as_millis()).expect("a span"),
+        "results": results.iter().map(|(case, it)| case.json(it)).collect::<Vec<_>>(),
+        "settled": settled.json(),
+        "targets": targets.iter().map(Target::json).collect::<Vec<_>>(),
+    })
+}
+
+/// On what it was measured.
+pub(crate) fn machine() -> Value {
+    let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = processors
+        .lines()
+        .find(|line| line.starts_with("model name"));
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    json!({
+        "processor": model.and_then(|line| line.split_once(": ")).map(|(_, name)| name),
+        "cores": std::thread::available_parallelism().map_or(0, usize::from),
+        "kernel": said("uname", &["-r"]),
+        "loadBefore": load.trim(),
+        "generator": said("h2load", &["--version"]),
+    })
+}
+
+fn statuses(measured: &Measured) -> String {
+    let shown = |(status, count): (&u16, &usize)| format!("{count} × {status}");
+    let shown: Vec<String> = measured.statuses.iter().map(shown).collect();
+    shown.join(", ")
+}
+
+fn said(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output();
+    let said = output.map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&said).trim().to_owned()
+}

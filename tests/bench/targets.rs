@@ -1,0 +1,145 @@
+//! What the service is held to, and whether it got there.
+
+use serde_json::{Value, json};
+
+use crate::cases::KIB;
+use crate::generator::Protocol;
+use crate::measure::{Case, Measured, Subject};
+use crate::settled::Settled;
+
+/// A number and its bound.
+pub(crate) struct Target {
+    pub(crate) what: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) measured: f64,
+    pub(crate) bound: Bound,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Bound {
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+impl Target {
+    pub(crate) fn is_reached(&self) -> bool {
+        match self.bound {
+            Bound::AtMost(most) => self.measured <= most,
+            Bound::AtLeast(least) => self.measured >= least,
+        }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let (least, most) = match self.bound {
+            Bound::AtLeast(least) => (Some(least), None),
+            Bound::AtMost(most) => (None, Some(most)),
+        };
+        json!({
+            "what": self.what,
+            "unit": self.unit,
+            "measured": self.measured,
+            "atLeast": least,
+            "atMost": most,
+            "reached": self.is_reached(),
+        })
+    }
+}
+
+/// The most processor time of service and Postgres, at 16 connections and 1 KiB, in microseconds.
+pub(crate) const CPU: [(&str, f64); 6] = [
+    ("protect RSA-2048", 60.0),
+    ("protect RSA-3072", 80.0),
+    ("protect P-256", 95.0),
+    ("verify RSA-2048", 60.0),
+    ("hash SHA-256", 40.0),
+    ("401", 15.0),
+];
+
+pub(crate) fn reached(results: &[(Case, Measured)], settled: &Settled) -> Vec<Target> {
+    let of = |subject: Subject, at_once: usize| {
+        let is_meant = |case: &Case| {
+            let plain = case.protocol == Protocol::Http1 && case.bytes == KIB;
+            let as_many = at_once == 0 || case.at_once == at_once;
+            case.subject == subject && plain && as_many
+        };
+        let found = results.iter().find(|(case, _)| is_meant(case));
+        &found.expect("it is measured in every run").1
+    };
+    let service = |operation, connections| of(Subject::Service(operation), connections);
+    let token = |operation| of(Subject::Token(operation), 0);
+    let at_most = |what, unit, measured, most| Target {
+        what,
+        unit,
+        measured,
+        bound: Bound::AtMost(most),
+    };
+    let at_least = |what, unit, measured, least| Target {
+        what,
+        unit,
+        measured,
+        bound: Bound::AtLeast(least),
+    };
+    let mut targets: Vec<Target> = CPU
+        .map(|(operation, most)| at_most(operation, "µs CPU", service(operation, 16).cpu(), most))
+        .into();
+    let (one, many, most) = ("protect RSA-2048", service("protect RSA-2048", 16), 64);
+    let single = service(one, 1);
+    let commit = of(Subject::Commit, 1).p50;
+    let rsa = (service("unprotect RSA-2048", 16), token("rsa-2048-decrypt"));
+    let p256 = (service("unprotect P-256", 16), token("p-256-derive"));
+    targets.extend([
+        at_most(
+            "protect RSA-2048 at 64",
+            "µs CPU",
+            service(one, most).cpu(),
+            50.0,
+        ),
+        at_least("protect RSA-2048", "a second", many.rate, 20_000.0),
+        at_least(
+            "protect RSA-2048 at 64",
+            "a second",
+            service(one, most).rate,
+            27_000.0,
+        ),
+        at_most(
+            "unprotect RSA-2048 (1.1 × token)",
+            "µs CPU",
+            rsa.0.cpu(),
+            1.1 * rsa.1.service,
+        ),
+        at_least(
+            "unprotect RSA-2048 (0.9 × token)",
+            "a second",
+            rsa.0.rate,
+            0.9 * rsa.1.rate,
+        ),
+        at_least(
+            "the same with 1,000 keys in the token",
+            "a second",
+            settled.unprotect.rate,
+            0.9 * settled.token.rate,
+        ),
+        at_most(
+            "unprotect P-256 (token + 50)",
+            "µs CPU",
+            p256.0.cpu(),
+            p256.1.service + 50.0,
+        ),
+        at_most(
+            "protect at 1, p50 (one commit + 300)",
+            "µs",
+            single.p50,
+            commit + 300.0,
+        ),
+        at_most("protect, p99 (4 × p50)", "µs", many.p99, 4.0 * many.p50),
+        at_most("memory at rest", "MiB", settled.at_rest, 60.0),
+        at_most("memory at 64 connections", "MiB", settled.most(), 150.0),
+        at_most(
+            "ready with 1,000 keys in the token",
+            "s",
+            settled.started_in,
+            1.5,
+        ),
+    ]);
+    targets
+}
