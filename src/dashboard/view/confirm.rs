@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::shell::token;
+use super::words::capital;
 use crate::dashboard::gate::Viewer;
 use crate::problem::Problem;
 
@@ -34,7 +35,7 @@ pub(in crate::dashboard) fn ask(
         div.head { h1 { (question.title) } }
         div.card.confirm {
             @for problem in problems {
-                p.notice.bad role="alert" { (problem.message) }
+                p.notice.bad role="alert" { (capital(&problem.message)) }
             }
             p { (question.subject) }
             ul.means { @for sentence in question.means { li { (sentence) } } }

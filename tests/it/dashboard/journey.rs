@@ -163,6 +163,10 @@ async fn a_form_that_is_wrong_says_so_at_its_fields_and_keeps_what_was_typed() {
     ] {
         assert!(refused.body.contains(part), "{part}: {}", refused.body);
     }
+    let fields = [("type", "live"), ("operations", "all")];
+    let refused = browser.send("/dashboard/api-keys", &fields).await;
+    let told = ["#name", "#serviceId"].map(|place| refused.body.find(&format!("href=\"{place}\"")));
+    assert!(told[0].is_some() && told[0] < told[1], "in order: {told:?}");
     world.service("billing").await;
     let taken = [("name", "billing"), ("tier", "standard")];
     let refused = browser.send("/dashboard/services", &taken).await;

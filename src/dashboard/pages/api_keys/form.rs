@@ -102,7 +102,7 @@ async fn creation(desk: &Desk, form: &Form, problems: &[Problem]) -> Result<Mark
         button: "Create API key",
         back: SECTION.place(),
     };
-    let terms = terms(&fields, &owner(&fields, &services), policies);
+    let terms = terms(&fields, || owner(&fields, &services), policies);
     Ok(page(
         desk,
         "Create API key",
@@ -125,8 +125,8 @@ async fn change(
         back: &there,
     };
     let fixed =
-        html! { p.lead { "Type and service of " code { (key.hint) } " cannot be changed." } };
-    let terms = terms(&fields, &fixed, policies);
+        || html! { p.lead { "Type and service of " code { (key.hint) } " cannot be changed." } };
+    let terms = terms(&fields, fixed, policies);
     Ok(page(
         desk,
         "Edit API key",
@@ -156,7 +156,13 @@ fn owner(fields: &Fields<'_>, services: &[(ServiceId, String)]) -> Markup {
     }
 }
 
-fn terms(fields: &Fields<'_>, who: &Markup, policies: Vec<(String, String)>) -> Markup {
+/// The fields. `who` draws whose key it is at its place among them, so that what is wrong is told in
+/// the order in which it stands on the page.
+fn terms(
+    fields: &Fields<'_>,
+    who: impl FnOnce() -> Markup,
+    policies: Vec<(String, String)>,
+) -> Markup {
     let policies = policies
         .into_iter()
         .map(|(number, name)| (number.clone(), format!("{number} – {name}")));
@@ -169,7 +175,7 @@ fn terms(fields: &Fields<'_>, who: &Markup, policies: Vec<(String, String)>) -> 
         (fields.line("text", Field {
             name: "name", label: "Name", hint: "Who uses it and where, in 1 to 100 characters.", required: true,
         }))
-        (who)
+        (who())
         (fields.select(Field {
             name: "policyNumber", label: "Bound policy",
             hint: "Used when a request names no policy. Not for admin keys.", required: false,
