@@ -13,6 +13,9 @@ use crate::settings::Environment;
 /// How long the end may wait for traces to be sent.
 const LAST_TRACES: Duration = Duration::from_secs(2);
 
+/// Connections to the listener for metrics, which hardly anybody reads.
+const SCRAPERS: u32 = 8;
+
 pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Result<(), Failure> {
     let (settings, traces) = startup::prepare_to_serve(config, environment)?;
     let clock = Clock::system();
@@ -20,12 +23,18 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     let tls = files.map(|files| Tls::load(clock.clone(), files));
     let tls = tls.transpose()?;
     let listener = server::listen("http.listen", settings.http.listen).await?;
-    let listener = listener.over(tls.clone());
+    let listener = listener
+        .over(tls.clone())
+        .for_at_most(server::connections_allowed(&settings))
+        .with(server::Patience::of(&settings.http));
     let database = startup::database(&settings, environment).await?;
     let limiter = startup::limiter(&settings, environment, clock.clone())?;
     limiter.find_shared().await;
     let metrics = match settings.metrics.listen {
-        Some(address) => Some(server::listen("metrics.listen", address).await?),
+        Some(address) => {
+            let listener = server::listen("metrics.listen", address).await?;
+            Some(listener.for_at_most(SCRAPERS))
+        }
         None => None,
     };
     let token = hsm::Token::open(startup::tokens(&settings, environment)?).await?;
@@ -35,7 +44,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         clock,
         Entropy::system(),
         settings,
-        database,
+        database.pool().clone(),
         token.clone(),
         limiter,
     )
@@ -50,11 +59,12 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     );
     // Told until the last request is answered: how the end goes shows there too.
     let telling = metrics.map(|metrics| {
-        let router = service.metrics(tls.clone());
+        let router = service.metrics(tls.clone(), listener.connections());
         let never = std::future::pending();
         tokio::spawn(metrics.serve(router, never, Duration::ZERO, Duration::ZERO))
     });
     let keeping = tokio::spawn(server::keep_current(tls));
+    let following = tokio::spawn(database.follow());
     let mut lost = None;
     let stop = async {
         tokio::select! {
@@ -67,6 +77,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         .serve(service.router(), stop, delay, patience)
         .await;
     keeping.abort();
+    following.abort();
     if let Some(telling) = telling {
         telling.abort();
     }

@@ -15,19 +15,18 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tower::ServiceExt as _;
 
+use super::connections::{Connections, Guest};
+use super::pace::{Overdue, Pace, Patience};
+use super::stream::Stream;
 use super::tls::Tls;
 use crate::client_address::OverTls;
+use crate::settings::Http;
 
-/// A client that takes longer than this to agree on TLS is not one.
-const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// A client that takes longer than this to send its headers is not one.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// A silent HTTP/2 connection is asked for a sign of life after this long, and given as long again.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 /// Streams that one HTTP/2 connection may have open.
@@ -45,6 +44,8 @@ pub struct Listener {
     socket: TcpListener,
     address: SocketAddr,
     tls: Option<Tls>,
+    connections: Connections,
+    patience: Patience,
 }
 
 /// Nothing can be served at an address.
@@ -68,10 +69,13 @@ pub async fn listen(setting: &'static str, address: SocketAddr) -> Result<Listen
     };
     let socket = TcpListener::bind(address).await.map_err(refused)?;
     let address = socket.local_addr().map_err(refused)?;
+    let usual = Http::default();
     Ok(Listener {
         socket,
         address,
         tls: None,
+        connections: Connections::at_most(usual.max_connections),
+        patience: Patience::of(&usual),
     })
 }
 
@@ -88,6 +92,27 @@ impl Listener {
         Self { tls, ..self }
     }
 
+    /// The same with room for so many connections.
+    #[must_use]
+    pub fn for_at_most(self, connections: u32) -> Self {
+        Self {
+            connections: Connections::at_most(connections),
+            ..self
+        }
+    }
+
+    /// The same for clients who may take so long.
+    #[must_use]
+    pub fn with(self, patience: Patience) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// Its connections, to be counted.
+    #[must_use]
+    pub fn connections(&self) -> Connections {
+        self.connections.clone()
+    }
+
     /// Serves until `stop` resolves, and so much longer as the `delay` is, each answer then being the
     /// last of its connection. Afterwards requests in flight may end within `patience`. Answers
     /// whether all of them did.
@@ -98,12 +123,12 @@ impl Listener {
         delay: Duration,
         patience: Duration,
     ) -> bool {
-        let drain = GracefulShutdown::new();
         let (ending, is_ending) = watch::channel(());
         let door = Door {
             protocol: protocol(),
             tls: self.tls,
             router,
+            patience: self.patience,
             is_leaving: Arc::default(),
             is_ending,
         };
@@ -114,13 +139,18 @@ impl Listener {
         };
         tokio::pin!(stop);
         loop {
+            let came = async {
+                let room = self.connections.room().await;
+                (room, self.socket.accept().await)
+            };
             tokio::select! {
                 () = &mut stop => break,
-                accepted = self.socket.accept() => match accepted {
-                    Ok((stream, peer)) => {
-                        tokio::spawn(door.clone().admit(stream, peer, drain.watcher()));
+                (room, accepted) = came => match (room, accepted) {
+                    (Some(room), Ok((stream, peer))) => {
+                        tokio::spawn(door.clone().admit(stream, peer, room.taken()));
                     }
-                    Err(error) => {
+                    (None, _) => break,
+                    (_, Err(error)) => {
                         tracing::warn!(%error, "cannot accept a connection: raise LimitNOFILE= if this lasts");
                         tokio::time::sleep(BREATH).await;
                     }
@@ -129,7 +159,7 @@ impl Listener {
         }
         drop(self.socket);
         drop(ending);
-        tokio::time::timeout(patience, drain.shutdown())
+        tokio::time::timeout(patience, self.connections.all_gone())
             .await
             .is_ok()
     }
@@ -142,9 +172,11 @@ fn protocol() -> Protocol {
     protocol
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIMEOUT)
+        // The pace of a connection sees to it, and tells headers that do not come from a rest.
+        .header_read_timeout(None)
         .max_buf_size(HEADERS as usize * 2)
-        .pipeline_flush(true);
+        // With it, who asks again and again without reading would have all answers kept here.
+        .pipeline_flush(false);
     protocol
         .http2()
         .timer(TokioTimer::new())
@@ -163,6 +195,7 @@ struct Door {
     protocol: Protocol,
     tls: Option<Tls>,
     router: Router,
+    patience: Patience,
     /// Whether each answer is the last of its connection.
     is_leaving: Arc<AtomicBool>,
     /// Its other end is gone once the listener ends.
@@ -170,31 +203,35 @@ struct Door {
 }
 
 impl Door {
-    async fn admit(self, stream: TcpStream, peer: SocketAddr, drain: Watcher) {
+    /// Serves whoever has come in, who is a guest until that is over.
+    async fn admit(self, stream: TcpStream, peer: SocketAddr, guest: Guest) {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%peer, %error, "cannot turn off delays on a connection");
         }
         let Some(tls) = &self.tls else {
-            return self.converse(stream, peer, drain, None).await;
+            return self.converse(stream, peer, None, guest).await;
         };
         let mut is_ending = self.is_ending.clone();
-        let handshake = tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.acceptor().accept(stream));
+        let handshake = tokio::time::timeout(self.patience.headers, tls.acceptor().accept(stream));
         // Whoever has not come in when the listener ends need not be waited for.
         let agreed = tokio::select! {
             agreed = handshake => agreed.unwrap_or_else(|late| Err(late.into())),
             _ = is_ending.changed() => return,
         };
         match agreed {
-            Ok(stream) => self.converse(stream, peer, drain, Some(OverTls)).await,
+            Ok(stream) => self.converse(stream, peer, Some(OverTls), guest).await,
             Err(error) => tracing::debug!(%peer, %error, "a client did not agree on TLS"),
         }
     }
 
-    async fn converse<S>(self, stream: S, peer: SocketAddr, drain: Watcher, tls: Option<OverTls>)
+    async fn converse<S>(self, stream: S, peer: SocketAddr, tls: Option<OverTls>, guest: Guest)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let (router, is_leaving) = (self.router, self.is_leaving);
+        let pace = Pace::begin();
+        let stream = Stream::new(stream, guest, pace.clone());
+        let asking = pace.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
             if let Some(tls) = tls {
@@ -202,7 +239,9 @@ impl Door {
             }
             // HTTP/2 has a frame of its own for this, which is sent in the end.
             let may_close = request.version() < Version::HTTP_2;
+            let asked = asking.asked(may_close);
             let is_leaving = is_leaving.clone();
+            let request = request.map(|body| asking.coming(body));
             let answer = router.clone().oneshot(request);
             async move {
                 let mut answer = answer.await?;
@@ -210,15 +249,33 @@ impl Door {
                     let headers = answer.headers_mut();
                     headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
                 }
-                Ok::<_, Infallible>(answer)
+                Ok::<_, Infallible>(answer.map(|body| asked.answered(body)))
             }
         });
         let connection = self
             .protocol
-            .serve_connection(TokioIo::new(stream), service)
-            .into_owned();
-        if let Err(error) = drain.watch(connection).await {
-            tracing::debug!(%peer, %error, "a connection ended early");
+            .serve_connection(TokioIo::new(stream), service);
+        tokio::pin!(connection);
+        let (mut is_ending, mut goes) = (self.is_ending, false);
+        loop {
+            tokio::select! {
+                ended = connection.as_mut() => {
+                    if let Err(error) = ended {
+                        tracing::debug!(%peer, %error, "a connection ended early");
+                    }
+                    return;
+                }
+                _ = is_ending.changed(), if !goes => goes = true,
+                overdue = pace.overdue(self.patience) => {
+                    if goes || overdue == Overdue::Stalled {
+                        tracing::debug!(%peer, "a client did not go on in time");
+                        return;
+                    }
+                    goes = true;
+                }
+            }
+            connection.as_mut().graceful_shutdown();
+            pace.last_wait();
         }
     }
 }

@@ -1,10 +1,15 @@
 //! The service as it runs: its parts put together, its jobs, its listeners, its end.
 
+mod connections;
 mod listener;
 mod metrics;
+mod pace;
 mod service;
+mod stream;
 mod tls;
 
+pub use self::connections::{Connections, connections_allowed};
 pub use self::listener::{CannotListen, Listener, listen};
+pub use self::pace::Patience;
 pub use self::service::Service;
 pub use self::tls::{BadTls, Fault, Tls, keep_current};

@@ -8,6 +8,7 @@ use axum::Router;
 use sqlx::PgPool;
 use tokio::task::JoinSet;
 
+use super::connections::Connections;
 use super::metrics;
 use super::tls::Tls;
 use crate::audit::{self, Recorder, Scribe};
@@ -67,12 +68,8 @@ impl Service {
             database.clone(),
             settings.audit.deadline.0,
         ));
-        let (recorder, scribe) = Recorder::open(
-            clock.clone(),
-            entropy,
-            database.connect_options().as_ref().clone(),
-            &settings.audit,
-        );
+        let (recorder, scribe) =
+            Recorder::open(clock.clone(), entropy, database.clone(), &settings.audit);
         let keyring = Arc::new(Keyring::new(&catalog, &database));
         let encryptions = Arc::new(Encryptions::new(database.clone()));
         let rooms = Rooms {
@@ -147,8 +144,8 @@ impl Service {
     }
 
     /// What this service counts, for the listener for metrics.
-    pub fn metrics(&self, tls: Option<Tls>) -> Router {
-        metrics::router(self.app.clone(), tls)
+    pub fn metrics(&self, tls: Option<Tls>, connections: Connections) -> Router {
+        metrics::router(self.app.clone(), tls, connections)
     }
 
     /// Tells load balancers to send nothing more.

@@ -24,6 +24,15 @@ pub struct Http {
     /// come from the last address in `X-Forwarded-For` that is no such proxy.
     #[schemars(with = "Vec<String>")]
     pub trusted_proxies: Vec<IpNet>,
+    /// Connections that clients may have open; past it they wait until one ends. Where the limit of
+    /// descriptors (`LimitNOFILE=`) has no room for as many beside those of the database and the
+    /// tokens, there are fewer.
+    pub max_connections: u32,
+    /// How long a client may take to agree on TLS, and then to send the headers of a request.
+    pub header_timeout: Span,
+    /// How long a connection may rest between requests, or stand still while its client takes an
+    /// answer. Load balancers that keep connections must let go of them sooner.
+    pub idle_timeout: Span,
     /// How long after SIGTERM requests are still taken, while `/readyz` says no and connections are
     /// closed after each answer: load balancers need a moment to notice. Left out, it is 5 seconds,
     /// and nothing in development.
@@ -39,6 +48,9 @@ impl Default for Http {
             allow_plain: false,
             tls: Tls::default(),
             trusted_proxies: Vec::new(),
+            max_connections: 4096,
+            header_timeout: Span::seconds(10),
+            idle_timeout: Span::seconds(75),
             drain_delay: None,
             drain_timeout: Span::seconds(30),
         }
@@ -56,6 +68,17 @@ impl Http {
                  for this service",
                 self.listen
             ));
+        }
+        if self.max_connections == 0 {
+            found.push("http.max_connections must be at least 1".to_owned());
+        }
+        for (setting, span) in [
+            ("header_timeout", self.header_timeout),
+            ("idle_timeout", self.idle_timeout),
+        ] {
+            if span < Span::millis(100) {
+                found.push(format!("http.{setting} must be at least 100ms"));
+            }
         }
     }
 }

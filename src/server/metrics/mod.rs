@@ -16,6 +16,7 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 
 use self::parts::Parts;
+use super::connections::Connections;
 use super::tls::Tls;
 use crate::http::App;
 
@@ -23,9 +24,13 @@ use crate::http::App;
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The one page there is on the listener for metrics.
-pub(super) fn router(app: App, tls: Option<Tls>) -> Router {
+pub(super) fn router(app: App, tls: Option<Tls>, connections: Connections) -> Router {
     let mut registry = Registry::default();
-    registry.register_collector(Box::new(Parts { app, tls }));
+    registry.register_collector(Box::new(Parts {
+        app,
+        tls,
+        connections,
+    }));
     Router::new()
         .route("/metrics", get(show))
         .fallback(async || (StatusCode::NOT_FOUND, "metrics are at /metrics\n"))

@@ -12,6 +12,7 @@ use super::page::{Page, exact, seconds};
 use crate::clock::Timestamp;
 use crate::http::App;
 use crate::ratelimit::{Counting, Limiter};
+use crate::server::connections::Connections;
 use crate::server::tls::Tls;
 
 /// Times are counted in microseconds and told in seconds.
@@ -22,12 +23,14 @@ const MICROS: f64 = 1_000_000.0;
 pub(super) struct Parts {
     pub(super) app: App,
     pub(super) tls: Option<Tls>,
+    pub(super) connections: Connections,
 }
 
 impl Collector for Parts {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let page = &mut Page(encoder);
         self.build(page)?;
+        self.connections(page)?;
         self.requests(page)?;
         tokens(page, &self.app.token.status().tokens)?;
         self.keys(page)?;
@@ -57,6 +60,25 @@ impl Parts {
             )?;
         }
         Ok(())
+    }
+
+    fn connections(&self, page: &mut Page<'_>) -> fmt::Result {
+        let connections = &self.connections;
+        page.gauge(
+            "sealward_http_connections",
+            "Connections to the API that are open.",
+            count(connections.open()),
+        )?;
+        page.gauge(
+            "sealward_http_connections_limit",
+            "Connections to the API that there may be.",
+            f64::from(connections.limit()),
+        )?;
+        page.counters(
+            "sealward_http_connections_waits",
+            "How often a connection to the API had to wait for another to end.",
+            [(vec![], connections.waits())],
+        )
     }
 
     fn requests(&self, page: &mut Page<'_>) -> fmt::Result {

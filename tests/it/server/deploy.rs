@@ -25,7 +25,8 @@ async fn metrics() -> Exposition {
     world.stranger().get("/livez").await.ok();
     let request = Request::get("/metrics").body(Body::empty()).unwrap();
     let tls = Site::new().tls().unwrap();
-    let response = world.metrics(Some(tls)).oneshot(request).await.unwrap();
+    let listening = world.metrics(Some(tls)).await;
+    let response = listening.oneshot(request).await.unwrap();
     Exposition::parse(&Answer::of(response).await.ok().body)
 }
 

@@ -14,7 +14,12 @@ use crate::support::{Answer, Exposition, Person, World, jwe, within};
 async fn shown(world: &World) -> Exposition {
     let request = Request::get("/metrics").body(Body::empty()).unwrap();
     let tls = Site::new().tls().unwrap();
-    let response = world.metrics(Some(tls)).oneshot(request).await.unwrap();
+    let response = world
+        .metrics(Some(tls))
+        .await
+        .oneshot(request)
+        .await
+        .unwrap();
     let answer = Answer::of(response).await.ok();
     assert_eq!(
         answer.header("content-type"),
@@ -308,7 +313,8 @@ async fn only_metrics_are_told_there() {
     let world = World::new().await;
     for path in ["/", "/livez", "/api/v1/health", "/metrics/x"] {
         let request = Request::get(path).body(Body::empty()).unwrap();
-        let response = world.metrics(None).oneshot(request).await.unwrap();
+        let listening = world.metrics(None).await;
+        let response = listening.oneshot(request).await.unwrap();
         assert_eq!(response.status().as_u16(), 404, "{path}");
     }
 }

@@ -14,7 +14,7 @@ use sealward::db;
 use sealward::management::api_keys::{self, ApiKeyDraft};
 use sealward::management::{Actor, Context, Member, Proposal};
 use sealward::ratelimit::{Limiter, Shared};
-use sealward::server::{Service, Tls, listen};
+use sealward::server::{Connections, Listener, Patience, Service, Tls, listen};
 use sealward::settings::{Limits, RateLimit, Settings, Span, Stage};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
@@ -142,8 +142,10 @@ impl World {
     }
 
     /// What the listener for metrics is given.
-    pub(crate) fn metrics(&self, tls: Option<Tls>) -> Router {
-        self.service.metrics(tls)
+    pub(crate) async fn metrics(&self, tls: Option<Tls>) -> Router {
+        let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        let listener = listen("http.listen", anywhere).await.expect("a port");
+        self.service.metrics(tls, listener.connections())
     }
 
     /// Sends a request as it is.
@@ -159,11 +161,28 @@ impl World {
     pub(crate) async fn served(&self, tls: Option<Tls>) -> SocketAddr {
         let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let listener = listen("http.listen", anywhere).await.expect("a port");
+        self.serve(listener.over(tls))
+    }
+
+    /// The same for at most so many connections of clients who may take so long; tells of the
+    /// connections, too.
+    pub(crate) async fn guarded(
+        &self,
+        connections: u32,
+        patience: Patience,
+    ) -> (SocketAddr, Connections) {
+        let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        let listener = listen("http.listen", anywhere).await.expect("a port");
+        let listener = listener.for_at_most(connections).with(patience);
+        let connections = listener.connections();
+        (self.serve(listener), connections)
+    }
+
+    fn serve(&self, listener: Listener) -> SocketAddr {
         let address = listener.address();
-        let serving = listener.over(tls);
         // It ends with the test's runtime.
         let (router, at_once) = (self.service.router(), Duration::ZERO);
-        tokio::spawn(serving.serve(router, pending(), at_once, at_once));
+        tokio::spawn(listener.serve(router, pending(), at_once, at_once));
         address
     }
 

@@ -1,0 +1,118 @@
+//! The stream of a connection: its bytes are noticed, and it ends so that its client hears the end.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+use super::connections::Guest;
+use super::pace::Pace;
+
+/// How long, and how much of, what a client still sends is read and thrown away after the last
+/// answer. A connection that is closed before loses that answer on its way.
+const LINGER: Duration = Duration::from_secs(2);
+const LEFTOVER: usize = 8 * 1024 * 1024;
+
+/// A stream that belongs to a guest.
+pub(super) struct Stream<S: AsyncRead + Unpin + Send + 'static> {
+    /// Gone only while this is dropped.
+    inner: Option<(S, Guest)>,
+    pace: Pace,
+    /// Whether the client was told that nothing more comes.
+    is_shut: bool,
+}
+
+impl<S: AsyncRead + Unpin + Send + 'static> Stream<S> {
+    pub(super) fn new(stream: S, guest: Guest, pace: Pace) -> Self {
+        Self {
+            inner: Some((stream, guest)),
+            pace,
+            is_shut: false,
+        }
+    }
+
+    fn get(&mut self) -> io::Result<Pin<&mut S>> {
+        match &mut self.inner {
+            Some((stream, _)) => Ok(Pin::new(stream)),
+            None => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin + Send + 'static> Drop for Stream<S> {
+    fn drop(&mut self) {
+        let is_needed = self.is_shut && self.pace.is_cut_short();
+        let here = Handle::try_current();
+        if let (true, Some((stream, guest)), Ok(here)) = (is_needed, self.inner.take(), here) {
+            here.spawn(linger(stream, guest));
+        }
+    }
+}
+
+/// Reads on for a while.
+async fn linger<S: AsyncRead + Unpin>(mut stream: S, _guest: Guest) {
+    let mut bytes = vec![0; 16 * 1024];
+    let mut left = LEFTOVER;
+    let reading = async {
+        while left > 0 {
+            match stream.read(&mut bytes).await {
+                Ok(read) if read > 0 => left = left.saturating_sub(read),
+                _ => break,
+            }
+        }
+    };
+    // Who goes on for longer than that does not listen.
+    let _ = timeout(LINGER, reading).await;
+}
+
+impl<S: AsyncRead + Unpin + Send + 'static> AsyncRead for Stream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = into.filled().len();
+        let polled = self.get()?.poll_read(context, into);
+        if polled.is_ready() && into.filled().len() > before {
+            self.pace.heard();
+        }
+        polled
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> AsyncWrite for Stream<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.get()?.poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.get()?.poll_write_vectored(context, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        let stream = self.inner.as_ref();
+        stream.is_some_and(|(stream, _)| stream.is_write_vectored())
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.get()?.poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let polled = self.get()?.poll_shutdown(context);
+        self.is_shut |= matches!(polled, Poll::Ready(Ok(())));
+        polled
+    }
+}
