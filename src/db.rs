@@ -1,14 +1,17 @@
 //! The way to Postgres: connections, the migrations embedded in this binary, whether it is there.
 
+mod primary;
+
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
-use sqlx::{ConnectOptions as _, PgConnection, PgPool};
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
+use sqlx::{PgConnection, PgPool};
 
+pub use self::primary::{Primary, Servers, connect};
 use crate::settings::{Database, NotInPem, certificates};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
@@ -57,6 +60,15 @@ pub enum Error {
         /// What it said.
         source: sqlx::Error,
     },
+    /// Several servers answer, and none of them takes writes.
+    #[error(
+        "none of the servers of database.url, of which {place} is the first, takes writes: is one of \
+         them the primary?"
+    )]
+    OnlyStandbys {
+        /// Host, port and name of the database at the first of them.
+        place: String,
+    },
     /// The schema cannot be brought up to date.
     #[error("cannot bring the schema up to date: {0}; was this database used by a newer version?")]
     Migration(#[from] MigrateError),
@@ -67,21 +79,40 @@ pub fn undecodable(what: impl Into<Box<dyn std::error::Error + Send + Sync>>) ->
     sqlx::Error::Decode(what.into())
 }
 
-/// How to connect, as the settings say.
+/// The servers that the settings name, and how to connect to them.
 ///
 /// # Errors
 /// When `database.url` is not a URL of Postgres.
-pub fn options(
-    settings: &Database,
-    password: Option<&SecretString>,
-) -> Result<PgConnectOptions, Error> {
-    let options: PgConnectOptions = settings.url.parse().map_err(Error::Address)?;
-    let options = options.application_name("sealward");
-    let options = verified(settings, options)?;
-    Ok(match password {
-        Some(password) => options.password(password.expose_secret()),
-        None => options,
-    })
+pub fn servers(settings: &Database, password: Option<&SecretString>) -> Result<Servers, Error> {
+    let reached = |url: String| -> Result<PgConnectOptions, Error> {
+        let options: PgConnectOptions = url.parse().map_err(Error::Address)?;
+        let options = options.application_name("sealward");
+        let options = verified(settings, options)?;
+        Ok(match password {
+            Some(password) => options.password(password.expose_secret()),
+            None => options,
+        })
+    };
+    let (before, hosts, after) = parts(&settings.url);
+    let mut each = hosts
+        .split(',')
+        .map(|host| reached(format!("{before}{host}{after}")));
+    let first = each
+        .next()
+        .unwrap_or_else(|| reached(settings.url.clone()))?;
+    let others = each.collect::<Result<_, _>>()?;
+    Ok(Servers::new(first, others))
+}
+
+/// What stands before the hosts of a URL, the hosts with their ports, and what stands after them.
+fn parts(url: &str) -> (&str, &str, &str) {
+    let authority = url.find("://").map_or(0, |scheme| scheme + 3);
+    let end = url.get(authority..).and_then(|rest| rest.find(['/', '?']));
+    let end = end.map_or(url.len(), |end| authority + end);
+    let named = url.get(authority..end).unwrap_or_default();
+    let hosts = authority + named.rfind('@').map_or(0, |at| at + 1);
+    let part = |range: std::ops::Range<usize>| url.get(range).unwrap_or_default();
+    (part(0..hosts), part(hosts..end), part(end..url.len()))
 }
 
 /// Has everything that leaves this machine go over TLS, to a Postgres that proves who it is.
@@ -130,27 +161,6 @@ pub fn as_application(options: PgConnectOptions) -> PgConnectOptions {
     options.options([("role", "sealward_application")])
 }
 
-/// Connects, having made sure that Postgres answers.
-///
-/// # Errors
-/// When it does not.
-pub async fn connect(options: &PgConnectOptions, settings: &Database) -> Result<PgPool, Error> {
-    let pool = PgPoolOptions::new()
-        .max_connections(settings.connections)
-        .acquire_timeout(settings.connect_timeout.0)
-        .connect_lazy_with(options.clone());
-    // Asked on a connection of its own: a pool would try again until its time is over, and then
-    // tell that its time is over instead of what is wrong.
-    let answered = tokio::time::timeout(settings.connect_timeout.0, async {
-        use sqlx::Connection as _;
-        options.connect().await?.close().await
-    });
-    match answered.await.unwrap_or(Err(sqlx::Error::PoolTimedOut)) {
-        Ok(()) => Ok(pool),
-        Err(source) => Err(unreachable(options, source)),
-    }
-}
-
 fn unreachable(options: &PgConnectOptions, source: sqlx::Error) -> Error {
     let place = place(options);
     if is_distrust(&source) {
@@ -164,10 +174,8 @@ fn unreachable(options: &PgConnectOptions, source: sqlx::Error) -> Error {
 ///
 /// # Errors
 /// When one fails, or when the database knows migrations that this binary does not.
-pub async fn migrate(options: &PgConnectOptions, settings: &Database) -> Result<(), Error> {
-    let connecting = tokio::time::timeout(settings.connect_timeout.0, options.connect());
-    let connected = connecting.await.unwrap_or(Err(sqlx::Error::PoolTimedOut));
-    let mut connection = connected.map_err(|source| unreachable(options, source))?;
+pub async fn migrate(servers: &Servers, settings: &Database) -> Result<(), Error> {
+    let (mut connection, _) = servers.primary(settings.connect_timeout.0).await?;
     if !is_up_to_date(&mut connection).await {
         MIGRATIONS.run(&mut connection).await?;
     }
@@ -184,6 +192,12 @@ async fn is_up_to_date(connection: &mut PgConnection) -> bool {
             .iter()
             .map(|step| (step.version, &*step.checksum)))
     })
+}
+
+/// Whether the server at the other end takes writes at all: a standby does not.
+pub async fn takes_writes(connection: &mut PgConnection) -> sqlx::Result<bool> {
+    let sql = "SELECT NOT current_setting('transaction_read_only')::bool";
+    sqlx::query_scalar(sql).fetch_one(connection).await
 }
 
 /// Whether the database answers within `patience`.
@@ -226,7 +240,35 @@ mod tests {
             allow_plain,
             ..Database::default()
         };
-        options(&settings, None).map(|options| options.get_ssl_mode())
+        let (before, hosts, after) = parts(url);
+        assert_eq!(format!("{before}{hosts}{after}"), url);
+        let options = url.parse().map_err(Error::Address)?;
+        verified(&settings, options).map(|options| options.get_ssl_mode())
+    }
+
+    #[test]
+    fn a_url_may_name_several_hosts() {
+        let url = "postgres://u@one:1,[::1]:2,three/d?sslmode=verify-full";
+        let expected = (
+            "postgres://u@",
+            "one:1,[::1]:2,three",
+            "/d?sslmode=verify-full",
+        );
+        assert_eq!(parts(url), expected);
+        assert_eq!(
+            parts("postgres:///d?host=/run"),
+            ("postgres://", "", "/d?host=/run")
+        );
+        let settings = |url: &str| Database {
+            url: url.to_owned(),
+            allow_plain: true,
+            ..Database::default()
+        };
+        let named = format!("{:?}", servers(&settings(url), None).unwrap());
+        for host in ["\"one\"", "\"[::1]\"", "\"three\""] {
+            assert!(named.contains(host), "{named}");
+        }
+        assert!(servers(&settings("postgres://u@one:a,two/d"), None).is_err());
     }
 
     #[test]

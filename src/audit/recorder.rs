@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use hsm::{Counted, Spread, TIMES};
-use sqlx::postgres::PgConnectOptions;
+use sqlx::PgPool;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
@@ -92,11 +92,12 @@ pub enum Unrecorded {
 }
 
 impl Recorder {
-    /// Opens the trail: a recorder, and the scribe that writes through a connection of its own.
+    /// Opens the trail: a recorder, and the scribe that writes through a connection of its own, to
+    /// where the pool leads.
     pub fn open(
         clock: Clock,
         entropy: Entropy,
-        database: PgConnectOptions,
+        database: PgPool,
         settings: &Audit,
     ) -> (Self, Scribe) {
         let (queue, arriving) = mpsc::channel(settings.queue.max(1));

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions as _, PgConnection};
+use sqlx::{ConnectOptions as _, PgConnection, PgPool};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
@@ -35,7 +34,7 @@ impl Scribe {
     pub(super) fn start(
         shared: Arc<Shared>,
         queue: mpsc::Receiver<Handed>,
-        database: PgConnectOptions,
+        database: PgPool,
     ) -> Self {
         let (stop, stopped) = oneshot::channel();
         let writer = Writer {
@@ -66,7 +65,8 @@ impl Scribe {
 
 struct Writer {
     shared: Arc<Shared>,
-    database: PgConnectOptions,
+    /// Tells where to connect to, which may become another server.
+    database: PgPool,
     connection: Option<PgConnection>,
 }
 
@@ -160,7 +160,8 @@ impl Writer {
 
     async fn connected(&mut self) -> Result<&mut PgConnection, Failure> {
         if self.connection.is_none() {
-            let connecting = timeout(self.shared.deadline, self.database.connect());
+            let options = self.database.connect_options();
+            let connecting = timeout(self.shared.deadline, options.connect());
             let connection = connecting.await.map_err(|_| store::late())?;
             self.connection = Some(connection.map_err(Failure::Away)?);
         }

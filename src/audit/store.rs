@@ -6,6 +6,7 @@ use super::entry::Entry;
 use super::query::Filter;
 use super::recorder::Handed;
 use crate::clock::Timestamp;
+use crate::db;
 use crate::ids::RecordId;
 
 /// Why records were not written.
@@ -124,9 +125,7 @@ pub(super) async fn insert(
 
 /// Whether the database at the other end takes records at all: a standby does not.
 pub(super) async fn writable(connection: &mut PgConnection) -> Result<(), Failure> {
-    let sql = "SELECT current_setting('transaction_read_only')::bool";
-    let read_only: bool = sqlx::query_scalar(sql).fetch_one(connection).await?;
-    if read_only {
+    if !db::takes_writes(connection).await? {
         let standby = std::io::Error::other("the database only reads");
         return Err(Failure::Away(sqlx::Error::Io(standby)));
     }

@@ -55,12 +55,12 @@ pub(super) async fn run(
 ) -> Result<(), Failure> {
     let Action::Create(wanted) = arguments.action;
     let settings = startup::prepare_quietly(config, environment)?;
-    let pool = startup::database(&settings, environment).await?;
+    let database = startup::database(&settings, environment).await?;
     let context = Context {
         clock: Clock::system(),
         entropy: Entropy::system(),
         catalog: Catalog::new(),
-        pool,
+        pool: database.pool().clone(),
         actor: Actor::system("sealward api-key create"),
     };
     let json = wanted.json;

@@ -6,11 +6,10 @@ use std::process::ExitCode;
 
 use hsm::OpenError;
 use secrecy::SecretString;
-use sqlx::PgPool;
-use sqlx::postgres::PgConnectOptions;
 
 use super::CONFIGURATION;
 use crate::clock::Clock;
+use crate::db::{Primary, Servers};
 use crate::ratelimit::{BadAddress, Limiter, Shared};
 use crate::settings::{Environment, HsmToken, SecretError, SecretSource, Settings, Telemetry};
 use crate::telemetry::Traces;
@@ -102,7 +101,7 @@ fn begin(settings: Settings) -> Result<Settings, Failure> {
 pub(super) async fn database(
     settings: &Settings,
     environment: &Environment,
-) -> Result<PgPool, Failure> {
+) -> Result<Primary, Failure> {
     migrate(settings, environment).await?;
     connect(settings, environment).await
 }
@@ -114,31 +113,31 @@ pub(super) async fn migrate(settings: &Settings, environment: &Environment) -> R
         Some(_) => "database.owner_password",
         None => "database.password",
     };
-    let options = database_options(setting, &owner, environment)?;
-    Ok(db::migrate(&options, &owner).await?)
+    let servers = servers(setting, &owner, environment)?;
+    Ok(db::migrate(&servers, &owner).await?)
 }
 
 /// Connects to the database as it is, with the rights of the application.
 pub(super) async fn connect(
     settings: &Settings,
     environment: &Environment,
-) -> Result<PgPool, Failure> {
-    let options = database_options("database.password", &settings.database, environment)?;
-    let options = db::as_application(options);
-    Ok(db::connect(&options, &settings.database).await?)
+) -> Result<Primary, Failure> {
+    let servers = servers("database.password", &settings.database, environment)?;
+    let servers = servers.each(db::as_application);
+    Ok(db::connect(servers, &settings.database).await?)
 }
 
-fn database_options(
+fn servers(
     setting: &str,
     database: &settings::Database,
     environment: &Environment,
-) -> Result<PgConnectOptions, Failure> {
+) -> Result<Servers, Failure> {
     let password = database
         .password
         .as_ref()
         .map(|source| reveal(setting, source, environment))
         .transpose()?;
-    Ok(db::options(database, password.as_ref())?)
+    Ok(db::servers(database, password.as_ref())?)
 }
 
 /// The limiter that the settings ask for, not connected yet.

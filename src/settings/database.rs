@@ -12,8 +12,9 @@ use super::{SecretSource, Span, Stage};
 #[serde(default, deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Database {
-    /// `postgres://user@host:port/name`; a socket's folder goes in `?host=/folder`. The password
-    /// has a setting of its own.
+    /// `postgres://user@host:port/name`; a socket's folder goes in `?host=/folder`. With several
+    /// hosts, `postgres://user@one:port,two:port/name`, the one that takes writes is used, and after
+    /// a failover the one that does then. The password has a setting of its own.
     pub url: String,
     /// Where the password comes from, if the user has one.
     pub password: Option<SecretSource>,

@@ -18,11 +18,12 @@ pub(super) async fn compare(
     environment: &Environment,
     token: &hsm::Token,
 ) -> Result<Records, Failure> {
-    let pool = match startup::connect(settings, environment).await {
+    let database = match startup::connect(settings, environment).await {
         Ok(connected) => connected,
         Err(Failure::Database(error)) => return Ok(Err(error.to_string())),
         Err(failure) => return Err(failure),
     };
+    let pool = database.pool().clone();
     let vault = Vault::new(token.clone(), pool, Clock::system(), Entropy::system());
     Ok(vault.compare().await.map_err(|error| error.to_string()))
 }

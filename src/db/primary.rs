@@ -1,0 +1,198 @@
+//! The one of several servers that takes writes: found at the start, and found again after a failover.
+
+use std::convert::Infallible;
+use std::future::pending;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
+
+use super::{Error, place, takes_writes, unreachable};
+use crate::settings::Database;
+
+/// How often the present server is asked whether it still takes writes, where there are several.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// The servers that a URL names, of which one takes writes at a time; never empty.
+#[derive(Clone, Debug)]
+pub struct Servers {
+    first: PgConnectOptions,
+    others: Vec<PgConnectOptions>,
+}
+
+/// Connections to the server that takes writes.
+#[derive(Debug)]
+pub struct Primary {
+    servers: Servers,
+    pool: PgPool,
+    moved: Moved,
+    patience: Duration,
+}
+
+/// When the primary was another server last.
+#[derive(Clone, Debug, Default)]
+struct Moved(Arc<Mutex<Option<Instant>>>);
+
+impl Servers {
+    pub(super) fn new(first: PgConnectOptions, others: Vec<PgConnectOptions>) -> Self {
+        Self { first, others }
+    }
+
+    /// The same, each reached as `change` says.
+    #[must_use]
+    pub fn each(self, change: fn(PgConnectOptions) -> PgConnectOptions) -> Self {
+        Self {
+            first: change(self.first),
+            others: self.others.into_iter().map(change).collect(),
+        }
+    }
+
+    /// A connection to the server that takes writes, and how to make more. A server that is alone is
+    /// taken as it is.
+    pub(super) async fn primary(
+        &self,
+        patience: Duration,
+    ) -> Result<(PgConnection, PgConnectOptions), Error> {
+        if self.others.is_empty() {
+            let connected = timeout(patience, self.first.connect()).await;
+            let connected = connected.unwrap_or(Err(sqlx::Error::PoolTimedOut));
+            return match connected {
+                Ok(connection) => Ok((connection, self.first.clone())),
+                Err(source) => Err(unreachable(&self.first, source)),
+            };
+        }
+        let mut asked = JoinSet::new();
+        for options in [&self.first].into_iter().chain(&self.others) {
+            let options = options.clone();
+            asked.spawn(async move {
+                let found = timeout(patience, writer(&options)).await;
+                let found = found.unwrap_or(Err(sqlx::Error::PoolTimedOut));
+                found.map_err(|source| unreachable(&options, source))
+            });
+        }
+        let mut refused = None;
+        while let Some(answer) = asked.join_next().await {
+            match answer {
+                Ok(Ok(Some(found))) => return Ok(found),
+                Ok(Err(error)) => refused = Some(error),
+                Ok(Ok(None)) | Err(_) => {}
+            }
+        }
+        Err(refused.unwrap_or_else(|| Error::OnlyStandbys {
+            place: place(&self.first),
+        }))
+    }
+}
+
+/// A connection to this server, if it takes writes.
+async fn writer(
+    options: &PgConnectOptions,
+) -> sqlx::Result<Option<(PgConnection, PgConnectOptions)>> {
+    let mut connection = options.connect().await?;
+    let is_writer = takes_writes(&mut connection).await?;
+    Ok(is_writer.then(|| (connection, options.clone())))
+}
+
+/// Connects, having made sure that Postgres answers.
+///
+/// # Errors
+/// When it does not.
+pub async fn connect(servers: Servers, settings: &Database) -> Result<Primary, Error> {
+    let patience = settings.connect_timeout.0;
+    // Asked on a connection of its own: a pool would try again until its time is over, and then
+    // tell that its time is over instead of what is wrong.
+    let (connection, options) = servers.primary(patience).await?;
+    if let Err(error) = connection.close().await {
+        tracing::debug!(%error, "a connection to the database did not end well");
+    }
+    let moved = Moved::default();
+    let moves = moved.clone();
+    let pool = PgPoolOptions::new()
+        .max_connections(settings.connections)
+        .acquire_timeout(patience)
+        // A server that has gone without a word leaves connections on which nothing ever comes, and
+        // what the pool asks on them by itself would wait for that. One that has been a standby
+        // leaves connections that only read.
+        .test_before_acquire(false)
+        .before_acquire(move |connection, met| {
+            let is_outdated = moves.is_after(met.age);
+            Box::pin(async move { Ok(!is_outdated && is_sound(connection, patience / 2).await) })
+        })
+        .after_release(move |connection, _| {
+            Box::pin(async move { Ok(answers(connection, patience).await) })
+        })
+        .connect_lazy_with(options);
+    Ok(Primary {
+        servers,
+        pool,
+        moved,
+        patience,
+    })
+}
+
+async fn is_sound(connection: &mut PgConnection, patience: Duration) -> bool {
+    let asked = timeout(patience, takes_writes(connection)).await;
+    matches!(asked, Ok(Ok(true)))
+}
+
+async fn answers(connection: &mut PgConnection, patience: Duration) -> bool {
+    matches!(timeout(patience, connection.ping()).await, Ok(Ok(())))
+}
+
+impl Primary {
+    /// Its connections.
+    #[must_use]
+    pub fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
+    /// Has new connections go to the server that takes writes, and lets go of those to another, for
+    /// as long as this is polled.
+    pub async fn follow(self) -> Infallible {
+        if self.servers.others.is_empty() {
+            return pending().await;
+        }
+        let mut watched: Option<PgConnection> = None;
+        loop {
+            tokio::time::sleep(PERIOD).await;
+            if let Some(connection) = &mut watched
+                && is_sound(connection, self.patience / 2).await
+            {
+                continue;
+            }
+            // Where none takes writes, those who need one are told so on the connections there are.
+            watched = match self.servers.primary(self.patience).await {
+                Ok((connection, options)) => {
+                    self.go_to(options);
+                    Some(connection)
+                }
+                Err(_) => None,
+            };
+        }
+    }
+
+    fn go_to(&self, options: PgConnectOptions) {
+        let before = self.pool.connect_options();
+        let (from, to) = (place(&before), place(&options));
+        if from != to {
+            self.pool.set_connect_options(options);
+            self.moved.now();
+            tracing::warn!(%from, %to, "another server takes writes now");
+        }
+    }
+}
+
+impl Moved {
+    fn now(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Whether what is so old was made before.
+    fn is_after(&self, age: Duration) -> bool {
+        let moved = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        moved.is_some_and(|moved| moved.elapsed() < age)
+    }
+}
