@@ -8,6 +8,7 @@
 #   SEALWARD_TEST_INTEROP    the folder with the JOSE libraries of others
 #   SEALWARD_TEST_API        the folder with the tools that hold the API to its document
 #   SEALWARD_TEST_PAGES      the folder with what looks at the dashboard's pages
+#   SEALWARD_TEST_SEED       the moments at which processes are killed, to have them again; a test prints it
 #   SEALWARD_TEST_CHROMIUM, SEALWARD_TEST_CHROMEDRIVER   the browser, and what drives it
 prepare_tests() {
     need_cargo

@@ -14,6 +14,7 @@ softhsm2         /usr/lib/softhsm/libsofthsm2.so        a PKCS#11 token in softw
 packages_to_test="$packages_to_run
 chromium         chromium                               the dashboard is clicked through in it
 chromium-driver  chromedriver                           drives it
+faketime         /usr/lib/*/faketime/libfaketime.so.1   moves the clock of the service
 haproxy          /usr/sbin/haproxy                      balances the load of docs/operations.md
 libclang-dev     /usr/lib/llvm-*/lib/libclang.so        bindgen, for the OpenSSL in kryoptic
 libsqlite3-dev   /usr/include/sqlite3.h                 kryoptic keeps its objects there

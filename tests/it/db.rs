@@ -60,9 +60,12 @@ impl Secured {
         };
         let address = self.options.to_url_lossy();
         let password = address.password().map(|text| text.to_owned().into());
-        let options = db::options(&settings, password.as_ref())?;
-        let pool = db::connect(&options, &settings).await?;
-        sqlx::query("SELECT 1").execute(&pool).await.unwrap();
+        let servers = db::servers(&settings, password.as_ref())?;
+        let primary = db::connect(servers, &settings).await?;
+        sqlx::query("SELECT 1")
+            .execute(primary.pool())
+            .await
+            .unwrap();
         Ok(())
     }
 }
@@ -160,7 +163,7 @@ async fn what_is_to_vouch_for_postgres_is_looked_at_first() {
             ca: Some(file.clone()),
             ..Settings::default()
         };
-        let error = db::options(&settings, None).unwrap_err().to_string();
+        let error = db::servers(&settings, None).unwrap_err().to_string();
         let expected = format!("database.ca: {} {told}", file.display());
         assert!(error.starts_with(&expected), "{error:?}, not {expected:?}");
     }

@@ -17,6 +17,7 @@ mod dashboard;
 mod db;
 mod documents;
 mod envelope;
+mod faults;
 mod floors;
 mod interop;
 mod openapi;

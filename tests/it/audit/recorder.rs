@@ -10,14 +10,14 @@ use sealward::ids::{ApiKeyId, ServiceId};
 use sealward::settings::{Audit, Span};
 use sqlx::PgPool;
 
-use crate::support::{Database, within};
+use crate::support::{Database, pool, within};
 
 /// A machine under load takes its time.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn open(database: &Database, clock: Clock, settings: &Audit) -> (Recorder, Scribe) {
-    let options = database.as_application();
-    Recorder::open(clock, Entropy::system(), options, settings)
+    let pool = pool(database.as_application());
+    Recorder::open(clock, Entropy::system(), pool, settings)
 }
 
 /// Records under that name, and waits for the receipt.

@@ -1,4 +1,4 @@
-//! What SECURITY.md claims is shown by tests that there are.
+//! What SECURITY.md and docs/reliability.md claim is shown by tests that there are.
 
 use std::fs;
 use std::path::Path;
@@ -10,11 +10,28 @@ fn every_defence_names_a_test_that_shows_it() {
     let document = Document::read("SECURITY.md");
     let rows = document.rows_under("What is protected, and from whom");
     assert!(rows.len() > 10, "the table of threats is gone");
+    names_tests(rows.iter().map(|row| match row.as_slice() {
+        [_, tried, _, shown] => (tried, shown),
+        _ => panic!("a row has four cells: {row:?}"),
+    }));
+}
+
+#[test]
+fn every_fault_names_a_test_that_shows_what_happens() {
+    let document = Document::read("docs/reliability.md");
+    let rows = document.rows_under("What fails, and what happens then");
+    assert!(rows.len() > 10, "the table of faults is gone");
+    names_tests(rows.iter().map(|row| match row.as_slice() {
+        [fails, _, shown] => (fails, shown),
+        _ => panic!("a row has three cells: {row:?}"),
+    }));
+}
+
+/// Of each claim, whose tests there are.
+fn names_tests<T: AsRef<str>>(claims: impl Iterator<Item = (T, T)>) {
     let mut wrong = Vec::new();
-    for row in rows {
-        let [_, tried, _, shown] = row.as_slice() else {
-            panic!("a row has four cells: {row:?}");
-        };
+    for (tried, shown) in claims {
+        let (tried, shown) = (tried.as_ref(), shown.as_ref());
         let spans: Vec<&str> = code_spans(shown).collect();
         if spans.is_empty() {
             wrong.push(format!("{tried}: no test is named"));

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::PathBuf;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -38,7 +38,13 @@ impl Process {
 
     /// The same with these settings overridden by their variables.
     pub(crate) async fn start_with(site: &Site, variables: &[(&str, &str)]) -> Self {
-        let mut process = Self::begin(site, variables);
+        Self::start_after(":", site, variables).await
+    }
+
+    /// The same in a shell that has done this before.
+    pub(crate) async fn start_after(before: &str, site: &Site, variables: &[(&str, &str)]) -> Self {
+        let command = site.command_after(before, &["serve"]);
+        let mut process = Self::spawn(command, site, variables);
         within(PATIENCE, async || {
             let ended = process.ended();
             assert!(ended.is_none(), "it ended: {}", process.log());
@@ -68,12 +74,15 @@ impl Process {
 
     /// Starts the service, which may yet fail to.
     pub(crate) fn begin(site: &Site, variables: &[(&str, &str)]) -> Self {
+        Self::spawn(site.command(&["serve"]), site, variables)
+    }
+
+    fn spawn(mut command: Command, site: &Site, variables: &[(&str, &str)]) -> Self {
         let authorization = format!("Bearer {}", site.admin_key());
         let log = site.file(&format!("{:032x}.log", rand::random::<u128>()));
         let written = File::create(&log).expect("a log");
         let also = written.try_clone().expect("a log");
-        let child = site
-            .command(&["serve"])
+        let child = command
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(written)

@@ -8,10 +8,14 @@ use std::sync::OnceLock;
 
 use faulty_token::{Control, FOLDER};
 use serde_json::Value;
+use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions as _, PgConnection};
 
 use super::Ended;
 use crate::support::{Database, softhsm_module};
+
+/// The binary.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_sealward");
 
 /// The label of the token.
 pub(crate) const LABEL: &str = "sealward";
@@ -27,7 +31,12 @@ pub(crate) struct Site {
 impl Site {
     /// With a token of SoftHSM2.
     pub(crate) async fn new() -> Self {
-        let site = Self::bare(softhsm_module()).await;
+        Self::on(Database::new().await)
+    }
+
+    /// The same over this database.
+    pub(crate) fn on(database: Database) -> Self {
+        let site = Self::over(database, softhsm_module());
         site.make_softhsm();
         site
     }
@@ -142,6 +151,11 @@ impl Site {
         self.faults.as_ref().expect("a site with faults")
     }
 
+    /// How to reach its database.
+    pub(crate) fn database(&self) -> &PgConnectOptions {
+        self.database.options()
+    }
+
     pub(crate) async fn connect(&self) -> PgConnection {
         let connection = self.database.options().connect();
         connection.await.expect("a connection")
@@ -157,7 +171,17 @@ impl Site {
 
     /// The binary with these arguments, not started yet.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sealward"));
+        self.arranged(Command::new(PROGRAM), arguments)
+    }
+
+    /// The same in a shell that does something else before, and then becomes the binary.
+    pub(crate) fn command_after(&self, before: &str, arguments: &[&str]) -> Command {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", &format!("{before}; exec \"$0\" \"$@\""), PROGRAM]);
+        self.arranged(shell, arguments)
+    }
+
+    fn arranged(&self, mut command: Command, arguments: &[&str]) -> Command {
         command
             .args(arguments)
             .env_clear()

@@ -1,15 +1,16 @@
 //! A Postgres of a test's own, which may be stopped, cut off and killed.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions as _, Connection as _, PgConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection};
 
 use super::{Database, Proxy, postgres, within};
 
@@ -51,23 +52,81 @@ impl Cluster {
         let owner = fs::metadata(data).expect("the cluster of all tests");
         let user = (owner.uid(), owner.gid());
 
+        let mut cluster = Self::of(programs.into(), user).await;
+        cluster.make();
+        cluster.start_again().await;
+        cluster
+    }
+
+    /// A standby of this one, which has all that this one has answered for from now on.
+    pub(crate) async fn standby(&self) -> Self {
+        let mut standby = Self::of(self.programs.clone(), self.user).await;
+        let made = self
+            .program("pg_basebackup")
+            .args(["--no-sync", "--checkpoint=fast", "--write-recovery-conf"])
+            .args(["--username=postgres", "--host"])
+            .arg(&self.folder)
+            .arg("--pgdata")
+            .arg(standby.data())
+            .stderr(Stdio::piped())
+            .output()
+            .expect("pg_basebackup runs");
+        assert!(made.status.success(), "{made:?}");
+        // It has the settings of this one, and of two the last one counts.
+        let settings = format!("unix_socket_directories = '{}'\n", standby.folder.display());
+        let mut file = fs::OpenOptions::new()
+            .append(true)
+            .open(standby.data().join("postgresql.auto.conf"))
+            .expect("its settings");
+        file.write_all(settings.as_bytes()).expect("its settings");
+        standby.start_again().await;
+        self.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            .await;
+        self.run("SELECT pg_reload_conf()").await;
+        standby
+    }
+
+    /// One of which nothing is there but its folder.
+    async fn of(programs: PathBuf, user: (u32, u32)) -> Self {
         let name = format!("sealward-cluster-{:032x}", rand::random::<u128>());
         let folder = std::env::temp_dir().join(name);
-        fs::create_dir(&folder).expect("a folder");
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).expect("its rights");
-        chown(&folder, Some(user.0), Some(user.1)).expect("its owner");
         let (port, proxy) = Proxy::in_front_of_socket(folder.join(".s.PGSQL.5432")).await;
-        let mut cluster = Self {
+        let cluster = Self {
             folder,
-            programs: programs.into(),
+            programs,
             user,
             server: None,
             proxy,
             port,
         };
-        cluster.make();
-        cluster.start_again().await;
+        cluster.make_folder(&cluster.folder);
         cluster
+    }
+
+    /// A folder of its own in which its processes may write.
+    pub(crate) fn subfolder(&self, name: &str) -> PathBuf {
+        let folder = self.folder.join(name);
+        self.make_folder(&folder);
+        folder
+    }
+
+    fn make_folder(&self, folder: &Path) {
+        let (user, group) = self.user;
+        fs::create_dir(folder).expect("a folder");
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).expect("its rights");
+        chown(folder, Some(user), Some(group)).expect("its owner");
+    }
+
+    /// Does this as its superuser, past the proxy.
+    pub(crate) async fn run(&self, sql: &str) {
+        let mut connection = self.past_proxy().connect().await.expect("a connection");
+        let sql = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
+        sql.execute(&mut connection).await.expect("it is done");
+    }
+
+    /// As whom its processes run.
+    pub(crate) fn user(&self) -> (u32, u32) {
+        self.user
     }
 
     fn make(&self) {

@@ -36,7 +36,7 @@ impl Database {
     }
 
     /// One in a cluster that is thrown away, to which these options lead.
-    pub(super) fn of_cluster(options: PgConnectOptions) -> Self {
+    pub(crate) fn of_cluster(options: PgConnectOptions) -> Self {
         Self {
             name: None,
             options,

@@ -1,0 +1,127 @@
+//! The clock of the machine is moved while the service runs.
+//!
+//! Debian's libfaketime moves it for this one process. What the hour does to sessions of the dashboard
+//! is shown where time is held still, in `dashboard::gate`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sealward::clock::Clock as Now;
+use serde_json::json;
+use sqlx::PgConnection;
+
+use super::crowd::{Visitor, Wish};
+use super::house::House;
+use crate::process::Site;
+
+/// What a limited service may ask at once; a token comes back each second.
+const BURST: usize = 60;
+
+/// The clock of a process that is told by a file how far it is off.
+struct Clock(PathBuf);
+
+impl Clock {
+    /// Moves it so far from the machine's.
+    fn set(&self, offset: &str) {
+        // Renamed into place, so that nobody reads half of it.
+        let aside = self.0.with_extension("new");
+        fs::write(&aside, offset).expect("write the time");
+        fs::rename(aside, &self.0).expect("set the clock");
+    }
+}
+
+fn faketime() -> PathBuf {
+    let folders = fs::read_dir("/usr/lib").expect("the libraries").flatten();
+    let mut modules = folders.map(|folder| folder.path().join("faketime/libfaketime.so.1"));
+    let found = modules.find(|module| module.exists());
+    found.expect("libfaketime; ./dev test installs it")
+}
+
+async fn a_house_with_a_clock() -> (House, Clock) {
+    let site = Site::new().await;
+    let clock = Clock(site.file("clock"));
+    clock.set("+0");
+    let text = |path: &Path| path.display().to_string();
+    let (module, file) = (text(&faketime()), text(&clock.0));
+    let variables = [
+        ("LD_PRELOAD", &*module),
+        ("FAKETIME_TIMESTAMP_FILE", &*file),
+        ("FAKETIME_NO_CACHE", "1"),
+        ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
+        ("NO_FAKE_STAT", "1"),
+    ];
+    (House::at(site, &variables).await, clock)
+}
+
+/// How many of so many requests a limited caller gets through.
+async fn admitted(limited: &Visitor, name: &str, requests: usize) -> usize {
+    let mut admitted = 0;
+    for number in 0..requests {
+        let answer = limited.ask(Wish::Hash, &format!("{name} {number}")).await;
+        let status = answer.expect("an answer").status;
+        assert!(status == 200 || status == 429, "{status}");
+        admitted += usize::from(status == 200);
+    }
+    admitted
+}
+
+async fn status_of(visitor: &Visitor) -> u16 {
+    let id = rand::random::<u128>().to_string();
+    let answer = visitor.ask(Wish::Hash, &id).await;
+    answer.expect("an answer").status.as_u16()
+}
+
+/// How many records lie at least so far from now, which is Postgres's.
+async fn recorded(trail: &mut PgConnection, from_now: &str) -> i64 {
+    let sql = match from_now {
+        "ahead" => "ts > now() + interval '50 minutes'",
+        _ => "ts < now() - interval '50 minutes'",
+    };
+    let sql = format!("SELECT count(*) FROM crypto_operations_audit WHERE {sql}");
+    let count = sqlx::query_scalar(sqlx::AssertSqlSafe(sql));
+    count.fetch_one(trail).await.expect("a count")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_hour_forth_and_two_back_break_nothing() {
+    let (house, clock) = a_house_with_a_clock().await;
+    let mut trail = house.site().connect().await;
+    let process = house.process();
+    let key = |order| {
+        let made = process.post("/admin/api-keys", &order);
+        let key = made["secret"].as_str().expect("a key").to_owned();
+        Visitor {
+            key,
+            ..house.visitor.clone()
+        }
+    };
+    let soon = Now::system().now().plus(Duration::from_secs(30 * 60));
+    let expiring = key(json!({
+        "name": "expiring", "type": "live", "serviceId": house.visitor.service, "expiresAt": soon.to_string(),
+    }));
+    let limit = json!({ "requestsPerSecond": 1, "burst": BURST });
+    let limited = json!({ "name": "limited", "tier": "enterprise", "rateLimit": limit });
+    let limited = process.post("/admin/services", &limited)["id"].clone();
+    let limited = key(json!({ "name": "limited", "type": "live", "serviceId": limited }));
+
+    let crowd = house.crowd();
+    crowd.is_served(&Wish::ALL).await;
+    assert_eq!(status_of(&expiring).await, 200);
+    assert!(admitted(&limited, "before", BURST * 2).await < BURST * 2);
+
+    clock.set("+3600");
+    crowd.is_served(&Wish::ALL).await;
+    assert_eq!(status_of(&expiring).await, 401);
+    // An hour by the calendar is no hour for which a bucket was filled.
+    assert!(admitted(&limited, "after", BURST).await < BURST);
+    assert!(recorded(&mut trail, "ahead").await > 0);
+
+    clock.set("-3600");
+    crowd.is_served(&Wish::ALL).await;
+    assert_eq!(status_of(&expiring).await, 200);
+    assert!(recorded(&mut trail, "behind").await > 0);
+    house.is_ready().await;
+    assert!(!process.log().contains("panicked"), "{}", process.log());
+    house.accounts_for(crowd.end().await).await;
+}

@@ -1,0 +1,37 @@
+//! A Postgres that is gone without a word, and another that takes its place.
+
+use crate::faults::crowd::Wish;
+use crate::faults::house::{House, url};
+use crate::process::Site;
+use crate::support::Cluster;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_several_hosts_the_one_that_takes_writes_is_used_and_found_again() {
+    let primary = Cluster::start().await;
+    let standby = primary.standby().await;
+    let port = |cluster: &Cluster| cluster.through_proxy().options().get_port();
+    // The standby stands first, and is passed over.
+    let hosts = format!(
+        "postgres://postgres@127.0.0.1:{},127.0.0.1:{}/postgres",
+        port(&standby),
+        port(&primary)
+    );
+    let site = Site::on(standby.through_proxy());
+    let settings = site.sound();
+    assert!(settings.contains(&url(site.database())), "{settings}");
+    site.write(
+        "sealward.toml",
+        &settings.replace(&url(site.database()), &hosts),
+    );
+    let house = House::at(site, &[]).await;
+    let crowd = house.crowd();
+    crowd.is_served(&Wish::ALL).await;
+
+    // The machine is off: nothing is closed, and nothing comes any more.
+    primary.proxy.fall_silent();
+    crowd.is_refused(&Wish::ALL).await;
+    standby.run("SELECT pg_promote()").await;
+    crowd.is_served(&Wish::ALL).await;
+    house.is_ready().await;
+    house.accounts_for(crowd.end().await).await;
+}

@@ -1,0 +1,85 @@
+//! A Postgres without room for more.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rustix::process::geteuid;
+
+use crate::faults::crowd::Wish;
+use crate::faults::house::House;
+use crate::process::Site;
+use crate::support::Cluster;
+
+/// What is recorded in the trail, which has no room.
+const RECORDED: [Wish; 3] = [Wish::Protect, Wish::Unprotect, Wish::Hash];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_has_requests_refused_until_there_is_room() {
+    if !geteuid().is_root() {
+        eprintln!("not tested: only root can make a disk that is small enough to be filled");
+        return;
+    }
+    let cluster = Cluster::start().await;
+    let disk = Disk::small(cluster.subfolder("disk"), cluster.user());
+    let site = Site::on(cluster.through_proxy());
+    let house = House::at(site, &[]).await;
+    let room = disk.path().display();
+    cluster
+        .run(&format!("CREATE TABLESPACE small LOCATION '{room}'"))
+        .await;
+    cluster
+        .run(
+            "DO $$ DECLARE day regclass; BEGIN
+               FOR day IN SELECT inhrelid FROM pg_inherits
+                           WHERE inhparent = 'crypto_operations_audit'::regclass LOOP
+                 EXECUTE format('ALTER TABLE %s SET TABLESPACE small', day);
+               END LOOP;
+             END $$",
+        )
+        .await;
+    let crowd = house.crowd();
+    crowd.is_served(&Wish::ALL).await;
+    disk.fill();
+    crowd.is_refused(&RECORDED).await;
+    disk.clear();
+    crowd.is_served(&Wish::ALL).await;
+    house.accounts_for(crowd.end().await).await;
+}
+
+/// A file system of a few megabytes.
+struct Disk(PathBuf);
+
+impl Disk {
+    fn small(folder: PathBuf, (user, group): (u32, u32)) -> Self {
+        let options = format!("size=8m,mode=700,uid={user},gid={group}");
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &options, "tmpfs"])
+            .arg(&folder)
+            .status();
+        assert!(mounted.expect("run mount").success());
+        Self(folder)
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Takes all the room there is.
+    fn fill(&self) {
+        let mut ballast = File::create(self.0.join("ballast")).expect("a file");
+        while ballast.write_all(&[0; 4096]).is_ok() {}
+    }
+
+    fn clear(&self) {
+        fs::remove_file(self.0.join("ballast")).expect("remove the file");
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // It goes once nobody uses it any more.
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}

@@ -1,0 +1,9 @@
+//! Postgres, each way it can fail.
+
+mod crowded;
+mod failover;
+mod full;
+mod killed;
+mod read_only;
+mod slow;
+mod stopped;

@@ -1,0 +1,67 @@
+//! The process is told to end while a hundred requests are under way.
+
+use tokio::task::JoinSet;
+
+use super::crowd::Wish;
+use super::house::House;
+use crate::process::{PATIENCE, Site};
+use crate::support::within;
+
+const REQUESTS: usize = 100;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_asked_before_the_end_is_answered() {
+    let patient = [
+        ("SEALWARD_AUDIT_DEADLINE", "1min"),
+        ("SEALWARD_LIMITS_REQUEST_TIMEOUT", "2min"),
+    ];
+    let mut house = House::at(Site::new().await, &patient).await;
+    let mut owner = house.site().connect().await;
+    // Whoever waits for a record now waits until this lets go.
+    sqlx::raw_sql("BEGIN; LOCK TABLE crypto_operations_audit IN EXCLUSIVE MODE")
+        .execute(&mut owner)
+        .await
+        .expect("a lock");
+    let mut asking = JoinSet::new();
+    let mut ask = |number: usize| {
+        let visitor = house.visitor.clone();
+        asking.spawn(async move {
+            let answer = visitor.ask(Wish::Hash, &format!("request {number}")).await;
+            answer.expect("an answer").ok();
+        });
+    };
+    // The first is being written, so the others wait behind it.
+    ask(1);
+    let mut other = house.site().connect().await;
+    within(PATIENCE, async || {
+        sqlx::query_scalar::<_, bool>(
+            "SELECT EXISTS (SELECT FROM pg_stat_activity
+                             WHERE datname = current_database() AND wait_event_type = 'Lock')",
+        )
+        .fetch_one(&mut other)
+        .await
+        .expect("the activity")
+    })
+    .await;
+    for number in 2..=REQUESTS {
+        ask(number);
+    }
+    within(PATIENCE, async || {
+        let health = house.process().get("/api/v1/health");
+        health["checks"]["audit"]["queued"] == REQUESTS - 1
+    })
+    .await;
+
+    let process = house.vacate();
+    process.signal(rustix::process::Signal::TERM);
+    within(PATIENCE, async || process.log().contains("\"ending")).await;
+    sqlx::raw_sql("COMMIT")
+        .execute(&mut owner)
+        .await
+        .expect("it lets go");
+    while let Some(answered) = asking.join_next().await {
+        answered.expect("an answer");
+    }
+    let ended = tokio::task::spawn_blocking(move || process.told_to_end());
+    assert_eq!(ended.await.expect("its end"), Some(0));
+}

@@ -1,0 +1,44 @@
+//! The process dies in the midst of its work.
+
+use std::time::Duration;
+
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+
+use super::crowd::{Crowd, Wish};
+use super::house::House;
+
+const MOMENTS: usize = 30;
+
+/// The seed of the moments, for them to be the same again.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the tests have no settings but these"
+)]
+fn seed() -> u64 {
+    let given = std::env::var("SEALWARD_TEST_SEED").ok();
+    let seed = given.and_then(|seed| seed.parse().ok());
+    seed.unwrap_or_else(rand::random)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_was_answered_before_a_power_cut_stands_in_the_trail_once() {
+    let seed = seed();
+    println!("SEALWARD_TEST_SEED={seed}");
+    let mut random = StdRng::seed_from_u64(seed);
+    let mut house = House::open().await;
+    let mut told = Vec::new();
+    for _ in 0..MOMENTS {
+        let crowd = Crowd::of_the_patient(&house.visitor);
+        crowd.is_served(&[Wish::Protect]).await;
+        let moment = Duration::from_micros(random.random_range(0..50_000));
+        tokio::time::sleep(moment).await;
+        house.vacate().kill();
+        told.extend(crowd.end().await);
+        house.reopen().await;
+    }
+    let crowd = house.crowd();
+    crowd.is_served(&Wish::ALL).await;
+    told.extend(crowd.end().await);
+    house.accounts_for(told).await;
+}

@@ -1,0 +1,75 @@
+//! Bodies that are endless, or that come endlessly slowly.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use crate::faults::crowd::Wish;
+use crate::faults::house::House;
+use crate::process::PATIENCE;
+use crate::support::PROTECT;
+
+/// How much somebody wants to send.
+const ENDLESS: usize = 100 << 20;
+
+/// The kernel keeps some megabytes on each side of a connection; past those nobody takes any.
+const TAKEN: usize = 32 << 20;
+
+/// How much more memory all of them may take together, in kibibytes: a body may have a mebibyte.
+const GROWTH: u64 = 48 << 10;
+
+const SENDERS: usize = 8;
+
+/// Sends the headers of a request that protects, and a body in chunks for as long as it is taken;
+/// gives how much that was, and the answer.
+async fn send_chunks(house: &House, chunk: &str, pause: Duration) -> (usize, String) {
+    let stream = TcpStream::connect(&house.visitor.address).await;
+    let (mut from, mut to) = stream.expect("a connection").into_split();
+    let head = format!(
+        "POST {PROTECT} HTTP/1.1\r\nHost: it\r\nAuthorization: Bearer {}\r\n\
+         Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+        house.visitor.key
+    );
+    to.write_all(head.as_bytes()).await.expect("it listens");
+    let chunk = format!("{:x}\r\n{chunk}\r\n", chunk.len());
+    let sending = tokio::spawn(async move {
+        let mut sent = 0;
+        while sent < ENDLESS && to.write_all(chunk.as_bytes()).await.is_ok() {
+            sent += chunk.len();
+            tokio::time::sleep(pause).await;
+        }
+        sent
+    });
+    let mut answer = Vec::new();
+    let reading = tokio::time::timeout(PATIENCE, from.read_to_end(&mut answer));
+    // A reset is an end as well.
+    drop(reading.await.expect("the connection is ended"));
+    let sent = tokio::time::timeout(PATIENCE, sending).await;
+    let sent = sent.expect("nothing is taken any more").expect("a sender");
+    (sent, String::from_utf8(answer).expect("text"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_endless_body_is_refused_and_not_read() {
+    let house = House::open().await;
+    let before = house.memory("VmHWM");
+    let chunk = " ".repeat(64 << 10);
+    let all = (0..SENDERS).map(|_| send_chunks(&house, &chunk, Duration::ZERO));
+    for (sent, answer) in futures_util::future::join_all(all).await {
+        assert!(answer.starts_with("HTTP/1.1 413 "), "{answer:?}");
+        assert!(answer.contains("PAYLOAD_TOO_LARGE"), "{answer:?}");
+        assert!(sent < TAKEN, "{sent} bytes were taken");
+    }
+    let growth = house.memory("VmHWM") - before;
+    assert!(growth < GROWTH, "{growth} KiB");
+
+    // One that comes a byte at a time has as long as any other request.
+    let (_, answer) = send_chunks(&house, " ", Duration::from_millis(100)).await;
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer:?}");
+    assert!(answer.contains("retry-after: "), "{answer:?}");
+
+    let crowd = house.crowd();
+    crowd.is_served(&Wish::ALL).await;
+    house.accounts_for(crowd.end().await).await;
+}

@@ -1,0 +1,68 @@
+//! A process that may have few descriptors.
+
+use std::time::Duration;
+
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use tokio::net::TcpStream;
+
+use crate::faults::crowd::Wish;
+use crate::faults::house::House;
+use crate::process::PATIENCE;
+use crate::support::within;
+
+/// Sets how many descriptors the process may have.
+fn allow(house: &House, descriptors: u64) {
+    let process = i32::try_from(house.process().id()).expect("a process id");
+    let limit = Rlimit {
+        current: Some(descriptors),
+        ..getrlimit(Resource::Nofile)
+    };
+    prlimit(Pid::from_raw(process), Resource::Nofile, limit).expect("a limit");
+}
+
+fn descriptors(house: &House) -> u64 {
+    let folder = format!("/proc/{}/fd", house.process().id());
+    let open = std::fs::read_dir(folder).expect("its descriptors").count();
+    u64::try_from(open).expect("a number")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_leave_the_descriptors_that_the_service_itself_needs() {
+    let house = House::with_descriptors(64).await;
+    let places = house.metric("sealward_http_connections_limit");
+    assert!((1.0..16.0).contains(&places), "{places}");
+    let crowd = house.crowd();
+    crowd.is_served(&Wish::ALL).await;
+    // More than there are places, and more than there are descriptors.
+    let mut guests = Vec::new();
+    for _ in 0..100 {
+        guests.push(
+            TcpStream::connect(&house.visitor.address)
+                .await
+                .expect("a connection"),
+        );
+    }
+    within(PATIENCE, async || {
+        house.metric("sealward_http_connections_waits_total") > 0.0
+    })
+    .await;
+    assert!(house.metric("sealward_database_up") > 0.0);
+    assert!(house.metric("sealward_audit_up") > 0.0);
+    assert!(descriptors(&house) <= 64);
+    drop(guests);
+    crowd.is_served(&Wish::ALL).await;
+    assert!(!house.process().log().contains("cannot accept"));
+
+    // Should they run out all the same, connections are accepted again once there are some.
+    allow(&house, descriptors(&house).min(20));
+    within(PATIENCE, async || {
+        let knocking = TcpStream::connect(&house.visitor.address).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        drop(knocking);
+        house.process().log().contains("cannot accept")
+    })
+    .await;
+    allow(&house, 1024);
+    crowd.is_served(&Wish::ALL).await;
+    house.accounts_for(crowd.end().await).await;
+}

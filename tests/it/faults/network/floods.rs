@@ -1,0 +1,93 @@
+//! HTTP/2 clients who send endlessly what costs them nothing.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use sealward::server::Patience;
+use tokio::io::AsyncWriteExt as _;
+
+use super::frames::{
+    CONTINUATION, DATA, END_HEADERS, END_STREAM, GET_LIVEZ, GOAWAY, HEADERS, RST_STREAM, connect,
+    frame, read,
+};
+use crate::process::PATIENCE;
+use crate::support::World;
+
+const USUAL: Patience = Patience {
+    headers: Duration::from_secs(60),
+    idle: Duration::from_secs(60),
+};
+
+/// Sends what `next` makes until the other side has had enough, which is before so many bytes.
+async fn flood(address: SocketAddr, most: usize, mut next: impl FnMut(u32) -> Vec<u8>) {
+    let (mut from, mut to) = connect(address).await;
+    let reading = tokio::spawn(async move {
+        let mut is_told = false;
+        while let Some((kind, _, _)) = read(&mut from).await {
+            is_told |= kind == GOAWAY;
+        }
+        is_told
+    });
+    let flooding = async {
+        let mut sent = 0;
+        for number in 0.. {
+            let bytes = next(number);
+            sent += bytes.len();
+            assert!(sent < most, "{sent} bytes were taken");
+            if to.write_all(&bytes).await.is_err() {
+                break;
+            }
+        }
+    };
+    let flooded = tokio::time::timeout(PATIENCE, flooding).await;
+    flooded.expect("the connection is ended");
+    // A reset may overtake the word that it is over; the connection is over either way.
+    tokio::time::timeout(PATIENCE, reading)
+        .await
+        .expect("the connection is ended")
+        .expect("frames");
+}
+
+/// It is served over HTTP/2 as before.
+async fn is_served(address: SocketAddr) {
+    let (mut from, mut to) = connect(address).await;
+    let request = frame(HEADERS, END_HEADERS | END_STREAM, 1, GET_LIVEZ);
+    to.write_all(&request).await.expect("it listens");
+    loop {
+        let (kind, stream, payload) = read(&mut from).await.expect("an answer");
+        if (kind, stream) == (DATA, 1) {
+            assert_eq!(payload, br#"{"status":"ok"}"#);
+            return;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_asks_and_takes_it_back_again_and_again_is_cut_off() {
+    let world = World::new().await;
+    let (address, _) = world.guarded(8, USUAL).await;
+    let cancel = 8_u32.to_be_bytes();
+    flood(address, 64 << 20, |number| {
+        let stream = number * 2 + 1;
+        let mut bytes = frame(HEADERS, END_HEADERS | END_STREAM, stream, GET_LIVEZ);
+        bytes.extend(frame(RST_STREAM, 0, stream, &cancel));
+        bytes
+    })
+    .await;
+    is_served(address).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_never_ends_the_headers_is_cut_off() {
+    let world = World::new().await;
+    let (address, _) = world.guarded(8, USUAL).await;
+    // A literal that is not to be indexed: a name, and a kilobyte.
+    let mut literal = b"\x00\x01x\x7f\x81\x07".to_vec();
+    literal.resize(6 + 1024, b'y');
+    flood(address, 64 << 20, |number| match number {
+        0 => frame(HEADERS, END_STREAM, 1, GET_LIVEZ),
+        _ => frame(CONTINUATION, 0, 1, &literal),
+    })
+    .await;
+    is_served(address).await;
+}

@@ -1,0 +1,55 @@
+//! HTTP/2 by hand: frames that no client would send.
+
+use std::net::SocketAddr;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+
+pub(super) const DATA: u8 = 0;
+pub(super) const HEADERS: u8 = 1;
+pub(super) const RST_STREAM: u8 = 3;
+pub(super) const SETTINGS: u8 = 4;
+pub(super) const GOAWAY: u8 = 7;
+pub(super) const CONTINUATION: u8 = 9;
+
+pub(super) const END_STREAM: u8 = 1;
+pub(super) const END_HEADERS: u8 = 4;
+
+/// `GET /livez` of `it`, in HPACK: the static table's names, and literals.
+pub(super) const GET_LIVEZ: &[u8] = b"\x82\x86\x04\x06/livez\x41\x02it";
+
+/// One frame.
+pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len())
+        .expect("a length")
+        .to_be_bytes();
+    let mut frame = length[1..].to_vec();
+    frame.extend([kind, flags]);
+    frame.extend(stream.to_be_bytes());
+    frame.extend(payload);
+    frame
+}
+
+/// A connection on which the preface was sent.
+pub(super) async fn connect(address: SocketAddr) -> (OwnedReadHalf, OwnedWriteHalf) {
+    let stream = TcpStream::connect(address).await.expect("a connection");
+    let (from, mut to) = stream.into_split();
+    let preface = [
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
+        frame(SETTINGS, 0, 0, b""),
+    ];
+    to.write_all(&preface.concat()).await.expect("it listens");
+    (from, to)
+}
+
+/// The next frame: its kind, its stream and what is in it; nothing where the connection has ended.
+pub(super) async fn read(from: &mut OwnedReadHalf) -> Option<(u8, u32, Vec<u8>)> {
+    let mut head = [0; 9];
+    from.read_exact(&mut head).await.ok()?;
+    let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+    let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
+    let mut payload = vec![0; usize::try_from(length).expect("a length")];
+    from.read_exact(&mut payload).await.ok()?;
+    Some((head[3], stream, payload))
+}

@@ -1,0 +1,62 @@
+//! Tokens that fail while clients ask.
+//!
+//! How the token crate finds out and recovers is shown by its own tests; here is what clients see.
+
+use std::time::Duration;
+
+use faulty_token::{Fault, Rule};
+
+use super::crowd::{Crowd, Wish};
+use super::house::House;
+use crate::process::Site;
+
+const CKR_GENERAL_ERROR: u64 = 0x05;
+const CKR_DEVICE_REMOVED: u64 = 0x32;
+
+/// What needs no token.
+const WITHOUT: [Wish; 4] = [Wish::Protect, Wish::Hash, Wish::Look, Wish::Change];
+
+/// A token that was away for less than five seconds is asked again within five, and a machine under
+/// load takes its time beside that.
+const BACK: Duration = Duration::from_secs(5 + 15);
+
+/// The same fault in all that a token is asked for: to unwrap, and the canary.
+fn everywhere(fault: Fault) -> Vec<Rule> {
+    [
+        "C_DeriveKey",
+        "C_SignInit",
+        "C_GetTokenInfo",
+        "C_OpenSession",
+    ]
+    .map(|function| fault.on(function))
+    .to_vec()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failing_token_has_only_what_needs_it_refused_and_comes_back() {
+    let short = [
+        ("SEALWARD_HSM_DEADLINE", "1s"),
+        ("SEALWARD_HSM_CANARY_INTERVAL", "500ms"),
+        // Threads that hang are replaced this often.
+        ("SEALWARD_HSM_HANG_BUDGET", "200"),
+    ];
+    let house = House::at(Site::with_faults().await, &short).await;
+    let crowd = Crowd::before_a_token(&house.visitor);
+    let slow = Duration::from_secs(2);
+    for (what, fault) in [
+        ("out", Fault::Return(CKR_DEVICE_REMOVED)),
+        ("erroring", Fault::Return(CKR_GENERAL_ERROR)),
+        ("slow", Fault::Delay(slow)),
+        ("hanging", Fault::Hang),
+    ] {
+        crowd.is_served(&Wish::ALL).await;
+        house.site().faults().rules(&everywhere(fault));
+        crowd.is_refused(&[Wish::Unprotect]).await;
+        crowd.is_served(&WITHOUT).await;
+        house.site().faults().rules(&[]);
+        let took = crowd.is_served(&[Wish::Unprotect]).await;
+        assert!(took < BACK, "{what}: back after {took:?}");
+    }
+    assert!(!crowd.was_refused(&[Wish::Protect, Wish::Hash]));
+    house.accounts_for(crowd.end().await).await;
+}
