@@ -4,18 +4,14 @@ use tokio::task::JoinSet;
 
 use super::crowd::Wish;
 use super::house::House;
-use crate::process::{PATIENCE, Site};
+use crate::process::PATIENCE;
 use crate::support::within;
 
 const REQUESTS: usize = 100;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_asked_before_the_end_is_answered() {
-    let patient = [
-        ("SEALWARD_AUDIT_DEADLINE", "1min"),
-        ("SEALWARD_LIMITS_REQUEST_TIMEOUT", "2min"),
-    ];
-    let mut house = House::at(Site::new().await, &patient).await;
+    let mut house = House::open().await;
     let mut owner = house.site().connect().await;
     // Whoever waits for a record now waits until this lets go.
     sqlx::raw_sql("BEGIN; LOCK TABLE crypto_operations_audit IN EXCLUSIVE MODE")

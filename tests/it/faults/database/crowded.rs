@@ -1,7 +1,7 @@
 //! A Postgres that takes no more connections.
 
 use crate::faults::crowd::Wish;
-use crate::faults::house::House;
+use crate::faults::house::{HURRIED, House};
 use crate::process::Site;
 use crate::support::{Cluster, Database};
 
@@ -16,7 +16,7 @@ async fn a_postgres_without_connections_has_requests_refused_until_there_are_som
         .username("sealward")
         .database("sealward");
     let site = Site::on(Database::of_cluster(options));
-    let house = House::at(site, &[]).await;
+    let house = House::at(site, &HURRIED).await;
     let crowd = house.crowd();
     crowd.is_served(&Wish::ALL).await;
     // Whoever has a connection keeps it.

@@ -1,7 +1,7 @@
 //! A Postgres that is gone without a word, and another that takes its place.
 
 use crate::faults::crowd::Wish;
-use crate::faults::house::{House, url};
+use crate::faults::house::{HURRIED, House, url};
 use crate::process::Site;
 use crate::support::Cluster;
 
@@ -23,7 +23,7 @@ async fn of_several_hosts_the_one_that_takes_writes_is_used_and_found_again() {
         "sealward.toml",
         &settings.replace(&url(site.database()), &hosts),
     );
-    let house = House::at(site, &[]).await;
+    let house = House::at(site, &HURRIED).await;
     let crowd = house.crowd();
     crowd.is_served(&Wish::ALL).await;
 

@@ -8,7 +8,7 @@ use std::process::Command;
 use rustix::process::geteuid;
 
 use crate::faults::crowd::Wish;
-use crate::faults::house::House;
+use crate::faults::house::{HURRIED, House};
 use crate::process::Site;
 use crate::support::Cluster;
 
@@ -24,7 +24,7 @@ async fn a_full_disk_has_requests_refused_until_there_is_room() {
     let cluster = Cluster::start().await;
     let disk = Disk::small(cluster.subfolder("disk"), cluster.user());
     let site = Site::on(cluster.through_proxy());
-    let house = House::at(site, &[]).await;
+    let house = House::at(site, &HURRIED).await;
     let room = disk.path().display();
     cluster
         .run(&format!("CREATE TABLESPACE small LOCATION '{room}'"))

@@ -1,7 +1,7 @@
 //! A Postgres that dies and comes back.
 
 use crate::faults::crowd::Wish;
-use crate::faults::house::House;
+use crate::faults::house::{HURRIED, House};
 use crate::process::Site;
 use crate::support::Cluster;
 
@@ -9,7 +9,7 @@ use crate::support::Cluster;
 async fn a_postgres_that_dies_takes_no_answered_request_along() {
     let mut cluster = Cluster::start().await;
     let site = Site::on(cluster.through_proxy());
-    let house = House::at(site, &[]).await;
+    let house = House::at(site, &HURRIED).await;
     let crowd = house.crowd();
     for _ in 0..2 {
         crowd.is_served(&Wish::ALL).await;

@@ -3,14 +3,15 @@
 use sqlx::{AssertSqlSafe, PgConnection};
 
 use crate::faults::crowd::Wish;
-use crate::faults::house::House;
+use crate::faults::house::{HURRIED, House};
+use crate::process::Site;
 
 /// What cannot be done without writing.
 const WRITES: [Wish; 4] = [Wish::Protect, Wish::Unprotect, Wish::Hash, Wish::Change];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_postgres_that_only_reads_has_writes_refused_and_is_still_read() {
-    let house = House::open().await;
+    let house = House::at(Site::new().await, &HURRIED).await;
     let mut owner = house.site().connect().await;
     let crowd = house.crowd();
     crowd.is_served(&Wish::ALL).await;

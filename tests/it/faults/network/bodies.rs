@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 
 use crate::faults::crowd::Wish;
 use crate::faults::house::House;
-use crate::process::PATIENCE;
+use crate::process::{PATIENCE, Site};
 use crate::support::PROTECT;
 
 /// How much somebody wants to send.
@@ -52,7 +52,8 @@ async fn send_chunks(house: &House, chunk: &str, pause: Duration) -> (usize, Str
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_endless_body_is_refused_and_not_read() {
-    let house = House::open().await;
+    let limit = [("SEALWARD_LIMITS_REQUEST_TIMEOUT", "10s")];
+    let house = House::at(Site::new().await, &limit).await;
     let before = house.memory("VmHWM");
     let chunk = " ".repeat(64 << 10);
     let all = (0..SENDERS).map(|_| send_chunks(&house, &chunk, Duration::ZERO));
