@@ -2,7 +2,6 @@
 //! trail written without anything before it. The third bound, the token, is in `token.rs`.
 
 use std::io::stdin;
-use std::str::FromStr as _;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{process, thread};
@@ -15,7 +14,7 @@ use sealward::clock::{Clock, Entropy};
 use sealward::ids::{ApiKeyId, KeyId, ServiceId};
 use sealward::settings::Audit;
 use serde_json::json;
-use sqlx::postgres::PgConnectOptions;
+use sqlx::PgPool;
 
 /// Answers a POST with its body, and says where.
 pub(crate) fn echo() {
@@ -36,9 +35,9 @@ pub(crate) fn echo() {
 
 /// Writes records through the recorder: a line `commit AT_ONCE MILLISECONDS` asks for it.
 pub(crate) fn recorder(database: &str) {
-    let database = PgConnectOptions::from_str(database).expect("an address of Postgres");
     let runtime = runtime();
     let _inside = runtime.enter();
+    let database = PgPool::connect_lazy(database).expect("an address of Postgres");
     let (clock, entropy) = (Clock::system(), Entropy::system());
     let (recorder, _scribe) = Recorder::open(clock.clone(), entropy, database, &Audit::default());
     for order in stdin().lines() {
