@@ -163,12 +163,12 @@ impl Reader<'_> {
         }
         let mut inside = Reader(Members::exactly(text, members));
         let read = read(&mut inside);
-        let problems = inside.finish();
-        if problems.is_empty() {
-            return Member::Given(Some(read));
+        self.0.note_inside(name, inside.finish());
+        if text.kind() == Kind::Object {
+            Member::Given(Some(read))
+        } else {
+            Member::Wrong
         }
-        self.0.note_inside(name, problems);
-        Member::Wrong
     }
 
     /// A whole number. One that does not fit is as far out of range as it can be.

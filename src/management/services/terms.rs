@@ -126,10 +126,15 @@ fn decide(before: Option<&Service>, proposal: Proposal<ServiceDraft>) -> Result<
             &Tier::ALL.map(Tier::name),
         ))
     });
+    let given = match draft.rate_limit {
+        Member::Wrong => None,
+        Member::Absent | Member::Given(None) => Some(None),
+        Member::Given(Some(draft)) => limit(found, draft).map(Some),
+    };
     // Which limit is right cannot be told where the tier is wrong.
-    if let Some(tier) = tier {
+    if let (Some(tier), Some(given)) = (tier, given) {
         terms.tier = tier;
-        let limit = rate_limit(found, before, tier, draft.rate_limit);
+        let limit = rate_limit(found, before, tier, given);
         terms.rate_limit = limit.unwrap_or(terms.rate_limit);
     }
     check::set(
@@ -151,14 +156,9 @@ fn rate_limit(
     problems: &mut Problems,
     before: Option<&Service>,
     tier: Tier,
-    member: Member<Option<RateLimitDraft>>,
+    given: Option<RateLimit>,
 ) -> Option<RateLimit> {
     const FIELD: &str = "rateLimit";
-    let given = match member {
-        Member::Wrong => return None,
-        Member::Absent | Member::Given(None) => None,
-        Member::Given(Some(draft)) => Some(limit(problems, draft)?),
-    };
     let Some(of_tier) = tier.rate_limit() else {
         let limit = given.or(before.and_then(Service::agreed));
         if limit.is_none() {
@@ -237,6 +237,8 @@ mod tests {
             ("publishKeys", Code::Type),
             ("name", Code::Length),
             ("tier", Code::Unsupported),
+            ("rateLimit.requestsPerSecond", Code::Required),
+            ("rateLimit.burst", Code::Range),
         ];
         let expected: Vec<_> = expected
             .into_iter()
