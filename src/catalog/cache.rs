@@ -4,6 +4,7 @@ use std::fmt;
 use std::hash::Hash;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use moka::future::Cache as Entries;
 use moka::policy::EvictionPolicy;
@@ -32,6 +33,8 @@ pub struct Cache<K, V> {
     catalog: Catalog,
     topics: &'static [Topic],
     entries: Entries<(u64, K), V>,
+    /// The epoch of the latest look-up: entries of those before are of no use any more.
+    epoch: AtomicU64,
     load: Box<Loader<K, V>>,
 }
 
@@ -55,11 +58,12 @@ where
         Self {
             catalog,
             topics,
-            // The least recently used goes first, and what a change has outdated is never used.
+            // The least recently used goes first.
             entries: Entries::builder()
                 .max_capacity(capacity)
                 .eviction_policy(EvictionPolicy::lru())
                 .build(),
+            epoch: AtomicU64::new(0),
             load: Box::new(move |key| Box::pin(load(key))),
         }
     }
@@ -106,9 +110,16 @@ where
         Ok(value)
     }
 
-    /// Where the value of `key` is kept as long as nothing changes.
+    /// Where the value of `key` is kept as long as nothing changes. What a change has outdated is
+    /// let go of, or a service whose administrators are busy would hold it until its cache is full.
     fn now(&self, key: &K) -> (u64, K) {
-        (self.catalog.epoch_of(self.topics), key.clone())
+        let epoch = self.catalog.epoch_of(self.topics);
+        if self.epoch.load(Ordering::Relaxed) < epoch
+            && self.epoch.fetch_max(epoch, Ordering::Relaxed) < epoch
+        {
+            self.entries.invalidate_all();
+        }
+        (epoch, key.clone())
     }
 }
 
@@ -118,5 +129,26 @@ impl<K, V> fmt::Debug for Cache<K, V> {
             .field("topics", &self.topics)
             .field("entries", &self.entries.entry_count())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_changes_have_outdated_is_not_held() {
+        let catalog = Catalog::new();
+        let read = |key: u32| async move { Ok(Some(key)) };
+        let cache = Cache::new(catalog.clone(), &[Topic::Policies], 20_000, read);
+        for _ in 0..1_000 {
+            catalog.changed(Topic::Policies);
+            for key in 0..3 {
+                assert_eq!(cache.get(&key).await.unwrap(), Some(key));
+                assert_eq!(cache.remembered(&key).await, Some(key));
+            }
+        }
+        cache.entries.run_pending_tasks().await;
+        assert_eq!(cache.entries.entry_count(), 3);
     }
 }
