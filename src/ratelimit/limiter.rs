@@ -11,7 +11,7 @@ use super::bucket::{Empty, Level, Rule};
 use super::buckets::Buckets;
 use super::scope::Scope;
 use super::shared::Shared;
-use super::tally::{Counts, Tally};
+use super::tally::{Counts, Place, Tally};
 use crate::clock::{Clock, Timestamp};
 
 /// How a bucket stands, as answers tell it.
@@ -122,25 +122,44 @@ impl Limiter {
     /// # Errors
     /// When there is none.
     pub async fn take(&self, scope: Scope, rule: Rule) -> Result<Standing, Exceeded> {
-        let taken = self.decide(scope.widened(), rule).await;
-        self.tally.count(scope, taken.is_ok());
+        let (place, taken) = self.decide(scope.widened(), rule).await;
+        self.tally.count(place, scope, taken.is_ok());
         taken
     }
 
-    async fn decide(&self, scope: Scope, rule: Rule) -> Result<Standing, Exceeded> {
+    async fn decide(&self, scope: Scope, rule: Rule) -> (Place, Result<Standing, Exceeded>) {
+        let mut place = Place::Alone;
         if let Some(shared) = &self.shared {
             let ahead = self.buckets.ahead(scope, self.now());
             if let Some(bucket) = shared.ask(scope, rule, ahead, true).await {
                 self.buckets.learn(scope, bucket.lacking, self.now());
-                return told(rule, rule.decided(bucket.taken, bucket.lacking), bucket.at);
+                let decided = rule.decided(bucket.taken, bucket.lacking);
+                return (Place::Together, told(rule, decided, bucket.at));
             }
+            place = Place::Apart;
         }
         let rule = self.own_part(rule);
-        told(
-            rule,
-            self.buckets.take(scope, rule, self.now()),
-            self.clock.now(),
-        )
+        let taken = self.buckets.take(scope, rule, self.now());
+        (place, told(rule, taken, self.clock.now()))
+    }
+
+    /// How many decisions were made where: alone, together with other instances, apart from them.
+    #[must_use]
+    pub fn places(&self) -> [(&'static str, u64); 3] {
+        self.tally.places()
+    }
+
+    /// How often the place where instances count together was lost; none where there is no such
+    /// place.
+    #[must_use]
+    pub fn outages(&self) -> Option<u64> {
+        self.shared.as_ref().map(Shared::outages)
+    }
+
+    /// How many instances there are, as far as this one knows; none where it counts for itself.
+    #[must_use]
+    pub fn instances(&self) -> Option<NonZeroU32> {
+        self.shared.as_ref().map(Shared::instances)
     }
 
     /// How often it decided what, by whose buckets they were.

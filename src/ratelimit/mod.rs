@@ -7,6 +7,7 @@
 
 mod bucket;
 mod buckets;
+mod census;
 mod limiter;
 mod scope;
 mod shared;

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
@@ -18,6 +18,7 @@ use sqlx::PgPool;
 use tokio::time::{sleep, timeout};
 
 use super::bucket::Rule;
+use super::census::Census;
 use super::scope::Scope;
 use super::store;
 use crate::clock::Timestamp;
@@ -41,6 +42,7 @@ pub struct Shared {
     /// None while they are out of reach.
     connection: ArcSwapOption<MultiplexedConnection>,
     instances: AtomicU32,
+    outages: AtomicU64,
 }
 
 /// A shared bucket, at the time of those who keep it.
@@ -103,6 +105,7 @@ impl Shared {
             script: Script::new(include_str!("take.lua")),
             connection: ArcSwapOption::empty(),
             instances: AtomicU32::new(1),
+            outages: AtomicU64::new(0),
         }))
     }
 
@@ -113,6 +116,11 @@ impl Shared {
     /// The last known number of instances.
     pub(super) fn instances(&self) -> NonZeroU32 {
         NonZeroU32::new(self.instances.load(Ordering::Relaxed)).unwrap_or(NonZeroU32::MIN)
+    }
+
+    /// How often they went out of reach.
+    pub(super) fn outages(&self) -> u64 {
+        self.outages.load(Ordering::Relaxed)
     }
 
     /// Takes a token, or looks; none while the buckets are out of reach. `ahead` is what the bucket
@@ -137,11 +145,13 @@ impl Shared {
 
     /// Makes sure that asking works, again and again.
     pub(super) async fn keep(&self, db: &PgPool) -> Infallible {
+        let mut census = Census::default();
         loop {
             let (counted, ()) = tokio::join!(timeout(PERIOD, store::instances(db)), self.find());
             // With the database away too, what was known before stays.
             if let Ok(Ok(count)) = counted {
-                self.instances.store(count, Ordering::Relaxed);
+                let known = census.taken(self.instances().get(), count);
+                self.instances.store(known, Ordering::Relaxed);
             }
             sleep(PERIOD).await;
         }
@@ -223,6 +233,7 @@ impl Shared {
             .as_ref()
             .is_some_and(|before| Arc::ptr_eq(before, connection));
         if was_this {
+            self.outages.fetch_add(1, Ordering::Relaxed);
             tracing::warn!(%why, "rate limits cannot be counted together: each instance gives out its part");
         }
     }

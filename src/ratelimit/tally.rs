@@ -15,9 +15,23 @@ pub struct Counts {
     pub refused: u64,
 }
 
+/// Where a decision was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In this process, which counts for itself.
+    Alone,
+    /// Where all instances count.
+    Together,
+    /// In this process, for want of that place.
+    Apart,
+}
+
 /// The live form of [`Counts`], of every kind of bucket.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
+    alone: AtomicU64,
+    together: AtomicU64,
+    apart: AtomicU64,
     services: Decisions,
     admin_keys: Decisions,
     failures: Decisions,
@@ -31,7 +45,13 @@ struct Decisions {
 }
 
 impl Tally {
-    pub(super) fn count(&self, scope: Scope, is_admitted: bool) {
+    pub(super) fn count(&self, place: Place, scope: Scope, is_admitted: bool) {
+        let at_place = match place {
+            Place::Alone => &self.alone,
+            Place::Together => &self.together,
+            Place::Apart => &self.apart,
+        };
+        at_place.fetch_add(1, Ordering::Relaxed);
         let of_scope = match scope {
             Scope::Service(_) => &self.services,
             Scope::AdminKey(_) => &self.admin_keys,
@@ -44,6 +64,16 @@ impl Tally {
             &of_scope.refused
         };
         decided.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many decisions were made where.
+    pub(super) fn places(&self) -> [(&'static str, u64); 3] {
+        [
+            ("alone", &self.alone),
+            ("together", &self.together),
+            ("apart", &self.apart),
+        ]
+        .map(|(place, decided)| (place, decided.load(Ordering::Relaxed)))
     }
 
     pub(super) fn read(&self) -> [Counts; 4] {

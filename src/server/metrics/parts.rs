@@ -332,6 +332,21 @@ fn limiter(page: &mut Page<'_>, limiter: &Limiter) -> fmt::Result {
         "sealward_ratelimit_requests",
         "What the rate limiter decided, by whose limit it was.",
         values,
+    )?;
+    page.counters(
+        "sealward_ratelimit_decisions",
+        "Decisions of the rate limiter, by where they were made: by this instance alone, together with the others, or apart from them.",
+        limiter.places().map(|(place, number)| (vec![("counting", place)], number)),
+    )?;
+    page.counters(
+        "sealward_ratelimit_outages",
+        "How often the shared place of the limits was lost, which opens its breaker; absent without one.",
+        limiter.outages().map(|number| (vec![], number)),
+    )?;
+    page.gauges(
+        "sealward_ratelimit_instances",
+        "Instances that there are, as far as this one knows; apart, each gives out its part of the limits. Absent without a shared place.",
+        limiter.instances().map(|number| (vec![], f64::from(number.get()))),
     )
 }
 

@@ -4,15 +4,22 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Body;
+use axum::http::Request;
 use sealward::catalog::Catalog;
 use sealward::clock::{Clock, Entropy, Timestamp};
 use sealward::ratelimit::{Counting, Limiter, Shared};
 use serde_json::json;
+use tower::ServiceExt as _;
 
 use super::together::{admitted, rule, some_service};
-use crate::support::{Database, PROTECT, Valkey, World, valkey::PASSWORD, within};
+use crate::support::{
+    Answer, Database, Exposition, PROTECT, Valkey, World, valkey::PASSWORD, within,
+};
 
 const HEALTH: &str = "/api/v1/health";
+const DECISIONS: &str = "sealward_ratelimit_decisions_total";
+const OUTAGES: &str = "sealward_ratelimit_outages_total";
 
 /// For what takes a second, on a machine under load.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -26,6 +33,13 @@ async fn one_of_two(valkey: &Valkey, clock: Clock) -> (Arc<Limiter>, Database) {
     let limiter = Arc::new(valkey.limiter(clock).await);
     tokio::spawn(limiter.clone().keep(database.pool()));
     (limiter, database)
+}
+
+/// What an instance tells of itself.
+async fn told(world: &World) -> Exposition {
+    let request = Request::get("/metrics").body(Body::empty()).unwrap();
+    let response = world.metrics(None).oneshot(request).await.unwrap();
+    Exposition::parse(&Answer::of(response).await.ok().body)
 }
 
 fn apart(instances: u32) -> Counting {
@@ -113,7 +127,7 @@ async fn a_wrong_password_is_as_good_as_no_answer_and_told_to_nobody() {
 }
 
 #[tokio::test]
-async fn health_and_headers_tell() {
+async fn health_headers_and_metrics_tell() {
     let valkey = Valkey::start().await;
     let world = World::new().await.counting_in(&valkey).await;
     let _neighbour = world.another().await;
@@ -127,6 +141,13 @@ async fn health_and_headers_tell() {
         limits
     };
     within(PATIENCE, async || status().await == "ok").await;
+    let counted = async |name: &str, labels: &[(&str, &str)]| told(&world).await.sum(name, labels);
+    within(PATIENCE, async || {
+        alice.post(PROTECT, json!({})).await;
+        counted(DECISIONS, &[("counting", "together")]).await > 0.0
+    })
+    .await;
+    let outages = counted(OUTAGES, &[]).await;
 
     valkey.proxy.hang_up();
     within(PATIENCE, async || status().await == "degraded").await;
@@ -135,6 +156,9 @@ async fn health_and_headers_tell() {
         answer.header("x-ratelimit-limit") == "100"
     })
     .await;
+    assert!(counted(OUTAGES, &[]).await > outages);
+    assert!(counted(DECISIONS, &[("counting", "apart")]).await > 0.0);
+    assert!((counted("sealward_ratelimit_instances", &[]).await - 2.0).abs() < 0.1);
 
     valkey.proxy.speak_again();
     within(PATIENCE, async || status().await == "ok").await;

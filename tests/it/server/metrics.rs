@@ -190,6 +190,9 @@ async fn a_request_moves_what_it_goes_through() {
         &[("scope", "service"), ("outcome", "refused")],
         0.0,
     );
+    let decisions = "sealward_ratelimit_decisions_total";
+    growth.is(decisions, &[("counting", "alone")], 3.0);
+    growth.is(decisions, &[("counting", "together")], 0.0);
 }
 
 #[tokio::test]
