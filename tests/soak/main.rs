@@ -1,6 +1,10 @@
 //! Whether the service stays as it is while it works at half of what it can: its memory, its threads,
 //! its descriptors, its sessions of the token and its connections to Postgres. Clients come and go,
 //! and administrators change things, all the time. Prints a table over time.
+//!
+//! The token is one of kryoptic's. With `--softhsm` it is one of SoftHSM2's, whose 2.6 keeps every
+//! session object that was destroyed until the module is finalized, and unwrapping by ECDH makes one:
+//! memory then grows with the requests, and what is found is SoftHSM2's.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -60,10 +64,14 @@ const LINES: u32 = 30;
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> ExitCode {
-    let length = length();
+    let Arguments { length, on_softhsm } = Arguments::read();
     let cluster = Cluster::start().await;
     let valkey = Valkey::start().await;
-    let site = Site::with_faults_over(cluster.through_proxy(), &valkey.section());
+    let site = if on_softhsm {
+        Site::with_faults_over(cluster.through_proxy(), &valkey.section())
+    } else {
+        Site::on_kryoptic_over(cluster.through_proxy(), &valkey.section())
+    };
     let chronicle = Chronicle::begin();
     let places = Places::default();
     let mut instances = Instances::start(&site, &places, &chronicle, 1).await;
@@ -146,14 +154,32 @@ async fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-fn length() -> Duration {
-    let mut given = std::env::args().skip(1).filter(|name| name != "--bench");
-    let minutes = match (given.next().as_deref(), given.next()) {
-        (None, _) => 30.0,
-        (Some("--minutes"), Some(minutes)) => minutes.parse().expect("a number"),
-        _ => panic!("what is told can only be --minutes M"),
-    };
-    Duration::from_secs_f64(minutes * 60.0)
+struct Arguments {
+    length: Duration,
+    on_softhsm: bool,
+}
+
+impl Arguments {
+    fn read() -> Self {
+        let (mut minutes, mut on_softhsm) = (30.0, false);
+        let mut given = std::env::args().skip(1);
+        while let Some(name) = given.next() {
+            match name.as_str() {
+                "--minutes" => {
+                    let value = given.next().expect("a number of minutes");
+                    minutes = value.parse().expect("a number");
+                }
+                "--softhsm" => on_softhsm = true,
+                // What cargo adds.
+                "--bench" => {}
+                other => panic!("there is no {other}: --minutes M --softhsm"),
+            }
+        }
+        Self {
+            length: Duration::from_secs_f64(minutes * 60.0),
+            on_softhsm,
+        }
+    }
 }
 
 /// One change after the other, of every kind in turn.

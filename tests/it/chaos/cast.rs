@@ -16,8 +16,8 @@ const UNLIMITED: u32 = 1_000_000;
 
 /// Of the last application.
 const LIMIT: Limit = Limit {
-    per_second: 20,
-    burst: 40,
+    per_second: 6,
+    burst: 12,
 };
 
 /// Envelopes, ciphertexts and signatures that are kept for later requests.

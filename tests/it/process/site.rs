@@ -57,7 +57,12 @@ impl Site {
 
     /// With a token of kryoptic, which does what a modern HSM does.
     pub(crate) async fn on_kryoptic() -> Self {
-        let site = Self::bare(kryoptic_module()).await;
+        Self::on_kryoptic_over(Database::new().await, "")
+    }
+
+    /// The same over this database, with more sections of settings than the sound ones.
+    pub(crate) fn on_kryoptic_over(database: Database, more: &str) -> Self {
+        let site = Self::over(database, kryoptic_module());
         let token = site.folder.join("token");
         fs::create_dir(&token).expect("a folder");
         let settings = format!(
@@ -75,6 +80,7 @@ impl Site {
         make.args(["--init-token", "--slot", "0", "--label", LABEL]);
         make.args(["--so-pin", &pin, "--pin", &pin]);
         run(make.envs(site.environment()));
+        fs::write(site.settings(), site.sound() + more).expect("write the settings");
         site
     }
 
