@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use cryptoki_sys::{
     CK_C_GetFunctionList, CK_FUNCTION_LIST, CK_SESSION_HANDLE, CK_SLOT_ID, CK_TOKEN_INFO, CKR_OK,
@@ -17,6 +17,9 @@ static LOADED: OnceLock<Option<Behind>> = OnceLock::new();
 pub(crate) struct Behind {
     functions: &'static CK_FUNCTION_LIST,
     known: Mutex<Known>,
+    /// Held by each call that is inside. A device drops sessions by itself; in a module that is a
+    /// library they would be taken from under the calls that use them.
+    inside: RwLock<()>,
 }
 
 /// Which token a call is for, by what it names it with.
@@ -47,6 +50,7 @@ impl Behind {
         Some(Self {
             functions,
             known: Mutex::default(),
+            inside: RwLock::default(),
         })
     }
 
@@ -87,19 +91,26 @@ impl Behind {
         self.known().labels.clear();
     }
 
-    /// Closes all sessions on the token that this one is open on.
+    /// To be held while a call is inside.
+    pub(crate) fn inside(&self) -> RwLockReadGuard<'_, ()> {
+        self.inside.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes all sessions on the token that this one is open on, once no call is inside.
     pub(crate) fn drop_sessions(&self, session: CK_SESSION_HANDLE) {
         if let (Some(slot), Some(close)) =
             (self.slot_of(session), self.functions.C_CloseAllSessions)
         {
+            let _alone = self.inside.write();
             // SAFETY: it takes any number.
             unsafe { close(slot) };
         }
     }
 
-    /// Logs out of the token that this session is open on.
+    /// Logs out of the token that this session is open on, once no call is inside.
     pub(crate) fn drop_login(&self, session: CK_SESSION_HANDLE) {
         if let Some(log_out) = self.functions.C_Logout {
+            let _alone = self.inside.write();
             // SAFETY: it takes any number.
             unsafe { log_out(session) };
         }

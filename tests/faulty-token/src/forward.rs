@@ -159,7 +159,9 @@ fn pass<F: Function>(arguments: &[usize], forward: impl FnOnce(*const c_void) ->
         Some(Fault::ThenReturn(_) | Fault::Length(_) | Fault::Flags(_)) | None => {}
     }
 
+    let inside = behind.inside();
     let code = forward(address);
+    drop(inside);
     if code != CKR_OK {
         return code;
     }
