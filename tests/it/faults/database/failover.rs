@@ -1,5 +1,7 @@
 //! A Postgres that is gone without a word, and another that takes its place.
 
+use std::time::Duration;
+
 use crate::faults::crowd::Wish;
 use crate::faults::house::{HURRIED, House, url};
 use crate::process::Site;
@@ -23,8 +25,11 @@ async fn of_several_hosts_the_one_that_takes_writes_is_used_and_found_again() {
         "sealward.toml",
         &settings.replace(&url(site.database()), &hosts),
     );
-    let house = House::at(site, &HURRIED).await;
+    // So few that all of them are in use when the machine goes.
+    let few = [&HURRIED[..], &[("SEALWARD_DATABASE_CONNECTIONS", "2")]].concat();
+    let house = House::at(site, &few).await;
     let crowd = house.crowd();
+    primary.proxy.slow_down(Duration::from_millis(40));
     crowd.is_served(&Wish::ALL).await;
 
     // The machine is off: nothing is closed, and nothing comes any more.

@@ -1,4 +1,4 @@
-//! HTTP/2 clients who send endlessly what costs them nothing.
+//! HTTP/2 clients who send endlessly what costs them nothing, or hold on to what they do not use.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -7,11 +7,11 @@ use sealward::server::Patience;
 use tokio::io::AsyncWriteExt as _;
 
 use super::frames::{
-    CONTINUATION, DATA, END_HEADERS, END_STREAM, GET_LIVEZ, GOAWAY, HEADERS, RST_STREAM, connect,
-    frame, read,
+    CONTINUATION, DATA, END_HEADERS, END_STREAM, GET_LIVEZ, GET_OPENAPI, GOAWAY, HEADERS,
+    NOTHING_AT_ONCE, PING, RST_STREAM, SETTINGS, connect, frame, read,
 };
 use crate::process::PATIENCE;
-use crate::support::World;
+use crate::support::{World, within};
 
 const USUAL: Patience = Patience {
     headers: Duration::from_secs(60),
@@ -89,5 +89,41 @@ async fn who_never_ends_the_headers_is_cut_off() {
         _ => frame(CONTINUATION, 0, 1, &literal),
     })
     .await;
+    is_served(address).await;
+}
+
+const SHORT: Patience = Patience {
+    headers: Duration::from_secs(1),
+    idle: Duration::from_secs(2),
+};
+
+/// Waits until the other side has ended the connection, showing it signs of life all the time.
+async fn is_ended(address: SocketAddr, first: Vec<u8>) {
+    let (mut from, mut to) = connect(address).await;
+    to.write_all(&first).await.expect("it listens");
+    let alive = async {
+        while to.write_all(&frame(PING, 0, 0, &[0; 8])).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let reading = async { while read(&mut from).await.is_some() {} };
+    let ended = async {
+        tokio::select! { () = alive => {}, () = reading => {} }
+    };
+    let ended = tokio::time::timeout(PATIENCE, ended).await;
+    ended.expect("the connection is ended");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_only_shows_signs_of_life_is_sent_away() {
+    let world = World::new().await;
+    let (address, connections) = world.guarded(8, SHORT).await;
+    let asked = |request| frame(HEADERS, END_HEADERS | END_STREAM, 1, request);
+    // Nothing, nothing more after an answer, and an answer that is not let in.
+    is_ended(address, Vec::new()).await;
+    is_ended(address, asked(GET_LIVEZ)).await;
+    let closed = [frame(SETTINGS, 0, 0, NOTHING_AT_ONCE), asked(GET_OPENAPI)];
+    is_ended(address, closed.concat()).await;
+    within(PATIENCE, async || connections.open() == 0).await;
     is_served(address).await;
 }

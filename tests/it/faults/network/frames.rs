@@ -10,6 +10,7 @@ pub(super) const DATA: u8 = 0;
 pub(super) const HEADERS: u8 = 1;
 pub(super) const RST_STREAM: u8 = 3;
 pub(super) const SETTINGS: u8 = 4;
+pub(super) const PING: u8 = 6;
 pub(super) const GOAWAY: u8 = 7;
 pub(super) const CONTINUATION: u8 = 9;
 
@@ -18,6 +19,11 @@ pub(super) const END_HEADERS: u8 = 4;
 
 /// `GET /livez` of `it`, in HPACK: the static table's names, and literals.
 pub(super) const GET_LIVEZ: &[u8] = b"\x82\x86\x04\x06/livez\x41\x02it";
+/// The same for `/openapi.json`, which is long.
+pub(super) const GET_OPENAPI: &[u8] = b"\x82\x86\x04\x0d/openapi.json\x41\x02it";
+
+/// A setting: how much of an answer may come before more is asked for.
+pub(super) const NOTHING_AT_ONCE: &[u8] = &[0, 4, 0, 0, 0, 0];
 
 /// One frame.
 pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
