@@ -84,10 +84,6 @@ impl Site {
         site
     }
 
-    async fn bare(module: PathBuf) -> Self {
-        Self::over(Database::new().await, module)
-    }
-
     fn over(database: Database, module: PathBuf) -> Self {
         let name = format!("sealward-site-{:032x}", rand::random::<u128>());
         let folder = std::env::temp_dir().join(name);

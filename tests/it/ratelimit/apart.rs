@@ -38,7 +38,7 @@ async fn one_of_two(valkey: &Valkey, clock: Clock) -> (Arc<Limiter>, Database) {
 /// What an instance tells of itself.
 async fn told(world: &World) -> Exposition {
     let request = Request::get("/metrics").body(Body::empty()).unwrap();
-    let response = world.metrics(None).oneshot(request).await.unwrap();
+    let response = world.metrics(None).await.oneshot(request).await.unwrap();
     Exposition::parse(&Answer::of(response).await.ok().body)
 }
 
