@@ -138,11 +138,14 @@ impl<K: Named> fmt::Display for Id<K> {
 
         f.write_str(K::PREFIX)?;
         f.write_char('_')?;
-        let bits = self.0.as_u128();
-        (0..LENGTH).rev().try_for_each(|place| {
-            let digit = usize::try_from((bits >> (5 * place)) & 31).unwrap_or_default();
-            f.write_char(DIGITS.get(digit).map_or('0', |digit| char::from(*digit)))
-        })
+        let mut bits = self.0.as_u128();
+        let mut digits = [b'0'; LENGTH];
+        for digit in digits.iter_mut().rev() {
+            let value = usize::try_from(bits & 31).unwrap_or_default();
+            *digit = DIGITS.get(value).copied().unwrap_or(b'0');
+            bits >>= 5;
+        }
+        f.write_str(str::from_utf8(&digits).map_err(|_| fmt::Error)?)
     }
 }
 
