@@ -15,7 +15,7 @@
 //! | 3 | `catalog`, `db`, `hardening`, `meter`, `telemetry` |
 //! | 2 | `canonical`, `client_address`, `envelope`, `material`, `request_tag`, `settings`, `web_client` |
 //! | 1 | `binary`, `ids`, `json`, `operation` |
-//! | 0 | `clock`, `problem` |
+//! | 0 | `clock`, `problem`, `wiped` |
 
 pub mod audit;
 pub mod auth;
@@ -46,3 +46,4 @@ pub mod server;
 pub mod settings;
 pub mod telemetry;
 pub mod web_client;
+pub mod wiped;

@@ -20,6 +20,7 @@ use super::public_key::{EcPublicKey, PublicKey, RsaPublicKey, point_on};
 use crate::clock::Entropy;
 use crate::json::Text;
 use crate::problem::{Code, Problem, Problems};
+use crate::wiped::Wiped;
 
 /// An envelope that waits for the answer of one private key.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ pub enum Question<'a> {
 pub struct Unopenable;
 
 /// What was in an envelope: one JSON value. Wipes itself.
-pub struct Plaintext(Zeroizing<Vec<u8>>);
+pub struct Plaintext(Wiped<Vec<u8>>);
 
 impl Envelope {
     /// Prepares the question to the private half of `key`.
@@ -104,7 +105,7 @@ impl Opening {
     }
 
     /// What comes out of the cipher, and whether it is what went in.
-    fn decipher(self, entropy: &Entropy, answer: Option<&[u8]>) -> (Zeroizing<Vec<u8>>, bool) {
+    fn decipher(self, entropy: &Entropy, answer: Option<&[u8]>) -> (Wiped<Vec<u8>>, bool) {
         let Self {
             envelope, spoiled, ..
         } = self;
@@ -129,7 +130,7 @@ impl Opening {
         let content_key = candidate_or_random(entropy, candidate.as_deref(), usable);
 
         let aad = envelope.protected.as_bytes();
-        let mut content = Zeroizing::new(envelope.ciphertext);
+        let mut content = Wiped::new(envelope.ciphertext);
         let (iv, tag) = (iv.unwrap_or([0; IV_LEN]), tag.unwrap_or([0; TAG_LEN]));
         let authentic = content::decrypt(enc, &content_key, &iv, aad, &mut content, &tag);
         (content, authentic)

@@ -3,12 +3,12 @@
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use http_body_util::BodyExt as _;
-use zeroize::Zeroizing;
 
 use crate::protection::Unread;
+use crate::wiped::Wiped;
 
 /// What a request brought.
-pub(super) type Bytes = Zeroizing<Vec<u8>>;
+pub(super) type Bytes = Wiped<Vec<u8>>;
 
 /// Refuses a body that is not JSON by its own account.
 ///
@@ -45,7 +45,7 @@ pub(super) async fn read(
         return Err(Unread::TooLarge);
     }
     // Room for all of it at once, so that nothing is moved and left behind while it grows.
-    let mut bytes = Zeroizing::new(Vec::with_capacity(announced.unwrap_or(0)));
+    let mut bytes = Wiped::new(Vec::with_capacity(announced.unwrap_or(0)));
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Unread::BrokenOff)?;
         let Ok(data) = frame.into_data() else {
@@ -63,7 +63,7 @@ pub(super) async fn read(
 fn append(bytes: &mut Bytes, data: &[u8]) {
     let needed = bytes.len().saturating_add(data.len());
     if needed > bytes.capacity() {
-        let mut larger = Zeroizing::new(Vec::with_capacity(needed.max(bytes.capacity() * 2)));
+        let mut larger = Wiped::new(Vec::with_capacity(needed.max(bytes.capacity() * 2)));
         larger.extend_from_slice(bytes);
         *bytes = larger;
     }

@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-use zeroize::Zeroizing;
-
 use super::Refusal;
 use crate::audit::Receipt;
+use crate::wiped::Wiped;
 
 /// An answer in JSON. It may hold a plaintext, so it wipes itself.
-pub struct Body(pub(super) Zeroizing<String>);
+pub struct Body(pub(super) Wiped<String>);
 
 /// What is answered to one request. It was recorded before it came to be.
 #[derive(Debug)]

@@ -15,6 +15,7 @@ use crate::json::{Members, Text};
 use crate::operation::Operation;
 use crate::problem::{Code, Problem, Problems};
 use crate::telemetry::step;
+use crate::wiped::Wiped;
 
 struct Request<'a> {
     form: Form,
@@ -35,7 +36,7 @@ impl Protection {
     pub async fn unprotect(
         &self,
         mut call: Call,
-        body: Zeroizing<Vec<u8>>,
+        body: Wiped<Vec<u8>>,
     ) -> Result<Answer, Unrecorded> {
         let this = self.clone();
         self.unabandoned(async move {

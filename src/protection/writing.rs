@@ -1,19 +1,18 @@
 //! Answers, written straight into the buffer that leaves.
 
-use zeroize::Zeroizing;
-
 use super::Body;
 use crate::binary::append_base64;
 use crate::request_tag::RequestTag;
+use crate::wiped::Wiped;
 
 /// An answer being written: an object whose first member is the request's name.
-pub(super) struct Writing(Zeroizing<String>);
+pub(super) struct Writing(Wiped<String>);
 
 impl Writing {
     /// Begins an answer, with room for `length` bytes beside what every answer has, so that no
     /// plaintext is left behind where it grew.
     pub(super) fn answer_to(tag: &RequestTag, length: usize) -> Self {
-        let mut out = Zeroizing::new(String::with_capacity(length + 512));
+        let mut out = Wiped::new(String::with_capacity(length + 512));
         out.push_str(r#"{"requestId":""#);
         // Printable ASCII: nothing else needs an escape.
         for character in tag.as_str().chars() {

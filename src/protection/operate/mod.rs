@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use hsm::{ErrorKind, KeyRef};
 use tracing::Instrument as _;
-use zeroize::Zeroizing;
 
 pub(crate) use self::algorithm::{Cipher, Hash, Offered, Scheme};
 use self::request::Request;
@@ -23,6 +22,7 @@ use crate::material::Algorithm;
 use crate::policy::{Permit, authorize};
 use crate::problem::{Code, Problem};
 use crate::telemetry::step;
+use crate::wiped::Wiped;
 
 impl Protection {
     /// Does what `body` asks for.
@@ -32,7 +32,7 @@ impl Protection {
     pub async fn operate(
         &self,
         mut call: Call,
-        body: Zeroizing<Vec<u8>>,
+        body: Wiped<Vec<u8>>,
     ) -> Result<Answer, Unrecorded> {
         let this = self.clone();
         self.unabandoned(async move {

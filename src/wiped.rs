@@ -1,0 +1,95 @@
+//! Buffers that wipe themselves at the speed of memory, whatever their size.
+//!
+//! `zeroize` writes one byte after the other, which for a large payload takes longer than
+//! enciphering it. Wiped as a whole, a buffer is shown to [`black_box`], as to somebody who might
+//! look into it, so that the compiler does not leave out what nobody reads.
+
+use std::fmt;
+use std::hint::black_box;
+use std::mem;
+use std::ops::{Deref, DerefMut};
+
+/// A buffer that is wiped when it is dropped, with the room in it that was never used.
+#[derive(Default)]
+pub struct Wiped<B: Buffer>(B);
+
+/// What can be wiped.
+pub trait Buffer: Default {
+    /// The memory of it.
+    fn into_bytes(self) -> Vec<u8>;
+}
+
+impl Buffer for Vec<u8> {
+    fn into_bytes(self) -> Vec<u8> {
+        self
+    }
+}
+
+impl Buffer for String {
+    fn into_bytes(self) -> Vec<u8> {
+        self.into()
+    }
+}
+
+impl<B: Buffer> Wiped<B> {
+    /// Takes care of `buffer` from here on. What it held before it last grew lies elsewhere.
+    #[must_use]
+    pub fn new(buffer: B) -> Self {
+        Self(buffer)
+    }
+}
+
+impl<B: Buffer> Drop for Wiped<B> {
+    fn drop(&mut self) {
+        let mut bytes = mem::take(&mut self.0).into_bytes();
+        wipe(&mut bytes);
+        black_box(bytes.as_mut_slice());
+    }
+}
+
+fn wipe(bytes: &mut Vec<u8>) {
+    bytes.clear();
+    bytes.resize(bytes.capacity(), 0);
+}
+
+impl<B: Buffer> Deref for Wiped<B> {
+    type Target = B;
+
+    fn deref(&self) -> &B {
+        &self.0
+    }
+}
+
+impl<B: Buffer> DerefMut for Wiped<B> {
+    fn deref_mut(&mut self) -> &mut B {
+        &mut self.0
+    }
+}
+
+impl<B: Buffer> fmt::Debug for Wiped<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_the_room_is_wiped_where_it_is() {
+        let mut bytes = Vec::with_capacity(100);
+        bytes.extend_from_slice(b"a secret");
+        let (place, room) = (bytes.as_ptr(), bytes.capacity());
+        wipe(&mut bytes);
+        assert_eq!(bytes, vec![0; room]);
+        assert_eq!(bytes.as_ptr(), place);
+    }
+
+    #[test]
+    fn nothing_of_it_is_shown() {
+        let secret = Wiped::new("a secret".to_owned());
+        assert_eq!(format!("{secret:?}"), "[redacted]");
+        assert_eq!(secret.len(), 8);
+    }
+}
