@@ -107,6 +107,8 @@ impl Pace {
         state.asked += 1;
         state.bytes_mean_a_request = one_at_a_time;
         state.has_begun = false;
+        // Of the one before, all that was left was passed over.
+        state.is_unread = false;
         Asked(self.clone())
     }
 

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use sealward::server::Patience;
 use tokio::io::AsyncWriteExt as _;
+use tokio::sync::mpsc;
 
 use super::frames::{
-    CONTINUATION, DATA, END_HEADERS, END_STREAM, GET_LIVEZ, GET_OPENAPI, GOAWAY, HEADERS,
+    ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, GET_LIVEZ, GET_OPENAPI, GOAWAY, HEADERS,
     NOTHING_AT_ONCE, PING, RST_STREAM, SETTINGS, connect, frame, read,
 };
 use crate::process::PATIENCE;
@@ -101,12 +102,27 @@ const SHORT: Patience = Patience {
 async fn is_ended(address: SocketAddr, first: Vec<u8>) {
     let (mut from, mut to) = connect(address).await;
     to.write_all(&first).await.expect("it listens");
+    let ours = [0; 8];
+    let (pinged, mut pings) = mpsc::unbounded_channel::<Vec<u8>>();
     let alive = async {
-        while to.write_all(&frame(PING, 0, 0, &[0; 8])).await.is_ok() {
+        loop {
+            let mut bytes = frame(PING, 0, 0, &ours);
+            while let Ok(theirs) = pings.try_recv() {
+                bytes.extend(frame(PING, ACK, 0, &theirs));
+            }
+            if to.write_all(&bytes).await.is_err() {
+                break;
+            }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    let reading = async { while read(&mut from).await.is_some() {} };
+    let reading = async {
+        while let Some((kind, _, payload)) = read(&mut from).await {
+            if kind == PING && payload != ours {
+                pinged.send(payload).expect("somebody answers it");
+            }
+        }
+    };
     let ended = async {
         tokio::select! { () = alive => {}, () = reading => {} }
     };
