@@ -59,7 +59,7 @@ async fn main() -> ExitCode {
         broken.push(seed);
     }
     if broken.is_empty() {
-        println!("{} runs, every promise held in all of them", arguments.runs);
+        println!("runs: {}; every promise held", arguments.runs);
         return ExitCode::SUCCESS;
     }
     println!("promises were broken with these seeds: {broken:?}");
