@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sqlx::{ConnectOptions as _, PgConnection, PgPool};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, yield_now};
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 
 use super::record::Record;
@@ -86,6 +86,9 @@ impl Writer {
                     if taken == 0 {
                         break;
                     }
+                    // Whoever is about to hand over comes along: a turn of the runtime, no timer.
+                    yield_now().await;
+                    gather(&mut queue, &mut batch);
                     self.commit(std::mem::replace(&mut batch, Vec::with_capacity(MOST))).await;
                     // A commit has just shown what the beat would ask.
                     beat.reset();
@@ -215,6 +218,15 @@ impl Handed {
             // Whoever waited may have gone; the record stands either way.
             let _ = waiter.send(outcome);
         }
+    }
+}
+
+/// Takes what has arrived meanwhile, as far as one statement has room for it.
+fn gather(queue: &mut mpsc::Receiver<Handed>, batch: &mut Vec<Handed>) {
+    while batch.len() < MOST
+        && let Ok(handed) = queue.try_recv()
+    {
+        batch.push(handed);
     }
 }
 
