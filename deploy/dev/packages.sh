@@ -24,6 +24,7 @@ perl             perl                                   configures the OpenSSL i
 pkg-config       pkg-config                             finds SQLite for kryoptic
 redis-server     redis-server                           the rate limits that instances share
 python3-venv     /usr/lib/python3*/ensurepip            jwcrypto and joserfc, likewise
+valgrind         valgrind                               counts instructions
 "
 packages_to_bench="$packages_to_run
 nghttp2-client   h2load                                 sends the load, over HTTP/1.1 and HTTP/2

@@ -1,0 +1,108 @@
+//! How many instructions sealing, opening and answering a request to protect take, counted by
+//! callgrind: they repeat where times do not. Held against `counts.json`; more than 5 % apart, in
+//! either direction, fails, so that a loss is seen and a gain is kept.
+//!
+//! The request goes from the router to its answer on one thread. Only what its own task does is
+//! counted: not the database, nor the one who writes the trail.
+#![allow(
+    clippy::cast_precision_loss,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    dead_code,
+    unused_imports,
+    reason = "a check with the support of the integration tests"
+)]
+
+mod callgrind;
+#[path = "../it/envelope/private_key.rs"]
+mod private_key;
+#[path = "../it/support/mod.rs"]
+mod support;
+
+use std::hint::black_box;
+
+use axum::body::{Body, to_bytes};
+use axum::http::Request;
+use sealward::clock::Entropy;
+use sealward::envelope::{Alg, Enc, Envelope, Recipient, seal};
+use sealward::json::Text;
+use tower::ServiceExt as _;
+
+use callgrind::{Counted, counting};
+use private_key::PrivateKey;
+use support::{PROTECT, World};
+
+/// Each is done so often; the count is that of one.
+const TIMES: usize = 50;
+const KIB: usize = 1_024;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let payload = format!("\"{}\"", "x".repeat(KIB - 2));
+    envelopes(&payload);
+    protect(&payload).await;
+}
+
+/// Sealing for a key, and opening with what its private half says.
+fn envelopes(payload: &str) {
+    let entropy = Entropy::system();
+    let private = PrivateKey::rsa();
+    let recipient = Recipient {
+        key: private.public(),
+        kid: "key_01h455vb4pex5vsknk084sn02q",
+        alg: Alg::RsaOaep256,
+        enc: Enc::A256GCM,
+    };
+    let sealed = || {
+        let mut out = String::with_capacity(4 * KIB);
+        seal(&entropy, recipient, payload.as_bytes(), &mut out).expect("an envelope");
+        out
+    };
+    counting("seal", TIMES, || {
+        black_box(sealed());
+    });
+    let envelope = sealed();
+    let parsed = || {
+        let text = Text::parse(envelope.as_bytes()).expect("JSON");
+        private.asked(Envelope::parse(text).expect("an envelope"))
+    };
+    let content_key = private.answer(parsed().question());
+    counting("open", TIMES, || {
+        let plaintext = parsed().open(&entropy, content_key.as_deref());
+        black_box(plaintext.expect("what was sealed").as_bytes());
+    });
+}
+
+async fn protect(payload: &str) {
+    let world = World::new().await;
+    let destination = world.destination("d", "RSA-2048", "RSA-OAEP-256").await;
+    let caller = world
+        .application("caller")
+        .bound_to(&destination.policy)
+        .await;
+    let key = caller.key.as_deref().expect("a key");
+    let router = world.router();
+    let request = || {
+        Request::post(PROTECT)
+            .header("authorization", format!("Bearer {key}"))
+            .header("content-type", "application/json")
+            .body(Body::from(format!("{{\"payload\":{payload}}}")))
+            .expect("a request")
+    };
+    // The first ones fill the caches.
+    for _ in 0..5 {
+        let answer = router.clone().oneshot(request()).await.expect("an answer");
+        assert_eq!(answer.status(), 200);
+    }
+    callgrind::start();
+    for _ in 0..TIMES {
+        let answer = Counted::of(router.clone().oneshot(request())).await;
+        let body = to_bytes(answer.expect("an answer").into_body(), usize::MAX).await;
+        black_box(body.expect("a body"));
+    }
+    callgrind::tell("protect", TIMES);
+    callgrind::stop();
+}
