@@ -8,6 +8,7 @@ use faulty_token::Fault;
 use super::{SPAN, Table};
 use crate::cases::KIB;
 use crate::cpu;
+use crate::flush;
 use crate::generator::{Protocol, Request, load};
 use crate::measure::Measured;
 use crate::place::Place;
@@ -86,6 +87,7 @@ fn together(floors: &Floors, places: [&Place; 2], requests: &[Request; 2]) -> Me
             cpu::of_family(processes[0].postgres),
         )
     };
+    let flush = flush::time();
     let before = used();
     let loads = thread::scope(|scope| {
         let loads = requests
@@ -103,6 +105,7 @@ fn together(floors: &Floors, places: [&Place; 2], requests: &[Request; 2]) -> Me
         p99: one.p99.max(two.p99).as_secs_f64() * 1e6,
         service: each(before.0, after.0),
         postgres: each(before.1, after.1),
+        flush: flush.as_secs_f64() * 1e6,
         ..Measured::default()
     }
 }
