@@ -9,12 +9,12 @@ use faulty_token::Fault;
 use hsm::{ErrorKind, KeyRef, Token, TokenState};
 
 use super::{WORKER, hmac_key};
-use crate::support::{Kind, alone, alone_on_both, status, until};
+use crate::support::{Kind, Rig, alone, alone_on_both, status, until};
 
 #[test]
 fn a_lost_session_is_replaced_and_the_operation_run_once_more() {
     alone_on_both(|rig| async move {
-        let token = rig.open().await;
+        let token = one_worker(&rig).await;
         let key = hmac_key(&token).await;
         for code in [
             CKR_SESSION_HANDLE_INVALID,
@@ -41,7 +41,7 @@ fn a_lost_session_is_replaced_and_the_operation_run_once_more() {
 #[test]
 fn a_session_that_is_always_lost_fails_the_operation_after_one_retry() {
     alone(|rig| async move {
-        let token = rig.open().await;
+        let token = one_worker(&rig).await;
         let key = hmac_key(&token).await;
         let lost = Fault::Return(CKR_SESSION_HANDLE_INVALID)
             .on("C_SignInit")
@@ -129,6 +129,13 @@ fn sessions_that_idle_are_kept_alive() {
         assert_eq!(status(&token, "one").counters.operations, 0);
         token.close().await;
     });
+}
+
+/// A token whose sessions can be counted: beside one worker no other opens its first.
+async fn one_worker(rig: &Rig) -> Token {
+    let mut config = rig.config();
+    config.workers = 1;
+    Token::open(config).await.unwrap()
 }
 
 async fn many_at_once(token: &Token, key: &KeyRef) {
