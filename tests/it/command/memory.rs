@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
+use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,6 +40,7 @@ fn count(process: u32, needle: &[u8]) -> Option<usize> {
             return None;
         }
     };
+    let pages = File::open(format!("/proc/{process}/pagemap")).expect("its pages");
     let maps = fs::read_to_string(format!("/proc/{process}/maps")).expect("its maps");
     let finder = memchr::memmem::Finder::new(needle);
     let writable = maps.lines().filter(|line| line.contains(" rw"));
@@ -46,14 +48,49 @@ fn count(process: u32, needle: &[u8]) -> Option<usize> {
         let (range, _) = line.split_once(' ').expect("a range");
         let (start, end) = range.split_once('-').expect("a range");
         let [start, end] = [start, end].map(|edge| u64::from_str_radix(edge, 16).expect("an edge"));
-        let mut bytes = vec![0; usize::try_from(end - start).expect("a length")];
-        // Some ranges are there and cannot be read; a payload is in none of them.
-        match memory.read_exact_at(&mut bytes, start) {
-            Ok(()) => finder.find_iter(&bytes).count(),
-            Err(_) => 0,
-        }
+        let found = touched(&pages, start, end).into_iter().map(|stretch| {
+            let length = stretch.end - stretch.start;
+            let mut bytes = vec![0; usize::try_from(length).expect("a length")];
+            // Some ranges are there and cannot be read; a payload is in none of them.
+            match memory.read_exact_at(&mut bytes, stretch.start) {
+                Ok(()) => finder.find_iter(&bytes).count(),
+                Err(_) => 0,
+            }
+        });
+        found.sum::<usize>()
     });
     Some(found.sum())
+}
+
+/// The stretches between two addresses that were ever written to. An allocator has far more.
+fn touched(pages: &File, start: u64, end: u64) -> Vec<Range<u64>> {
+    const ENTRY: u64 = 8;
+    const PRESENT_OR_SWAPPED: u64 = 0b11 << 62;
+    let page = rustix::param::page_size() as u64;
+    let length = (end - start) / page * ENTRY;
+    let mut entries = vec![0; usize::try_from(length).expect("a length")];
+    if pages
+        .read_exact_at(&mut entries, start / page * ENTRY)
+        .is_err()
+    {
+        // The kernel's own ranges have no pages.
+        return Vec::new();
+    }
+    let mut stretches: Vec<Range<u64>> = Vec::new();
+    for (entry, address) in entries
+        .chunks_exact(8)
+        .zip((start..end).step_by(rustix::param::page_size()))
+    {
+        let entry = u64::from_ne_bytes(entry.try_into().expect("eight bytes"));
+        if entry & PRESENT_OR_SWAPPED == 0 {
+            continue;
+        }
+        match stretches.last_mut() {
+            Some(last) if last.end == address => last.end += page,
+            _ => stretches.push(address..address + page),
+        }
+    }
+    stretches
 }
 
 /// A service that runs, a destination with a policy for each family of keys, and a caller's key.
