@@ -4,6 +4,7 @@
 
 mod page;
 mod parts;
+mod tokens;
 
 use std::sync::Arc;
 

@@ -10,6 +10,9 @@ use prometheus_client::metrics::MetricType;
 /// What tells the values of one metric apart.
 pub(super) type Labels<'a> = [(&'static str, &'a str)];
 
+/// Times are counted in microseconds and told in seconds.
+pub(super) const MICROS: f64 = 1_000_000.0;
+
 /// A page of metrics in the making.
 pub(super) struct Page<'a>(pub(super) DescriptorEncoder<'a>);
 
@@ -112,4 +115,14 @@ pub(super) fn seconds(time: Duration) -> f64 {
 )]
 pub(super) fn exact(number: u64) -> f64 {
     number as f64
+}
+
+/// A number of things.
+pub(super) fn count(number: usize) -> f64 {
+    exact(u64::try_from(number).unwrap_or(u64::MAX))
+}
+
+/// 1 where it is so.
+pub(super) fn flag(is_so: bool) -> f64 {
+    f64::from(u8::from(is_so))
 }

@@ -3,20 +3,17 @@
 use std::fmt;
 use std::time::Duration;
 
-use hsm::{Counters, TokenState, TokenStatus};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::metrics::MetricType;
 
-use super::page::{Page, exact, seconds};
+use super::page::{MICROS, Page, count, flag, seconds};
+use super::tokens::tokens;
 use crate::clock::Timestamp;
 use crate::http::App;
 use crate::ratelimit::{Counting, Limiter};
 use crate::server::connections::Connections;
 use crate::server::tls::Tls;
-
-/// Times are counted in microseconds and told in seconds.
-const MICROS: f64 = 1_000_000.0;
 
 /// The parts that are asked.
 #[derive(Debug)]
@@ -180,139 +177,6 @@ impl Parts {
     }
 }
 
-/// One metric of each token.
-type OfToken = (&'static str, &'static str, fn(&TokenStatus) -> f64);
-
-const GAUGES: [OfToken; 5] = [
-    (
-        "sealward_token_workers",
-        "Worker threads of a token at work or ready for it.",
-        |token| count(token.workers),
-    ),
-    (
-        "sealward_token_workers_hung",
-        "Threads that hang inside the vendor's module of a token and were replaced.",
-        |token| count(token.hung),
-    ),
-    (
-        "sealward_token_sessions",
-        "Sessions that this process has open on a token.",
-        |token| count(token.sessions),
-    ),
-    (
-        "sealward_token_queue_operations",
-        "Operations that wait for a worker of a token.",
-        |token| count(token.queued),
-    ),
-    (
-        "sealward_token_state_age_seconds",
-        "How long a token has been in its state.",
-        |token| seconds(token.since),
-    ),
-];
-
-/// One counter of each token.
-type CountOfToken = (&'static str, &'static str, fn(&Counters) -> u64);
-
-const COUNTERS: [CountOfToken; 6] = [
-    (
-        "sealward_token_operations",
-        "Operations that a worker of a token has run.",
-        |counters| counters.operations,
-    ),
-    (
-        "sealward_token_failures",
-        "Operations on a token that ended with an error.",
-        |counters| counters.failures,
-    ),
-    (
-        "sealward_token_key_searches",
-        "Searches for a key on a token; a key is found once.",
-        |counters| counters.finds,
-    ),
-    (
-        "sealward_token_sessions_opened",
-        "Sessions opened on a token.",
-        |counters| counters.sessions_opened,
-    ),
-    (
-        "sealward_token_logins",
-        "Logins tried on a token.",
-        |counters| counters.logins,
-    ),
-    (
-        "sealward_token_outages",
-        "How often the breaker of a token opened.",
-        |counters| counters.outages,
-    ),
-];
-
-fn tokens(page: &mut Page<'_>, tokens: &[TokenStatus]) -> fmt::Result {
-    let states = tokens.iter().flat_map(|token| {
-        let present = name_of(&token.state);
-        ["serving", "out", "pin_refused", "closed"].map(|state| {
-            let labels = vec![("token", token.label.as_str()), ("state", state)];
-            (labels, flag(state == present))
-        })
-    });
-    page.gauges(
-        "sealward_token_state",
-        "1 at the state that a token is in: the breaker is closed while it is serving.",
-        states,
-    )?;
-    page.gauges(
-        "sealward_token_canary_duration_seconds",
-        "How long the last canary of a token took.",
-        tokens
-            .iter()
-            .filter_map(|token| Some((of(token), seconds(token.canary?)))),
-    )?;
-    for (name, help, value) in GAUGES {
-        page.gauges(
-            name,
-            help,
-            tokens.iter().map(|token| (of(token), value(token))),
-        )?;
-    }
-    for (name, help, value) in COUNTERS {
-        let values = tokens
-            .iter()
-            .map(|token| (of(token), value(&token.counters)));
-        page.counters(name, help, values)?;
-    }
-    let turned_away = tokens.iter().flat_map(|token| {
-        let Counters {
-            busy,
-            late,
-            abandoned,
-            ..
-        } = token.counters;
-        [("busy", busy), ("late", late), ("abandoned", abandoned)]
-            .map(|(reason, number)| ([of(token), vec![("reason", reason)]].concat(), number))
-    });
-    page.counters(
-        "sealward_token_rejected",
-        "Operations that never ran: the queue was full, their turn came too late, their caller had gone.",
-        turned_away,
-    )?;
-    page.histograms(
-        "sealward_token_queue_duration_seconds",
-        "How long operations waited for a worker of a token.",
-        MICROS,
-        tokens
-            .iter()
-            .map(|token| (of(token), token.counters.waited)),
-    )?;
-    page.histograms(
-        "sealward_token_operation_duration_seconds",
-        "How long operations ran on a token.",
-        MICROS,
-        tokens
-            .iter()
-            .map(|token| (of(token), token.counters.worked)),
-    )
-}
-
 fn limiter(page: &mut Page<'_>, limiter: &Limiter) -> fmt::Result {
     let present = match limiter.counting() {
         Counting::Alone => "alone",
@@ -350,28 +214,7 @@ fn limiter(page: &mut Page<'_>, limiter: &Limiter) -> fmt::Result {
     )
 }
 
-fn of(token: &TokenStatus) -> Vec<(&'static str, &str)> {
-    vec![("token", token.label.as_str())]
-}
-
-fn name_of(state: &TokenState) -> &'static str {
-    match state {
-        TokenState::Serving => "serving",
-        TokenState::Out { .. } => "out",
-        TokenState::PinRefused { .. } => "pin_refused",
-        TokenState::Closed => "closed",
-    }
-}
-
-fn count(number: usize) -> f64 {
-    exact(u64::try_from(number).unwrap_or(u64::MAX))
-}
-
 /// A moment as a Unix time.
 fn unix(at: Timestamp) -> f64 {
     seconds(Duration::from_millis(at.as_millis().unsigned_abs()))
-}
-
-fn flag(is_so: bool) -> f64 {
-    f64::from(u8::from(is_so))
 }
