@@ -51,6 +51,13 @@ impl Timestamp {
         Self::from_millis(self.as_millis().saturating_sub(span))
     }
 
+    /// The midnight (UTC) before this moment.
+    #[must_use]
+    pub fn start_of_day(self) -> Self {
+        let millis = self.as_millis();
+        Self::from_millis(millis - millis.rem_euclid(24 * 60 * 60 * 1_000))
+    }
+
     /// How long ago `earlier` was; nothing when it lies ahead.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {

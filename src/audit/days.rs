@@ -42,6 +42,11 @@ impl Retention {
     }
 }
 
+/// The beginning of the oldest day that may still be written.
+pub(super) fn oldest_open(now: Timestamp) -> Timestamp {
+    now.minus(SETTLED).start_of_day()
+}
+
 /// Looks after the days for as long as it is polled. Of several instances one at a time does so.
 pub async fn keep_days(clock: Clock, db: PgPool, retention: Option<Retention>) -> Infallible {
     loop {

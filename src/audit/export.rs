@@ -9,6 +9,7 @@ use sqlx::PgPool;
 
 use super::entry::Entry;
 use super::query::{Filter, entries};
+use crate::clock::Timestamp;
 use crate::ids::RecordId;
 
 /// The forms of an export.
@@ -28,6 +29,7 @@ const CHUNK: u16 = 1_000;
 #[derive(Debug)]
 pub struct Export {
     db: PgPool,
+    now: Timestamp,
     filter: Filter,
     format: Format,
     at: Place,
@@ -43,9 +45,10 @@ enum Place {
 impl Export {
     /// An export of everything that fits the filter.
     #[must_use]
-    pub fn new(db: PgPool, filter: Filter, format: Format) -> Self {
+    pub fn new(db: PgPool, now: Timestamp, filter: Filter, format: Format) -> Self {
         Self {
             db,
+            now,
             filter,
             format,
             at: Place::Start,
@@ -74,7 +77,7 @@ impl Export {
             Place::End => return Ok(None),
         };
         let limit = i64::from(CHUNK);
-        let entries = entries(&self.db, &self.filter, older_than, limit).await?;
+        let entries = entries(&self.db, self.now, &self.filter, older_than, limit).await?;
         for entry in &entries {
             self.format.write(entry, &mut chunk);
         }

@@ -3,6 +3,7 @@
 use sqlx::PgPool;
 use utoipa::IntoParams;
 
+use super::days;
 use super::entry::Entry;
 use super::record::OperationType;
 use super::store;
@@ -42,15 +43,26 @@ pub async fn entry(db: &PgPool, id: RecordId) -> Result<Option<Entry>, sqlx::Err
 
 /// The newest `limit` entries that fit the filter and are older than the one named.
 ///
+/// Days that are being written have other indexes than closed ones. They are asked by themselves,
+/// since for all days at once Postgres plans as if the page were filled from closed ones.
+///
 /// # Errors
 /// The database could not be asked.
 pub async fn entries(
     db: &PgPool,
+    now: Timestamp,
     filter: &Filter,
     older_than: Option<RecordId>,
     limit: i64,
 ) -> Result<Vec<Entry>, sqlx::Error> {
-    store::entries(db, filter, older_than, limit).await
+    let mut found = Vec::new();
+    for part in parts(filter, now, older_than) {
+        let missing = limit.saturating_sub_unsigned(found.len() as u64);
+        if missing > 0 {
+            found.extend(store::entries(db, &part, older_than, missing).await?);
+        }
+    }
+    Ok(found)
 }
 
 /// How Postgres finds what [`entries`] gives, with the time that it took: line by line, for people.
@@ -59,9 +71,35 @@ pub async fn entries(
 /// The database could not be asked.
 pub async fn plan(
     db: &PgPool,
+    now: Timestamp,
     filter: &Filter,
     older_than: Option<RecordId>,
     limit: i64,
 ) -> Result<Vec<String>, sqlx::Error> {
-    store::plan(db, filter, older_than, limit).await
+    let mut plan = Vec::new();
+    for part in parts(filter, now, older_than) {
+        plan.extend(store::plan(db, &part, older_than, limit).await?);
+    }
+    Ok(plan)
+}
+
+/// What is asked for of the days that are being written, and of those that are closed.
+fn parts(
+    filter: &Filter,
+    now: Timestamp,
+    older_than: Option<RecordId>,
+) -> impl Iterator<Item = Filter> + use<> {
+    let open = days::oldest_open(now);
+    let has_written =
+        filter.to.is_none_or(|to| to > open) && older_than.is_none_or(|id| id.made_at() >= open);
+    let has_closed = filter.from.is_none_or(|from| from < open);
+    let written = has_written.then(|| Filter {
+        from: filter.from.max(Some(open)),
+        ..filter.clone()
+    });
+    let closed = has_closed.then(|| Filter {
+        to: Some(filter.to.map_or(open, |to| to.min(open))),
+        ..filter.clone()
+    });
+    written.into_iter().chain(closed)
 }

@@ -78,7 +78,7 @@ async fn main() -> ExitCode {
         "| filter | entries | closed days: median ms | slowest | with today: median ms | slowest |"
     );
     println!("|---|--:|--:|--:|--:|--:|");
-    let midnight = midnight_before(now);
+    let midnight = now.start_of_day();
     let mut plans = Vec::new();
     let mut is_slow = false;
     for (name, filter) in filters(now, days) {
@@ -86,8 +86,8 @@ async fn main() -> ExitCode {
             to: Some(midnight),
             ..filter.clone()
         };
-        let (_, [median, slowest]) = timed(&service, &closed).await;
-        let (found, [whole_median, whole_slowest]) = timed(&service, &filter).await;
+        let (_, [median, slowest]) = timed(&service, now, &closed).await;
+        let (found, [whole_median, whole_slowest]) = timed(&service, now, &filter).await;
         println!(
             "| {name} | {found} | {:.1} | {:.1} | {:.1} | {:.1} |",
             millis(median),
@@ -95,7 +95,10 @@ async fn main() -> ExitCode {
             millis(whole_median),
             millis(whole_slowest),
         );
-        plans.push((name, plan(&service, &filter, None, PAGE).await.unwrap()));
+        plans.push((
+            name,
+            plan(&service, now, &filter, None, PAGE).await.unwrap(),
+        ));
         is_slow |= median.max(whole_median) > BOUND;
     }
     for (name, plan) in plans {
@@ -110,7 +113,7 @@ async fn main() -> ExitCode {
 
 /// Fills so many days, the last of which is today and ends now.
 async fn fill(owner: &PgPool, now: Timestamp, rows: u64, days: u64) {
-    let midnight = midnight_before(now).as_millis();
+    let midnight = now.start_of_day().as_millis();
     for back in (0..days).rev() {
         let start = midnight - i64::try_from(back).unwrap() * 86_400_000;
         let end = if back == 0 {
@@ -130,10 +133,6 @@ async fn fill(owner: &PgPool, now: Timestamp, rows: u64, days: u64) {
             .await
             .unwrap();
     }
-}
-
-fn midnight_before(now: Timestamp) -> Timestamp {
-    Timestamp::from_millis(now.as_millis() - now.as_millis().rem_euclid(86_400_000))
 }
 
 /// Every filter of the contract: values that are frequent, that are rare, and that do not occur.
@@ -221,12 +220,12 @@ fn filters(now: Timestamp, days: u64) -> Vec<(String, Filter)> {
 }
 
 /// How many entries a page has, and how long it took in the middle and at worst.
-async fn timed(db: &PgPool, filter: &Filter) -> (usize, [Duration; 2]) {
+async fn timed(db: &PgPool, now: Timestamp, filter: &Filter) -> (usize, [Duration; 2]) {
     let mut times = Vec::new();
     let mut found = 0;
     for _ in 0..ROUNDS {
         let asked = Instant::now();
-        found = entries(db, filter, None, PAGE).await.unwrap().len();
+        found = entries(db, now, filter, None, PAGE).await.unwrap().len();
         times.push(asked.elapsed());
     }
     times.sort_unstable();

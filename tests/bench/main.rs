@@ -30,6 +30,7 @@ mod measure;
 mod place;
 #[path = "../it/process/mod.rs"]
 mod process;
+mod profile;
 mod report;
 mod rounds;
 mod scale;
@@ -42,7 +43,7 @@ use std::path::Path;
 use std::time::Duration;
 use std::{env, fs};
 
-use cases::cases;
+use cases::{KIB, cases};
 use place::Place;
 use process::Site;
 use rounds::{Floors, measured};
@@ -63,9 +64,14 @@ fn main() {
         ["recorder", database] => floors::recorder(database),
         [] => run(bench(WHOLE, false)),
         ["--quick"] => run(bench(QUICK, true)),
+        ["profile", operation] => run(profile::print(operation, KIB)),
+        ["profile", operation, bytes] => {
+            let bytes = bytes.parse().expect("a number of bytes");
+            run(profile::print(operation, bytes));
+        }
         ["scale"] => run(scale::all(None)),
         ["scale", name] => run(scale::all(Some(name))),
-        _ => panic!("usage: ./dev bench [--quick | scale [NAME]]"),
+        _ => panic!("usage: ./dev bench [--quick | scale [NAME] | profile OPERATION [BYTES]]"),
     }
 }
 

@@ -36,7 +36,14 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
     let request = filters.page();
     let page = if filters.are_right() {
         let older_than = request.after().map(RecordId::from_uuid);
-        let rows = entries(&desk.context.pool, &filter, older_than, request.rows()).await?;
+        let rows = entries(
+            &desk.context.pool,
+            desk.now(),
+            &filter,
+            older_than,
+            request.rows(),
+        )
+        .await?;
         Page::of(request, rows, |entry: &Entry| entry.id.uuid())
     } else {
         Page::of(request, Vec::new(), |entry: &Entry| entry.id.uuid())
@@ -137,7 +144,7 @@ fn download(desk: &Desk, query: Form, format: Format) -> Result<Response, Fault>
     if !filters.are_right() {
         return Err(Fault::NotFound);
     }
-    let export = Export::new(desk.context.pool.clone(), filter, format);
+    let export = Export::new(desk.context.pool.clone(), desk.now(), filter, format);
     let headers = [
         (header::CONTENT_TYPE, format.media_type()),
         (header::CONTENT_DISPOSITION, format.disposition()),

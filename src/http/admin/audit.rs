@@ -54,13 +54,16 @@ pub(in crate::http) async fn list(
         to: filters.parsed("to", TIME),
     };
     filters.finish()?;
-    let database = app.database.clone();
+    let (database, now) = (app.database.clone(), app.clock.now());
     match (file, page) {
-        (Some(format), _) => Ok(Trail::File(Export::new(database, filter, format), format)),
+        (Some(format), _) => Ok(Trail::File(
+            Export::new(database, now, filter, format),
+            format,
+        )),
         (None, page) => {
             let page = page.unwrap_or_default();
             let older_than = page.after().map(RecordId::from_uuid);
-            let rows = entries(&database, &filter, older_than, page.rows()).await;
+            let rows = entries(&database, now, &filter, older_than, page.rows()).await;
             let rows = rows.map_err(Unreadable::from)?;
             let page = Page::of(page, rows, |entry: &Entry| entry.id.uuid());
             Ok(Trail::Page(Listed(page)))

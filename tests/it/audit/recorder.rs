@@ -201,19 +201,23 @@ async fn the_trail_is_read_newest_first_page_by_page() {
         operation_type: Some(OperationType::Hash),
         ..Filter::default()
     };
-    let mut read = Vec::new();
-    let mut older_than = None;
-    loop {
-        let page = entries(&db, &filter, older_than, 7).await.unwrap();
-        older_than = page.last().map(|last| last.id);
-        let is_last = page.len() < 7;
-        read.extend(page);
-        if is_last {
-            break;
+    // An hour later the first of the two days is closed, and asked by itself.
+    let later = clock.now().plus(Duration::from_secs(60 * 60));
+    for now in [clock.now(), later] {
+        let mut read = Vec::new();
+        let mut older_than = None;
+        loop {
+            let page = entries(&db, now, &filter, older_than, 7).await.unwrap();
+            older_than = page.last().map(|last| last.id);
+            let is_last = page.len() < 7;
+            read.extend(page);
+            if is_last {
+                break;
+            }
         }
+        assert_eq!(read.len(), 25);
+        assert!(read.is_sorted_by(|a, b| (a.timestamp, a.id) > (b.timestamp, b.id)));
     }
-    assert_eq!(read.len(), 25);
-    assert!(read.is_sorted_by(|a, b| (a.timestamp, a.id) > (b.timestamp, b.id)));
     let days: i64 = sqlx::query_scalar(
         "SELECT count(*) FROM pg_inherits WHERE inhparent = 'crypto_operations_audit'::regclass",
     )
@@ -222,7 +226,7 @@ async fn the_trail_is_read_newest_first_page_by_page() {
     .unwrap();
     assert_eq!(days, 2);
 
-    let mut export = Export::new(db.clone(), filter, Format::Ndjson);
+    let mut export = Export::new(db.clone(), later, filter, Format::Ndjson);
     let mut file = Vec::new();
     while let Some(chunk) = export.next().await.unwrap() {
         file.extend(chunk);
