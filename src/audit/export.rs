@@ -212,7 +212,7 @@ mod tests {
     fn both_forms_have_the_same_columns_in_the_same_order() {
         let entry = Entry {
             id: RecordId::from_uuid(uuid::Uuid::from_u128(1 << 80)),
-            timestamp: crate::clock::Timestamp::from_millis(1),
+            timestamp: Timestamp::from_millis(1),
             request_id: "=r,\"1\"".to_owned(),
             application_id: None,
             operation_type: Some("hash".to_owned()),

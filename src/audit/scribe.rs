@@ -86,9 +86,14 @@ impl Writer {
                     if taken == 0 {
                         break;
                     }
-                    // Whoever is about to hand over comes along: a turn of the runtime, no timer.
-                    yield_now().await;
-                    gather(&mut queue, &mut batch);
+                    // Whoever is about to hand over comes along: no timer, but turns of the
+                    // runtime, for as long as each of them brings others.
+                    let mut before = 0;
+                    while batch.len() > before {
+                        before = batch.len();
+                        yield_now().await;
+                        gather(&mut queue, &mut batch);
+                    }
                     self.commit(std::mem::replace(&mut batch, Vec::with_capacity(MOST))).await;
                     // A commit has just shown what the beat would ask.
                     beat.reset();

@@ -73,9 +73,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         }
         service.drain();
     };
-    let drained = listener
-        .serve(service.router(), stop, delay, patience)
-        .await;
+    let drained = listener.serve(service.front(), stop, delay, patience).await;
     keeping.abort();
     following.abort();
     if let Some(telling) = telling {

@@ -1,13 +1,14 @@
 //! What every page has, whatever it shows: a name for its request, a time limit, and headers that
 //! keep browsers from doing anything with it but show it.
 
-use std::any::Any;
 use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
 
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 use tracing::field::Empty;
 
@@ -73,9 +74,13 @@ pub(super) async fn frame(
         status = Empty,
     );
     let limit = dashboard.settings.limits.request_timeout.0;
-    let answered = next.run(request).instrument(step.clone());
-    let response = tokio::time::timeout(limit, answered).await;
-    let response = response.unwrap_or_else(|_| Fault::TimedOut.into_response());
+    let answered = AssertUnwindSafe(async { next.run(request).await }).catch_unwind();
+    let answered = answered.instrument(step.clone());
+    let response = match tokio::time::timeout(limit, answered).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(_)) => panicked(),
+        Err(_) => Fault::TimedOut.into_response(),
+    };
     let mut response = fault::drawn(response, None, &tag);
     let status = response.status().as_u16();
     step.record("status", status);
@@ -99,7 +104,7 @@ pub(super) async fn frame(
 }
 
 /// What is left of a page that panicked: an answer, and a line in the log.
-pub(super) fn panicked(_: Box<dyn Any + Send>) -> Response {
+fn panicked() -> Response {
     tracing::error!("a page panicked: this is a defect; the line before this one tells where");
     Fault::Defect.into_response()
 }

@@ -3,7 +3,6 @@
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get, post};
-use tower_http::catch_panic::CatchPanicLayer;
 
 use super::app::Dashboard;
 use super::fault::Fault;
@@ -20,7 +19,6 @@ pub fn router(dashboard: Dashboard) -> Router {
         .route_layer(signed_in)
         .merge(entrance.route_layer(visitors))
         .merge(files)
-        .layer(CatchPanicLayer::custom(frame::panicked))
         .layer(from_fn_with_state(dashboard.clone(), frame::frame))
         .with_state(dashboard)
 }

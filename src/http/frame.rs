@@ -1,14 +1,13 @@
 //! What every request and every answer has, whatever its route: a name, an address, a time limit,
 //! one form of error.
 
-use std::any::Any;
 use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
 
-use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::extract::{ConnectInfo, Request};
 use axum::http::{HeaderName, HeaderValue, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-
+use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 use tracing::field::Empty;
 
@@ -25,12 +24,20 @@ pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-i
 /// The header by which a client's own trace is continued (W3C Trace Context).
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// Frames one request. Outermost of all layers, so that no answer leaves without it.
-pub(super) async fn frame(State(app): State<App>, mut request: Request, next: Next) -> Response {
+/// Frames one request for `route`, which `answer` gives the answer to. Nothing is around it, so that
+/// no answer leaves without it.
+pub(super) async fn frame<F>(
+    app: &App,
+    route: Option<&'static str>,
+    mut request: Request,
+    answer: impl FnOnce(Request) -> F,
+) -> Response
+where
+    F: Future<Output = Response>,
+{
     let arrived = app.clock.monotonic();
     let method = request.method().clone();
-    let route = request.extensions().get::<MatchedPath>().cloned();
-    let named = name(&app, &request);
+    let named = name(app, &request);
     let tag = match &named {
         Ok(tag) => tag.clone(),
         Err(_) => RequestTag::new(&app.clock, &app.entropy),
@@ -38,7 +45,7 @@ pub(super) async fn frame(State(app): State<App>, mut request: Request, next: Ne
     let step = step!(
         "request",
         method = method.as_str(),
-        route = route.as_ref().map(MatchedPath::as_str),
+        route,
         traceparent = text_of(&request, &TRACEPARENT),
         request_id = tag.as_str(),
         status = Empty,
@@ -54,10 +61,13 @@ pub(super) async fn frame(State(app): State<App>, mut request: Request, next: Ne
                 ClientAddress::of(peer, request.headers(), &app.settings.http.trusted_proxies);
             request.extensions_mut().insert(client);
             request.extensions_mut().insert(tag.clone());
-            let answered = next.run(request).instrument(step.clone());
-            tokio::time::timeout(app.settings.limits.request_timeout.0, answered)
-                .await
-                .unwrap_or_else(|_| Fault::TimedOut.into_response())
+            let answered = AssertUnwindSafe(async { answer(request).await }).catch_unwind();
+            let answered = answered.instrument(step.clone());
+            match tokio::time::timeout(app.settings.limits.request_timeout.0, answered).await {
+                Ok(Ok(response)) => response,
+                Ok(Err(_)) => panicked(),
+                Err(_) => Fault::TimedOut.into_response(),
+            }
         }
         Err(fault) => fault.into_response(),
     };
@@ -66,7 +76,7 @@ pub(super) async fn frame(State(app): State<App>, mut request: Request, next: Ne
     step.record("status", response.status().as_u16());
     step.record("code", code);
     app.meter.count(
-        route.as_ref().map(MatchedPath::as_str),
+        route,
         method.as_str(),
         response.status().as_u16(),
         code,
@@ -103,6 +113,9 @@ fn finish(mut response: Response, tag: &RequestTag) -> Response {
     if let Some(Carried(fault)) = response.extensions_mut().remove::<Carried>() {
         if response.status().is_server_error() {
             tracing::error!(request_id = %tag, cause = %fault.cause(), "request failed");
+        } else if matches!(*fault, Fault::RateLimited(_)) {
+            // Whoever sends too much would fill the log, too.
+            tracing::debug!(request_id = %tag, cause = %fault.cause(), "request refused");
         } else {
             tracing::info!(request_id = %tag, cause = %fault.cause(), "request refused");
         }
@@ -126,7 +139,7 @@ fn finish(mut response: Response, tag: &RequestTag) -> Response {
 }
 
 /// What is left of a handler that panicked: an answer, and a line in the log.
-pub(super) fn panicked(_: Box<dyn Any + Send>) -> Response {
+fn panicked() -> Response {
     tracing::error!("a handler panicked: this is a defect; the line before this one tells where");
     Fault::Internal.into_response()
 }

@@ -1,6 +1,8 @@
 //! The JSON API. [`router`] is its table of contents.
 
 mod admin;
+mod answers;
+mod api;
 mod app;
 mod body;
 mod caller;
@@ -14,6 +16,8 @@ pub mod router;
 mod routes;
 mod runtime;
 
+pub use self::answers::Answers;
+pub use self::api::Api;
 pub use self::app::{App, Parts};
 pub use self::error::mark;
 pub use self::openapi::document;

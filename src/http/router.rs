@@ -2,7 +2,6 @@
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::routes;
 
 use super::admin::{api_keys, audit, events, keys, policies, services};
@@ -10,10 +9,10 @@ use super::app::App;
 use super::error::Fault;
 use super::routes::{Access, Routes};
 use super::runtime::{health, operations, protect, unprotect};
-use super::{caller, discovery, frame, probes};
+use super::{caller, discovery, probes};
 
-/// The whole API.
-pub fn router(app: App) -> Router {
+/// The whole API, without its frame.
+pub(super) fn router(app: App) -> Router {
     let [open, runtime, health, administration] = groups().map(|group| group.router);
     let gate = from_fn_with_state(app.clone(), caller::administrators_only);
     Router::new()
@@ -23,8 +22,6 @@ pub fn router(app: App) -> Router {
         .merge(administration.route_layer(gate))
         .fallback(async || Fault::NotFound)
         .method_not_allowed_fallback(async || Fault::MethodNotAllowed)
-        .layer(CatchPanicLayer::custom(frame::panicked))
-        .layer(from_fn_with_state(app.clone(), frame::frame))
         .with_state(app)
 }
 

@@ -10,6 +10,7 @@ mod call;
 mod operate;
 mod protect;
 mod refusal;
+mod unabandoned;
 mod unprotect;
 mod writing;
 
@@ -90,19 +91,6 @@ impl Protection {
         let pending = self.rooms.recorder.hand_over(record)?;
         let receipt = pending.receipt().instrument(step!("audit")).await?;
         Ok(Answer::new(receipt, outcome))
-    }
-
-    /// Does `work` in a task of its own, which ends even if whoever waits for it goes away: what a
-    /// token was asked for is recorded. What it was not asked for by then, it is not asked any more.
-    async fn unabandoned<F>(&self, work: F) -> Result<Answer, Unrecorded>
-    where
-        F: Future<Output = Result<Answer, Unrecorded>> + Send + 'static,
-    {
-        self.rooms.recorder.ready()?;
-        let waiting = hsm::Interest::default();
-        let work = waiting.in_what(work).in_current_span();
-        let done = tokio::spawn(work).await;
-        done.unwrap_or(Err(Unrecorded::Closed))
     }
 
     /// The permission for an operation under the policy that a request means, which is noted in its

@@ -6,6 +6,7 @@ use hsm::{ErrorKind, HsmError, KeyRef};
 use tracing::Instrument as _;
 use zeroize::Zeroizing;
 
+use super::unabandoned::unabandoned;
 use super::writing::Writing;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
@@ -38,8 +39,9 @@ impl Protection {
         mut call: Call,
         body: Wiped<Vec<u8>>,
     ) -> Result<Answer, Unrecorded> {
+        self.rooms.recorder.ready()?;
         let this = self.clone();
-        self.unabandoned(async move {
+        unabandoned(async move {
             let outcome = this.try_unprotect(&mut call, &body).await;
             this.conclude(call, outcome).await
         })

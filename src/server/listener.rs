@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use axum::Router;
+use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderValue, Version, header};
 use hyper::Request;
@@ -18,13 +18,13 @@ use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
-use tower::ServiceExt as _;
 
 use super::connections::{Connections, Guest};
 use super::pace::{Overdue, Pace, Patience};
 use super::stream::Stream;
 use super::tls::Tls;
 use crate::client_address::OverTls;
+use crate::http::Answers;
 use crate::settings::Http;
 
 /// A silent HTTP/2 connection is asked for a sign of life after this long, and given as long again.
@@ -118,7 +118,7 @@ impl Listener {
     /// whether all of them did.
     pub async fn serve(
         self,
-        router: Router,
+        front: impl Answers,
         stop: impl Future<Output = ()>,
         delay: Duration,
         patience: Duration,
@@ -127,7 +127,7 @@ impl Listener {
         let door = Door {
             protocol: protocol(),
             tls: self.tls,
-            router,
+            front,
             patience: self.patience,
             is_leaving: Arc::default(),
             is_ending,
@@ -191,10 +191,10 @@ fn protocol() -> Protocol {
 
 /// What every connection goes through.
 #[derive(Clone)]
-struct Door {
+struct Door<A> {
     protocol: Protocol,
     tls: Option<Tls>,
-    router: Router,
+    front: A,
     patience: Patience,
     /// Whether each answer is the last of its connection.
     is_leaving: Arc<AtomicBool>,
@@ -202,7 +202,7 @@ struct Door {
     is_ending: watch::Receiver<()>,
 }
 
-impl Door {
+impl<A: Answers> Door<A> {
     /// Serves whoever has come in, who is a guest until that is over.
     async fn admit(self, stream: TcpStream, peer: SocketAddr, guest: Guest) {
         if let Err(error) = stream.set_nodelay(true) {
@@ -228,7 +228,7 @@ impl Door {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let (router, is_leaving) = (self.router, self.is_leaving);
+        let (front, is_leaving) = (self.front, self.is_leaving);
         let pace = Pace::begin();
         let stream = Stream::new(stream, guest, pace.clone());
         let asking = pace.clone();
@@ -241,10 +241,10 @@ impl Door {
             let may_close = request.version() < Version::HTTP_2;
             let asked = asking.asked(may_close);
             let is_leaving = is_leaving.clone();
-            let request = request.map(|body| asking.coming(body));
-            let answer = router.clone().oneshot(request);
+            let request = request.map(|body| Body::new(asking.coming(body)));
+            let answer = front.clone().answer(request);
             async move {
-                let mut answer = answer.await?;
+                let mut answer = answer.await;
                 if may_close && is_leaving.load(Ordering::Relaxed) {
                     let headers = answer.headers_mut();
                     headers.insert(header::CONNECTION, HeaderValue::from_static("close"));

@@ -1,6 +1,7 @@
 //! The service as it runs: its parts put together, its jobs, its listeners, its end.
 
 mod connections;
+mod front;
 mod listener;
 mod metrics;
 mod pace;
@@ -9,6 +10,7 @@ mod stream;
 mod tls;
 
 pub use self::connections::{Connections, connections_allowed};
+pub use self::front::Front;
 pub use self::listener::{CannotListen, Listener, listen};
 pub use self::pace::Patience;
 pub use self::service::Service;

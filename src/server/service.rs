@@ -9,6 +9,7 @@ use sqlx::PgPool;
 use tokio::task::JoinSet;
 
 use super::connections::Connections;
+use super::front::Front;
 use super::metrics;
 use super::tls::Tls;
 use crate::audit::{self, Recorder, Scribe};
@@ -16,8 +17,8 @@ use crate::auth::{Authenticator, LastUse};
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
 use crate::dashboard::{self, Dashboard};
-use crate::http::router::{names, router};
-use crate::http::{App, Pulse, mark};
+use crate::http::router::names;
+use crate::http::{Api, App, Pulse, mark};
 use crate::keys::{Encryptions, Keyring, Vault};
 use crate::management::{Actor, Context, keys};
 use crate::meter::Meter;
@@ -139,8 +140,11 @@ impl Service {
     }
 
     /// The API, and the dashboard beside it.
-    pub fn router(&self) -> Router {
-        router(self.app.clone()).merge(dashboard::router(self.dashboard.clone()))
+    pub fn front(&self) -> Front {
+        Front {
+            api: Api::new(self.app.clone()),
+            dashboard: dashboard::router(self.dashboard.clone()),
+        }
     }
 
     /// What this service counts, for the listener for metrics.

@@ -34,6 +34,8 @@ const DAYS: u64 = 30;
 const BOUND: Duration = Duration::from_millis(50);
 const PAGE: i64 = 50;
 
+const DAY: Duration = Duration::from_secs(86_400);
+
 /// Each page is asked for so often.
 const ROUNDS: usize = 21;
 
@@ -60,7 +62,9 @@ async fn main() -> ExitCode {
     let days = numbers.next().unwrap_or(DAYS).max(1);
     let database = Database::new().await;
     let owner = database.pool();
-    let now = Clock::system().now();
+    // The last second of today, when the day that is being written is at its longest.
+    let tomorrow = Clock::system().now().start_of_day().plus(DAY);
+    let now = tomorrow.minus(Duration::from_secs(1));
     let filled = Instant::now();
     fill(&owner, now, rows / days, days).await;
     let service = pool(database.as_application());
@@ -113,15 +117,9 @@ async fn main() -> ExitCode {
 
 /// Fills so many days, the last of which is today and ends now.
 async fn fill(owner: &PgPool, now: Timestamp, rows: u64, days: u64) {
-    let midnight = now.start_of_day().as_millis();
     for back in (0..days).rev() {
-        let start = midnight - i64::try_from(back).unwrap() * 86_400_000;
-        let end = if back == 0 {
-            now.as_millis()
-        } else {
-            start + 86_400_000
-        };
-        let (start, end) = (Timestamp::from_millis(start), Timestamp::from_millis(end));
+        let start = back_from(now.start_of_day(), back);
+        let end = now.min(start.plus(DAY));
         let make = "SELECT make_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)";
         sqlx::query(make).bind(start).execute(owner).await.unwrap();
         sqlx::query(FILL)
@@ -135,10 +133,14 @@ async fn fill(owner: &PgPool, now: Timestamp, rows: u64, days: u64) {
     }
 }
 
+fn back_from(moment: Timestamp, days: u64) -> Timestamp {
+    moment.minus(DAY * u32::try_from(days).unwrap())
+}
+
 /// Every filter of the contract: values that are frequent, that are rare, and that do not occur.
 fn filters(now: Timestamp, days: u64) -> Vec<(String, Filter)> {
     let any = Filter::default();
-    let ago = |days: u64| now.minus(Duration::from_secs(days * 86_400));
+    let ago = |days| back_from(now, days);
     let service = |number| Some(ServiceId::from_uuid(Uuid::from_u128(number)));
     let key = |number| Some(KeyId::from_uuid(Uuid::from_u128(number)));
     let operation = |operation_type| Filter {

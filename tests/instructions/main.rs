@@ -28,8 +28,8 @@ use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use sealward::clock::Entropy;
 use sealward::envelope::{Alg, Enc, Envelope, Recipient, seal};
+use sealward::http::Answers as _;
 use sealward::json::Text;
-use tower::ServiceExt as _;
 
 use callgrind::{Counted, counting};
 use private_key::PrivateKey;
@@ -84,7 +84,7 @@ async fn protect(payload: &str) {
         .bound_to(&destination.policy)
         .await;
     let key = caller.key.as_deref().expect("a key");
-    let router = world.router();
+    let front = world.front();
     let request = || {
         Request::post(PROTECT)
             .header("authorization", format!("Bearer {key}"))
@@ -94,13 +94,13 @@ async fn protect(payload: &str) {
     };
     // The first ones fill the caches.
     for _ in 0..5 {
-        let answer = router.clone().oneshot(request()).await.expect("an answer");
+        let answer = front.clone().answer(request()).await;
         assert_eq!(answer.status(), 200);
     }
     callgrind::start();
     for _ in 0..TIMES {
-        let answer = Counted::of(router.clone().oneshot(request())).await;
-        let body = to_bytes(answer.expect("an answer").into_body(), usize::MAX).await;
+        let answer = Counted::of(front.clone().answer(request())).await;
+        let body = to_bytes(answer.into_body(), usize::MAX).await;
         black_box(body.expect("a body"));
     }
     callgrind::tell("protect", TIMES);

@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use axum::Router;
 use sealward::clock::Clock;
+use sealward::http::Answers;
 use sealward::server::{BadTls, Tls, listen};
 use sealward::settings::TlsFiles;
 use tokio::sync::oneshot;
@@ -80,14 +80,14 @@ impl Site {
 }
 
 impl Serving {
-    /// Serves `router` under `tls`.
-    pub(super) async fn start(tls: Tls, router: Router) -> Self {
+    /// Serves `front` under `tls`.
+    pub(super) async fn start(tls: Tls, front: impl Answers) -> Self {
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let listener = listen("http.listen", any).await.expect("a free port");
         let address = listener.address();
         let (stop, stopped) = oneshot::channel();
         let serving = listener.over(Some(tls)).serve(
-            router,
+            front,
             async { drop(stopped.await) },
             Duration::ZERO,
             Duration::from_secs(60),

@@ -195,7 +195,7 @@ async fn a_client_is_known_by_its_own_address() {
         .with("allowedCidrs", json!(["127.0.0.2/32"]))
         .await;
     let site = Site::new();
-    let serving = Serving::start(site.tls().unwrap(), world.router()).await;
+    let serving = Serving::start(site.tls().unwrap(), world.front()).await;
     let ask = async |from: [u8; 4]| {
         let client = SecureClient::trusting(&site.authority).from(Ipv4Addr::from(from));
         let mut connection = client.connect(serving.address).await.unwrap();
@@ -231,7 +231,7 @@ async fn a_client_is_known_by_its_own_address() {
 async fn browsers_keep_what_they_get_to_tls() {
     let world = World::new().await;
     let site = Site::new();
-    let serving = Serving::start(site.tls().unwrap(), world.router()).await;
+    let serving = Serving::start(site.tls().unwrap(), world.front()).await;
     let mut browser = SecureClient::trusting(&site.authority)
         .connect(serving.address)
         .await

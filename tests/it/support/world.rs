@@ -11,16 +11,16 @@ use sealward::auth::LiveKey;
 use sealward::catalog::Catalog;
 use sealward::clock::{Clock, Entropy};
 use sealward::db;
+use sealward::http::Answers as _;
 use sealward::management::api_keys::{self, ApiKeyDraft};
 use sealward::management::{Actor, Context, Member, Proposal};
 use sealward::ratelimit::{Limiter, Shared};
-use sealward::server::{Connections, Listener, Patience, Service, Tls, listen};
+use sealward::server::{Connections, Front, Listener, Patience, Service, Tls, listen};
 use sealward::settings::{Limits, RateLimit, Settings, Span, Stage};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use sqlx::PgPool;
 use sqlx::postgres::PgConnectOptions;
-use tower::ServiceExt as _;
 
 use super::people::{Application, Person};
 use super::{Answer, Database, Valkey, postgres, promise, valkey};
@@ -137,8 +137,8 @@ impl World {
     }
 
     /// The API and the dashboard, as a listener is given them.
-    pub(crate) fn router(&self) -> Router {
-        self.service.router()
+    pub(crate) fn front(&self) -> Front {
+        self.service.front()
     }
 
     /// What the listener for metrics is given.
@@ -151,8 +151,7 @@ impl World {
     /// Sends a request as it is.
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-        let response = self.service.router().oneshot(request).await;
-        let answer = Answer::of(response.expect("the router always answers")).await;
+        let answer = Answer::of(self.front().answer(request).await).await;
         promise::keep(&method, &path, &answer);
         answer
     }
@@ -181,8 +180,8 @@ impl World {
     fn serve(&self, listener: Listener) -> SocketAddr {
         let address = listener.address();
         // It ends with the test's runtime.
-        let (router, at_once) = (self.service.router(), Duration::ZERO);
-        tokio::spawn(listener.serve(router, pending(), at_once, at_once));
+        let (front, at_once) = (self.front(), Duration::ZERO);
+        tokio::spawn(listener.serve(front, pending(), at_once, at_once));
         address
     }
 
