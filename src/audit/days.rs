@@ -19,8 +19,7 @@ const AHEAD: u32 = 7;
 /// How long after midnight a day counts as closed: retries may still write into it until then.
 const SETTLED: Duration = Duration::from_secs(60 * 60);
 
-/// How often to look, and how soon again after a failure. What was written since is read in whole
-/// when a rare value is looked for.
+/// How often to look, and how soon again after a failure.
 const EVERY: Duration = Duration::from_secs(60);
 const SOON: Duration = Duration::from_secs(10);
 
@@ -61,7 +60,7 @@ pub async fn keep_days(clock: Clock, db: PgPool, retention: Option<Retention>) -
     }
 }
 
-/// Makes, closes, summarizes and retires the days that are due, unless another instance is at it.
+/// Makes, closes and retires the days that are due, unless another instance is at it.
 ///
 /// # Errors
 /// When something is left to do. What was done stays done.
@@ -78,7 +77,6 @@ pub async fn look_after(
     while let Some(day) = caretaker.close_day(now.minus(SETTLED)).await? {
         tracing::info!(day, "a day of the audit trail is closed");
     }
-    caretaker.summarize_days(now.minus(SETTLED)).await?;
     if let Some(retention) = retention {
         let oldest = now.minus(DAY * retention.days);
         caretaker.may_retire().await?;

@@ -172,15 +172,6 @@ impl Caretaker {
         .await
     }
 
-    /// Tells the index of the days from that of `moment` on what was written into them.
-    pub(super) async fn summarize_days(&mut self, moment: Timestamp) -> Result<(), Neglect> {
-        sqlx::query("SELECT summarize_audit_days(($1::timestamptz AT TIME ZONE 'UTC')::date)")
-            .bind(moment)
-            .execute(&mut self.0)
-            .await?;
-        Ok(())
-    }
-
     /// Takes on the rights to retire days, which are not those of the application.
     pub(super) async fn may_retire(&mut self) -> Result<(), Neglect> {
         let role = sqlx::query("SET ROLE sealward_retention").execute(&mut self.0);
