@@ -10,7 +10,7 @@ use super::store::{self, Caretaker, Neglect};
 use crate::clock::{Clock, Timestamp};
 use crate::settings::Audit;
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+pub(super) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Days made ahead. A database without this job's help for longer still works: the scribe makes a
 /// day that it misses.

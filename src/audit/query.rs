@@ -43,9 +43,6 @@ pub async fn entry(db: &PgPool, id: RecordId) -> Result<Option<Entry>, sqlx::Err
 
 /// The newest `limit` entries that fit the filter and are older than the one named.
 ///
-/// Days that are being written have other indexes than closed ones. They are asked by themselves,
-/// since for all days at once Postgres plans as if the page were filled from closed ones.
-///
 /// # Errors
 /// The database could not be asked.
 pub async fn entries(
@@ -56,16 +53,18 @@ pub async fn entries(
     limit: i64,
 ) -> Result<Vec<Entry>, sqlx::Error> {
     let mut found = Vec::new();
-    for part in parts(filter, now, older_than) {
+    for stretch in stretches(filter, now, older_than) {
         let missing = limit.saturating_sub_unsigned(found.len() as u64);
-        if missing > 0 {
-            found.extend(store::entries(db, &part, older_than, missing).await?);
+        if missing == 0 {
+            break;
         }
+        found.extend(store::entries(db, &stretch, older_than, missing).await?);
     }
     Ok(found)
 }
 
-/// How Postgres finds what [`entries`] gives, with the time that it took: line by line, for people.
+/// How Postgres would find what [`entries`] gives, were there no end to it, with the time that this
+/// took: line by line, for people.
 ///
 /// # Errors
 /// The database could not be asked.
@@ -77,29 +76,101 @@ pub async fn plan(
     limit: i64,
 ) -> Result<Vec<String>, sqlx::Error> {
     let mut plan = Vec::new();
-    for part in parts(filter, now, older_than) {
-        plan.extend(store::plan(db, &part, older_than, limit).await?);
+    for stretch in stretches(filter, now, older_than) {
+        plan.extend(store::plan(db, &stretch, older_than, limit).await?);
     }
     Ok(plan)
 }
 
-/// What is asked for of the days that are being written, and of those that are closed.
-fn parts(
+/// The closed days that are asked at a time, from the newest to the oldest; then all the others.
+const DAYS_AT_A_TIME: [u32; 5] = [1, 2, 4, 8, 16];
+
+/// The same filter over one stretch of time after the other, newest first.
+///
+/// Days that are being written are by themselves, for they have other indexes. Closed ones are asked
+/// more and more at a time: of one day Postgres gathers what fits, be it in whatever order, where
+/// for all of them it would have to read on in theirs.
+fn stretches(
     filter: &Filter,
     now: Timestamp,
     older_than: Option<RecordId>,
-) -> impl Iterator<Item = Filter> + use<> {
+) -> impl Iterator<Item = Filter> {
     let open = days::oldest_open(now);
-    let has_written =
-        filter.to.is_none_or(|to| to > open) && older_than.is_none_or(|id| id.made_at() >= open);
-    let has_closed = filter.from.is_none_or(|from| from < open);
-    let written = has_written.then(|| Filter {
-        from: filter.from.max(Some(open)),
-        ..filter.clone()
+    let last = older_than.map(RecordId::made_at);
+    let newest_closed = [filter.to, last].into_iter().flatten().fold(open, Ord::min);
+    let mut edge = newest_closed.start_of_day();
+    let closed = DAYS_AT_A_TIME.map(|days| {
+        edge = edge.minus(days::DAY * days);
+        Some(edge)
     });
-    let closed = has_closed.then(|| Filter {
-        to: Some(filter.to.map_or(open, |to| to.min(open))),
-        ..filter.clone()
-    });
-    written.into_iter().chain(closed)
+    let begins = [Some(open), Some(newest_closed.start_of_day())];
+    let begins = begins.into_iter().chain(closed).chain([None]);
+    let mut end = None;
+    begins.filter_map(move |begin| {
+        let to = [filter.to, end].into_iter().flatten().min();
+        let from = filter.from.max(begin);
+        end = begin;
+        let is_empty = from.is_some_and(|from| {
+            to.is_some_and(|to| to <= from) || last.is_some_and(|last| last < from)
+        });
+        (!is_empty).then(|| Filter {
+            from,
+            to,
+            ..filter.clone()
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    /// The stretches, each as where it begins and ends.
+    fn told(filter: &Filter, older_than: Option<RecordId>) -> Vec<String> {
+        let told = |it: Option<Timestamp>| it.map_or("…".to_owned(), |it| it.to_string());
+        stretches(filter, at("2030-03-31T12:00:00Z"), older_than)
+            .map(|it| format!("{} to {}", told(it.from), told(it.to)).replace("T00:00:00.000Z", ""))
+            .collect()
+    }
+
+    #[test]
+    fn time_is_covered_without_gaps_from_now_backwards() {
+        assert_eq!(
+            told(&Filter::default(), None),
+            [
+                "2030-03-31 to …",
+                "2030-03-30 to 2030-03-31",
+                "2030-03-28 to 2030-03-30",
+                "2030-03-24 to 2030-03-28",
+                "2030-03-16 to 2030-03-24",
+                "2030-02-28 to 2030-03-16",
+                "… to 2030-02-28",
+            ]
+        );
+    }
+
+    #[test]
+    fn no_stretch_lies_beyond_the_filter_or_where_the_last_page_was() {
+        let filter = Filter {
+            from: Some(at("2030-03-28T08:00:00Z")),
+            to: Some(at("2030-03-29T09:00:00Z")),
+            ..Filter::default()
+        };
+        let today_and_before = [
+            "2030-03-29 to 2030-03-29T09:00:00.000Z",
+            "2030-03-28T08:00:00.000Z to 2030-03-29",
+        ];
+        assert_eq!(told(&filter, None), today_and_before);
+        let millis = at("2030-03-28T23:59:00Z").as_millis();
+        let last =
+            RecordId::from_uuid(uuid::Uuid::from_u128(u128::try_from(millis).unwrap() << 80));
+        assert_eq!(
+            told(&filter, Some(last)),
+            ["2030-03-28T08:00:00.000Z to 2030-03-29T09:00:00.000Z"]
+        );
+    }
 }

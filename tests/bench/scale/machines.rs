@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use faulty_token::Fault;
 
-use super::{SPAN, Table};
+use super::{SPAN, Table, replica};
 use crate::cases::KIB;
 use crate::cpu;
 use crate::flush;
@@ -30,6 +30,26 @@ pub(super) async fn workers() -> Table {
         for operation in ["unprotect RSA-2048", "unprotect P-256"] {
             let request = place.request(operation, KIB);
             table.add(workers, operation, thrice(processes, &request, 16, SPAN));
+        }
+    }
+    table
+}
+
+/// Tokens with the same keys, each with the sessions that there are by default.
+pub(super) async fn tokens() -> Table {
+    let mut table = Table::new("Tokens in software with the same keys", "tokens");
+    let site = Site::new().await;
+    let floors = Floors::build(&site).await;
+    let callers = Place::arrange(&site).await.callers.clone();
+    for count in 1..=4 {
+        if count > 1 {
+            replica::add(&site, count);
+        }
+        let place = Place::again(&site, &callers, &[]).await;
+        let processes = floors.with(place.process.id());
+        for operation in ["unprotect RSA-2048", "unprotect P-256"] {
+            let request = place.request(operation, KIB);
+            table.add(count, operation, thrice(processes, &request, 16, SPAN));
         }
     }
     table

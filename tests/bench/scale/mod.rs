@@ -3,6 +3,7 @@
 
 mod data;
 mod machines;
+mod replica;
 
 use std::fmt::Display;
 use std::path::Path;
@@ -26,11 +27,12 @@ pub(crate) struct Table {
     rows: Vec<(String, &'static str, Measured)>,
 }
 
-const ALL: [&str; 6] = [
+const ALL: [&str; 7] = [
     "payload",
     "rows",
     "trail",
     "workers",
+    "tokens",
     "latency",
     "instances",
 ];
@@ -51,6 +53,7 @@ pub(crate) async fn all(only: Option<&str>) {
             "rows" => data::rows().await,
             "trail" => data::trail().await,
             "workers" => machines::workers().await,
+            "tokens" => machines::tokens().await,
             "latency" => machines::latency().await,
             _ => machines::instances().await,
         };
