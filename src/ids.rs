@@ -69,7 +69,7 @@ impl<K: Named> Id<K> {
     pub fn new(clock: &Clock, entropy: &Entropy) -> Self {
         let millis = u64::try_from(clock.now().as_millis()).unwrap_or_default();
         Self::from_uuid(
-            uuid::Builder::from_unix_timestamp_millis(millis, &entropy.bytes()).into_uuid(),
+            uuid::Builder::from_unix_timestamp_millis(millis, &entropy.name()).into_uuid(),
         )
     }
 

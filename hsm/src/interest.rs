@@ -6,10 +6,10 @@ tokio::task_local! {
     static INTEREST: Weak<()>;
 }
 
-/// Somebody's interest in what another task does.
+/// Somebody's interest in what some work comes to.
 ///
-/// A task that must come to its own end, because it has to write down what a token did, cannot be
-/// dropped to save the token work. Once the interest it is [in](Self::in_what) is dropped, those of
+/// Work that must come to its own end, because it has to write down what a token did, cannot be
+/// dropped to save the token its part. Once the interest it is [in](Self::in_what) is dropped, those of
 /// its operations that no worker has begun are left undone, and fail with
 /// [`TokenOut`](crate::ErrorKind::TokenOut).
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ impl Interest {
 }
 
 impl Wanted {
-    /// As the present task is. A task that nobody declared an interest in is wanted for good.
+    /// As it is for the present work. What nobody declared an interest in is wanted for good.
     pub(crate) fn here() -> Self {
         Self(INTEREST.try_with(Weak::clone).ok())
     }

@@ -19,7 +19,8 @@ const AHEAD: u32 = 7;
 /// How long after midnight a day counts as closed: retries may still write into it until then.
 const SETTLED: Duration = Duration::from_secs(60 * 60);
 
-/// How often to look, and how soon again after a failure.
+/// How often to look, so that a day is closed soon after it may be, and how soon again after a
+/// failure.
 const EVERY: Duration = Duration::from_secs(60);
 const SOON: Duration = Duration::from_secs(10);
 

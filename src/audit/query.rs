@@ -63,8 +63,8 @@ pub async fn entries(
     Ok(found)
 }
 
-/// How Postgres would find what [`entries`] gives, were there no end to it, with the time that this
-/// took: line by line, for people.
+/// How Postgres finds what fits in each stretch, also in those that [`entries`] would not come to, with
+/// the time that it took: line by line, for people.
 ///
 /// # Errors
 /// The database could not be asked.
@@ -88,8 +88,8 @@ const DAYS_AT_A_TIME: [u32; 5] = [1, 2, 4, 8, 16];
 /// The same filter over one stretch of time after the other, newest first.
 ///
 /// Days that are being written are by themselves, for they have other indexes. Closed ones are asked
-/// more and more at a time: of one day Postgres gathers what fits, be it in whatever order, where
-/// for all of them it would have to read on in theirs.
+/// more and more at a time: what fits in one day Postgres may gather by any index and sort, where over
+/// all of them it would walk in the order of time, which for a rare value is a walk through everything.
 fn stretches(
     filter: &Filter,
     now: Timestamp,
@@ -172,5 +172,33 @@ mod tests {
             told(&filter, Some(last)),
             ["2030-03-28T08:00:00.000Z to 2030-03-29T09:00:00.000Z"]
         );
+    }
+
+    #[test]
+    fn edges_belong_to_the_later_stretch() {
+        let midnight = at("2030-03-30T00:00:00Z");
+        let to = Filter {
+            to: Some(midnight),
+            ..Filter::default()
+        };
+        assert_eq!(told(&to, None)[0], "2030-03-29 to 2030-03-30");
+        let last = u128::try_from(midnight.as_millis()).unwrap() << 80;
+        let last = RecordId::from_uuid(uuid::Uuid::from_u128(last));
+        assert_eq!(
+            told(&Filter::default(), Some(last))[0],
+            "2030-03-30 to 2030-03-31"
+        );
+        let from = Filter {
+            from: Some(at("2031-01-01T00:00:00Z")),
+            ..Filter::default()
+        };
+        assert_eq!(told(&from, None), ["2031-01-01 to …"]);
+    }
+
+    #[test]
+    fn yesterday_is_open_for_an_hour() {
+        let any = Filter::default();
+        let newest = stretches(&any, at("2030-03-31T00:30:00Z"), None).next();
+        assert_eq!(newest.unwrap().from, Some(at("2030-03-30T00:00:00Z")));
     }
 }

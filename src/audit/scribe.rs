@@ -16,6 +16,9 @@ use super::store::{self, Failure};
 /// The most records in one statement.
 const MOST: usize = 512;
 
+/// How many turns of the runtime a batch waits for others at the most.
+const TURNS: usize = 8;
+
 /// How often an idle scribe makes sure that writing would work, and looks at the strangers' count.
 const BEAT: Duration = Duration::from_millis(500);
 
@@ -86,13 +89,15 @@ impl Writer {
                     if taken == 0 {
                         break;
                     }
-                    // Whoever is about to hand over comes along: no timer, but turns of the
+                    // Whoever is about to hand over comes along: no timer, but some turns of the
                     // runtime, for as long as each of them brings others.
-                    let mut before = 0;
-                    while batch.len() > before {
-                        before = batch.len();
+                    for _ in 0..TURNS {
+                        let before = batch.len();
                         yield_now().await;
                         gather(&mut queue, &mut batch);
+                        if batch.len() == before {
+                            break;
+                        }
                     }
                     self.commit(std::mem::replace(&mut batch, Vec::with_capacity(MOST))).await;
                     // A commit has just shown what the beat would ask.

@@ -74,6 +74,7 @@ pub(super) async fn frame(
         status = Empty,
     );
     let limit = dashboard.settings.limits.request_timeout.0;
+    // In a future of its own, so that a panic on the way to the answer's is caught too.
     let answered = AssertUnwindSafe(async { next.run(request).await }).catch_unwind();
     let answered = answered.instrument(step.clone());
     let response = match tokio::time::timeout(limit, answered).await {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::Request;
 use axum::response::Response;
+use tower::ServiceExt as _;
 
-use super::answers::Answers;
 use super::app::App;
 use super::frame::frame;
 use super::router::{names, router};
 
-/// Answers whatever is asked of the API.
+/// Answers whatever is asked of the API. Cheap to clone.
 ///
 /// The frame is around the router and no layer of it: each layer would take every request through
 /// boxes on the heap.
@@ -25,24 +25,28 @@ pub struct Api {
 impl Api {
     /// The API over `app`.
     pub fn new(app: App) -> Self {
+        let router = router(app.clone());
         let mut known = matchit::Router::new();
         for name in names() {
-            // Two that cannot be told apart would have ended the router before.
+            // The router has just taken all of them.
             let _ = known.insert(name, name);
         }
         Self {
-            router: router(app.clone()),
             app,
+            router,
             names: Arc::new(known),
         }
     }
-}
 
-impl Answers for Api {
-    async fn answer(self, request: Request) -> Response {
+    /// The answer to one request.
+    pub async fn answer(self, request: Request) -> Response {
         let Self { app, router, names } = self;
         let known = names.at(request.uri().path()).ok();
         let name = known.map(|known| *known.value);
-        frame(&app, name, request, |request| router.answer(request)).await
+        let routed = async |request| {
+            let Ok(response) = router.oneshot(request).await;
+            response
+        };
+        frame(&app, name, request, routed).await
     }
 }

@@ -4,8 +4,9 @@
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{ConnectInfo, Request};
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt as _;
 use tracing::Instrument as _;
@@ -61,6 +62,7 @@ where
                 ClientAddress::of(peer, request.headers(), &app.settings.http.trusted_proxies);
             request.extensions_mut().insert(client);
             request.extensions_mut().insert(tag.clone());
+            // In a future of its own, so that a panic on the way to the answer's is caught too.
             let answered = AssertUnwindSafe(async { answer(request).await }).catch_unwind();
             let answered = answered.instrument(step.clone());
             match tokio::time::timeout(app.settings.limits.request_timeout.0, answered).await {
@@ -82,7 +84,12 @@ where
         code,
         app.clock.monotonic().saturating_sub(arrived),
     );
-    finish(response, &tag)
+    let response = finish(response, &tag);
+    if method == Method::HEAD {
+        without_body(response)
+    } else {
+        response
+    }
 }
 
 /// A header that is there once, and text.
@@ -136,6 +143,17 @@ fn finish(mut response: Response, tag: &RequestTag) -> Response {
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));
     response
+}
+
+/// The same answer to `HEAD`. The router has done so with its own answers, whose length it told; it
+/// knows no faults, and HTTP/2 would send what they say.
+fn without_body(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    if let Some(length) = body.size_hint().exact() {
+        let told = parts.headers.entry(header::CONTENT_LENGTH);
+        told.or_insert(length.into());
+    }
+    Response::from_parts(parts, Body::empty())
 }
 
 /// What is left of a handler that panicked: an answer, and a line in the log.

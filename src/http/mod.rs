@@ -1,7 +1,6 @@
 //! The JSON API. [`router`] is its table of contents.
 
 mod admin;
-mod answers;
 mod api;
 mod app;
 mod body;
@@ -16,7 +15,6 @@ pub mod router;
 mod routes;
 mod runtime;
 
-pub use self::answers::Answers;
 pub use self::api::Api;
 pub use self::app::{App, Parts};
 pub use self::error::mark;

@@ -15,8 +15,10 @@ mod unprotect;
 mod writing;
 
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use hsm::Token;
 use tracing::Instrument as _;
 
@@ -24,6 +26,7 @@ pub use self::answer::{Answer, Body};
 pub use self::call::Call;
 pub(crate) use self::operate::{Cipher, Hash, Offered, Scheme};
 pub use self::refusal::{Mark, Refusal, Unread};
+use self::unabandoned::unabandoned;
 use crate::audit::{Recorder, Unrecorded};
 use crate::auth::Application;
 use crate::clock::{Clock, Entropy};
@@ -91,6 +94,17 @@ impl Protection {
         let pending = self.rooms.recorder.hand_over(record)?;
         let receipt = pending.receipt().instrument(step!("audit")).await?;
         Ok(Answer::new(receipt, outcome))
+    }
+
+    /// Does `work` to its end, even if whoever waits for it goes away. What panics is as if it could
+    /// not be recorded, which it was not.
+    async fn unabandoned<F>(&self, work: F) -> Result<Answer, Unrecorded>
+    where
+        F: Future<Output = Result<Answer, Unrecorded>> + Send + 'static,
+    {
+        self.rooms.recorder.ready()?;
+        let done = unabandoned(AssertUnwindSafe(work).catch_unwind()).await;
+        done.unwrap_or(Err(Unrecorded::Closed))
     }
 
     /// The permission for an operation under the policy that a request means, which is noted in its

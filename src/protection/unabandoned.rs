@@ -2,7 +2,6 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::thread;
 
 use hsm::Interest;
 use tokio::runtime::Handle;
@@ -44,13 +43,14 @@ where
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        let Some(work) = &mut self.work else {
-            // It has ended, and nobody asks again who heeds that.
+        let Some(mut work) = self.work.take() else {
+            // A future is not polled again after its end.
             return Poll::Pending;
         };
         let polled = work.as_mut().poll(context);
-        if polled.is_ready() {
-            self.work = None;
+        // What panics is not put back either: it has no end to come to.
+        if polled.is_pending() {
+            self.work = Some(work);
         }
         polled
     }
@@ -63,12 +63,56 @@ where
 {
     fn drop(&mut self) {
         self.waiting = None;
-        // What panicked has no end to come to, nor has what outlives the runtime.
-        if !thread::panicking()
-            && let Some(work) = self.work.take()
+        // Where there is no runtime any more, the process has come to its end.
+        if let Some(work) = self.work.take()
             && let Ok(runtime) = Handle::try_current()
         {
             runtime.spawn(work);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::AssertUnwindSafe;
+
+    use futures_util::{FutureExt as _, poll};
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_dropped_half_done_goes_on() {
+        let (go_on, may_go_on) = oneshot::channel::<()>();
+        let (say, said) = oneshot::channel();
+        let mut work = Box::pin(unabandoned(async move {
+            may_go_on.await.unwrap();
+            say.send(7).unwrap();
+        }));
+        assert!(poll!(&mut work).is_pending());
+        drop(work);
+        go_on.send(()).unwrap();
+        assert_eq!(said.await, Ok(7));
+    }
+
+    #[tokio::test]
+    async fn what_is_done_gives_what_came_of_it() {
+        assert_eq!(unabandoned(async { 7 }).await, 7);
+    }
+
+    #[tokio::test]
+    async fn what_panicked_is_over() {
+        let (say, said) = oneshot::channel::<()>();
+        let work = unabandoned(async move {
+            let _say = say;
+            panic!("on purpose");
+        });
+        assert!(AssertUnwindSafe(work).catch_unwind().await.is_err());
+        assert!(said.await.is_err());
+    }
+
+    #[test]
+    fn without_a_runtime_it_ends() {
+        drop(unabandoned(std::future::pending::<()>()));
     }
 }

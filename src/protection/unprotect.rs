@@ -6,7 +6,6 @@ use hsm::{ErrorKind, HsmError, KeyRef};
 use tracing::Instrument as _;
 use zeroize::Zeroizing;
 
-use super::unabandoned::unabandoned;
 use super::writing::Writing;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
@@ -39,9 +38,8 @@ impl Protection {
         mut call: Call,
         body: Wiped<Vec<u8>>,
     ) -> Result<Answer, Unrecorded> {
-        self.rooms.recorder.ready()?;
         let this = self.clone();
-        unabandoned(async move {
+        self.unabandoned(async move {
             let outcome = this.try_unprotect(&mut call, &body).await;
             this.conclude(call, outcome).await
         })

@@ -1,10 +1,17 @@
-//! What clients are served: the API, and the dashboard beside it.
+//! What is served: to clients the API with the dashboard beside it, to others what a router offers.
 
 use axum::Router;
 use axum::extract::Request;
 use axum::response::Response;
+use tower::ServiceExt as _;
 
-use crate::http::{Answers, Api};
+use crate::http::Api;
+
+/// Answers requests, one way or the other. Cheap to clone.
+pub trait Answers: Clone + Send + 'static {
+    /// The answer to one request.
+    fn answer(self, request: Request) -> impl Future<Output = Response> + Send;
+}
 
 /// The whole service, as a listener for clients is given it.
 #[derive(Clone, Debug)]
@@ -13,13 +20,48 @@ pub struct Front {
     pub(super) dashboard: Router,
 }
 
+impl Answers for Router {
+    async fn answer(self, request: Request) -> Response {
+        let Ok(response) = self.oneshot(request).await;
+        response
+    }
+}
+
 impl Answers for Front {
     async fn answer(self, request: Request) -> Response {
-        let page = request.uri().path().strip_prefix("/dashboard");
-        if page.is_some_and(|page| page != "/" && (page.is_empty() || page.starts_with('/'))) {
+        if is_page(request.uri().path()) {
             self.dashboard.answer(request).await
         } else {
             self.api.answer(request).await
+        }
+    }
+}
+
+/// Whether the dashboard answers at this path. It does for all that is in its folder, not for the
+/// folder itself with a slash at its end.
+fn is_page(path: &str) -> bool {
+    let inside = path.strip_prefix("/dashboard");
+    inside.is_some_and(|inside| inside.is_empty() || inside.len() > 1 && inside.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_dashboard_is_what_lies_in_its_folder() {
+        for page in ["/dashboard", "/dashboard/keys", "/dashboard/keys/"] {
+            assert!(is_page(page), "{page}");
+        }
+        for other in [
+            "/",
+            "/dashboard/",
+            "/dashboards",
+            "/admin/dashboard",
+            "*",
+            "",
+        ] {
+            assert!(!is_page(other), "{other}");
         }
     }
 }

@@ -20,11 +20,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use super::connections::{Connections, Guest};
+use super::front::Answers;
 use super::pace::{Overdue, Pace, Patience};
 use super::stream::Stream;
 use super::tls::Tls;
 use crate::client_address::OverTls;
-use crate::http::Answers;
 use crate::settings::Http;
 
 /// A silent HTTP/2 connection is asked for a sign of life after this long, and given as long again.

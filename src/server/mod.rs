@@ -10,7 +10,7 @@ mod stream;
 mod tls;
 
 pub use self::connections::{Connections, connections_allowed};
-pub use self::front::Front;
+pub use self::front::{Answers, Front};
 pub use self::listener::{CannotListen, Listener, listen};
 pub use self::pace::Patience;
 pub use self::service::Service;

@@ -2,7 +2,7 @@
 //! callgrind: they repeat where times do not. Held against `counts.json`; more than 5 % apart, in
 //! either direction, fails, so that a loss is seen and a gain is kept.
 //!
-//! The request goes from the router to its answer on one thread. Only what its own task does is
+//! The request goes from the front to its answer on one thread. Only what its own task does is
 //! counted: not the database, nor the one who writes the trail.
 #![allow(
     clippy::cast_precision_loss,
@@ -28,8 +28,8 @@ use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use sealward::clock::Entropy;
 use sealward::envelope::{Alg, Enc, Envelope, Recipient, seal};
-use sealward::http::Answers as _;
 use sealward::json::Text;
+use sealward::server::Answers as _;
 
 use callgrind::{Counted, counting};
 use private_key::PrivateKey;

@@ -12,7 +12,6 @@ use tracing::Instrument as _;
 
 pub(crate) use self::algorithm::{Cipher, Hash, Offered, Scheme};
 use self::request::Request;
-use super::unabandoned::unabandoned;
 use super::writing::Writing;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
@@ -35,9 +34,8 @@ impl Protection {
         mut call: Call,
         body: Wiped<Vec<u8>>,
     ) -> Result<Answer, Unrecorded> {
-        self.rooms.recorder.ready()?;
         let this = self.clone();
-        unabandoned(async move {
+        self.unabandoned(async move {
             let outcome = this.try_operate(&mut call, &body).await;
             this.conclude(call, outcome).await
         })

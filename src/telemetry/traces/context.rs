@@ -22,8 +22,8 @@ impl Context {
     /// The first span here, within the client's trace where there is one.
     pub(super) fn first(entropy: &Entropy, remote: Option<Remote>) -> Self {
         Self {
-            trace: remote.map_or_else(|| entropy.bytes(), |remote| remote.trace),
-            span: entropy.bytes(),
+            trace: remote.map_or_else(|| entropy.name(), |remote| remote.trace),
+            span: entropy.name(),
             parent: remote.map(|remote| remote.span),
         }
     }
@@ -32,7 +32,7 @@ impl Context {
     pub(super) fn child(self, entropy: &Entropy) -> Self {
         Self {
             trace: self.trace,
-            span: entropy.bytes(),
+            span: entropy.name(),
             parent: Some(self.span),
         }
     }

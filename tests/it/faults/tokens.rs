@@ -9,6 +9,7 @@ use faulty_token::{Fault, Rule};
 use super::crowd::{Crowd, Wish};
 use super::house::House;
 use crate::process::Site;
+use crate::support::within;
 
 const CKR_GENERAL_ERROR: u64 = 0x05;
 const CKR_DEVICE_REMOVED: u64 = 0x32;
@@ -59,4 +60,29 @@ async fn a_failing_token_has_only_what_needs_it_refused_and_comes_back() {
     }
     assert!(!crowd.was_refused(&[Wish::Protect, Wish::Hash]));
     house.accounts_for(crowd.end().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_token_was_asked_for_is_recorded_though_its_client_has_gone() {
+    let house = House::at(Site::with_faults().await, &[]).await;
+    let faults = house.site().faults();
+    let before = faults.calls("C_DeriveKey");
+    let slow = Fault::Delay(Duration::from_secs(2));
+    faults.rules(&[slow.on("C_DeriveKey")]);
+    let visitor = house.visitor.clone();
+    let asking = tokio::spawn(async move { visitor.ask(Wish::Unprotect, "gone").await });
+    within(BACK, async || faults.calls("C_DeriveKey") > before).await;
+    asking.abort();
+    assert!(asking.await.is_err(), "it was answered before it went");
+    let mut database = house.site().connect().await;
+    let mut recorded = async || {
+        let sql = "SELECT response_status FROM crypto_operations_audit WHERE request_id = 'gone'";
+        let rows: Vec<i16> = sqlx::query_scalar(sql)
+            .fetch_all(&mut database)
+            .await
+            .unwrap();
+        rows
+    };
+    assert!(recorded().await.is_empty(), "the token is at work yet");
+    within(BACK, async || recorded().await == [200]).await;
 }

@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use axum::http::Method;
+use axum::body::Body;
+use axum::http::{Method, Request};
+use sealward::server::Answers as _;
 use serde_json::Value;
 
-use crate::support::World;
 use crate::support::promise::document;
+use crate::support::{Answer, World};
 
 /// Every operation of the document: its method, its path, what it says.
 pub(super) fn operations() -> impl Iterator<Item = (String, &'static String, &'static Value)> {
@@ -37,6 +39,26 @@ async fn each_path_offers_the_documented_methods_and_no_others() {
         let offered = refused.header("allow").split(',');
         let offered: BTreeSet<_> = offered.map(|method| method.trim().to_owned()).collect();
         assert_eq!(offered, documented, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_answered_to_head_has_no_body_and_its_length() {
+    let world = World::new().await;
+    let asked = async |method, path| {
+        let request = Request::builder().method(method).uri(path);
+        let request = request.body(Body::empty()).unwrap();
+        Answer::of(world.front().answer(request).await).await
+    };
+    for path in ["/livez", "/nowhere", "/admin/services", "/api/v1/protect"] {
+        let (head, get) = (asked("HEAD", path).await, asked("GET", path).await);
+        assert_eq!(head.status, get.status, "{path}");
+        assert_eq!(head.body, "", "{path}");
+        assert_eq!(
+            head.header("content-length"),
+            get.body.len().to_string(),
+            "{path}"
+        );
     }
 }
 

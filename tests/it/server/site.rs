@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use sealward::clock::Clock;
-use sealward::http::Answers;
-use sealward::server::{BadTls, Tls, listen};
+use sealward::server::{Answers, BadTls, Tls, listen};
 use sealward::settings::TlsFiles;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;

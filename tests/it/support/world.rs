@@ -11,11 +11,12 @@ use sealward::auth::LiveKey;
 use sealward::catalog::Catalog;
 use sealward::clock::{Clock, Entropy};
 use sealward::db;
-use sealward::http::Answers as _;
 use sealward::management::api_keys::{self, ApiKeyDraft};
 use sealward::management::{Actor, Context, Member, Proposal};
 use sealward::ratelimit::{Limiter, Shared};
-use sealward::server::{Connections, Front, Listener, Patience, Service, Tls, listen};
+use sealward::server::{
+    Answers as _, Connections, Front, Listener, Patience, Service, Tls, listen,
+};
 use sealward::settings::{Limits, RateLimit, Settings, Span, Stage};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
