@@ -116,7 +116,10 @@ async fn every_list_goes_on_where_its_page_ends() {
     ] {
         let named = |page: &Answer| -> Vec<String> {
             let rows = rows(&page.body).into_iter();
-            let first = |row: &str| row.split("href=\"").nth(1).map(str::to_owned);
+            let first = |row: &str| {
+                let (_, link) = row.split_once("href=\"")?;
+                Some(link.split_once('"')?.0.to_owned())
+            };
             rows.filter_map(first).collect()
         };
         let first = browser.get(&format!("/dashboard/{place}")).await.ok();
