@@ -1,5 +1,5 @@
 -- Rare values in the day being written. A Bloom filter for each 32 pages tells where a value cannot
--- be: it costs a record a fraction of what another index would, and the pages that are left are few.
+-- be: a request pays nothing measurable for it, and the pages that are left are few.
 CREATE INDEX crypto_operations_audit_by_absence ON crypto_operations_audit USING brin (
     application_id uuid_bloom_ops, operation_type text_bloom_ops, response_status int2_bloom_ops,
     policy_number text_bloom_ops, key_id uuid_bloom_ops

@@ -1,6 +1,6 @@
 -- Values in the day being written, rare ones and several at once. What is inserted waits in a list of
--- its own and is sorted in by the thousand, so that it costs a record next to nothing: less than the
--- Bloom filters of before, which knew no more than where a value is not.
+-- its own and is sorted in by the thousand, so that it costs a record no more than the
+-- Bloom filters of before, as far as that can be measured; and those knew only where a value is not.
 CREATE EXTENSION IF NOT EXISTS btree_gin;
 
 DROP FUNCTION summarize_audit_days(date);
