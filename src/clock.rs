@@ -211,8 +211,7 @@ impl Entropy {
         bytes
     }
 
-    /// Bytes for a name, which is to be the only one and no secret: by the generator of this thread,
-    /// a tenth of the time of the other.
+    /// Bytes for a name, which is to be the only one and no secret: by the generator of this thread.
     #[must_use]
     pub fn name<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];

@@ -75,7 +75,7 @@ pub async fn look_after(
     let Some(mut caretaker) = Caretaker::appoint(db).await? else {
         return Ok(());
     };
-    while let Some(day) = caretaker.close_day(now.minus(SETTLED)).await? {
+    while let Some(day) = caretaker.close_day(oldest_open(now)).await? {
         tracing::info!(day, "a day of the audit trail is closed");
     }
     if let Some(retention) = retention {
