@@ -28,8 +28,9 @@ pub(crate) struct Callers {
     data: String,
 }
 
-/// A limit that nothing here reaches.
+/// Limits that nothing here reaches.
 const PLENTY: u32 = 1_000_000_000;
+const ROOM: (&str, &str) = ("SEALWARD_LIMITS_MAX_BODY_BYTES", "4194304");
 
 impl Place {
     /// Starts the service and arranges what is asked for.
@@ -177,7 +178,8 @@ impl Callers {
 
 async fn started(site: &Site, variables: &[(&str, &str)]) -> (Process, Duration) {
     site.admin_key();
+    let variables = [&[ROOM], variables].concat();
     let began = Instant::now();
-    let process = Process::start_with(site, variables).await;
+    let process = Process::start_with(site, &variables).await;
     (process, began.elapsed())
 }

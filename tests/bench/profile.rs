@@ -41,7 +41,10 @@ pub(crate) async fn print(operation: &str, bytes: usize) {
     let watched = watched.expect("perf, of linux-perf");
     assert!(watched.success(), "perf may watch what root runs");
     let load = asked.join().expect("an end of the load");
-    println!("{operation}, {bytes} bytes: {:.0} a second", load.rate);
+    println!(
+        "{operation}, {bytes} bytes: {:.0} a second, answered {:?}",
+        load.rate, load.statuses
+    );
     for by in ["dso", "comm", "symbol"] {
         println!("\nby {by}\n{}", shares(&recording, by));
     }

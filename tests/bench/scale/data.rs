@@ -18,11 +18,7 @@ pub(super) async fn payload() -> Table {
     let mut table = Table::new("Payloads", "KiB");
     let site = Site::new().await;
     let floors = Floors::build(&site).await;
-    let first = Place::arrange(&site).await;
-    let callers = first.callers.clone();
-    drop(first);
-    let limit = [("SEALWARD_LIMITS_MAX_BODY_BYTES", "4194304")];
-    let place = Place::again(&site, &callers, &limit).await;
+    let place = Place::arrange(&site).await;
     let processes = floors.with(place.process.id());
     for operation in ["protect RSA-2048", "unprotect RSA-2048", "hash SHA-256"] {
         for size in [1, 4, 16, 64, 256, 1_024] {

@@ -32,11 +32,9 @@ pub(super) struct Driver {
 }
 
 /// What the driver answered instead: the name of an error, and what it says.
-#[derive(Debug)]
-pub(super) struct Refused(
-    #[allow(dead_code, reason = "read where a test fails")] String,
-    #[allow(dead_code, reason = "as the name")] String,
-);
+#[derive(Debug, thiserror::Error)]
+#[error("{0}: {1}")]
+pub(super) struct Refused(String, String);
 
 impl Driver {
     pub(super) fn start() -> Self {

@@ -1,0 +1,119 @@
+//! One who asks, remembers, and compares what comes back with what was to come.
+
+mod answers;
+mod orders;
+
+use axum::http::Method;
+use rand::rngs::SmallRng;
+
+use self::orders::Order;
+use super::cast::{Cast, one_of};
+use super::chronicle::Chronicle;
+use super::client::{Client, Place, Places, Sent, request};
+use super::history::{Attempt, Outcome};
+
+/// Stands in every plaintext, before the name of the request that it was sent with.
+const CANARY: &str = "canary-";
+
+pub(crate) struct Worker {
+    pub(crate) client: Client,
+    pub(crate) dice: SmallRng,
+    places: Places,
+    cast: Cast,
+    chronicle: Chronicle,
+    name: String,
+    asked: u64,
+}
+
+impl Worker {
+    pub(crate) fn new(
+        name: String,
+        dice: SmallRng,
+        places: Places,
+        cast: Cast,
+        chronicle: Chronicle,
+    ) -> Self {
+        Self {
+            client: Client::default(),
+            dice,
+            places,
+            cast,
+            chronicle,
+            name,
+            asked: 0,
+        }
+    }
+
+    /// Asks one thing of some instance, for one of these applications; says what the status was.
+    pub(crate) async fn ask(&mut self, applications: &[usize]) -> Option<u16> {
+        let to = one_of(&mut self.dice, self.places.now().into_iter())?;
+        let application = one_of(&mut self.dice, applications.iter().copied())?;
+        let order = self.choose(application)?;
+        self.place(to, order).await
+    }
+
+    /// Sends a request, and writes down what became of it.
+    pub(crate) async fn place(&mut self, to: Place, order: Order) -> Option<u16> {
+        let (api_key, secret) = {
+            let roles = self.cast.roles();
+            let now = self.chronicle.now();
+            let api_key = roles.api_key(&mut self.dice, order.application, now)?;
+            (api_key, roles.api_keys[api_key].secret.clone())
+        };
+        let nonce = self.nonce();
+        let mut request = request(Method::POST, order.path, &secret, order.text());
+        let header = nonce.parse().expect("a header");
+        request.headers_mut().insert("x-request-id", header);
+        let began = self.chronicle.now();
+        let sent = self.client.send(to, request).await;
+        let span = self.chronicle.since(began);
+        let (outcome, status) = match sent {
+            Sent::Not => (Outcome::NotSent, None),
+            Sent::Lost => (Outcome::Lost, None),
+            Sent::Silence => (Outcome::Silence, None),
+            Sent::Answered {
+                status,
+                request_id,
+                body,
+            } => {
+                let mut answer = self.read(&order, status, &body);
+                if request_id.as_deref() != Some(&nonce) {
+                    answer.stray = Some(format!("the answer is called {request_id:?}"));
+                }
+                (Outcome::Answered(answer), Some(status))
+            }
+        };
+        self.chronicle.attempted(Attempt {
+            nonce,
+            at: to.instance,
+            span,
+            application: order.application,
+            api_key,
+            asked: order.asked,
+            outcome,
+        });
+        status
+    }
+
+    /// Whether the instance at this place protects, or opens an envelope, for the first application.
+    pub(crate) async fn is_served(&mut self, place: usize, protecting: bool) -> bool {
+        let places = self.places.now();
+        let Some(to) = places.iter().find(|it| it.instance.place == place) else {
+            return false;
+        };
+        self.asked += 1;
+        let order = if protecting {
+            self.protect(0)
+        } else {
+            self.unprotect(0)
+        };
+        match order {
+            Some(order) => self.place(*to, order).await == Some(200),
+            None => false,
+        }
+    }
+
+    fn nonce(&self) -> String {
+        format!("{}-{}", self.name, self.asked)
+    }
+}

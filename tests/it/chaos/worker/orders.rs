@@ -1,0 +1,228 @@
+//! What to ask for: an operation at random, over what is there for it.
+
+use rand::RngExt as _;
+use serde_json::{Value, json};
+
+use super::super::cast::{Key, Made, PolicyRole, one_of};
+use super::super::history::Asked;
+use super::{CANARY, Worker};
+use crate::support::{OPERATIONS, PROTECT, UNPROTECT};
+
+/// A request that was chosen.
+pub(crate) struct Order {
+    pub(super) application: usize,
+    pub(super) asked: Asked,
+    pub(super) path: &'static str,
+    body: Value,
+    /// The plaintext that may be in the answer, and no other.
+    pub(super) plaintext: String,
+    pub(super) destination: usize,
+    /// For a verdict: whether it is to be a good one.
+    pub(super) is_genuine: bool,
+}
+
+impl Order {
+    /// The body, with the plaintext in it to the letter where one is sent.
+    pub(super) fn text(&self) -> String {
+        let with = |member: &str, object: &Value| {
+            let text = object.to_string();
+            let rest = text.strip_prefix('{').expect("an object");
+            let comma = if rest == "}" { "" } else { "," };
+            format!(r#"{{"{member}":{}{comma}{rest}"#, self.plaintext)
+        };
+        match self.asked {
+            Asked::Protect { .. } | Asked::ForeignPolicy { .. } => with("payload", &self.body),
+            Asked::Unprotect { .. } | Asked::Decrypt { .. } => self.body.to_string(),
+            _ => {
+                let payload = with("data", &self.body["payload"]);
+                format!(
+                    r#"{{"operation":{},"payload":{payload}}}"#,
+                    self.body["operation"]
+                )
+            }
+        }
+    }
+}
+
+impl Worker {
+    /// What to ask for.
+    pub(super) fn choose(&mut self, application: usize) -> Option<Order> {
+        self.asked += 1;
+        let which = self.dice.random_range(0..100);
+        match which {
+            0..30 => self.protect(application),
+            30..55 => self.unprotect(application),
+            55..64 => self.encrypt(application),
+            64..72 => self.decrypt(application),
+            72..80 => self.sign(application),
+            80..88 => self.verify(application),
+            88..94 => Some(self.hash(application)),
+            94..97 => self.foreign_policy(application),
+            _ => self.foreign_key(application),
+        }
+    }
+
+    /// A plaintext that no other request has, written in a way that only a faithful service keeps.
+    fn plaintext(&mut self) -> String {
+        let canary = format!("{CANARY}{}", self.nonce());
+        let amount = self.dice.random_range(0..10_000);
+        format!(r#"{{"name":"{canary}", "amount": {amount}.50,"who":"Zo\u00eb","n":1E2}}"#)
+    }
+
+    pub(crate) fn protect(&mut self, application: usize) -> Option<Order> {
+        let also_past = self.dice.random_bool(0.05);
+        let fits = |role| match role {
+            PolicyRole::OfTheFirst => application == 0,
+            PolicyRole::Past => also_past,
+            _ => true,
+        };
+        let roles = self.cast.roles();
+        let policy = roles.policy(&mut self.dice, |policy| fits(policy.role))?;
+        let (number, destination) = {
+            let policy = &roles.policies[policy];
+            (policy.number.clone(), policy.destination)
+        };
+        drop(roles);
+        Some(Order {
+            application,
+            asked: Asked::Protect { policy },
+            path: PROTECT,
+            body: json!({ "policyNumber": number }),
+            plaintext: self.plaintext(),
+            destination,
+            is_genuine: true,
+        })
+    }
+
+    /// Opens an envelope that somebody got, under any policy of its destination.
+    pub(crate) fn unprotect(&mut self, application: usize) -> Option<Order> {
+        let roles = self.cast.roles();
+        let sealed = one_of(&mut self.dice, roles.sealed.iter())?.clone();
+        let policy = roles.policy(&mut self.dice, |policy| {
+            let is_there = policy.role != PolicyRole::Past;
+            let is_for_all = policy.role != PolicyRole::OfTheFirst || application == 0;
+            policy.destination == sealed.destination && is_there && is_for_all
+        })?;
+        let jwe: Value = serde_json::from_str(&sealed.jwe).expect("an envelope");
+        let number = &roles.policies[policy].number;
+        Some(Order {
+            application,
+            asked: Asked::Unprotect { policy },
+            path: UNPROTECT,
+            body: json!({ "policyNumber": number, "jwe": jwe }),
+            plaintext: sealed.plaintext,
+            destination: sealed.destination,
+            is_genuine: true,
+        })
+    }
+
+    fn encrypt(&mut self, application: usize) -> Option<Order> {
+        let key = self.key(|key| key.application == application && !key.is_for_signing)?;
+        Some(self.with_key(
+            application,
+            &key,
+            Asked::Encrypt { key: key.0 },
+            "AES-256-GCM",
+        ))
+    }
+
+    fn sign(&mut self, application: usize) -> Option<Order> {
+        let key = self.key(|key| key.application == application && key.is_for_signing)?;
+        Some(self.with_key(application, &key, Asked::Sign { key: key.0 }, "HMAC-SHA256"))
+    }
+
+    fn decrypt(&mut self, application: usize) -> Option<Order> {
+        let roles = self.cast.roles();
+        let own = roles.encrypted.iter();
+        let own = own.filter(|made| roles.keys[made.key].application == application);
+        let Made { key, data, result } = one_of(&mut self.dice, own)?.clone();
+        Some(operation(
+            application,
+            Asked::Decrypt { key },
+            &result,
+            data,
+        ))
+    }
+
+    /// Asks for a verdict on a signature, every fourth time on one of other data.
+    fn verify(&mut self, application: usize) -> Option<Order> {
+        let roles = self.cast.roles();
+        let own = roles.signed.iter();
+        let own = own.filter(|made| roles.keys[made.key].application == application);
+        let made = one_of(&mut self.dice, own)?.clone();
+        drop(roles);
+        let is_genuine = self.dice.random_bool(0.75);
+        let data = if is_genuine {
+            made.data
+        } else {
+            self.plaintext()
+        };
+        let asked = Asked::Verify { key: made.key };
+        Some(Order {
+            is_genuine,
+            ..operation(application, asked, &made.result, data)
+        })
+    }
+
+    fn hash(&mut self, application: usize) -> Order {
+        let payload = json!({ "algorithm": "SHA-256" });
+        // Hashed as a string is: its bytes as they are.
+        let plaintext = format!("\"{CANARY}{}\"", self.nonce());
+        operation(application, Asked::Hash, &payload, plaintext)
+    }
+
+    fn foreign_policy(&mut self, application: usize) -> Option<Order> {
+        if application == 0 {
+            return None;
+        }
+        let roles = self.cast.roles();
+        let policy = roles.policy(&mut self.dice, |policy| {
+            policy.role == PolicyRole::OfTheFirst
+        })?;
+        let number = roles.policies[policy].number.clone();
+        drop(roles);
+        let asked = Asked::ForeignPolicy { policy };
+        Some(Order {
+            path: PROTECT,
+            body: json!({ "policyNumber": number }),
+            ..operation(application, asked, &Value::Null, self.plaintext())
+        })
+    }
+
+    fn foreign_key(&mut self, application: usize) -> Option<Order> {
+        let key = self.key(|key| key.application != application && !key.is_for_signing)?;
+        let asked = Asked::ForeignKey { key: key.0 };
+        Some(self.with_key(application, &key, asked, "AES-256-GCM"))
+    }
+
+    /// One of the keys that suit: its number and its id.
+    fn key(&mut self, suits: impl Fn(&Key) -> bool) -> Option<(usize, String)> {
+        let roles = self.cast.roles();
+        let key = roles.key(&mut self.dice, suits)?;
+        Some((key, roles.keys[key].id.clone()))
+    }
+
+    fn with_key(
+        &mut self,
+        application: usize,
+        (_, id): &(usize, String),
+        asked: Asked,
+        algorithm: &str,
+    ) -> Order {
+        let payload = json!({ "algorithm": algorithm, "keyId": id });
+        operation(application, asked, &payload, self.plaintext())
+    }
+}
+
+fn operation(application: usize, asked: Asked, payload: &Value, plaintext: String) -> Order {
+    let name = asked.operation();
+    Order {
+        application,
+        asked,
+        path: OPERATIONS,
+        body: json!({ "operation": name, "payload": payload }),
+        plaintext,
+        destination: 0,
+        is_genuine: true,
+    }
+}
