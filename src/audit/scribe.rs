@@ -1,6 +1,7 @@
 //! The one who writes. What arrives while a batch commits makes the next batch: one statement, one
 //! flush for all of it, and never more than one batch under way.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -84,6 +85,8 @@ impl Writer {
                 _ = beat.tick() => {
                     self.tell_strangers(false).await;
                     self.feel_pulse().await;
+                    // However long that took, records have their turn before the next beat.
+                    beat.reset();
                 }
                 taken = queue.recv_many(&mut batch, MOST) => {
                     if taken == 0 {
@@ -100,7 +103,8 @@ impl Writer {
                         }
                     }
                     self.commit(std::mem::replace(&mut batch, Vec::with_capacity(MOST))).await;
-                    // A commit has just shown what the beat would ask.
+                    // A commit has just shown what the beat would ask; what it would tell, it tells.
+                    self.tell_strangers(false).await;
                     beat.reset();
                 }
             }
@@ -133,10 +137,10 @@ impl Writer {
                         culprit.answer(Err(Unrecorded::Refused));
                     }
                 }
-                Err(Failure::Away(error)) => {
+                Err(failure @ Failure::Away(_)) => {
                     // Whether it was committed is not known: from now on "unless it is there".
                     again = true;
-                    self.fails(&error);
+                    self.fails(&failure);
                     parts.push(part);
                     sleep(wait).await;
                     wait = LONGEST_WAIT.min(wait * 2);
@@ -160,14 +164,25 @@ impl Writer {
         written.await.unwrap_or_else(|_| Err(store::late()))
     }
 
-    /// Sees whether a record could be written now, and keeps the connection awake.
+    /// Sees whether a record could be written now, and keeps the connection awake. What takes longer
+    /// than a beat is a failure until it has come; it has as long as a record would have, because what
+    /// is given up sooner is never there for one.
     async fn feel_pulse(&mut self) {
-        let felt = timeout(BEAT, async {
-            store::writable(self.connected().await?).await
-        });
-        match felt.await.unwrap_or_else(|_| Err(store::late())) {
+        let shared = Arc::clone(&self.shared);
+        let felt = {
+            let asking = async { store::writable(self.connected().await?).await };
+            let mut asking = pin!(timeout(shared.deadline, asking));
+            match timeout(BEAT, &mut asking).await {
+                Ok(felt) => felt,
+                Err(_) => {
+                    shared.falters(&store::late());
+                    asking.await
+                }
+            }
+        };
+        match felt.unwrap_or_else(|_| Err(store::late())) {
             Ok(()) | Err(Failure::NoDay | Failure::Data(_)) => self.shared.pulse.well(),
-            Err(Failure::Away(error)) => self.fails(&error),
+            Err(failure @ Failure::Away(_)) => self.fails(&failure),
         }
     }
 
@@ -182,13 +197,9 @@ impl Writer {
     }
 
     /// Lets go of a connection that cannot be trusted any more.
-    fn fails(&mut self, error: &sqlx::Error) {
+    fn fails(&mut self, failure: &Failure) {
         self.connection = None;
-        let now = self.shared.clock.monotonic();
-        if self.shared.pulse.failing_for(now).is_zero() {
-            tracing::warn!(%error, "audit records cannot be committed; trying on");
-        }
-        self.shared.pulse.failing(now);
+        self.shared.falters(failure);
     }
 
     /// Records how many requests of nobody were not recorded one by one.
@@ -219,6 +230,17 @@ impl Writer {
         };
         let handed = self.shared.hand(count, None);
         self.commit(vec![handed]).await;
+    }
+}
+
+impl Shared {
+    /// Remembers since when records cannot be committed, and tells it once.
+    fn falters(&self, error: &Failure) {
+        let now = self.clock.monotonic();
+        if self.pulse.failing_for(now).is_zero() {
+            tracing::warn!(%error, "audit records cannot be committed; trying on");
+        }
+        self.pulse.failing(now);
     }
 }
 

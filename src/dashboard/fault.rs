@@ -11,6 +11,7 @@ use maud::html;
 use super::gate::Viewer;
 use super::view::shell;
 use super::view::words::capital;
+use crate::catalog::Unreadable;
 use crate::management::{self, Missing};
 use crate::problem::{Code, Problem};
 use crate::request_tag::RequestTag;
@@ -22,6 +23,8 @@ pub(super) enum Fault {
     NotFound,
     /// The use case came to nothing, for a reason that no form shows.
     Management(management::Error),
+    /// Who is looking cannot be told while the database cannot be read.
+    Unreadable(#[expect(dead_code, reason = "the log reads it, by Debug")] Unreadable),
     /// The form is not one that this browser was given.
     ForeignForm,
     /// The form is larger than the settings allow, or none.
@@ -59,6 +62,11 @@ impl Fault {
                 "The address may be mistyped, or what it showed is gone.",
             ),
             Self::Management(error) => of_management(error),
+            Self::Unreadable(_) => told(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "This cannot be shown at the moment",
+                "The database cannot be reached. Nothing was changed: load the page again in a moment.",
+            ),
             Self::ForeignForm => told(
                 StatusCode::FORBIDDEN,
                 "This form was not accepted",
@@ -184,6 +192,12 @@ impl IntoResponse for Fault {
 impl From<management::Error> for Fault {
     fn from(error: management::Error) -> Self {
         Self::Management(error)
+    }
+}
+
+impl From<Unreadable> for Fault {
+    fn from(unreadable: Unreadable) -> Self {
+        Self::Unreadable(unreadable)
     }
 }
 

@@ -24,6 +24,9 @@ use crate::telemetry::step;
 /// The field of every form that carries its browser's token.
 pub(super) const TOKEN: &str = "form-token";
 
+/// The most that is read of the form of whoever is not signed in: a key, a token and an address.
+const OF_STRANGERS: usize = 8 * 1024;
+
 /// Who is looking.
 #[derive(Clone, Debug)]
 pub(super) struct Viewer {
@@ -85,7 +88,7 @@ pub(super) async fn visitors(
         return arrival::again(&request);
     }
     let secret = known.unwrap_or_else(|| Secret::generate(&dashboard.entropy));
-    if let Err(fault) = take_form(&dashboard, &secret, &mut request).await {
+    if let Err(fault) = take_form(&secret, &mut request, OF_STRANGERS).await {
         return fault.into_response();
     }
     request.extensions_mut().insert(Visitor {
@@ -115,7 +118,7 @@ async fn recognise(
     };
     let caller = match dashboard.authenticator.resume(at_rest, client).await {
         Ok(caller) => caller,
-        Err(Denied::Unreadable(_)) => return Err(sqlx::Error::PoolTimedOut.into()),
+        Err(Denied::Unreadable(unreadable)) => return Err(unreadable.into()),
         // A key that is revoked or over takes its sessions with it.
         Err(Denied::Refused(_)) => {
             session::close(&dashboard.database, &secret).await?;
@@ -136,15 +139,12 @@ async fn admit(dashboard: &Dashboard, viewer: &Viewer, request: &mut Request) ->
     let taken = dashboard.limiter.take(scope, rule);
     let taken = taken.instrument(step!("limit")).await;
     taken.map_err(|_| Fault::TooMany)?;
-    take_form(dashboard, &viewer.secret, request).await
+    let most = dashboard.settings.limits.max_body_bytes;
+    take_form(&viewer.secret, request, most).await
 }
 
-/// Reads the form of a request that sends one, if it is this browser's own.
-async fn take_form(
-    dashboard: &Dashboard,
-    secret: &Secret,
-    request: &mut Request,
-) -> Result<(), Fault> {
+/// Reads the form of a request that sends one, if it is this browser's own and no longer than that.
+async fn take_form(secret: &Secret, request: &mut Request, most: usize) -> Result<(), Fault> {
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return Ok(());
     }
@@ -152,8 +152,7 @@ async fn take_form(
         return Err(Fault::ForeignForm);
     }
     let body = std::mem::take(request.body_mut());
-    let limit = dashboard.settings.limits.max_body_bytes;
-    let body = to_bytes(body, limit)
+    let body = to_bytes(body, most)
         .await
         .map_err(|_| Fault::UnreadableForm)?;
     let form = Form::of(&Zeroizing::new(body.to_vec()));

@@ -17,9 +17,11 @@ mod writing;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use hsm::Token;
+use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
 pub use self::answer::{Answer, Body};
@@ -59,6 +61,8 @@ pub struct Rooms {
 pub struct Protection {
     rooms: Rooms,
     mark: fn(&Refusal) -> Mark,
+    /// Work that goes on though whoever asked for it has gone.
+    left: TaskTracker,
 }
 
 impl Protection {
@@ -66,7 +70,20 @@ impl Protection {
     /// trail and the answer agree.
     #[must_use]
     pub fn new(rooms: Rooms, mark: fn(&Refusal) -> Mark) -> Self {
-        Self { rooms, mark }
+        Self {
+            rooms,
+            mark,
+            left: TaskTracker::new(),
+        }
+    }
+
+    /// Waits for the work whose clients have gone, so that it is recorded; at most so long, and says
+    /// whether that was enough.
+    pub async fn finish(&self, patience: Duration) -> bool {
+        self.left.close();
+        tokio::time::timeout(patience, self.left.wait())
+            .await
+            .is_ok()
     }
 
     /// Answers with a refusal that was found before anything was asked of this room.
@@ -96,15 +113,13 @@ impl Protection {
         Ok(Answer::new(receipt, outcome))
     }
 
-    /// Does `work` to its end, even if whoever waits for it goes away. What panics is as if it could
-    /// not be recorded, which it was not.
+    /// Does `work` to its end, even if whoever waits for it goes away.
     async fn unabandoned<F>(&self, work: F) -> Result<Answer, Unrecorded>
     where
         F: Future<Output = Result<Answer, Unrecorded>> + Send + 'static,
     {
         self.rooms.recorder.ready()?;
-        let done = unabandoned(AssertUnwindSafe(work).catch_unwind()).await;
-        done.unwrap_or(Err(Unrecorded::Closed))
+        unabandoned(caught(work), &self.left).await
     }
 
     /// The permission for an operation under the policy that a request means, which is noted in its
@@ -124,6 +139,14 @@ impl Protection {
         };
         resolved.instrument(step!("permit")).await
     }
+}
+
+/// What panics is as if it could not be recorded, which it was not.
+async fn caught(
+    work: impl Future<Output = Result<Answer, Unrecorded>>,
+) -> Result<Answer, Unrecorded> {
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    done.unwrap_or(Err(Unrecorded::Closed))
 }
 
 impl fmt::Debug for Protection {

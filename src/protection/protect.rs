@@ -3,7 +3,7 @@
 use tracing::Instrument as _;
 
 use super::writing::Writing;
-use super::{Answer, Body, Call, Protection, Refusal};
+use super::{Answer, Body, Call, Protection, Refusal, caught};
 use crate::audit::Unrecorded;
 use crate::envelope::{Recipient, seal};
 use crate::json::{Members, Text};
@@ -29,8 +29,11 @@ impl Protection {
     /// When the outcome could not be recorded; then nothing leaves.
     pub async fn protect(&self, mut call: Call, body: &[u8]) -> Result<Answer, Unrecorded> {
         self.rooms.recorder.ready()?;
-        let outcome = self.try_protect(&mut call, body).await;
-        self.conclude(call, outcome).await
+        caught(async {
+            let outcome = self.try_protect(&mut call, body).await;
+            self.conclude(call, outcome).await
+        })
+        .await
     }
 
     async fn try_protect(&self, call: &mut Call, body: &[u8]) -> Result<Body, Refusal> {

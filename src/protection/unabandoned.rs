@@ -5,6 +5,7 @@ use std::task::{Context, Poll};
 
 use hsm::Interest;
 use tokio::runtime::Handle;
+use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 use tracing::instrument::Instrumented;
 
@@ -17,11 +18,14 @@ where
 {
     work: Option<Pin<Box<Instrumented<F>>>>,
     waiting: Option<Interest>,
+    /// Of the tasks that such work has been given.
+    left: TaskTracker,
 }
 
-/// The same work, as somebody waits for it.
+/// The same work, as somebody waits for it; `left` counts it in once nobody does.
 pub(super) fn unabandoned<F>(
     work: F,
+    left: &TaskTracker,
 ) -> Unabandoned<impl Future<Output = F::Output> + Send + use<F>>
 where
     F: Future + Send + 'static,
@@ -32,6 +36,7 @@ where
     Unabandoned {
         work: Some(Box::pin(work)),
         waiting: Some(waiting),
+        left: left.clone(),
     }
 }
 
@@ -67,7 +72,7 @@ where
         if let Some(work) = self.work.take()
             && let Ok(runtime) = Handle::try_current()
         {
-            runtime.spawn(work);
+            self.left.spawn_on(work, &runtime);
         }
     }
 }
@@ -85,34 +90,45 @@ mod tests {
     async fn what_is_dropped_half_done_goes_on() {
         let (go_on, may_go_on) = oneshot::channel::<()>();
         let (say, said) = oneshot::channel();
-        let mut work = Box::pin(unabandoned(async move {
+        let left = TaskTracker::new();
+        let work = async move {
             may_go_on.await.unwrap();
             say.send(7).unwrap();
-        }));
+        };
+        let mut work = Box::pin(unabandoned(work, &left));
         assert!(poll!(&mut work).is_pending());
         drop(work);
+        left.close();
+        assert!(poll!(Box::pin(left.wait())).is_pending());
         go_on.send(()).unwrap();
+        left.wait().await;
         assert_eq!(said.await, Ok(7));
     }
 
     #[tokio::test]
     async fn what_is_done_gives_what_came_of_it() {
-        assert_eq!(unabandoned(async { 7 }).await, 7);
+        let left = TaskTracker::new();
+        assert_eq!(unabandoned(async { 7 }, &left).await, 7);
+        assert!(left.is_empty());
     }
 
     #[tokio::test]
     async fn what_panicked_is_over() {
         let (say, said) = oneshot::channel::<()>();
-        let work = unabandoned(async move {
+        let work = async move {
             let _say = say;
             panic!("on purpose");
-        });
+        };
+        let work = unabandoned(work, &TaskTracker::new());
         assert!(AssertUnwindSafe(work).catch_unwind().await.is_err());
         assert!(said.await.is_err());
     }
 
     #[test]
     fn without_a_runtime_it_ends() {
-        drop(unabandoned(std::future::pending::<()>()));
+        drop(unabandoned(
+            std::future::pending::<()>(),
+            &TaskTracker::new(),
+        ));
     }
 }

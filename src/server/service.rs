@@ -160,6 +160,13 @@ impl Service {
     /// Ends the jobs, having let them write what they hold.
     pub async fn finish(mut self) {
         self.jobs.shutdown().await;
+        // The token answers within its deadline, or not at all.
+        let settings = &self.app.settings;
+        if !self.app.protection.finish(settings.hsm.deadline.0).await {
+            tracing::error!(
+                "work whose clients had gone was not done in time, and is not recorded"
+            );
+        }
         // A database that is away for longer than records may wait has had its chance.
         let patience = self.app.settings.audit.deadline.0;
         self.scribe.finish(patience).await;

@@ -81,7 +81,7 @@ async fn authenticate(
             tracing::info!(%client, %refusal, "a sign-in to the dashboard was refused");
             Ok(None)
         }
-        Err(Denied::Unreadable(_)) => Err(sqlx::Error::PoolTimedOut.into()),
+        Err(Denied::Unreadable(unreadable)) => Err(unreadable.into()),
     }
 }
 

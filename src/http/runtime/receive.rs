@@ -33,6 +33,9 @@ pub(super) struct Received {
 /// The most that is read of a body whose sender is nobody: enough to tell whether it is JSON.
 const OF_STRANGERS: usize = 64 * 1024;
 
+/// For so long a credential that was good is taken to be so still, while a body is read.
+const FRESH: Duration = Duration::from_millis(250);
+
 /// Where a request came in, and when.
 struct Arrival {
     endpoint: Endpoint,
@@ -67,7 +70,11 @@ pub(super) async fn receive(
         .await
     {
         Ok(caller) => of_caller(app, arrival, caller, &parts, body).await,
-        Err(denied) => Err(of_nobody(app, arrival, denied, &parts, body).await),
+        Err(denied) => {
+            let limit = app.settings.limits.max_body_bytes.min(OF_STRANGERS);
+            let body = read(&parts, body, limit).await;
+            Err(of_nobody(app, arrival, denied, body).await)
+        }
     }
 }
 
@@ -80,8 +87,13 @@ async fn of_caller(
 ) -> Result<Received, Response> {
     let admitted = admit(app, &caller).instrument(step!("limit")).await;
     let standing = admitted.unwrap_or_else(|exceeded| exceeded.standing);
+    let body = read(parts, body, app.settings.limits.max_body_bytes).await;
+    let caller = match still(app, &arrival, caller, parts).await {
+        Ok(caller) => caller,
+        Err(denied) => return Err(of_nobody(app, arrival, denied, body).await),
+    };
     let call = Call::new(caller, admitted, arrival.endpoint, arrival.tag, arrival.at);
-    match read(parts, body, app.settings.limits.max_body_bytes).await {
+    match body {
         Ok(body) => Ok(Received {
             call,
             body,
@@ -94,16 +106,31 @@ async fn of_caller(
     }
 }
 
+/// The caller as it is now that the body is there: who was revoked while a body trickled in is nobody.
+async fn still(
+    app: &App,
+    arrival: &Arrival,
+    caller: Caller,
+    parts: &Parts,
+) -> Result<Caller, Denied> {
+    if app.clock.monotonic().saturating_sub(arrival.at) < FRESH {
+        return Ok(caller);
+    }
+    let authorization = authorization(&parts.headers);
+    let again = app
+        .authenticator
+        .authenticate(authorization, arrival.client);
+    again.instrument(step!("caller")).await
+}
+
 /// Answers a request whose sender is not known, and leaves a trace of it that nobody waits for.
 async fn of_nobody(
     app: &App,
     arrival: Arrival,
     denied: Denied,
-    parts: &Parts,
-    body: Body,
+    body: Result<Bytes, Unread>,
 ) -> Response {
-    let limit = app.settings.limits.max_body_bytes.min(OF_STRANGERS);
-    let fault = match read(parts, body, limit).await {
+    let fault = match body {
         Err(unread @ (Unread::OtherMedia | Unread::BrokenOff)) => unread.into(),
         // Of a longer one it is not known whether it is JSON.
         Err(Unread::TooLarge) => whose(app, arrival.client, denied).await,

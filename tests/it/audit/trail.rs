@@ -252,3 +252,27 @@ async fn strangers_do_not_fill_the_trail() {
     );
     assert_eq!(count["endpoint"], Value::Null);
 }
+
+#[tokio::test]
+async fn strangers_are_counted_while_others_are_at_work() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
+    let world = World::at(clock.clone(), Stage::Development).await;
+    let alice = world.application("alice").await;
+    for _ in 0..50 {
+        world.stranger().post(OPERATIONS, json!({})).await;
+    }
+    clock.advance(Duration::from_secs(60));
+    within(Duration::from_secs(10), async || {
+        let payload = json!({ "data": 1, "algorithm": "SHA-256" });
+        alice.operate("hash", payload).await.ok();
+        let counts = items(
+            world
+                .admin()
+                .get(&format!("{AUDIT}?status=401&limit=1"))
+                .await,
+        );
+        let newest = counts[0]["error_message"].as_str().unwrap();
+        newest.starts_with("30 more requests")
+    })
+    .await;
+}

@@ -55,6 +55,13 @@ async fn only_a_good_admin_key_signs_in() {
 }
 
 #[tokio::test]
+async fn of_whoever_is_not_signed_in_no_long_form_is_read() {
+    let world = World::new().await;
+    let refused = Browser::new(&world).sign_in(&"x".repeat(10_000)).await;
+    assert_eq!(refused.status, StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[tokio::test]
 async fn attempts_to_sign_in_are_limited() {
     let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
     let world = World::at(clock, Stage::Development).await;

@@ -65,24 +65,44 @@ async fn a_failing_token_has_only_what_needs_it_refused_and_comes_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_token_was_asked_for_is_recorded_though_its_client_has_gone() {
     let house = House::at(Site::with_faults().await, &[]).await;
+    ask_and_go(&house).await;
+    assert!(
+        recorded(&house).await.is_empty(),
+        "the token is at work yet"
+    );
+    within(BACK, async || recorded(&house).await == [200]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_is_recorded_though_the_service_is_told_to_end_meanwhile() {
+    let mut house = House::at(Site::with_faults().await, &[]).await;
+    ask_and_go(&house).await;
+    let process = house.vacate();
+    let ended = tokio::task::spawn_blocking(move || process.told_to_end());
+    assert_eq!(ended.await.expect("its end"), Some(0));
+    assert_eq!(recorded(&house).await, [200]);
+}
+
+/// The name of a request whose client goes while the token works for it.
+const GONE: &str = "gone";
+
+async fn ask_and_go(house: &House) {
     let faults = house.site().faults();
     let before = faults.calls("C_DeriveKey");
     let slow = Fault::Delay(Duration::from_secs(2));
     faults.rules(&[slow.on("C_DeriveKey")]);
     let visitor = house.visitor.clone();
-    let asking = tokio::spawn(async move { visitor.ask(Wish::Unprotect, "gone").await });
+    let asking = tokio::spawn(async move { visitor.ask(Wish::Unprotect, GONE).await });
     within(BACK, async || faults.calls("C_DeriveKey") > before).await;
     asking.abort();
     assert!(asking.await.is_err(), "it was answered before it went");
-    let mut database = house.site().connect().await;
-    let mut recorded = async || {
-        let sql = "SELECT response_status FROM crypto_operations_audit WHERE request_id = 'gone'";
-        let rows: Vec<i16> = sqlx::query_scalar(sql)
-            .fetch_all(&mut database)
-            .await
-            .unwrap();
-        rows
-    };
-    assert!(recorded().await.is_empty(), "the token is at work yet");
-    within(BACK, async || recorded().await == [200]).await;
+}
+
+/// Under which status that request stands in the trail.
+async fn recorded(house: &House) -> Vec<i16> {
+    sqlx::query_scalar("SELECT response_status FROM crypto_operations_audit WHERE request_id = $1")
+        .bind(GONE)
+        .fetch_all(&mut house.site().connect().await)
+        .await
+        .expect("the trail")
 }

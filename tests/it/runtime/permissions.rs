@@ -1,6 +1,15 @@
 //! What API keys and policies allow.
 
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Request;
+use futures_util::stream;
+use sealward::clock::{Clock, Timestamp};
+use sealward::settings::Stage;
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 
 use crate::support::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
 
@@ -123,4 +132,32 @@ async fn the_runtime_is_for_applications() {
             .await
             .refused(401, "AUTHENTICATION_FAILED");
     }
+}
+
+#[tokio::test]
+async fn a_key_that_is_revoked_while_its_body_trickles_in_is_refused() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
+    let world = World::at(clock.clone(), Stage::Development).await;
+    let alice = world.application("alice").await;
+    let (send, pieces) = mpsc::channel::<&str>(1);
+    let body = stream::unfold(pieces, |mut pieces| async {
+        Some((Ok::<_, Infallible>(pieces.recv().await?), pieces))
+    });
+    let key = alice.key.as_deref().unwrap();
+    let request = Request::post(OPERATIONS)
+        .header("authorization", format!("Bearer {key}"))
+        .header("content-type", "application/json")
+        .body(Body::from_stream(body))
+        .unwrap();
+    let trickling = async {
+        // There is room for one piece: the second fits once the body is being read.
+        send.send(r#"{"operation":"hash","#).await.unwrap();
+        send.send(r#""payload":{"data":1,"#).await.unwrap();
+        world.revoke(&alice).await;
+        clock.advance(Duration::from_secs(1));
+        send.send(r#""algorithm":"SHA-256"}}"#).await.unwrap();
+        drop(send);
+    };
+    let (answer, ()) = tokio::join!(world.send(request), trickling);
+    answer.refused(401, "AUTHENTICATION_FAILED");
 }
