@@ -9,9 +9,10 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
-use sqlx::{PgConnection, PgPool};
+use sqlx::{PgConnection, PgExecutor, PgPool};
 
 pub use self::primary::{Primary, Servers, connect};
+use crate::clock::Timestamp;
 use crate::settings::{Database, NotInPem, certificates};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
@@ -198,6 +199,30 @@ async fn is_up_to_date(connection: &mut PgConnection) -> bool {
 pub async fn takes_writes(connection: &mut PgConnection) -> sqlx::Result<bool> {
     let sql = "SELECT NOT current_setting('transaction_read_only')::bool";
     sqlx::query_scalar(sql).fetch_one(connection).await
+}
+
+/// The present, or what Postgres takes for it where that is earlier. Whatever cannot be undone goes by
+/// this: the clock of one machine alone, however far ahead, brings nothing about.
+pub async fn earlier_present(
+    database: impl PgExecutor<'_>,
+    now: Timestamp,
+) -> sqlx::Result<Timestamp> {
+    sqlx::query_scalar("SELECT least($1, now())")
+        .bind(now)
+        .fetch_one(database)
+        .await
+}
+
+/// The present, or what Postgres takes for it where that is later. A time to think it over begins
+/// here, so that a clock that is behind makes it no shorter.
+pub async fn later_present(
+    database: impl PgExecutor<'_>,
+    now: Timestamp,
+) -> sqlx::Result<Timestamp> {
+    sqlx::query_scalar("SELECT greatest($1, now())")
+        .bind(now)
+        .fetch_one(database)
+        .await
 }
 
 /// Whether the database answers within `patience`.

@@ -8,6 +8,7 @@ use sqlx::PgPool;
 
 use super::store::{self, Caretaker, Neglect};
 use crate::clock::{Clock, Timestamp};
+use crate::db::earlier_present;
 use crate::settings::Audit;
 
 pub(super) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -75,6 +76,7 @@ pub async fn look_after(
     let Some(mut caretaker) = Caretaker::appoint(db).await? else {
         return Ok(());
     };
+    let now = earlier_present(db, now).await?;
     while let Some(day) = caretaker.close_day(oldest_open(now)).await? {
         tracing::info!(day, "a day of the audit trail is closed");
     }

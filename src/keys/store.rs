@@ -97,7 +97,7 @@ pub async fn former(connection: &mut PgConnection, key: &Key) -> sqlx::Result<Op
 }
 
 /// One key that is due to be destroyed and none of `but`, locked; one that another instance has
-/// locked is left to it.
+/// locked is left to it. It is due when Postgres' clock says so too: this process's may be wrong.
 pub async fn lock_due(
     connection: &mut PgConnection,
     now: Timestamp,
@@ -107,7 +107,8 @@ pub async fn lock_due(
         "SELECT ",
         columns!(),
         " FROM keys
-          WHERE status = 'pending_destruction' AND destroy_at <= $1 AND id <> ALL ($2)
+          WHERE status = 'pending_destruction' AND destroy_at <= least($1, now())
+            AND id <> ALL ($2)
           ORDER BY destroy_at LIMIT 1 FOR UPDATE SKIP LOCKED"
     ))
     .bind(now)

@@ -14,6 +14,7 @@ use sqlx::PgPool;
 
 use self::histogram::Histogram;
 use crate::clock::{Clock, Timestamp};
+use crate::db::earlier_present;
 use crate::ids::{KeyId, ServiceId};
 
 /// How often to look whether a minute is over.
@@ -86,13 +87,19 @@ pub struct Uses {
 /// Sums up for as long as this is polled. Several instances do so without harm: one works, the
 /// others pass. `deadline` is how long a record may take to be committed.
 pub async fn keep(clock: Clock, db: PgPool, deadline: Duration) -> Infallible {
+    let unsettled = deadline.saturating_add(MARGIN);
     loop {
-        let settled = clock.now().minus(deadline.saturating_add(MARGIN));
-        if let Err(error) = sum_up(&db, settled).await {
+        if let Err(error) = sum_up_to_present(&db, clock.now(), unsettled).await {
             tracing::warn!(%error, "the audit trail could not be summed up; it will be later");
         }
         tokio::time::sleep(EVERY).await;
     }
+}
+
+/// A minute that was summed up is never looked at again, so it must be over by Postgres' clock too.
+async fn sum_up_to_present(db: &PgPool, now: Timestamp, unsettled: Duration) -> sqlx::Result<()> {
+    let now = earlier_present(db, now).await?;
+    sum_up(db, now.minus(unsettled)).await
 }
 
 /// Sums up every minute that was over at `settled`.

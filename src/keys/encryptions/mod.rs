@@ -21,9 +21,6 @@ const BLOCK: i64 = 4096;
 /// The bound.
 const MOST: i64 = 1 << 32;
 
-/// From here on people are warned.
-const MANY: i64 = 1 << 31;
-
 /// Counts the encryptions of one instance.
 #[derive(Debug)]
 pub struct Encryptions {
@@ -76,7 +73,7 @@ impl Encryptions {
     /// # Errors
     /// When the database does not answer.
     pub async fn worn(&self) -> Result<Vec<(KeyId, i64)>, Unreadable> {
-        Ok(store::much_used(&self.pool, MANY).await?)
+        Ok(store::worn(&self.pool).await?)
     }
 
     fn turnstile(&self, key: KeyId) -> Arc<Turn<i64>> {

@@ -25,16 +25,13 @@ pub(super) async fn reserve_encryptions(
     .await
 }
 
-/// The living keys of which more than `many` encryptions have been reserved, and how many.
-pub(super) async fn much_used(
-    database: impl PgExecutor<'_>,
-    many: i64,
-) -> sqlx::Result<Vec<(KeyId, i64)>> {
+/// The living keys of which 2^31 encryptions or more have been reserved, and how many. There is an
+/// index of just these, which Postgres only uses where the number stands in the statement.
+pub(super) async fn worn(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<(KeyId, i64)>> {
     sqlx::query_as(
         "SELECT key_id, reserved FROM key_encryptions JOIN keys ON keys.id = key_id
-          WHERE reserved >= $1 AND status <> 'destroyed' ORDER BY key_id",
+          WHERE reserved >= 2147483648 AND status <> 'destroyed' ORDER BY key_id",
     )
-    .bind(many)
     .fetch_all(database)
     .await
 }

@@ -67,7 +67,8 @@ pub(super) async fn spend_import_key(
     Ok(spent.rows_affected() > 0)
 }
 
-/// One wrapping key that has no further use, its last attempt long over, locked; one that another instance has is left to it.
+/// One wrapping key that has no further use, its last attempt long over, locked; one that another
+/// instance has is left to it. Postgres' clock must say so too: this process's may be wrong.
 pub(super) async fn lock_spent_import_key(
     connection: &mut PgConnection,
     now: Timestamp,
@@ -76,8 +77,8 @@ pub(super) async fn lock_spent_import_key(
     sqlx::query_scalar(
         "SELECT id FROM import_keys
           WHERE destroyed_at IS NULL
-            AND (used_at IS NOT NULL OR expires_at <= $1
-                 OR attempts >= $2 AND attempted_at < $1 - interval '10 minutes')
+            AND (used_at IS NOT NULL OR expires_at <= least($1, now())
+                 OR attempts >= $2 AND attempted_at < least($1, now()) - interval '10 minutes')
           ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED",
     )
     .bind(now)

@@ -1,6 +1,7 @@
 //! The end of a key: asked for, waited for, done.
 
 use super::{Rules, lock, store};
+use crate::db::later_present;
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, Status, Vault};
 use crate::management::{Action, Context, Error, Event, Expected};
@@ -24,7 +25,8 @@ pub async fn delete(
     }
     let now = change.now();
     let mut after = before.moved(Cause::Deletion, Status::PendingDestruction, now)?;
-    after.destroy_at = Some(now.plus(rules.destruction_delay));
+    let begins = later_present(change.connection(), now).await?;
+    after.destroy_at = Some(begins.plus(rules.destruction_delay));
     store::update(change.connection(), &after).await?;
     change
         .commit(Event::changed(Action::Delete, &before, &after))

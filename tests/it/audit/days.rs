@@ -1,5 +1,7 @@
 //! The life of a day of the trail, on days made up for it.
 
+use std::time::Duration;
+
 use sealward::audit::{Neglect, Retention, look_after};
 use sealward::clock::Timestamp;
 use sealward::settings::Audit;
@@ -186,6 +188,21 @@ async fn a_long_read_delays_retention_and_not_the_records() {
     reading.rollback().await.unwrap();
     trail.look_after(retention(1, false)).await;
     assert_eq!(trail.days().await, ["day 0", "day 1"]);
+}
+
+#[tokio::test]
+async fn a_clock_that_is_ahead_neither_closes_nor_retires_a_day_too_soon() {
+    let trail = Trail::of_days(2).await;
+    let ahead = trail.now.plus(Duration::from_secs(30 * 24 * 60 * 60));
+    look_after(&trail.application, ahead, retention(3, true))
+        .await
+        .unwrap();
+    assert_eq!(trail.days().await, ["day 0", "day 1", "day 2"]);
+    assert_eq!(trail.detached().await, 0);
+    // Asked for days to come, the function itself stops before today.
+    let close = "SELECT coalesce(close_audit_day(current_date + 9)::text, 'no more')
+                   FROM generate_series(1, 3)";
+    assert_eq!(trail.texts(close).await[2], "no more");
 }
 
 #[tokio::test]

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use sealward::audit::traffic::{Window, loads, sum_up, summed_up_to, traffic, uses};
-use sealward::clock::Timestamp;
+use sealward::audit::traffic::{Window, keep, loads, sum_up, summed_up_to, traffic, uses};
+use sealward::clock::{Clock, Timestamp};
 use sealward::ids::{KeyId, ServiceId};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use crate::support::Database;
+use crate::support::{Database, within};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -146,4 +146,24 @@ async fn a_minute_is_summed_up_once_and_what_is_not_over_waits() {
         (load.service, load.busiest, load.limited),
         (service, busiest.0, busiest.1)
     );
+}
+
+#[tokio::test]
+async fn a_clock_that_is_ahead_sums_up_no_minute_that_is_not_over() {
+    let database = Database::new().await;
+    let pool = database.pool();
+    let record = "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date - back)
+          FROM generate_series(0, 1) AS back;
+        INSERT INTO crypto_operations_audit
+            (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
+        VALUES (gen_random_uuid(), now() - interval '5 minutes', 'r', 1, 200, 1)";
+    let made = sqlx::raw_sql(record).execute(&pool).await;
+    made.expect("a record");
+    let ahead = Clock::held_at(Clock::system().now().plus(DAY));
+    let keeping = tokio::spawn(keep(ahead, pool.clone(), Duration::ZERO));
+    let summed = async || summed_up_to(&pool).await.expect("ask");
+    within(Duration::from_secs(20), async || summed().await.is_some()).await;
+    keeping.abort();
+    let (summed, now) = (summed().await, Clock::system().now());
+    assert!(summed <= Some(now), "{summed:?}");
 }

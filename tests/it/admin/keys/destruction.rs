@@ -2,17 +2,44 @@
 
 use std::time::Duration;
 
-use sealward::clock::{Clock, Timestamp};
+use sealward::catalog::Catalog;
+use sealward::clock::{Clock, Entropy, Timestamp};
+use sealward::keys::Vault;
+use sealward::management::keys::destroy_due;
+use sealward::management::{Actor, Context};
 use sealward::settings::Stage;
 use serde_json::{Value, json};
 
 use super::{generate, id, path, read, send, set};
-use crate::support::{World, within};
+use crate::support::{World, token, within};
 
 const DELAY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
+/// A clock that is ahead of Postgres' by years.
 fn held() -> Clock {
     Clock::held_at(Timestamp::from_millis(1_900_000_000_000))
+}
+
+/// As if the delay of all deleted keys had run out, by every clock there is.
+async fn run_out(world: &World) {
+    let sql = "UPDATE keys SET destroy_at = now() WHERE status = 'pending_destruction'";
+    let moved = sqlx::query(sql).execute(&world.pool).await;
+    assert!(moved.expect("keys to end").rows_affected() > 0);
+}
+
+/// Destroys what is due by the clock of the world.
+async fn destroy(world: &World) {
+    let context = Context {
+        clock: world.clock.clone(),
+        entropy: Entropy::system(),
+        catalog: Catalog::new(),
+        pool: world.pool.clone(),
+        actor: Actor::system("test"),
+    };
+    let (pool, clock) = (world.pool.clone(), world.clock.clone());
+    let vault = Vault::new(token().await, pool, clock, Entropy::system());
+    let destroyed = destroy_due(&context, &vault).await;
+    destroyed.expect("look for what is due");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -35,7 +62,7 @@ async fn a_deleted_key_is_destroyed_after_the_delay_by_one_of_several_instances(
         "deleting it again changes nothing"
     );
 
-    world.clock.advance(DELAY);
+    run_out(&world).await;
     // An instance destroys what is due when it starts.
     let (_one, _other) = tokio::join!(world.another(), world.another());
     within(Duration::from_secs(20), async || {
@@ -85,7 +112,7 @@ async fn a_key_that_was_brought_back_stays() {
         (&back["status"], &back["destroyAt"]),
         (&json!("disabled"), &Value::Null)
     );
-    world.clock.advance(DELAY);
+    run_out(&world).await;
     let _another = world.another().await;
     within(Duration::from_secs(20), async || {
         read(&world, id(&doomed)).await["status"] == "destroyed"
@@ -95,6 +122,35 @@ async fn a_key_that_was_brought_back_stays() {
         set(&world, id(&spared), "active").await.ok().json()["status"],
         "active"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_is_ahead_destroys_nothing_too_soon() {
+    let world = World::at(held(), Stage::Development).await;
+    let service = world.service("ahead").await;
+    let key = generate(&world, &service, "P-256").await;
+    world.admin().delete(&path(id(&key))).await.gone();
+    let status = async || read(&world, id(&key)).await["status"].clone();
+
+    world.clock.advance(DELAY);
+    destroy(&world).await;
+    assert_eq!(status().await, "pending_destruction");
+    run_out(&world).await;
+    destroy(&world).await;
+    assert_eq!(status().await, "destroyed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_is_behind_makes_the_delay_no_shorter() {
+    let behind = Clock::held_at(Timestamp::from_millis(1_700_000_000_000));
+    let world = World::at(behind, Stage::Development).await;
+    let service = world.service("behind").await;
+    let key = generate(&world, &service, "P-256").await;
+    let deleted_at = Clock::system().now();
+    world.admin().delete(&path(id(&key))).await.gone();
+    let due = read(&world, id(&key)).await["destroyAt"].clone();
+    let due: Timestamp = serde_json::from_value(due).expect("a moment");
+    assert!(due >= deleted_at.plus(DELAY), "{due}");
 }
 
 /// The `CKA_ID` of the only key.
