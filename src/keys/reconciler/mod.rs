@@ -3,7 +3,7 @@
 
 mod store;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -114,15 +114,12 @@ impl Vault {
         serving: &[String],
         asked_at: Timestamp,
     ) -> sqlx::Result<()> {
-        let holds = |token: &str, name: &KeyName| {
-            let mut held = objects.iter();
-            held.any(|object| object.token == token && object.key.name == *name)
-        };
         for token in serving {
+            let there = names(objects.iter().filter(|object| object.token == *token));
             let (held, not_held) = records
                 .iter()
                 .filter(|record| record.may_be_missing(asked_at))
-                .partition::<Vec<_>, _>(|record| holds(token, &record.name));
+                .partition::<Vec<_>, _>(|record| there.contains(&record.name));
             let ids = |records: Vec<&Record>| records.iter().map(|record| record.id).collect();
             store::note_presence(&self.pool, token, ids(held), true, asked_at).await?;
             store::note_presence(&self.pool, token, ids(not_held), false, asked_at).await?;
@@ -130,9 +127,9 @@ impl Vault {
         if serving.len() < self.token.status().tokens.len() {
             return Ok(());
         }
+        let there = names(objects);
         for intent in intents {
-            let name = KeyName::Id(intent.id.as_bytes().to_vec());
-            let found = objects.iter().any(|object| object.key.name == name);
+            let found = there.contains(&intent.name());
             if !found && !intent.fulfilled && asked_at.since(intent.created_at) > UNDER_WAY {
                 store::forget_intent(&self.pool, intent.id).await?;
             }
@@ -193,11 +190,24 @@ impl Record {
     }
 }
 
+impl Intent {
+    /// How its object is named, once it is made.
+    fn name(&self) -> KeyName {
+        KeyName::Id(self.id.as_bytes().to_vec())
+    }
+}
+
+/// How these objects are named, to be asked of many keys.
+fn names<'a>(objects: impl IntoIterator<Item = &'a TokenObject>) -> HashSet<&'a KeyName> {
+    objects.into_iter().map(|object| &object.key.name).collect()
+}
+
 fn missing(records: &[Record], objects: &[TokenObject], asked_at: Timestamp) -> Vec<KeyId> {
+    let there = names(objects);
     records
         .iter()
         .filter(|record| record.may_be_missing(asked_at))
-        .filter(|record| !objects.iter().any(|object| object.key.name == record.name))
+        .filter(|record| !there.contains(&record.name))
         .map(|record| record.id)
         .collect()
 }
@@ -214,7 +224,7 @@ fn orphans(
         .collect();
     let intents: HashMap<_, _> = intents
         .iter()
-        .map(|intent| (KeyName::Id(intent.id.as_bytes().to_vec()), intent))
+        .map(|intent| (intent.name(), intent))
         .collect();
     let mut found = Vec::new();
     for object in objects.iter().filter(|object| !object.internal) {
