@@ -31,7 +31,9 @@ pub(super) async fn identity(
     row.map(Identity::try_from).transpose()
 }
 
-/// Moves the time of last use forward, never back: another instance may have seen a later one.
+/// Moves the time of last use forward, never back: another instance may have seen a later one. Keys
+/// are locked in the order of their ids, so that instances that write at once wait for each other in
+/// turn.
 pub(super) async fn write_last_uses(
     database: impl PgExecutor<'_>,
     uses: &HashMap<ApiKeyId, Timestamp>,
@@ -40,9 +42,12 @@ pub(super) async fn write_last_uses(
     sqlx::query(
         "UPDATE api_keys
             SET last_used_at = used.at
-           FROM unnest($1::uuid[], $2::timestamptz[]) AS used (id, at)
-          WHERE api_keys.id = used.id
-            AND (last_used_at IS NULL OR last_used_at < used.at)",
+           FROM (SELECT id, noted.at
+                   FROM api_keys JOIN unnest($1::uuid[], $2::timestamptz[]) AS noted (id, at) USING (id)
+                  WHERE last_used_at IS NULL OR last_used_at < noted.at
+                  ORDER BY id
+                    FOR NO KEY UPDATE OF api_keys) AS used
+          WHERE api_keys.id = used.id",
     )
     .bind(keys)
     .bind(times)
