@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlx::PgPool;
 use tokio::sync::Mutex as Turn;
+use tokio::time::timeout;
 
 use crate::catalog::Unreadable;
 use crate::ids::KeyId;
@@ -55,6 +56,13 @@ impl Encryptions {
     /// # Errors
     /// When it would be one too many, or the database does not answer.
     pub async fn count(&self, key: KeyId) -> Result<(), NotCounted> {
+        // Whoever waits behind others waits no longer for all of them than for the database alone.
+        let patience = self.pool.options().get_acquire_timeout();
+        let counted = timeout(patience, self.count_in_turn(key)).await;
+        counted.unwrap_or_else(|_| Err(Unreadable::from(sqlx::Error::PoolTimedOut).into()))
+    }
+
+    async fn count_in_turn(&self, key: KeyId) -> Result<(), NotCounted> {
         let turn = self.turnstile(key);
         let mut left = turn.lock().await;
         if *left == 0 {
@@ -79,5 +87,33 @@ impl Encryptions {
     fn turnstile(&self, key: KeyId) -> Arc<Turn<i64>> {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         left.entry(key).or_default().clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::time::{Duration, Instant};
+
+    use futures_util::future::join_all;
+    use sqlx::postgres::PgPoolOptions;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn nobody_waits_for_those_before_and_the_database_one_after_the_other() {
+        // Connections come about, and nobody ever says anything on them.
+        let silence = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("postgres://u@{}/d", silence.local_addr().unwrap());
+        let patience = Duration::from_millis(400);
+        let pool = PgPoolOptions::new().acquire_timeout(patience);
+        let encryptions = Encryptions::new(pool.connect_lazy(&url).unwrap());
+        let key = KeyId::from_uuid(Uuid::from_u128(1));
+        let began = Instant::now();
+        let counted = join_all((0..20).map(|_| encryptions.count(key))).await;
+        let refused = |counted: &_| matches!(counted, Err(NotCounted::Unreadable(_)));
+        assert!(counted.iter().all(refused), "{counted:?}");
+        assert!(began.elapsed() < patience * 5, "{:?}", began.elapsed());
     }
 }
