@@ -38,6 +38,9 @@ impl Audit {
         if self.queue == 0 {
             found.push("audit.queue must be at least 1".to_owned());
         }
+        if self.deadline < Span::millis(100) {
+            found.push("audit.deadline must be at least 100ms".to_owned());
+        }
         if self
             .retention_days
             .is_some_and(|days| !(1..=36_500).contains(&days))

@@ -106,6 +106,9 @@ impl Database {
         if self.connections == 0 {
             found.push("database.connections must be at least 1".to_owned());
         }
+        if self.connect_timeout < Span::millis(100) {
+            found.push("database.connect_timeout must be at least 100ms".to_owned());
+        }
     }
 }
 

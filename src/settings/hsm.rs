@@ -93,5 +93,14 @@ impl Hsm {
                 found.push(format!("hsm.{name} must be at least 1"));
             }
         }
+        for (name, span) in [
+            ("deadline", self.deadline),
+            ("generate_deadline", self.generate_deadline),
+            ("canary_interval", self.canary_interval),
+        ] {
+            if span < Span::millis(100) {
+                found.push(format!("hsm.{name} must be at least 100ms"));
+            }
+        }
     }
 }

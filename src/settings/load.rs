@@ -273,6 +273,27 @@ mod tests {
     }
 
     #[test]
+    fn a_time_in_which_nothing_can_be_done_is_refused() {
+        for name in [
+            "AUDIT_DEADLINE",
+            "DATABASE_CONNECT_TIMEOUT",
+            "HSM_CANARY_INTERVAL",
+            "HSM_DEADLINE",
+            "HSM_GENERATE_DEADLINE",
+            "HTTP_HEADER_TIMEOUT",
+            "HTTP_IDLE_TIMEOUT",
+            "LIMITS_REQUEST_TIMEOUT",
+        ] {
+            let (section, setting) = name.split_once('_').unwrap();
+            let setting = format!("{section}.{setting}").to_lowercase();
+            assert_eq!(
+                refusals(&[(&*format!("{PREFIX}{name}"), "0s")]),
+                [format!("{setting} must be at least 100ms")]
+            );
+        }
+    }
+
+    #[test]
     fn shown_settings_hide_secrets() {
         let settings = with(&[
             ("SEALWARD_ENVIRONMENT", "development"),
