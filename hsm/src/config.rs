@@ -52,15 +52,14 @@ pub enum TokenSelect {
 impl Config {
     /// The defaults for these tokens.
     pub fn new(tokens: Vec<TokenConfig>) -> Self {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Self {
             tokens,
-            workers: cores.max(2),
+            workers: 4,
             queue: 1024,
             deadline: Duration::from_secs(5),
             generate_deadline: Duration::from_secs(120),
             canary_interval: Duration::from_secs(10),
-            hang_budget: 8,
+            hang_budget: 4,
             allow_raw_rsa: false,
         }
     }

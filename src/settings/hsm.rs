@@ -53,15 +53,16 @@ pub struct HsmToken {
 
 impl Default for Hsm {
     fn default() -> Self {
+        let usual = hsm::Config::new(Vec::new());
         Self {
             tokens: Vec::new(),
-            workers: 4,
-            queue: 1024,
-            deadline: Span::seconds(5),
-            generate_deadline: Span::seconds(120),
-            canary_interval: Span::seconds(10),
-            hang_budget: 4,
-            allow_raw_rsa: false,
+            workers: usual.workers,
+            queue: usual.queue,
+            deadline: Span(usual.deadline),
+            generate_deadline: Span(usual.generate_deadline),
+            canary_interval: Span(usual.canary_interval),
+            hang_budget: usual.hang_budget,
+            allow_raw_rsa: usual.allow_raw_rsa,
         }
     }
 }
