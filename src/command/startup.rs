@@ -51,6 +51,7 @@ impl Failure {
             // A thread hangs inside the vendor's library, whose exit handlers could then block.
             Self::Token(OpenError::Hangs { .. }) => std::process::abort(),
             Self::Token(error) if error.is_pin_refusal() => ExitCode::from(CONFIGURATION),
+            Self::Tls(error) if error.may_pass() => ExitCode::FAILURE,
             Self::Settings(_)
             | Self::Telemetry(_)
             | Self::Secret { .. }

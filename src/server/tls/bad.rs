@@ -15,6 +15,25 @@ pub struct BadTls {
     pub(super) fault: Fault,
 }
 
+impl BadTls {
+    /// Whether it may be over soon without a change of the settings: time goes on, and whatever
+    /// renews the files or brings them here comes round.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        match &self.fault {
+            Fault::Unreadable(_)
+            | Fault::NotInPem(NotInPem::Unreadable(_))
+            | Fault::Expired(_)
+            | Fault::RunOut(_)
+            | Fault::NotYetValid(_) => true,
+            Fault::NotInPem(NotInPem::Absent(_))
+            | Fault::NoKey
+            | Fault::Unusable(_)
+            | Fault::AnotherKey(_) => false,
+        }
+    }
+}
+
 /// What is wrong with a file of TLS.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {

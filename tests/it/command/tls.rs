@@ -82,6 +82,26 @@ async fn bad_files_keep_it_from_starting() {
 }
 
 #[tokio::test]
+async fn what_time_or_a_renewed_file_mends_has_its_supervisor_try_again() {
+    let site = Site::new().await;
+    let authority = Authority::new();
+    let folder = Scratch::new();
+    let files = authority.server(HOST).write(folder.path());
+    let serve = || {
+        let ended = site.command(&["serve"]).envs(naming(&files)).output();
+        Ended::from(ended.unwrap())
+    };
+    let over = authority.server_between(HOST, [2001, 2002]);
+    over.write(folder.path());
+    serve().badly(1, &["http.tls.certificate", "expired at 2002-"]);
+    let ahead = authority.server_between(HOST, [2901, 2902]);
+    ahead.write(folder.path());
+    serve().badly(1, &["http.tls.certificate", "is not valid before 2901-"]);
+    fs::remove_file(&files[0]).unwrap();
+    serve().badly(1, &["http.tls.certificate", "cannot be read"]);
+}
+
+#[tokio::test]
 async fn plain_http_is_for_this_machine_alone_unless_told_otherwise() {
     let site = Site::new().await;
     for command in ["check-config", "serve"] {
