@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use sqlx::PgPool;
+use tokio::time::timeout;
 
 use super::store::{self, Caretaker, Neglect};
 use crate::clock::{Clock, Timestamp};
@@ -24,6 +25,10 @@ const SETTLED: Duration = Duration::from_secs(60 * 60);
 /// failure.
 const EVERY: Duration = Duration::from_secs(60);
 const SOON: Duration = Duration::from_secs(10);
+
+/// How long to wait for one look to end, so that a server that has gone without a word is told of.
+/// The indexes of a day take minutes to make.
+const LONGEST: Duration = Duration::from_secs(60 * 60);
 
 /// For how long the trail is kept, and what becomes of the days that are not in it any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +56,8 @@ pub(super) fn oldest_open(now: Timestamp) -> Timestamp {
 /// Looks after the days for as long as it is polled. Of several instances one at a time does so.
 pub async fn keep_days(clock: Clock, db: PgPool, retention: Option<Retention>) -> Infallible {
     loop {
-        let pause = match look_after(&db, clock.now(), retention).await {
+        let look = timeout(LONGEST, look_after(&db, clock.now(), retention));
+        let pause = match look.await.unwrap_or(Err(Neglect::Late)) {
             Ok(()) => EVERY,
             Err(error) => {
                 tracing::warn!(%error, "the days of the audit trail could not be looked after");

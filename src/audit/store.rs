@@ -45,6 +45,9 @@ pub enum Neglect {
          GRANT sealward_retention TO it, or leave the setting out and have another login do it"
     )]
     MayNotRetire,
+    /// It took longer than anything should.
+    #[error("it did not come to an end in time")]
+    Late,
     /// The database could not be asked, or did not do it.
     #[error(transparent)]
     Database(#[from] sqlx::Error),

@@ -8,9 +8,11 @@ mod store;
 
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use sqlx::PgPool;
+use tokio::time::timeout;
 
 use self::histogram::Histogram;
 use crate::clock::{Clock, Timestamp};
@@ -22,6 +24,10 @@ const EVERY: Duration = Duration::from_secs(5);
 
 /// Beyond the time that a record may take: clocks of instances differ a little.
 const MARGIN: Duration = Duration::from_secs(10);
+
+/// How long to wait for one look to end, so that a server that has gone without a word is told of.
+/// Each hour that was summed up stays so.
+const LONGEST: Duration = Duration::from_secs(10 * 60);
 
 /// How long sums are kept.
 const KEPT: Duration = Duration::from_secs(8 * 24 * 60 * 60);
@@ -89,7 +95,9 @@ pub struct Uses {
 pub async fn keep(clock: Clock, db: PgPool, deadline: Duration) -> Infallible {
     let unsettled = deadline.saturating_add(MARGIN);
     loop {
-        if let Err(error) = sum_up_to_present(&db, clock.now(), unsettled).await {
+        let look = timeout(LONGEST, sum_up_to_present(&db, clock.now(), unsettled));
+        let late = |_| Err(sqlx::Error::Io(ErrorKind::TimedOut.into()));
+        if let Err(error) = look.await.unwrap_or_else(late) {
             tracing::warn!(%error, "the audit trail could not be summed up; it will be later");
         }
         tokio::time::sleep(EVERY).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::destroy_due;
 use crate::keys::{ImportKeyRecord, Vault};
@@ -14,6 +14,10 @@ const TIDY: Duration = Duration::from_secs(60);
 /// How often token and records are compared.
 const COMPARE: Duration = Duration::from_secs(60 * 60);
 
+/// How long to wait for either to end, so that a server that has gone without a word is told of. What
+/// is broken off is as after a crash, which the next time makes good.
+const LONGEST: Duration = Duration::from_secs(30 * 60);
+
 /// Keeps house for as long as the process runs: begins at once, never ends. Whatever fails is told
 /// to the log and tried again the next time.
 pub async fn keep_house(context: Context, vault: Vault) {
@@ -23,13 +27,21 @@ pub async fn keep_house(context: Context, vault: Vault) {
     comparing.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            _ = tidying.tick() => tidy(&context, &vault).await,
-            _ = comparing.tick() => {
-                if let Err(error) = vault.compare().await {
-                    tracing::warn!(?error, "token and records could not be compared");
-                }
-            }
+            _ = tidying.tick() => within_reason(tidy(&context, &vault)).await,
+            _ = comparing.tick() => within_reason(compare(&vault)).await,
         }
+    }
+}
+
+async fn within_reason(work: impl Future<Output = ()>) {
+    if timeout(LONGEST, work).await.is_err() {
+        tracing::warn!(after = ?LONGEST, "what was begun for keys did not end and is given up");
+    }
+}
+
+async fn compare(vault: &Vault) {
+    if let Err(error) = vault.compare().await {
+        tracing::warn!(?error, "token and records could not be compared");
     }
 }
 
