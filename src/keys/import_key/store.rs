@@ -4,6 +4,7 @@ use sqlx::{PgConnection, PgExecutor};
 
 use super::{ImportKeyRecord, Mechanism};
 use crate::clock::Timestamp;
+use crate::db::undecodable;
 use crate::ids::ImportKeyId;
 use crate::keys::vault::store::forget_intent;
 
@@ -45,10 +46,7 @@ pub(super) async fn attempt_import(
     .fetch_optional(database)
     .await?;
     mechanism
-        .map(|name| {
-            name.parse()
-                .map_err(|error| sqlx::Error::Decode(Box::new(error)))
-        })
+        .map(|name| name.parse().map_err(undecodable))
         .transpose()
 }
 
