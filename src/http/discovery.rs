@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use axum::Json;
 use axum::body::Bytes;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -36,8 +37,10 @@ impl IntoResponse for Published {
 )]
 pub(super) async fn jwks(
     State(app): State<App>,
-    Path(service): Path<String>,
+    service: Result<Path<String>, PathRejection>,
 ) -> Result<Published, Fault> {
+    // What does not decode is no more found than what is no id.
+    let Path(service) = service.map_err(|_| Fault::NotFound)?;
     let service: ServiceId = service.parse().map_err(|_| Fault::NotFound)?;
     let published = app.keyring.published(service).await?;
     let keys = published.ok_or(Fault::NotFound)?;

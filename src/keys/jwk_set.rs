@@ -19,8 +19,7 @@ pub struct JwkSet {
 struct Published {
     kid: KeyId,
     r#use: Usage,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    alg: Option<&'static str>,
+    alg: &'static str,
     #[serde(flatten)]
     key: Jwk,
 }
@@ -31,7 +30,7 @@ impl JwkSet {
             Some(Published {
                 kid: key.id,
                 r#use: key.usage,
-                alg: alg(key.usage, key.algorithm),
+                alg: alg(key.usage, key.algorithm)?,
                 key: key.public.as_ref()?.to_jwk(),
             })
         });
@@ -41,23 +40,21 @@ impl JwkSet {
     }
 }
 
-/// The one algorithm that a key is used with. An RSA key signs in six ways, and naming one of them
-/// would make libraries refuse the others.
+/// The algorithm that a partner's library uses the key with; none for keys without a public half.
+///
+/// An RSA key signs in six ways, of which many libraries demand that one is named. `RS256` is the one
+/// that every library knows: it is RSA-SHA256.
 fn alg(usage: Usage, algorithm: Algorithm) -> Option<&'static str> {
     match (usage, algorithm.family()) {
         (Usage::Enc, Family::Rsa) => Some("RSA-OAEP-256"),
         (Usage::Enc, Family::Ec) => Some("ECDH-ES+A256KW"),
         (Usage::Sig, _) => match algorithm {
+            Algorithm::Rsa2048 | Algorithm::Rsa3072 | Algorithm::Rsa4096 => Some("RS256"),
             Algorithm::P256 => Some("ES256"),
             Algorithm::P384 => Some("ES384"),
             Algorithm::P521 => Some("ES512"),
             Algorithm::Ed25519 => Some("EdDSA"),
-            Algorithm::Rsa2048
-            | Algorithm::Rsa3072
-            | Algorithm::Rsa4096
-            | Algorithm::Aes256
-            | Algorithm::Aes128
-            | Algorithm::HmacSha256 => None,
+            Algorithm::Aes256 | Algorithm::Aes128 | Algorithm::HmacSha256 => None,
         },
         (Usage::Enc | Usage::Data, _) => None,
     }

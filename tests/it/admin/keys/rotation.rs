@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{generate, id, path, read, send, set};
 use crate::support::World;
+use crate::support::openssl::{private, public};
 
 async fn active(world: &World, service: &str) -> Vec<Value> {
     let query = format!("/admin/keys?serviceId={service}&use=enc&status=active");
@@ -103,7 +104,17 @@ async fn partners_find_the_public_keys_of_services_that_publish_them() {
     let jwks = format!("/.well-known/jwks/{service}");
     let enc = generate(&world, &service, "P-256").await;
     generate(&world, &service, "AES-256").await;
-    world.stranger().get(&jwks).await.refused(404, "NOT_FOUND");
+    for nothing in [
+        jwks.as_str(),
+        "/.well-known/jwks/x",
+        "/.well-known/jwks/%FF",
+    ] {
+        world
+            .stranger()
+            .get(nothing)
+            .await
+            .refused(404, "NOT_FOUND");
+    }
     let publish = json!({"publishKeys": true});
     world
         .admin()
@@ -112,6 +123,8 @@ async fn partners_find_the_public_keys_of_services_that_publish_them() {
         .ok();
     let sig = generate(&world, &service, "Ed25519").await;
     set(&world, id(&sig), "retired").await.ok();
+    let rsa = json!({"use": "sig", "publicKey": public(&private("RSA-2048"))});
+    let rsa = send(&world, &service, rsa).await.created().json();
 
     let answer = world.stranger().get(&jwks).await.ok();
     assert_eq!(answer.header("cache-control"), "public, max-age=60");
@@ -124,6 +137,7 @@ async fn partners_find_the_public_keys_of_services_that_publish_them() {
     let expected = [
         (&enc["id"], &json!("enc"), &json!("ECDH-ES+A256KW")),
         (&sig["id"], &json!("sig"), &json!("EdDSA")),
+        (&rsa["id"], &json!("sig"), &json!("RS256")),
     ];
     assert_eq!(told, expected);
     assert_eq!(keys[0]["x"], enc["publicKey"]["x"]);
@@ -134,5 +148,5 @@ async fn partners_find_the_public_keys_of_services_that_publish_them() {
         published["keys"][0]["kid"], sig["id"],
         "a retired enc key is gone"
     );
-    assert_eq!(published["keys"][1]["kid"], newer["id"]);
+    assert_eq!(published["keys"][2]["kid"], newer["id"]);
 }
