@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use jiff::SignedDuration;
+use jiff::fmt::temporal::Pieces;
 use serde::{Deserialize, Serialize};
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
@@ -19,6 +20,11 @@ use sqlx::{Decode, Encode, Postgres, Type};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(jiff::Timestamp);
 
+/// The text is no time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a time as RFC 3339 has it")]
+pub struct NotATime;
+
 impl Timestamp {
     /// The moment this many milliseconds after the Unix epoch; beyond the calendar, its nearest end.
     #[must_use]
@@ -28,7 +34,10 @@ impl Timestamp {
         } else {
             jiff::Timestamp::MAX
         };
-        Self(jiff::Timestamp::from_millisecond(millis).unwrap_or(edge))
+        // The last moment has nanoseconds, and its whole second is what can be written and read back.
+        let nearest = jiff::Timestamp::from_millisecond(millis)
+            .or_else(|_| jiff::Timestamp::from_second(edge.as_second()));
+        Self(nearest.unwrap_or(edge))
     }
 
     /// Milliseconds since the Unix epoch.
@@ -81,12 +90,35 @@ impl fmt::Debug for Timestamp {
 }
 
 impl std::str::FromStr for Timestamp {
-    type Err = jiff::Error;
+    type Err = NotATime;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let exact: jiff::Timestamp = text.parse()?;
-        Ok(Self::from_millis(exact.as_millisecond()))
+    /// The calendar goes on for a day after the last moment that can be held. A time of that day is
+    /// read as that moment, because people write `9999-12-31T23:59:59Z` for never.
+    fn from_str(text: &str) -> Result<Self, NotATime> {
+        // A year with a sign has six digits, which is ISO 8601 and not RFC 3339.
+        if text.starts_with(['+', '-']) {
+            return Err(NotATime);
+        }
+        let exact: Result<jiff::Timestamp, _> = text.parse();
+        match exact {
+            Ok(exact) => Ok(Self::from_millis(exact.as_millisecond())),
+            Err(_) if is_beyond_the_last(text) => Ok(Self::from_millis(i64::MAX)),
+            Err(_) => Err(NotATime),
+        }
     }
+}
+
+/// Whether this is a time, and later than the last moment that can be held (which is early enough to
+/// have a date in every offset).
+fn is_beyond_the_last(text: &str) -> bool {
+    let Ok(pieces) = Pieces::parse(text) else {
+        return false;
+    };
+    let (Some(time), Some(offset)) = (pieces.time(), pieces.to_numeric_offset()) else {
+        return false;
+    };
+    let told = pieces.date().to_datetime(time);
+    told > offset.to_datetime(jiff::Timestamp::MAX)
 }
 
 impl Serialize for Timestamp {
@@ -232,6 +264,46 @@ mod tests {
         );
         let read: Timestamp = "2026-03-04T05:06:07.891234Z".parse().unwrap();
         assert_eq!(read.to_string(), "2026-03-04T05:06:07.891Z");
+    }
+
+    #[test]
+    fn a_moment_beyond_the_last_is_read_as_the_last() {
+        let last = "9999-12-30T22:00:00.000Z";
+        for text in [
+            last,
+            "9999-12-30T22:00:00.001Z",
+            "9999-12-30T22:00:00.999999999Z",
+            "9999-12-30T22:00:01Z",
+            "9999-12-31T00:00:00.000Z",
+            "9999-12-31T23:59:59Z",
+            "9999-12-31T23:59:59.999Z",
+            "9999-12-31T23:59:59+14:00",
+            "9999-12-31T23:59:59-12:00",
+        ] {
+            let read: Timestamp = text.parse().unwrap();
+            assert_eq!(read, Timestamp::from_millis(i64::MAX), "{text}");
+            assert_eq!(read.to_string(), last, "{text}");
+            assert_eq!(Timestamp::from_millis(read.as_millis()), read, "{text}");
+        }
+        let before: Timestamp = "9999-12-30T23:00:00+01:30".parse().unwrap();
+        assert_eq!(before.to_string(), "9999-12-30T21:30:00.000Z");
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        for text in [
+            "",
+            "never",
+            "9999-12-31",
+            "9999-12-31T23:59:59",
+            "9999-12-32T00:00:00Z",
+            "10000-01-01T00:00:00Z",
+            "+010000-01-01T00:00:00Z",
+            "+002030-01-31T12:00:00Z",
+            "-000001-01-31T12:00:00Z",
+        ] {
+            assert_eq!(text.parse::<Timestamp>(), Err(NotATime), "{text}");
+        }
     }
 
     #[test]
