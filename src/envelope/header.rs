@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::algorithm::{Alg, Curve, Enc, Family, OaepHash};
-use crate::binary::{append_base64url, from_base64url, to_base64url};
+use crate::binary::{NotBase64, append_base64url, bytes_to_judge, from_base64url, to_base64url};
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};
 
@@ -139,10 +139,10 @@ fn ephemeral_point(jwk: Text<'_>) -> Result<(Curve, Vec<u8>), Problems> {
     let curve = named::<Curve>(&mut members, "crv", &Curve::ALL.map(Curve::name));
     let x = members
         .required_string("x")
-        .and_then(|x| decoded(&mut members, "x", &x));
+        .and_then(|x| judged(&mut members, "x", &x));
     let y = members
         .required_string("y")
-        .and_then(|y| decoded(&mut members, "y", &y));
+        .and_then(|y| judged(&mut members, "y", &y));
     let (curve, x, y) = members.finish(|| Some((curve?, x?, y?)))?;
     // Coordinates of another length are no point; that is for the curve to find, like any other.
     let whole = [&x, &y].map(|coordinate| coordinate.len() == curve.coordinate_len());
@@ -158,7 +158,7 @@ fn ephemeral_point(jwk: Text<'_>) -> Result<(Curve, Vec<u8>), Problems> {
 fn party(members: &mut Members<'_>, name: &str) -> Option<Vec<u8>> {
     match members.optional_string(name)? {
         None => Some(Vec::new()),
-        Some(text) => decoded(members, name, &text),
+        Some(text) => or_noted(members, name, from_base64url(&text)),
     }
 }
 
@@ -171,14 +171,21 @@ fn named<T: FromStr>(members: &mut Members<'_>, name: &str, offered: &[&str]) ->
     found
 }
 
-/// Reads canonical base64url, or notes that the member is none.
-pub(super) fn decoded(members: &mut Members<'_>, name: &str, text: &str) -> Option<Vec<u8>> {
-    let bytes = from_base64url(text).ok();
-    if bytes.is_none() {
+/// Reads the base64url of what cryptography is to judge, or notes that the member is none.
+pub(super) fn judged(members: &mut Members<'_>, name: &str, text: &str) -> Option<Vec<u8>> {
+    or_noted(members, name, bytes_to_judge(from_base64url(text)))
+}
+
+fn or_noted(
+    members: &mut Members<'_>,
+    name: &str,
+    read: Result<Vec<u8>, NotBase64>,
+) -> Option<Vec<u8>> {
+    if read.is_err() {
         let message = "this must be base64url without padding";
         members.note(Problem::new(name, Code::Format, message));
     }
-    bytes
+    read.ok()
 }
 
 #[cfg(test)]
@@ -253,6 +260,10 @@ mod tests {
             (rsa(r#","enc":"A256GCM""#), vec![("enc", Conflict)]),
             (rsa(r#","a":1,"a":1"#), vec![("a", Conflict)]),
             (ec(""), vec![("epk", Required)]),
+            (
+                ec(r#","apu":"A","apv":"AB","epk":{"kty":"EC","crv":"P-256","x":"A","y":"AB"}"#),
+                vec![("apu", Format), ("apv", Format)],
+            ),
             (ec(r#","epk":"x""#), vec![("epk", Type)]),
             (
                 ec(r#","apu":"=","apv":1,"epk":{"kty":"OKP","crv":"X25519","x":"AA=="}"#),

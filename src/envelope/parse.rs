@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::algorithm::Family;
-use super::header::{self, Header, decoded};
-use crate::binary::{from_base64url, from_base64url_padded};
+use super::header::{self, Header, judged};
+use crate::binary::{bytes_to_judge, from_base64url, from_base64url_padded};
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};
 
@@ -36,7 +36,7 @@ impl Envelope {
         let header = protected
             .as_ref()
             .and_then(|text| read_header(&mut members, text));
-        let mut bytes = |name, text: Option<Cow<'_, str>>| decoded(&mut members, name, &text?);
+        let mut bytes = |name, text: Option<Cow<'_, str>>| judged(&mut members, name, &text?);
         let encrypted_key = bytes("encrypted_key", encrypted_key);
         let iv = bytes("iv", iv);
         let ciphertext = bytes("ciphertext", ciphertext);
@@ -85,7 +85,7 @@ impl Envelope {
         let [protected, encrypted_key, iv, ciphertext, tag] = parts[..] else {
             return Err(NotAnEnvelope);
         };
-        let bytes = |text| from_base64url(text).map_err(|_| NotAnEnvelope);
+        let bytes = |text| bytes_to_judge(from_base64url(text)).map_err(|_| NotAnEnvelope);
         Ok(Self {
             header: header_of(protected).map_err(|_| NotAnEnvelope)?,
             protected: protected.to_owned(),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::algorithm::{Cipher, Hash, Offered, Scheme};
 use crate::audit::OperationType;
-use crate::binary::from_base64;
+use crate::binary::{bytes_to_judge, from_base64};
 use crate::canonical;
 use crate::json::{Members, Text};
 use crate::operation::Operation;
@@ -198,7 +198,7 @@ impl<'a> Payload<'a> {
 
     fn bytes(&mut self, name: &'static str) -> Option<Vec<u8>> {
         let text = self.0.required_string(name)?;
-        let bytes = from_base64(&text);
+        let bytes = bytes_to_judge(from_base64(&text));
         if bytes.is_err() {
             self.0
                 .note(Problem::new(name, Code::Format, "this must be base64"));

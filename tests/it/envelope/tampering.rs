@@ -83,6 +83,8 @@ fn faults_are_all_one() {
     let of_rsa = sealed(&rsa, Alg::RsaOaep256, Enc::A256GCM, "1");
     let of_ec = sealed(&ec, Alg::EcdhEsA256Kw, Enc::A256GCM, "1");
     let (short, long) = ("AAAA".to_owned(), "A".repeat(400));
+    // Neither is whole bytes: six bits, and twelve of which the last is not zero.
+    let (cut, altered) = ("A".to_owned(), "AB".to_owned());
     let above_modulus = format!("{}w", "_".repeat(341));
     for (key, object, name, value, about) in [
         (
@@ -125,6 +127,30 @@ fn faults_are_all_one() {
         (&rsa, &of_rsa, "tag", short.clone(), "a short tag"),
         (&rsa, &of_rsa, "tag", "A".repeat(22), "a wrong tag"),
         (&rsa, &of_rsa, "ciphertext", String::new(), "no ciphertext"),
+        (
+            &rsa,
+            &of_rsa,
+            "encrypted_key",
+            cut.clone(),
+            "a wrapped key that was cut",
+        ),
+        (&rsa, &of_rsa, "iv", altered.clone(), "an altered iv"),
+        (&rsa, &of_rsa, "ciphertext", altered, "altered ciphertext"),
+        (&rsa, &of_rsa, "tag", cut.clone(), "a tag that was cut"),
+        (
+            &ec,
+            &of_ec,
+            "encrypted_key",
+            cut,
+            "a wrapped key that was cut",
+        ),
+        (
+            &ec,
+            &of_ec,
+            "protected",
+            with_point("A", &"A".repeat(43)),
+            "a coordinate that was cut",
+        ),
         (&ec, &of_ec, "encrypted_key", short, "a short wrapped key"),
         (&ec, &of_ec, "encrypted_key", long, "a long wrapped key"),
         (

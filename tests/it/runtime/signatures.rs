@@ -41,14 +41,17 @@ async fn what_is_signed_is_verified_and_nothing_else() {
             .unwrap();
         assert_eq!(signature.len(), length, "{algorithm}");
 
-        let verify = async |data: serde_json::Value, signature: &[u8]| {
+        let verify_text = async |data: serde_json::Value, signature: &str| {
             let order = json!({
                 "data": data,
-                "signature": BASE64_STANDARD.encode(signature),
+                "signature": signature,
                 "algorithm": algorithm,
                 "keyId": key,
             });
             alice.operate("verify", order).await.ok().json()["result"].clone()
+        };
+        let verify = async |data: serde_json::Value, signature: &[u8]| {
+            verify_text(data, &BASE64_STANDARD.encode(signature)).await
         };
         let valid = json!({ "valid": true });
         let invalid = json!({ "valid": false });
@@ -66,6 +69,11 @@ async fn what_is_signed_is_verified_and_nothing_else() {
             assert_eq!(verify(json!({ "a": 1, "b": 2 }), &changed).await, invalid);
         }
         assert_eq!(verify(json!({ "a": 1, "b": 2 }), &[]).await, invalid);
+        // Cut or altered at its end, so that bits are left over.
+        for text in ["A", "AB=="] {
+            let valid = verify_text(json!({ "a": 1, "b": 2 }), text).await;
+            assert_eq!(valid, invalid, "{algorithm}");
+        }
         assert_eq!(
             verify(json!({ "a": 1, "b": 2 }), &signature[1..]).await,
             invalid

@@ -80,6 +80,15 @@ async fn faults(world: &World, to: &Destination, other: &Destination) -> Vec<(St
             damaged(&envelope, member, damage),
         ));
     }
+    for member in ["encrypted_key", "iv", "ciphertext", "tag"] {
+        let whole = envelope[member].as_str().unwrap();
+        // Six bits are no bytes, and twelve are only where the last of them are zero.
+        for text in [&whole[..whole.len() - 1], "A", "AB"] {
+            let mut cut = envelope.clone();
+            cut[member] = json!(text);
+            faults.push((format!("{member} as {text}"), cut));
+        }
+    }
     for plaintext in NOT_JSON {
         let mut sender = sound().await;
         sender.plaintext = plaintext.to_vec();
@@ -156,6 +165,10 @@ async fn every_fault_is_answered_byte_for_byte_alike() {
         let envelope = envelope_for(&world, &ec, |header| header["epk"] = epk(&point)).await;
         faults_of_ec.push((format!("point {what}"), envelope));
     }
+    let mut cut = epk(&[5; 64]);
+    cut["x"] = json!("A");
+    let envelope = envelope_for(&world, &ec, |header| header["epk"] = cut).await;
+    faults_of_ec.push(("a coordinate that was cut".into(), envelope));
     let stranger = header_of(&Sender::to(&world, &ec).await.envelope())["epk"].clone();
     let envelope = envelope_for(&world, &ec, |header| header["epk"] = stranger).await;
     faults_of_ec.push(("another point".into(), envelope));
