@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::{Context, Error, Page, PageRequest};
 use crate::clock::Timestamp;
-use crate::ids::{ApiKeyId, EventId, KeyId, NotAnId, PolicyId, ServiceId};
+use crate::ids::{ApiKeyId, EventId, ImportKeyId, KeyId, NotAnId, PolicyId, ServiceId};
 
 /// A change that was made, as the API shows it. Members are in snake case, as in the audit trail.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
@@ -56,6 +56,7 @@ impl FromStr for ResourceId {
             .or_else(|_| text.parse().map(PolicyId::uuid))
             .or_else(|_| text.parse().map(KeyId::uuid))
             .or_else(|_| text.parse().map(ApiKeyId::uuid))
+            .or_else(|_| text.parse().map(ImportKeyId::uuid))
             .map(Self)
     }
 }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{Filter, Recorded};
 use crate::clock::Timestamp;
-use crate::ids::{ApiKeyId, EventId, KeyId, PolicyId, ServiceId};
+use crate::ids::{ApiKeyId, EventId, ImportKeyId, KeyId, PolicyId, ServiceId};
 use crate::management::{Actor, Event, PageRequest};
 
 /// Records a change in its own transaction.
@@ -120,6 +120,7 @@ impl From<EventRow> for Recorded {
                 "policy" => PolicyId::from_uuid(id).to_string(),
                 "key" => KeyId::from_uuid(id).to_string(),
                 "api_key" => ApiKeyId::from_uuid(id).to_string(),
+                "import_key" => ImportKeyId::from_uuid(id).to_string(),
                 _ => id.to_string(),
             },
             resource_type: row.resource_type,

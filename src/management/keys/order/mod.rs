@@ -1,5 +1,6 @@
 //! From what a client says of a new key to what is to be done.
 
+mod length;
 mod material;
 mod said;
 mod source;

@@ -1,5 +1,6 @@
 //! A key that came wrapped for the token.
 
+use super::length::likely_algorithm;
 use super::said::Said;
 use super::source::Source;
 use crate::binary::from_base64;
@@ -48,9 +49,16 @@ pub(super) fn wrapped_source(
             "must be base64",
         ));
     }
-    let algorithm = said.algorithm.or(public.as_ref().map(PublicKey::algorithm));
+    let length = ciphertext.as_ref().map(Vec::len);
+    let algorithm = said
+        .algorithm
+        .or(public.as_ref().map(PublicKey::algorithm))
+        .or_else(|| likely_algorithm(length?, said.usage));
     let Some(algorithm) = algorithm else {
-        let message = "a wrapped key does not show its algorithm: name it, or send its publicKey";
+        // Without its length nothing is known of it, and that is told already.
+        length?;
+        let message = "the length of this wrapped key does not show its algorithm: name it, or \
+                       send its publicKey";
         found.note(Problem::new("algorithm", Code::Required, message));
         return None;
     };

@@ -65,6 +65,16 @@ async fn a_wrapped_key_comes_in_once() {
     send(&world, &service, order)
         .await
         .invalid(&[("wrappedKey.importKeyId", "unknown")]);
+
+    let import_key = &parameters["importKeyId"];
+    let events = format!(
+        "/admin/audit/management?resourceId={}",
+        import_key.as_str().expect("an id")
+    );
+    let events = world.admin().get(&events).await.ok().json();
+    assert_eq!(events["items"].as_array().expect("items").len(), 1);
+    assert_eq!(events["items"][0]["resource_type"], "import_key");
+    assert_eq!(&events["items"][0]["resource_id"], import_key);
 }
 
 #[tokio::test]
@@ -73,17 +83,19 @@ async fn rsa_and_secret_keys_come_in_wrapped_too() {
     let service = world.service("wrapped").await;
     let rsa = private("RSA-2048");
     let wrapped = wrap(&parameters(&world).await, &pkcs8(&rsa));
-    let order = json!({"wrappedKey": wrapped, "algorithm": "RSA-2048"});
+    let order = json!({ "wrappedKey": wrapped });
     let made = send(&world, &service, order).await.created().json();
+    assert_eq!(made["algorithm"], "RSA-2048", "as its length tells");
     let half = json!({"publicKey": public(&rsa), "activate": false});
     let half = send(&world, &service, half).await.created().json();
     assert_eq!(made["thumbprint"], half["thumbprint"]);
 
     let wrapped = wrap(&parameters(&world).await, &[7; 32]);
-    let order = json!({"wrappedKey": wrapped, "algorithm": "AES-256"});
+    let order = json!({ "wrappedKey": wrapped });
+    let made = send(&world, &service, order).await.created().json();
     assert_eq!(
-        send(&world, &service, order).await.created().json()["use"],
-        "data"
+        (&made["algorithm"], &made["use"]),
+        (&json!("AES-256"), &json!("data"))
     );
 }
 
