@@ -25,7 +25,7 @@ pub struct Filter {
     pub status: Option<i16>,
     /// The policy's number at the time.
     pub policy_number: Option<String>,
-    /// The key that was used.
+    /// The key that was used, or was to be.
     pub key_id: Option<KeyId>,
     /// From this moment on.
     pub from: Option<Timestamp>,

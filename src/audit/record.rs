@@ -26,7 +26,7 @@ pub struct Record {
     pub endpoint: Option<Endpoint>,
     /// The policy it was decided under.
     pub policy_number: Option<Box<str>>,
-    /// The key that was used.
+    /// The key that was used, or was to be.
     pub key_id: Option<KeyId>,
     /// Bytes of the payload as sent.
     pub payload_size_bytes: usize,

@@ -58,10 +58,10 @@ pub enum NoKey {
     NotFound,
     /// The key is not of a kind that does this.
     #[error("the key does not fit the algorithm")]
-    Unfit,
+    Unfit(KeyId),
     /// The key is of the right kind, and its state forbids it.
-    #[error("the key is {}", .0.name())]
-    NotAllowed(Status),
+    #[error("the key is {}", .1.name())]
+    NotAllowed(KeyId, Status),
     /// Which it is cannot be told now.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
@@ -120,11 +120,14 @@ impl Keyring {
             .ok_or(NoKey::NotFound)
     }
 
-    /// The key that opens an envelope made for `destination`: the one `kid` names if it can, else
+    /// The key that an envelope made for `destination` is for: the one `kid` names if it can be, else
     /// the active one of the family. It has a private half.
     ///
+    /// Where the service's active key is of another family alone, it is that key, and the envelope
+    /// does not fit it: `alg` is wrong then, not the service without a key.
+    ///
     /// # Errors
-    /// [`NoKey::NotFound`] where the service has no active one, or the one it needs is not there.
+    /// [`NoKey::NotFound`] where the service has no active one.
     pub async fn to_unprotect(
         &self,
         destination: ServiceId,
@@ -133,9 +136,7 @@ impl Keyring {
     ) -> Result<Arc<Usable>, NoKey> {
         let active = self.active_of(destination).await?;
         let opens = |key: &&Arc<Usable>| key.usage == Usage::Enc && key.private.is_some();
-        if !active.iter().any(|key| opens(&key)) {
-            return Err(NoKey::NotFound);
-        }
+        let any = active.iter().find(opens).ok_or(NoKey::NotFound)?;
         if let Some(id) = kid.and_then(|kid| kid.parse().ok())
             && let Some(named) = self.by_id(id).await?
             && named.service_id == destination
@@ -144,11 +145,10 @@ impl Keyring {
         {
             return Ok(named);
         }
-        active
+        let of_family = active
             .iter()
-            .find(|key| opens(key) && key.is_for_envelopes_of(family))
-            .cloned()
-            .ok_or(NoKey::NotFound)
+            .find(|key| opens(key) && key.is_for_envelopes_of(family));
+        Ok(of_family.unwrap_or(any).clone())
     }
 
     /// The key of `caller` that a request names for `operation` with an algorithm that takes keys
@@ -169,7 +169,7 @@ impl Keyring {
             return Err(NoKey::NotFound);
         }
         if !key.fits(operation, fitting) {
-            return Err(NoKey::Unfit);
+            return Err(NoKey::Unfit(key.id));
         }
         let allowed = match operation {
             Operation::Protect | Operation::Encrypt | Operation::Sign => key.status.does(),
@@ -179,7 +179,7 @@ impl Keyring {
         if allowed {
             Ok(key)
         } else {
-            Err(NoKey::NotAllowed(key.status))
+            Err(NoKey::NotAllowed(key.id, key.status))
         }
     }
 

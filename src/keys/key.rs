@@ -63,10 +63,10 @@ impl Key {
     /// Whether its private or secret half is here.
     #[must_use]
     pub fn has_private(&self) -> bool {
-        self.token_name.is_some()
+        self.token_name.is_some() && self.status != Status::Destroyed
     }
 
-    /// Its private or secret half in the tokens.
+    /// Its private or secret half in the tokens, by the name that it keeps when it is destroyed.
     #[must_use]
     pub fn token_key(&self) -> Option<KeyRef> {
         let class = if self.algorithm.is_secret() {

@@ -163,7 +163,9 @@ impl Refusal {
     /// Why a policy's destination has no key for what was asked.
     pub(super) fn of_destination(no_key: NoKey) -> Self {
         match no_key {
-            NoKey::NotFound | NoKey::Unfit | NoKey::NotAllowed(_) => Self::DestinationKeyNotFound,
+            NoKey::NotFound | NoKey::Unfit(_) | NoKey::NotAllowed(..) => {
+                Self::DestinationKeyNotFound
+            }
             NoKey::Unreadable(unreadable) => unreadable.into(),
         }
     }

@@ -240,6 +240,7 @@ fn private(key: &Usable) -> Result<&KeyRef, Refusal> {
     key.private.as_ref().ok_or(Refusal::KeyNotFound)
 }
 
+/// The key, which the record names; also where it is the caller's and cannot be used.
 fn noted(
     call: &mut Call,
     chosen: Result<Arc<Usable>, NoKey>,
@@ -251,9 +252,13 @@ fn noted(
             Ok(key)
         }
         Err(NoKey::NotFound) => Err(Refusal::KeyNotFound),
-        Err(NoKey::NotAllowed(status)) => Err(Refusal::KeyState(status)),
+        Err(NoKey::NotAllowed(key, status)) => {
+            call.note_key(key);
+            Err(Refusal::KeyState(status))
+        }
         Err(NoKey::Unreadable(unreadable)) => Err(unreadable.into()),
-        Err(NoKey::Unfit) => {
+        Err(NoKey::Unfit(key)) => {
+            call.note_key(key);
             let kinds: Vec<_> = fitting.iter().map(ToString::to_string).collect();
             let message = format!("this algorithm takes keys of the kind {}", kinds.join(", "));
             let problem = Problem::new("payload.algorithm", Code::Unsupported, message);

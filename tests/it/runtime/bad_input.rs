@@ -244,6 +244,27 @@ async fn an_algorithm_that_does_not_fit_the_named_key_is_refused() {
 }
 
 #[tokio::test]
+#[tokio::test]
+async fn an_algorithm_that_fits_no_active_key_is_refused() {
+    let world = World::new().await;
+    let ec = world.some_destination().await;
+    let rsa = world.destination("rsa", "RSA-2048", "RSA-OAEP-256").await;
+    let alice = world.application("alice").bound_to(&ec.policy).await;
+    // It names a key of another service, which says nothing here.
+    let envelope = envelope_for(&world, &rsa, |_| {}).await;
+    alice
+        .unprotect(&envelope)
+        .await
+        .invalid(&[("jwe.protected.alg", "conflict")]);
+    let compact = ["protected", "encrypted_key", "iv", "ciphertext", "tag"]
+        .map(|member| envelope[member].as_str().unwrap())
+        .join(".");
+    alice
+        .post(UNPROTECT, json!({ "protectedPayload": compact }))
+        .await
+        .invalid(&[("protectedPayload.protected.alg", "conflict")]);
+}
+
 async fn every_problem_of_an_operation_is_told_at_once() {
     let world = World::new().await;
     let alice = world.application("alice").await;

@@ -176,6 +176,30 @@ async fn every_outcome_of_somebody_is_recorded() {
 }
 
 #[tokio::test]
+async fn a_key_that_was_named_in_vain_is_recorded_where_it_is_the_callers() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    let service = alice.service.clone().unwrap();
+    let key = world.key(&service, "data", "AES-256").await;
+    let stranger = world.service("stranger").await;
+    let strange = world.key(&stranger, "data", "AES-256").await;
+    world
+        .change_key(&key, json!({ "status": "disabled" }))
+        .await;
+    for (name, key, algorithm, status, recorded_key) in [
+        ("disabled", &key, "AES-256-GCM", 403, json!(uuid(&key))),
+        ("unfit", &key, "AES-128-GCM", 400, json!(uuid(&key))),
+        ("another's", &strange, "AES-256-GCM", 404, Value::Null),
+    ] {
+        let order = json!({ "data": 1, "algorithm": algorithm, "keyId": key });
+        let named = alice.clone().with("x-request-id", name);
+        let answer = named.operate("encrypt", order).await;
+        assert_eq!(answer.status.as_u16(), status, "{name}");
+        assert_eq!(recorded(&world, name).await["key_id"], recorded_key);
+    }
+}
+
+#[tokio::test]
 async fn passing_through_and_dropping_are_recorded() {
     let world = World::new().await;
     let destination = world.some_destination().await;

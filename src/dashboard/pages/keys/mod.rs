@@ -219,6 +219,8 @@ fn origin(origin: Origin) -> &'static str {
 fn private_half(key: &Key) -> Markup {
     if key.has_private() {
         html! { "in the token" }
+    } else if key.token_name.is_some() {
+        html! { span.faint { "destroyed" } }
     } else {
         html! { span.faint { "not here: public half only" } }
     }

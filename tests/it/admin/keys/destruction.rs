@@ -71,6 +71,10 @@ async fn a_deleted_key_is_destroyed_after_the_delay_by_one_of_several_instances(
     .await;
     let destroyed = read(&world, id(&key)).await;
     assert_eq!(destroyed["publicKey"], key["publicKey"]);
+    assert_eq!(
+        (&key["hasPrivate"], &destroyed["hasPrivate"]),
+        (&json!(true), &json!(false))
+    );
     let events: Vec<String> = sqlx::query_scalar(
         "SELECT action FROM management_events WHERE resource_type = 'key' ORDER BY id",
     )
