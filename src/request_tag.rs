@@ -15,8 +15,14 @@ pub struct RequestTag(Arc<str>);
 
 /// The client's name for its request is not 1 to 128 printable ASCII characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not 1 to 128 printable ASCII characters")]
-pub struct NotATag;
+pub enum NotATag {
+    /// It holds something else.
+    #[error("not printable ASCII")]
+    NotPrintable,
+    /// There are more of them.
+    #[error("longer than 128 characters")]
+    TooLong,
+}
 
 /// The longest name that a client may give.
 const LONGEST: usize = 128;
@@ -40,7 +46,8 @@ impl RequestTag {
         let printable = name.iter().all(|byte| (b' '..=b'~').contains(byte));
         match std::str::from_utf8(name) {
             Ok(name) if printable && name.len() <= LONGEST => Ok(Some(Self(name.into()))),
-            _ => Err(NotATag),
+            Ok(_) if printable => Err(NotATag::TooLong),
+            _ => Err(NotATag::NotPrintable),
         }
     }
 
@@ -75,14 +82,10 @@ mod tests {
         assert_eq!(name("order 17/b"), Ok(Some("order 17/b".to_owned())));
         assert_eq!(name(&"x".repeat(128)), Ok(Some("x".repeat(128))));
         assert_eq!(name(""), Ok(None));
-        for refused in [
-            "x".repeat(129).as_str(),
-            "tab\there",
-            "nul\0",
-            "ümlaut",
-            "\u{7f}",
-        ] {
-            assert_eq!(name(refused), Err(NotATag), "{refused:?}");
+        assert_eq!(name(&"x".repeat(129)), Err(NotATag::TooLong));
+        for refused in ["tab\there", "nul\0", "ümlaut", "\u{7f}"] {
+            assert_eq!(name(refused), Err(NotATag::NotPrintable), "{refused:?}");
         }
+        assert_eq!(name(&"ü".repeat(129)), Err(NotATag::NotPrintable));
     }
 }

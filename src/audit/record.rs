@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::ids::{ApiKeyId, KeyId, ServiceId};
@@ -75,7 +75,7 @@ fn clean(text: &str) -> Cow<'_, str> {
 }
 
 /// The operations that the trail tells apart. Protecting is encrypting, unprotecting decrypting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OperationType {
     /// Encryption, and all of `/protect`.

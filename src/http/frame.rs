@@ -16,7 +16,7 @@ use super::app::App;
 use super::error::{Carried, Fault};
 use crate::client_address::ClientAddress;
 use crate::problem::{Code, Problem};
-use crate::request_tag::RequestTag;
+use crate::request_tag::{NotATag, RequestTag};
 use crate::telemetry::step;
 
 /// The header by which clients name their requests.
@@ -102,17 +102,19 @@ fn text_of<'a>(request: &'a Request, name: &HeaderName) -> Option<&'a str> {
 fn name(app: &App, request: &Request) -> Result<RequestTag, Fault> {
     let mut given = request.headers().get_all(X_REQUEST_ID).iter();
     let first = given.next();
-    let problem = || {
+    let problem = |code| {
         let message = "use 1 to 128 printable ASCII characters, in one header";
-        Fault::Problems(vec![Problem::new("X-Request-Id", Code::Format, message)])
+        Fault::Problems(vec![Problem::new("X-Request-Id", code, message)])
     };
     if given.next().is_some() {
-        return Err(problem());
+        return Err(problem(Code::Format));
     }
     let client = RequestTag::from_client(first.map_or(b"".as_slice(), HeaderValue::as_bytes));
-    Ok(client
-        .map_err(|_| problem())?
-        .unwrap_or_else(|| RequestTag::new(&app.clock, &app.entropy)))
+    let client = client.map_err(|reason| match reason {
+        NotATag::NotPrintable => problem(Code::Format),
+        NotATag::TooLong => problem(Code::Length),
+    });
+    Ok(client?.unwrap_or_else(|| RequestTag::new(&app.clock, &app.entropy)))
 }
 
 /// Writes the fault that the response carries, if it does, and the request's name.

@@ -25,8 +25,8 @@ pub(in crate::http) enum Trail {
 
 /// Lists the trail, newest first; or streams all of the selection, where the caller asks for a file.
 ///
-/// With `Accept: text/csv` or `application/x-ndjson` all of it comes, whatever its length, and
-/// `limit` and `cursor` are not taken.
+/// With `Accept: text/csv` or `application/x-ndjson` all of it comes, whatever its length. `limit`
+/// and `cursor` have no effect then.
 #[utoipa::path(
     get,
     path = "",
@@ -39,14 +39,11 @@ pub(in crate::http) async fn list(
     mut filters: Filters,
 ) -> Result<Trail, Fault> {
     let file = wanted(&headers);
-    let page = file.is_none().then(|| filters.page());
+    let page = filters.page();
     let filter = Filter {
         request_id: filters.text("requestId"),
         application_id: filters.parsed("applicationId", "this must be the id of a service"),
-        operation_type: filters.parsed(
-            "operationType",
-            "this must be one of encrypt, decrypt, sign, verify, hash",
-        ),
+        operation_type: filters.one_of("operationType", "encrypt, decrypt, sign, verify, hash"),
         status: filters.number("status", 100..=599),
         policy_number: filters.text("policyNumber"),
         key_id: filters.parsed("keyId", "this must be the id of a key"),
@@ -55,13 +52,12 @@ pub(in crate::http) async fn list(
     };
     filters.finish()?;
     let (database, now) = (app.database.clone(), app.clock.now());
-    match (file, page) {
-        (Some(format), _) => Ok(Trail::File(
+    match file {
+        Some(format) => Ok(Trail::File(
             Export::new(database, now, filter, format),
             format,
         )),
-        (None, page) => {
-            let page = page.unwrap_or_default();
+        None => {
             let older_than = page.after().map(RecordId::from_uuid);
             let rows = entries(&database, now, &filter, older_than, page.rows()).await;
             let rows = rows.map_err(Unreadable::from)?;

@@ -43,7 +43,8 @@ impl Filters {
     /// Free text.
     pub(in crate::http) fn text(&mut self, name: &str) -> Option<String> {
         self.read(name, "this must not contain U+0000", |text| {
-            (!text.contains('\0')).then(|| text.to_owned())
+            let is_taken = !text.contains('\0');
+            is_taken.then(|| text.to_owned()).ok_or(Code::Format)
         })
     }
 
@@ -59,13 +60,15 @@ impl Filters {
             range.end()
         );
         self.read(name, &form, |text| {
-            text.parse().ok().filter(|number| range.contains(number))
+            in_range(text, |number: i16| {
+                range.contains(&number).then_some(number)
+            })
         })
     }
 
     /// Something with a form of its own, such as an id or a time; `form` says which.
     pub(in crate::http) fn parsed<T: FromStr>(&mut self, name: &str, form: &str) -> Option<T> {
-        self.read(name, form, |text| text.parse().ok())
+        self.read(name, form, |text| text.parse().map_err(|_| Code::Format))
     }
 
     /// One of the names that `all` lists.
@@ -76,14 +79,14 @@ impl Filters {
     ) -> Option<T> {
         self.read(name, &format!("this must be one of {all}"), |text| {
             let text: StrDeserializer<'_, ValueError> = text.into_deserializer();
-            T::deserialize(text).ok()
+            T::deserialize(text).map_err(|_| Code::Unsupported)
         })
     }
 
     /// Which page.
     pub(in crate::http) fn page(&mut self) -> PageRequest {
         let limit = self.read("limit", "this must be a number of 1 to 200", |text| {
-            Limit::new(text.parse().ok()?)
+            in_range(text, Limit::new)
         });
         let after: Option<Cursor> =
             self.parsed("cursor", "this must be a nextCursor, as an answer gave it");
@@ -113,7 +116,7 @@ impl Filters {
         &mut self,
         name: &str,
         form: &str,
-        read: impl FnOnce(&str) -> Option<T>,
+        read: impl FnOnce(&str) -> Result<T, Code>,
     ) -> Option<T> {
         let mut given = self.parameters.extract_if(.., |(given, _)| given == name);
         let (_, text) = given.next()?;
@@ -125,13 +128,22 @@ impl Filters {
                 .note(Problem::new(name, Code::Conflict, message));
             return None;
         }
-        let value = read(&text);
-        if value.is_none() {
+        let note = |code| {
             self.problems
-                .note(Problem::new(name, Code::Format, form.to_owned()));
-        }
-        value
+                .note(Problem::new(name, code, form.to_owned()))
+        };
+        read(&text).map_err(note).ok()
     }
+}
+
+/// A whole number that `within` takes. One that it does not, be it longer than any, is out of range;
+/// what is no number at all is of another form.
+fn in_range<N: FromStr, T>(text: &str, within: impl FnOnce(N) -> Option<T>) -> Result<T, Code> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return Err(Code::Format);
+    }
+    text.parse().ok().and_then(within).ok_or(Code::Range)
 }
 
 #[cfg(test)]
@@ -154,13 +166,37 @@ mod tests {
             .map(|problem| (problem.field.as_str(), problem.code))
             .collect();
         let expected = [
-            ("limit", Code::Format),
+            ("limit", Code::Range),
             ("cursor", Code::Format),
-            ("status", Code::Format),
+            ("status", Code::Range),
             ("name", Code::Format),
             ("twice", Code::Conflict),
             ("nmae", Code::Unknown),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_number_out_of_range_is_told_from_what_is_no_number() {
+        let status = |text: &str| in_range(text, |number: i16| (number < 600).then_some(number));
+        assert_eq!(status("599"), Ok(599));
+        for text in ["600", "40000", "99999999999999999999", "-40000"] {
+            assert_eq!(status(text), Err(Code::Range), "{text}");
+        }
+        for text in ["", "-", "+1", "1.5", "1e2", "many", " 1"] {
+            assert_eq!(status(text), Err(Code::Format), "{text}");
+        }
+        assert_eq!(in_range("-1", Limit::new).err(), Some(Code::Range));
+    }
+
+    #[test]
+    fn a_name_that_is_none_of_those_there_are_is_not_supported() {
+        let mut filters = Filters::of("use=none");
+        let usage: Option<crate::keys::Usage> = filters.one_of("use", "enc, sig, data");
+        assert_eq!(usage, None);
+        let Err(Fault::Problems(problems)) = filters.finish() else {
+            panic!("there is no such use");
+        };
+        assert_eq!(problems[0].code, Code::Unsupported);
     }
 }

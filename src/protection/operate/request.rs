@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::algorithm::{Cipher, Hash, Offered, Scheme};
 use crate::audit::OperationType;
 use crate::binary::{bytes_to_judge, from_base64};
-use crate::canonical;
+use crate::canonical::{self, NotCanonical};
 use crate::json::{Members, Text};
 use crate::operation::Operation;
 use crate::problem::{Code, Problem, Problems};
@@ -211,8 +211,11 @@ impl<'a> Payload<'a> {
         let data = self.0.required("data")?;
         let message = canonical::bytes(data);
         if let Err(error) = &message {
-            self.0
-                .note(Problem::new("data", Code::Format, error.to_string()));
+            let code = match error {
+                NotCanonical::DuplicateName => Code::Conflict,
+                NotCanonical::LoneSurrogate | NotCanonical::Number => Code::Format,
+            };
+            self.0.note(Problem::new("data", code, error.to_string()));
         }
         message.ok()
     }

@@ -160,5 +160,5 @@ async fn a_list_is_filtered_by_status_and_destination() {
     let of_other = format!("destinationServiceId={other}");
     assert_eq!(numbers(&of_other).await, [second]);
     let refused = admin.get("/admin/policies?status=asleep").await;
-    refused.invalid(&[("status", "format")]);
+    refused.invalid(&[("status", "unsupported")]);
 }

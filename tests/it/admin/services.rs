@@ -212,7 +212,7 @@ async fn a_list_is_filtered_by_name_and_refuses_what_it_does_not_know() {
     let refused = admin.get("/admin/services?nmae=x&limit=201&cursor=x&name=%00");
     refused.await.invalid(&[
         ("nmae", "unknown"),
-        ("limit", "format"),
+        ("limit", "range"),
         ("cursor", "format"),
         ("name", "format"),
     ]);

@@ -179,7 +179,7 @@ async fn lists_are_filtered_and_go_on_page_by_page() {
         .admin()
         .get("/admin/keys?use=none&stauts=active")
         .await
-        .invalid(&[("use", "format"), ("stauts", "unknown")]);
+        .invalid(&[("use", "unsupported"), ("stauts", "unknown")]);
 }
 
 #[tokio::test]
