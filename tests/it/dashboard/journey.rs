@@ -46,6 +46,11 @@ async fn an_administrator_sets_an_application_up_and_ends_it_again() {
             ],
         )
         .await;
+    // The interface says where a key is made (section 5): under API Keys, by Create API Key.
+    let keys = browser.get("/dashboard/api-keys").await.ok().body;
+    assert!(keys.contains("<h1>API Keys</h1>") && keys.contains(">Create API Key</a>"));
+    let form = browser.get("/dashboard/api-keys/new").await.ok().body;
+    assert!(form.contains("<h1>Create API Key</h1>") && form.contains(">Create API Key</button>"));
     let created = browser
         .send(
             "/dashboard/api-keys",

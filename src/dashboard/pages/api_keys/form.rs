@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
 
-use super::{SECTION, place};
+use super::{CREATE, SECTION, place};
 use crate::dashboard::desk::{Addressed, Asked, Desk, Sent, done, wrong};
 use crate::dashboard::fault::{Fault, refusal};
 use crate::dashboard::form::{Body, Form, moment, or_null, typed};
@@ -99,13 +99,13 @@ async fn creation(desk: &Desk, form: &Form, problems: &[Problem]) -> Result<Mark
     let fields = Fields::new(form, problems);
     let sheet = Sheet {
         action: SECTION.place(),
-        button: "Create API key",
+        button: CREATE,
         back: SECTION.place(),
     };
     let terms = terms(&fields, || owner(&fields, &services), policies);
     Ok(page(
         desk,
-        "Create API key",
+        CREATE,
         &fields.sheet(&desk.viewer, sheet, &terms),
     ))
 }

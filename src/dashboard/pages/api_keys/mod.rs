@@ -26,6 +26,9 @@ use crate::operation::Operation;
 
 const SECTION: Section = Section::ApiKeys;
 
+/// As the interface calls the step, and people look for it.
+const CREATE: &str = "Create API Key";
+
 pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
     let mut filters = Filters::of(query);
     let filter = Filter {
@@ -38,7 +41,7 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
     let services = services::choices(&desk.context).await?;
     let names: HashMap<_, _> = services.iter().cloned().collect();
     let now = desk.now();
-    let create = html! { a.button.main href={ (SECTION.place()) "/new" } { "Create API key" } };
+    let create = html! { a.button.main href={ (SECTION.place()) "/new" } { (CREATE) } };
     let listing = Listing {
         section: SECTION,
         columns: &[

@@ -46,13 +46,13 @@ async fn an_administrator_sets_an_application_up_watches_it_and_ends_it() {
     assert!(chromium.text().await.contains("POL-000001"));
 
     chromium.press("API Keys").await;
-    chromium.press("Create API key").await;
+    chromium.press("Create API Key").await;
     chromium.fill("Name", "billing in production").await;
     chromium.choose("Service", "billing").await;
     chromium
         .choose("Bound policy", "POL-000001 – at rest")
         .await;
-    chromium.press("Create API key").await;
+    chromium.press("Create API Key").await;
     let secret = chromium
         .run("return document.querySelector('#secret').value", &[])
         .await;
