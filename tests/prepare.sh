@@ -165,6 +165,9 @@ all_tests() {
     local said=$1 status=0
     shift
     [ ! -t 1 ] || export CARGO_TERM_COLOR=always
+    # Most tests wait for other processes most of the time, so there is room for more than cores.
+    export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))}
+    export NEXTEST_TEST_THREADS=${NEXTEST_TEST_THREADS:-$RUST_TEST_THREADS}
     if cargo nextest --version &>/dev/null; then
         cargo nextest run --workspace --locked --no-fail-fast --no-tests=pass "$@" 2>&1 |
             tee -a "$said" || status=$?

@@ -25,6 +25,8 @@ async fn run_out(world: &World) {
     let sql = "UPDATE keys SET destroy_at = now() WHERE status = 'pending_destruction'";
     let moved = sqlx::query(sql).execute(&world.pool).await;
     assert!(moved.expect("keys to end").rows_affected() > 0);
+    // What happens from now on has a later id.
+    world.clock.advance(Duration::from_secs(1));
 }
 
 /// Destroys what is due by the clock of the world.

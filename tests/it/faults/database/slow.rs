@@ -27,10 +27,10 @@ async fn a_postgres_that_is_slow_to_connect_to_is_connected_to() {
     crowd.is_served(&Wish::ALL).await;
     // To connect and to ask whether it writes comes to more than half a second, which is what an idle
     // trail gives it to answer.
-    proxy.slow_down(Duration::from_millis(160));
+    proxy.slow_down(Duration::from_millis(130));
     proxy.hang_up();
     proxy.speak_again();
-    crowd.is_served(&[Wish::Protect, Wish::Hash]).await;
+    crowd.is_served(&[Wish::Hash]).await;
     proxy.slow_down(Duration::ZERO);
     crowd.is_served(&Wish::ALL).await;
     house.accounts_for(crowd.end().await).await;
