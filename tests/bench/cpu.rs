@@ -35,6 +35,38 @@ pub(crate) fn of_family(id: u32) -> Duration {
     ticks(head.own + head.buried + living)
 }
 
+/// How long the processors had work, and how long of that the machine that this one is a part of gave
+/// them to others.
+#[derive(Clone, Copy)]
+pub(crate) struct Machine {
+    wanted: u64,
+    stolen: u64,
+}
+
+impl Machine {
+    pub(crate) fn now() -> Self {
+        let text = fs::read_to_string("/proc/stat").expect("/proc/stat");
+        let line = text.lines().next().expect("all processors");
+        // user nice system idle iowait irq softirq steal
+        let times: Vec<u64> = line
+            .split_whitespace()
+            .skip(1)
+            .map(|it| it.parse().expect("a number"))
+            .collect();
+        let stolen = times[7];
+        Self {
+            wanted: times[..3].iter().chain(&times[5..7]).sum::<u64>() + stolen,
+            stolen,
+        }
+    }
+
+    /// The share that was given to others since then, in percent.
+    pub(crate) fn stolen_since(self) -> f64 {
+        let now = Self::now();
+        (now.stolen - self.stolen) as f64 * 100.0 / (now.wanted - self.wanted).max(1) as f64
+    }
+}
+
 /// The parent of a process.
 pub(crate) fn parent_of(id: u32) -> u32 {
     stat(&id.to_string()).expect("a living process").parent

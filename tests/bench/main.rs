@@ -44,6 +44,7 @@ use std::time::Duration;
 use std::{env, fs};
 
 use cases::{KIB, cases};
+use cpu::Machine;
 use place::Place;
 use process::Site;
 use rounds::{Floors, measured};
@@ -76,6 +77,7 @@ fn main() {
 }
 
 async fn bench((rounds, span): (usize, Duration), is_quick: bool) {
+    let machine = Machine::now();
     let site = Site::new().await;
     let mut floors = Floors::build(&site).await;
     let place = Place::arrange(&site).await;
@@ -89,7 +91,12 @@ async fn bench((rounds, span): (usize, Duration), is_quick: bool) {
     fs::create_dir_all(&folder).expect("a folder for the results");
     let report = report::markdown(&results, &settled, &targets);
     println!("{report}");
-    let json = report::json(&results, &settled, &targets, (rounds, span));
+    let stolen = machine.stolen_since();
+    println!(
+        "Of the time that the processors had work, {stolen:.1} % was given to other machines."
+    );
+    let mut json = report::json(&results, &settled, &targets, (rounds, span));
+    json["stolenPercent"] = stolen.into();
     fs::write(folder.join("bench.md"), report).expect("write the table");
     fs::write(folder.join("bench.json"), format!("{json:#}\n")).expect("write the numbers");
     fs::write(folder.join("bench.svg"), chart::drawn(&results)).expect("write the chart");
