@@ -32,6 +32,8 @@ pub(crate) struct World {
     /// The test's own way into the database, with the rights of its owner.
     pub(crate) pool: PgPool,
     service: Service,
+    /// Made once: to make it takes longer than most requests do.
+    front: Front,
     stage: Stage,
     admin_key: String,
     limits: Option<RateLimit>,
@@ -139,7 +141,7 @@ impl World {
 
     /// The API and the dashboard, as a listener is given them.
     pub(crate) fn front(&self) -> Front {
-        self.service.front()
+        self.front.clone()
     }
 
     /// What the listener for metrics is given.
@@ -219,6 +221,7 @@ impl World {
         Self {
             clock,
             pool,
+            front: service.front(),
             service,
             stage,
             admin_key,
