@@ -1,5 +1,8 @@
-//! Holds the house to its plan: imports only go down the floors that `src/lib.rs` lists, and some
-//! rooms know nothing of the outside world.
+//! Holds the code to its architecture: imports only go down the floors that `src/lib.rs` lists, files
+//! form no circles, and some rooms know nothing of the outside world.
+
+mod circles;
+mod imports;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -63,6 +66,23 @@ fn imports_only_go_down() {
         "imports must go down:\n{}",
         wrong.join("\n")
     );
+}
+
+#[test]
+fn files_form_no_circles() {
+    let hsm = Path::new(env!("CARGO_MANIFEST_DIR")).join("hsm/src");
+    let found: Vec<String> = [source_folder(), hsm]
+        .iter()
+        .flat_map(|source| {
+            let edges = imports::edges(source);
+            let circles = circles::forbidden(&edges);
+            circles
+                .iter()
+                .map(|circle| circles::describe(&edges, circle))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]
