@@ -201,7 +201,10 @@ fn absolute(
                 child.extend(parts[1..].iter().cloned());
                 return Some(child);
             }
-            let import = modules[at].uses.iter().find(|import| import.name == first)?;
+            let import = modules[at]
+                .uses
+                .iter()
+                .find(|import| import.name == first)?;
             if import.path.first()? == first {
                 return None;
             }
