@@ -14,8 +14,8 @@
 //! | 4 | `audit`, `auth`, `ratelimit` |
 //! | 3 | `catalog`, `db`, `hardening`, `meter`, `telemetry` |
 //! | 2 | `canonical`, `client_address`, `envelope`, `material`, `request_tag`, `settings`, `web_client` |
-//! | 1 | `binary`, `ids`, `json`, `operation` |
-//! | 0 | `clock`, `problem`, `wiped` |
+//! | 1 | `binary`, `ids`, `json`, `operation`, `revision` |
+//! | 0 | `clock`, `closed_set`, `problem`, `wiped` |
 
 pub mod audit;
 pub mod auth;
@@ -24,6 +24,7 @@ pub mod canonical;
 pub mod catalog;
 pub mod client_address;
 pub mod clock;
+pub mod closed_set;
 pub mod command;
 pub mod dashboard;
 pub mod db;
@@ -42,6 +43,7 @@ pub mod problem;
 pub mod protection;
 pub mod ratelimit;
 pub mod request_tag;
+pub mod revision;
 pub mod server;
 pub mod settings;
 pub mod telemetry;

@@ -1,95 +1,44 @@
-//! What a caller may ask of the runtime, and sets of it, as API keys and policies grant them.
+//! The operations that a caller may ask of the runtime, and sets of them, as API keys and policies
+//! grant them.
 
+use std::borrow::Cow;
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use sqlx::encode::IsNull;
+use sqlx::error::BoxDynError;
+use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType as _, PgTypeInfo, PgValueRef};
+use sqlx::{Decode, Encode, Postgres, Type};
+use utoipa::openapi::schema::ArrayBuilder;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
-/// One thing the runtime does for a caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Operation {
-    /// Make an envelope under a policy.
-    Protect,
-    /// Open an envelope under a policy.
-    Unprotect,
-    /// Encrypt with a chosen algorithm.
-    Encrypt,
-    /// Decrypt what [`Operation::Encrypt`] made.
-    Decrypt,
-    /// Sign.
-    Sign,
-    /// Check a signature.
-    Verify,
-    /// Hash.
-    Hash,
-}
+use crate::closed_set;
 
-impl Operation {
-    /// All of them, in the order in which they are shown.
-    pub const ALL: [Self; 7] = [
-        Self::Protect,
-        Self::Unprotect,
-        Self::Encrypt,
-        Self::Decrypt,
-        Self::Sign,
-        Self::Verify,
-        Self::Hash,
-    ];
-
-    /// Its name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Protect => "protect",
-            Self::Unprotect => "unprotect",
-            Self::Encrypt => "encrypt",
-            Self::Decrypt => "decrypt",
-            Self::Sign => "sign",
-            Self::Verify => "verify",
-            Self::Hash => "hash",
-        }
-    }
-
-    const fn bit(self) -> u8 {
-        match self {
-            Self::Protect => 1,
-            Self::Unprotect => 1 << 1,
-            Self::Encrypt => 1 << 2,
-            Self::Decrypt => 1 << 3,
-            Self::Sign => 1 << 4,
-            Self::Verify => 1 << 5,
-            Self::Hash => 1 << 6,
-        }
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// The text names no operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not an operation")]
-pub struct UnknownOperation;
-
-impl FromStr for Operation {
-    type Err = UnknownOperation;
-
-    fn from_str(name: &str) -> Result<Self, UnknownOperation> {
-        Self::ALL
-            .into_iter()
-            .find(|operation| operation.name() == name)
-            .ok_or(UnknownOperation)
+closed_set! {
+    /// An operation of the runtime.
+    pub enum Operation: "Operation" {
+        /// Make an envelope under a policy.
+        Protect = "protect",
+        /// Open an envelope under a policy.
+        Unprotect = "unprotect",
+        /// Encrypt with a chosen algorithm.
+        Encrypt = "encrypt",
+        /// Decrypt the result of [`Operation::Encrypt`].
+        Decrypt = "decrypt",
+        /// Sign.
+        Sign = "sign",
+        /// Verify a signature.
+        Verify = "verify",
+        /// Hash.
+        Hash = "hash",
     }
 }
 
 /// A set of operations.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "Vec<Operation>", from = "Vec<Operation>")]
-pub struct Operations(u8);
+pub struct Operations(u32);
 
 impl Operations {
     /// Every operation there is.
@@ -101,21 +50,7 @@ impl Operations {
     /// Whether `operation` is among them.
     #[must_use]
     pub const fn contain(self, operation: Operation) -> bool {
-        self.0 & operation.bit() != 0
-    }
-
-    /// Those of these names, as the database keeps them.
-    ///
-    /// # Errors
-    /// When one of them names no operation.
-    pub fn of_names(names: &[String]) -> Result<Self, UnknownOperation> {
-        names.iter().map(|name| name.parse::<Operation>()).collect()
-    }
-
-    /// Their names, in the order in which they are shown.
-    #[must_use]
-    pub fn names(self) -> Vec<&'static str> {
-        self.iter().map(Operation::name).collect()
+        self.0 & bit(operation) != 0
     }
 
     /// Its operations in the order in which they are shown.
@@ -123,6 +58,45 @@ impl Operations {
         Operation::ALL
             .into_iter()
             .filter(move |operation| self.contain(*operation))
+    }
+}
+
+const fn bit(operation: Operation) -> u32 {
+    1 << operation as u32
+}
+
+impl Type<Postgres> for Operations {
+    fn type_info() -> PgTypeInfo {
+        Operation::array_type_info()
+    }
+
+    fn compatible(ty: &PgTypeInfo) -> bool {
+        <Vec<String> as Type<Postgres>>::compatible(ty)
+    }
+}
+
+impl Encode<'_, Postgres> for Operations {
+    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        Encode::<Postgres>::encode(Vec::from(*self), buffer)
+    }
+}
+
+impl Decode<'_, Postgres> for Operations {
+    fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
+        <Vec<Operation> as Decode<'_, Postgres>>::decode(value).map(Self::from)
+    }
+}
+
+impl PartialSchema for Operations {
+    fn schema() -> RefOr<Schema> {
+        let array = ArrayBuilder::new().items(Operation::schema());
+        array.min_items(Some(1)).into()
+    }
+}
+
+impl ToSchema for Operations {
+    fn name() -> Cow<'static, str> {
+        "Operations".into()
     }
 }
 
@@ -137,7 +111,7 @@ impl FromIterator<Operation> for Operations {
         Self(
             operations
                 .into_iter()
-                .fold(0, |bits, operation| bits | operation.bit()),
+                .fold(0, |bits, operation| bits | bit(operation)),
         )
     }
 }
@@ -170,13 +144,5 @@ mod tests {
             r#"["protect","hash"]"#
         );
         assert_eq!(Operations::all().iter().count(), Operation::ALL.len());
-    }
-
-    #[test]
-    fn a_name_is_read_as_it_is_written() {
-        for operation in Operation::ALL {
-            assert_eq!(operation.name().parse(), Ok(operation));
-        }
-        assert_eq!("Hash".parse::<Operation>(), Err(UnknownOperation));
     }
 }

@@ -64,7 +64,7 @@ struct IdentityRow {
     digest: [u8; 32],
     service_id: Option<ServiceId>,
     policy_id: Option<PolicyId>,
-    allowed_operations: Option<Vec<String>>,
+    allowed_operations: Option<Operations>,
     allowed_networks: Option<Vec<String>>,
     expires_at: Option<Timestamp>,
     revoked_at: Option<Timestamp>,
@@ -88,11 +88,7 @@ impl TryFrom<IdentityRow> for Identity {
                 .tier
                 .map_or(RateLimit::OF_ADMINS, |tier| tier.rate_limit_with(agreed)),
             bound_policy: row.policy_id,
-            allowed_operations: row
-                .allowed_operations
-                .map(|names| Operations::of_names(&names))
-                .transpose()
-                .map_err(undecodable)?,
+            allowed_operations: row.allowed_operations,
             allowed_networks: row
                 .allowed_networks
                 .map(|texts| texts.iter().map(|text| text.parse::<IpNet>()).collect())

@@ -1,14 +1,16 @@
 //! A key as it is recorded.
 
 use hsm::{KeyClass, KeyName, KeyRef};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::{Cause, NoTransition, Status, Usage};
 use crate::clock::Timestamp;
+use crate::closed_set;
 use crate::ids::{KeyId, ServiceId};
 use crate::material::{Algorithm, Jwk, PublicKey};
+use crate::revision::Revision;
 
 /// What is known of a key. Its private half, where it has one here, is in the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,25 +40,23 @@ pub struct Key {
     /// When it will be destroyed, or was due to be.
     pub destroy_at: Option<Timestamp>,
     /// Grows by one with every change.
-    pub revision: i64,
+    pub revision: Revision,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
 }
 
-/// How a key came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[sqlx(type_name = "text", rename_all = "lowercase")]
-#[schema(as = KeyOrigin)]
-pub enum Origin {
-    /// The token made it.
-    Generated,
-    /// It was made elsewhere and brought in.
-    Imported,
-    /// It was in the token already.
-    Adopted,
+closed_set! {
+    /// The origin of a key.
+    pub enum Origin: "KeyOrigin" {
+        /// The token generated it.
+        Generated = "generated",
+        /// It was imported.
+        Imported = "imported",
+        /// It was in the token already.
+        Adopted = "adopted",
+    }
 }
 
 impl Key {
@@ -99,7 +99,7 @@ impl Key {
     /// The same key after one more change.
     #[must_use]
     pub fn changed(mut self, now: Timestamp) -> Self {
-        self.revision = self.revision.saturating_add(1);
+        self.revision = self.revision.next();
         self.updated_at = now;
         self
     }

@@ -16,10 +16,10 @@ mod vault;
 
 pub use self::choice::{Keyring, NoKey, Usable};
 pub use self::encryptions::{Encryptions, NotCounted};
-pub use self::import_key::{ImportKeyRecord, Mechanism, UnknownMechanism};
+pub use self::import_key::{ImportKeyRecord, Mechanism};
 pub use self::jwk_set::JwkSet;
 pub use self::key::{Key, Origin};
 pub use self::reconciler::{Comparison, Intended, NotCompared, Orphan};
-pub use self::status::{Cause, NoTransition, Status, UnknownStatus};
-pub use self::usage::{UnknownUsage, Usage};
+pub use self::status::{Cause, NoTransition, Status};
+pub use self::usage::Usage;
 pub use self::vault::{Described, Destiny, Made, NotMade, Vault, Wrapped};

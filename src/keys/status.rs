@@ -1,24 +1,21 @@
 //! The states of a key, and every way from one to another.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use crate::closed_set;
 
-/// Where a key is in its life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[sqlx(type_name = "text", rename_all = "snake_case")]
-#[schema(as = KeyStatus)]
-pub enum Status {
-    /// It does everything.
-    Active,
-    /// It undoes what was done with it, and verifies.
-    Retired,
-    /// It does nothing until someone says otherwise.
-    Disabled,
-    /// It does nothing, and will be destroyed.
-    PendingDestruction,
-    /// It is gone from the token; the record stays.
-    Destroyed,
+closed_set! {
+    /// The state of a key.
+    pub enum Status: "KeyStatus" {
+        /// It does everything.
+        Active = "active",
+        /// It unprotects, decrypts and verifies only.
+        Retired = "retired",
+        /// It does nothing until an administrator enables it.
+        Disabled = "disabled",
+        /// It does nothing and is going to be destroyed.
+        PendingDestruction = "pending_destruction",
+        /// The token does not hold it any more; the record stays.
+        Destroyed = "destroyed",
+    }
 }
 
 /// What moves a key from one state to another.
@@ -65,15 +62,6 @@ pub struct NoTransition {
 }
 
 impl Status {
-    /// Every state, in the order of a life.
-    pub const ALL: [Self; 5] = [
-        Self::Active,
-        Self::Retired,
-        Self::Disabled,
-        Self::PendingDestruction,
-        Self::Destroyed,
-    ];
-
     /// Checks that `cause` moves a key in this state to another.
     pub fn become_by(self, cause: Cause, to: Self) -> Result<(), NoTransition> {
         if TRANSITIONS.contains(&(self, cause, to)) {
@@ -95,18 +83,6 @@ impl Status {
         matches!(self, Self::Active | Self::Retired)
     }
 
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Retired => "retired",
-            Self::Disabled => "disabled",
-            Self::PendingDestruction => "pending_destruction",
-            Self::Destroyed => "destroyed",
-        }
-    }
-
     /// The state in a sentence.
     const fn words(self) -> &'static str {
         match self {
@@ -115,22 +91,6 @@ impl Status {
         }
     }
 }
-
-impl std::str::FromStr for Status {
-    type Err = UnknownStatus;
-
-    fn from_str(name: &str) -> Result<Self, UnknownStatus> {
-        Self::ALL
-            .into_iter()
-            .find(|status| status.name() == name)
-            .ok_or(UnknownStatus)
-    }
-}
-
-/// The text names no state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a status of a key")]
-pub struct UnknownStatus;
 
 #[cfg(test)]
 mod tests {
@@ -173,17 +133,6 @@ mod tests {
                     );
                 }
             }
-        }
-    }
-
-    #[test]
-    fn a_name_reads_back_as_its_state() {
-        for status in Status::ALL {
-            assert_eq!(status.name().parse(), Ok(status));
-            assert_eq!(
-                serde_json::to_string(&status).unwrap(),
-                format!("{:?}", status.name())
-            );
         }
     }
 }

@@ -10,7 +10,8 @@ use super::{Key, Origin, Status, Usage};
 use crate::clock::Timestamp;
 use crate::db::undecodable;
 use crate::ids::{KeyId, ServiceId};
-use crate::material::PublicKey;
+use crate::material::{Algorithm, PublicKey};
+use crate::revision::Revision;
 
 /// The columns of `Row`.
 macro_rules! columns {
@@ -89,7 +90,7 @@ pub async fn former(connection: &mut PgConnection, key: &Key) -> sqlx::Result<Op
           FOR UPDATE"
     ))
     .bind(key.service_id)
-    .bind(key.algorithm.family().name())
+    .bind(key.algorithm.family())
     .bind(key.id)
     .fetch_optional(connection)
     .await?;
@@ -131,7 +132,7 @@ pub async fn insert(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()
     .bind(key.service_id)
     .bind(&key.name)
     .bind(key.usage)
-    .bind(key.algorithm.name())
+    .bind(key.algorithm)
     .bind(key.origin)
     .bind(key.status)
     .bind(token_id)
@@ -252,7 +253,7 @@ struct Row {
     service_id: ServiceId,
     name: String,
     usage: Usage,
-    algorithm: String,
+    algorithm: Algorithm,
     origin: Origin,
     status: Status,
     token_id: Option<Vec<u8>>,
@@ -261,7 +262,7 @@ struct Row {
     expires_at: Option<Timestamp>,
     activated_at: Option<Timestamp>,
     destroy_at: Option<Timestamp>,
-    revision: i64,
+    revision: Revision,
     created_at: Timestamp,
     updated_at: Timestamp,
 }
@@ -279,10 +280,7 @@ impl TryFrom<Row> for Key {
             service_id: row.service_id,
             name: row.name,
             usage: row.usage,
-            algorithm: row
-                .algorithm
-                .parse()
-                .map_err(|_| undecodable(format!("algorithm {}", row.algorithm)))?,
+            algorithm: row.algorithm,
             origin: row.origin,
             status: row.status,
             token_name: row

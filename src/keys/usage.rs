@@ -1,36 +1,23 @@
 //! What a key is for, and which kinds of key can be.
 
-use std::str::FromStr;
-
 use hsm::Purpose;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
+use crate::closed_set;
 use crate::material::{Algorithm, Family};
 
-/// What a key is for; the member `use` of the API.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[sqlx(type_name = "text", rename_all = "lowercase")]
-#[schema(as = KeyUse)]
-pub enum Usage {
-    /// Envelopes.
-    Enc,
-    /// Signing and verifying.
-    Sig,
-    /// Encrypting and decrypting data with a chosen algorithm.
-    Data,
+closed_set! {
+    /// The use of a key.
+    pub enum Usage: "KeyUse" {
+        /// Envelopes.
+        Enc = "enc",
+        /// Signing and verifying.
+        Sig = "sig",
+        /// Encrypting and decrypting data with a chosen algorithm.
+        Data = "data",
+    }
 }
 
-/// The text names no use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a use of a key")]
-pub struct UnknownUsage;
-
 impl Usage {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Enc, Self::Sig, Self::Data];
-
     /// The use of a key of `algorithm` where nothing else is said.
     #[must_use]
     pub const fn likely_of(algorithm: Algorithm) -> Self {
@@ -60,16 +47,6 @@ impl Usage {
         }
     }
 
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Enc => "enc",
-            Self::Sig => "sig",
-            Self::Data => "data",
-        }
-    }
-
     /// What the token is told.
     pub(super) const fn purpose(self) -> Purpose {
         match self {
@@ -77,17 +54,6 @@ impl Usage {
             Self::Sig => Purpose::Sign,
             Self::Data => Purpose::Data,
         }
-    }
-}
-
-impl FromStr for Usage {
-    type Err = UnknownUsage;
-
-    fn from_str(name: &str) -> Result<Self, UnknownUsage> {
-        Self::ALL
-            .into_iter()
-            .find(|usage| usage.name() == name)
-            .ok_or(UnknownUsage)
     }
 }
 

@@ -24,4 +24,5 @@ pub use self::error::{Error, Missing};
 pub use self::event::{Action, Event, Resource};
 pub use self::page::{Cursor, Limit, NotACursor, Page, PageRequest};
 pub use self::proposal::{Draft, Member, Proposal, Reader};
-pub use self::revision::{Expected, Revision};
+pub use self::revision::Expected;
+pub use crate::revision::Revision;

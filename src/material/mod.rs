@@ -19,7 +19,7 @@ mod rsa;
 mod secret;
 mod spki;
 
-pub use self::algorithm::{Algorithm, Curve, Family, UnknownAlgorithm};
+pub use self::algorithm::{Algorithm, Curve, Family};
 pub use self::jwk::Jwk;
 pub use self::pkcs8::{EncryptedKey, Unlock};
 pub use self::private::{PrivateKey, PrivateParts, PrivatePem};

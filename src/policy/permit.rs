@@ -98,10 +98,12 @@ impl PolicyPermit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Timestamp;
     use crate::envelope::{Alg, Enc};
     use crate::ids::{PolicyId, ServiceId};
     use crate::operation::Operations;
     use crate::policy::{FailureMode, KeyOwnership, Status};
+    use crate::revision::Revision;
 
     fn service(number: u128) -> ServiceId {
         ServiceId::from_uuid(uuid::Uuid::from_u128(number))
@@ -110,15 +112,20 @@ mod tests {
     fn policy(services: Option<Vec<ServiceId>>, operations: &[Operation]) -> Arc<Policy> {
         Arc::new(Policy {
             id: PolicyId::from_uuid(uuid::Uuid::nil()),
-            number: "POL-000001".parse().unwrap(),
-            destination: service(9),
+            policy_number: "POL-000001".parse().unwrap(),
+            name: String::new(),
+            description: None,
+            destination_service_id: service(9),
             key_ownership: KeyOwnership::ServiceManaged,
             alg: Alg::default(),
             enc: Enc::default(),
             status: Status::Active,
             failure_mode: FailureMode::Error,
-            allowed_services: services,
+            allowed_service_ids: services,
             allowed_operations: operations.iter().copied().collect(),
+            created_at: Timestamp::from_millis(0),
+            updated_at: Timestamp::from_millis(0),
+            revision: Revision::FIRST,
         })
     }
 

@@ -1,134 +1,136 @@
 //! A policy, and what its state means for protecting and unprotecting.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use sqlx::FromRow;
 use utoipa::ToSchema;
 
+use super::PolicyNumber;
+use crate::clock::Timestamp;
+use crate::closed_set;
 use crate::envelope::{Alg, Enc};
 use crate::ids::{PolicyId, ServiceId};
 use crate::operation::{Operation, Operations};
+use crate::revision::Revision;
 
-/// How payloads are protected for one destination, and for whom.
-#[derive(Clone, Debug)]
+/// How payloads are protected for one destination, and for which services.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema, FromRow)]
+#[serde(rename_all = "camelCase")]
 pub struct Policy {
-    /// Its identifier.
+    /// The identifier.
     pub id: PolicyId,
-    /// What callers name it by.
-    pub number: PolicyNumber,
+    /// The number by which callers name it; unique.
+    pub policy_number: PolicyNumber,
+    /// The name, for people.
+    pub name: String,
+    /// A description, for people.
+    pub description: Option<String>,
     /// The service whose key protects.
-    pub destination: ServiceId,
+    pub destination_service_id: ServiceId,
     /// Who holds the private key.
     pub key_ownership: KeyOwnership,
     /// How the content key is wrapped.
     pub alg: Alg,
     /// How the content is encrypted.
     pub enc: Enc,
-    /// Whether it protects.
+    /// Whether the policy protects.
     pub status: Status,
-    /// What protecting does while it does not.
+    /// What protecting does while the policy is inactive.
     pub failure_mode: FailureMode,
-    /// The services that may use it; none means all.
-    pub allowed_services: Option<Vec<ServiceId>>,
-    /// What may be done under it.
+    /// The services that may use it; null for all.
+    pub allowed_service_ids: Option<Vec<ServiceId>>,
+    /// The operations that it allows.
     pub allowed_operations: Operations,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+    /// The revision, for the `ETag`.
+    #[serde(skip)]
+    pub revision: Revision,
 }
 
-/// The text by which callers name a policy.
-#[derive(Clone, PartialEq, Eq, Hash, Serialize)]
-pub struct PolicyNumber(String);
-
-/// Who holds the private key of a policy's destination.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type, ToSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[sqlx(type_name = "text", rename_all = "snake_case")]
-pub enum KeyOwnership {
-    /// The token of this service.
-    #[default]
-    ServiceManaged,
-    /// The destination alone: what is protected is opened there.
-    DestinationManaged,
+closed_set! {
+    /// Who holds the private key of a policy's destination.
+    #[derive(Default)]
+    pub enum KeyOwnership: "KeyOwnership" {
+        /// The token of this service.
+        #[default]
+        ServiceManaged = "service_managed",
+        /// The destination alone. It opens the envelopes itself.
+        DestinationManaged = "destination_managed",
+    }
 }
 
-/// Whether a policy protects.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type, ToSchema,
-)]
-#[serde(rename_all = "lowercase")]
-#[sqlx(type_name = "text", rename_all = "lowercase")]
-#[schema(as = PolicyStatus)]
-pub enum Status {
-    /// It does.
-    #[default]
-    Active,
-    /// It does not; its failure mode says what happens instead.
-    Inactive,
+closed_set! {
+    /// Whether a policy protects.
+    #[derive(Default)]
+    pub enum Status: "PolicyStatus" {
+        /// It protects.
+        #[default]
+        Active = "active",
+        /// It does not protect; its failure mode applies.
+        Inactive = "inactive",
+    }
 }
 
-/// What protecting under an inactive policy does.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type, ToSchema,
-)]
-#[serde(rename_all = "lowercase")]
-#[sqlx(type_name = "text", rename_all = "lowercase")]
-pub enum FailureMode {
-    /// Refuses.
-    #[default]
-    Error,
-    /// Gives the payload back as it came, unprotected.
-    Passthrough,
-    /// Throws the payload away.
-    Drop,
+closed_set! {
+    /// What protecting under an inactive policy does.
+    #[derive(Default)]
+    pub enum FailureMode: "FailureMode" {
+        /// It refuses the request.
+        #[default]
+        Error = "error",
+        /// It returns the payload unprotected.
+        Passthrough = "passthrough",
+        /// It discards the payload.
+        Drop = "drop",
+    }
 }
 
-/// What protecting under a policy comes to, by its state.
+/// What protecting under a policy does, by the policy's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// An envelope is made.
+    /// It makes an envelope.
     Protect,
-    /// The request is refused.
+    /// It refuses the request.
     Refuse,
-    /// The payload is given back as it came.
+    /// It returns the payload unprotected.
     PassThrough,
-    /// The payload is thrown away.
+    /// It discards the payload.
     Drop,
 }
 
-/// The private key is with the destination alone.
+/// The destination alone has the private key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the destination alone holds the private key of this policy")]
+#[error("only the destination service holds the private key of this policy")]
 pub struct UnprotectNotAvailable;
 
 impl Policy {
-    /// What protecting comes to under this policy.
+    /// What protecting under this policy does.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         Verdict::of(self.status, self.failure_mode)
     }
 
-    /// Whether unprotecting is possible under this policy at all. Its status does not matter: what
-    /// was protected stays readable.
+    /// Whether this policy allows `operation` to `service`.
+    pub(super) fn allows(&self, service: ServiceId, operation: Operation) -> bool {
+        let service_allowed = self
+            .allowed_service_ids
+            .as_ref()
+            .is_none_or(|allowed| allowed.contains(&service));
+        service_allowed && self.allowed_operations.contain(operation)
+    }
+
+    /// Whether envelopes of this policy can be opened here. The status does not matter: protected
+    /// payloads stay readable.
     ///
     /// # Errors
-    /// When the destination alone holds the private key.
+    /// When only the destination has the private key.
     pub fn unprotectable(&self) -> Result<(), UnprotectNotAvailable> {
         match self.key_ownership {
             KeyOwnership::ServiceManaged => Ok(()),
             KeyOwnership::DestinationManaged => Err(UnprotectNotAvailable),
         }
-    }
-
-    /// Whether this policy lets `service` do that.
-    #[must_use]
-    pub fn allows(&self, service: ServiceId, operation: Operation) -> bool {
-        let service_allowed = self
-            .allowed_services
-            .as_ref()
-            .is_none_or(|allowed| allowed.contains(&service));
-        service_allowed && self.allowed_operations.contain(operation)
     }
 }
 
@@ -145,50 +147,6 @@ impl Verdict {
     }
 }
 
-impl PolicyNumber {
-    /// The most characters of a number.
-    pub const LONGEST: usize = 64;
-
-    /// The number as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-/// The text cannot be a policy number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not 1 to 64 characters of A-Z a-z 0-9 . _ -")]
-pub struct NotANumber;
-
-impl FromStr for PolicyNumber {
-    type Err = NotANumber;
-
-    fn from_str(text: &str) -> Result<Self, NotANumber> {
-        let right_length = (1..=Self::LONGEST).contains(&text.len());
-        let right_characters = text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
-        if right_length && right_characters {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(NotANumber)
-        }
-    }
-}
-
-impl fmt::Display for PolicyNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Debug for PolicyNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,24 +154,12 @@ mod tests {
     #[test]
     fn the_state_table_is_that_of_the_interface() {
         use FailureMode::{Drop, Error, Passthrough};
-        for failure_mode in [Error, Passthrough, Drop] {
+        for failure_mode in FailureMode::ALL {
             assert_eq!(Verdict::of(Status::Active, failure_mode), Verdict::Protect);
         }
         let inactive = |failure_mode| Verdict::of(Status::Inactive, failure_mode);
         assert_eq!(inactive(Error), Verdict::Refuse);
         assert_eq!(inactive(Passthrough), Verdict::PassThrough);
         assert_eq!(inactive(Drop), Verdict::Drop);
-    }
-
-    #[test]
-    fn numbers_are_of_few_characters() {
-        let longest = "x".repeat(64);
-        for good in ["POL-000001", "a", "A.b_c-9", &longest] {
-            assert!(good.parse::<PolicyNumber>().is_ok(), "{good}");
-        }
-        let too_long = "x".repeat(65);
-        for bad in ["", " ", "a b", "ä", "a\0", "a/b", &too_long] {
-            assert!(bad.parse::<PolicyNumber>().is_err(), "{bad:?}");
-        }
     }
 }

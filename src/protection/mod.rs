@@ -134,7 +134,7 @@ impl Protection {
         call.note_policy(number);
         let resolved = async {
             let policy = self.rooms.policies.resolve(application, number).await?;
-            call.note_policy(Some(policy.number.as_str()));
+            call.note_policy(Some(policy.policy_number.as_str()));
             Ok(authorize(application, operation)?.under(policy)?)
         };
         resolved.instrument(step!("permit")).await

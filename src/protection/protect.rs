@@ -66,7 +66,9 @@ impl Protection {
     async fn seal(&self, call: &mut Call, policy: &Policy, payload: &str) -> Result<Body, Refusal> {
         let family = policy.alg.family();
         let keyring = &self.rooms.keyring;
-        let key = keyring.to_protect(policy.destination, family).await;
+        let key = keyring
+            .to_protect(policy.destination_service_id, family)
+            .await;
         let key = key.map_err(Refusal::of_destination)?;
         call.note_key(key.id);
         let public = key.envelope.as_ref();

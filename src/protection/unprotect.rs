@@ -59,7 +59,7 @@ impl Protection {
         let permit = permit.await?;
         let policy = permit.policy();
         policy.unprotectable()?;
-        let recovered = self.recover(call, policy.destination, envelope, member);
+        let recovered = self.recover(call, policy.destination_service_id, envelope, member);
         recovered.instrument(step!("crypto")).await
     }
 

@@ -3,17 +3,14 @@
 use std::borrow::Cow;
 
 use serde_json::json;
-use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::auth::Kind;
 use crate::clock::Timestamp;
-use crate::envelope::{Alg, Enc};
 use crate::ids::{Id, Named};
 use crate::management::Cursor;
-use crate::material::Algorithm;
-use crate::operation::{Operation, Operations};
 use crate::policy::PolicyNumber;
 use crate::protection::{Cipher, Hash, Offered as _, Scheme};
 use crate::request_tag::RequestTag;
@@ -42,29 +39,10 @@ macro_rules! value {
     };
 }
 
-value!(Alg, "Alg", one_of(Alg::ALL.map(Alg::name)));
-value!(Enc, "Enc", one_of(Enc::ALL.map(Enc::name)));
-value!(
-    Algorithm,
-    "KeyAlgorithm",
-    one_of(Algorithm::ALL.map(Algorithm::name))
-);
 value!(Cipher, "Cipher", one_of(Cipher::names()));
 value!(Scheme, "SignatureAlgorithm", one_of(Scheme::names()));
 value!(Hash, "HashAlgorithm", one_of(Hash::names()));
 value!(Kind, "ApiKeyType", one_of(Kind::ALL.map(Kind::name)));
-value!(
-    Operation,
-    "Operation",
-    one_of(Operation::ALL.map(Operation::name))
-);
-value!(
-    Operations,
-    "Operations",
-    ArrayBuilder::new()
-        .items(Operation::schema())
-        .min_items(Some(1))
-);
 value!(
     Timestamp,
     "Timestamp",

@@ -2,35 +2,26 @@
 
 mod store;
 
-use std::str::FromStr;
 use std::time::Duration;
 
 use hsm::{ImportMechanism, KeyRef};
-use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgExecutor};
-use utoipa::ToSchema;
 
 use super::{NotMade, Vault};
 use crate::clock::Timestamp;
+use crate::closed_set;
 use crate::ids::ImportKeyId;
 use crate::material::PublicKey;
 
-/// How a key is wrapped for the token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[schema(as = ImportMechanism)]
-pub enum Mechanism {
-    /// An ephemeral AES key under RSA-OAEP with SHA-1, the key under that one.
-    #[serde(rename = "RSA_OAEP_SHA1_AES_KWP")]
-    RsaOaepSha1AesKwp,
-    /// The same with SHA-256.
-    #[serde(rename = "RSA_OAEP_SHA256_AES_KWP")]
-    RsaOaepSha256AesKwp,
+closed_set! {
+    /// How a key is wrapped for the token: an ephemeral AES key wraps the key, RSA-OAEP the AES key.
+    pub enum Mechanism: "ImportMechanism" {
+        /// RSA-OAEP with SHA-256.
+        RsaOaepSha256AesKwp = "RSA_OAEP_SHA256_AES_KWP",
+        /// RSA-OAEP with SHA-1.
+        RsaOaepSha1AesKwp = "RSA_OAEP_SHA1_AES_KWP",
+    }
 }
-
-/// The text names no mechanism.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not an import mechanism")]
-pub struct UnknownMechanism;
 
 /// What is recorded of a wrapping key.
 #[derive(Clone, Debug)]
@@ -112,18 +103,6 @@ pub(super) struct Attempted {
 }
 
 impl Mechanism {
-    /// Both of them.
-    pub const ALL: [Self; 2] = [Self::RsaOaepSha256AesKwp, Self::RsaOaepSha1AesKwp];
-
-    /// The name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::RsaOaepSha1AesKwp => "RSA_OAEP_SHA1_AES_KWP",
-            Self::RsaOaepSha256AesKwp => "RSA_OAEP_SHA256_AES_KWP",
-        }
-    }
-
     /// What the token and the offline wrapping call it.
     #[must_use]
     pub const fn token_term(self) -> ImportMechanism {
@@ -131,16 +110,5 @@ impl Mechanism {
             Self::RsaOaepSha1AesKwp => ImportMechanism::RsaOaepSha1AesKwp,
             Self::RsaOaepSha256AesKwp => ImportMechanism::RsaOaepSha256AesKwp,
         }
-    }
-}
-
-impl FromStr for Mechanism {
-    type Err = UnknownMechanism;
-
-    fn from_str(name: &str) -> Result<Self, UnknownMechanism> {
-        Self::ALL
-            .into_iter()
-            .find(|mechanism| mechanism.name() == name)
-            .ok_or(UnknownMechanism)
     }
 }

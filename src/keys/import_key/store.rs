@@ -4,7 +4,6 @@ use sqlx::{PgConnection, PgExecutor};
 
 use super::{ImportKeyRecord, Mechanism};
 use crate::clock::Timestamp;
-use crate::db::undecodable;
 use crate::ids::ImportKeyId;
 use crate::keys::vault::store::forget_intent;
 
@@ -18,7 +17,7 @@ pub(super) async fn insert_import_key(
          VALUES ($1, $2, $3, $4, $5)",
     )
     .bind(key.id)
-    .bind(key.mechanism.name())
+    .bind(key.mechanism)
     .bind(key.public.to_spki())
     .bind(key.expires_at)
     .bind(key.created_at)
@@ -34,7 +33,7 @@ pub(super) async fn attempt_import(
     now: Timestamp,
     most: i32,
 ) -> sqlx::Result<Option<Mechanism>> {
-    let mechanism: Option<String> = sqlx::query_scalar(
+    sqlx::query_scalar(
         "UPDATE import_keys SET attempts = attempts + 1, attempted_at = $2
           WHERE id = $1 AND used_at IS NULL AND destroyed_at IS NULL
             AND expires_at > $2 AND attempts < $3
@@ -44,10 +43,7 @@ pub(super) async fn attempt_import(
     .bind(now)
     .bind(most)
     .fetch_optional(database)
-    .await?;
-    mechanism
-        .map(|name| name.parse().map_err(undecodable))
-        .transpose()
+    .await
 }
 
 /// Marks a wrapping key as used, unless it was before.

@@ -94,7 +94,7 @@ pub(super) async fn insert(
     .bind(api_key.kind)
     .bind(api_key.service_id)
     .bind(api_key.policy_id)
-    .bind(api_key.allowed_operations.map(Operations::names))
+    .bind(api_key.allowed_operations)
     .bind(api_key.allowed_cidrs.as_deref().map(texts))
     .bind(at_rest.as_bytes().as_slice())
     .bind(&api_key.hint)
@@ -118,7 +118,7 @@ pub(super) async fn update(connection: &mut PgConnection, api_key: &ApiKey) -> s
     .bind(api_key.id)
     .bind(&api_key.name)
     .bind(api_key.policy_id)
-    .bind(api_key.allowed_operations.map(Operations::names))
+    .bind(api_key.allowed_operations)
     .bind(api_key.allowed_cidrs.as_deref().map(texts))
     .bind(api_key.expires_at)
     .bind(api_key.revoked_at)
@@ -137,7 +137,7 @@ struct ApiKeyRow {
     service_id: Option<ServiceId>,
     policy_id: Option<PolicyId>,
     policy_number: Option<String>,
-    allowed_operations: Option<Vec<String>>,
+    allowed_operations: Option<Operations>,
     allowed_cidrs: Option<Vec<String>>,
     last_four: String,
     expires_at: Option<Timestamp>,
@@ -156,11 +156,7 @@ impl ApiKeyRow {
             kind: self.kind,
             service_id: self.service_id,
             policy_number: self.policy_number,
-            allowed_operations: self
-                .allowed_operations
-                .map(|names| Operations::of_names(&names))
-                .transpose()
-                .map_err(undecodable)?,
+            allowed_operations: self.allowed_operations,
             allowed_cidrs: self
                 .allowed_cidrs
                 .map(|texts| texts.iter().map(|text| text.parse()).collect())

@@ -7,6 +7,7 @@ use crate::keys::{Destiny, ImportKeyRecord, Key, Made, Origin, Status, Usage, Va
 use crate::management::{Change, Context, Error, Event, Proposal};
 use crate::material::{Algorithm, PublicKey};
 use crate::problem::{Code, Problem};
+use crate::revision::Revision;
 
 /// Makes, imports or adopts a key.
 ///
@@ -76,7 +77,7 @@ async fn carry_out(context: &Context, vault: &Vault, order: Order) -> Result<Key
         expires_at,
         activated_at: activate.then_some(now),
         destroy_at: None,
-        revision: 1,
+        revision: Revision::FIRST,
         created_at: now,
         updated_at: now,
     };

@@ -45,7 +45,7 @@ impl Resource for Key {
     }
 
     fn revision(&self) -> Revision {
-        Revision::of(self.revision)
+        self.revision
     }
 }
 

@@ -14,9 +14,9 @@ use super::{
 use crate::ids::{PolicyId, ServiceId};
 use crate::policy::{NotANumber, PolicyNumber, Status};
 
-pub use self::policy::Policy;
 pub(super) use self::store::lock_living;
 pub use self::terms::PolicyDraft;
+pub use crate::policy::Policy;
 
 /// Which policies a list shows.
 #[derive(Clone, Debug, Default, IntoParams)]

@@ -1,54 +1,14 @@
-//! The resource.
+//! What management does with the resource.
 
-use serde::Serialize;
-use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::terms::Terms;
 use crate::catalog::Topic;
 use crate::clock::Timestamp;
-use crate::envelope::{Alg, Enc};
-use crate::ids::{PolicyId, ServiceId};
-use crate::management::{Resource, Revision};
-use crate::operation::Operations;
-use crate::policy::{FailureMode, KeyOwnership, PolicyNumber, Status};
-
-/// A policy as the API shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Policy {
-    /// Its identifier.
-    pub id: PolicyId,
-    /// What callers name it by, unique.
-    pub policy_number: PolicyNumber,
-    /// Its name, for people.
-    pub name: String,
-    /// What people say about it.
-    pub description: Option<String>,
-    /// The service whose key protects.
-    pub destination_service_id: ServiceId,
-    /// Who holds the private key.
-    pub key_ownership: KeyOwnership,
-    /// How the content key is wrapped.
-    pub alg: Alg,
-    /// How the content is encrypted.
-    pub enc: Enc,
-    /// Whether it protects.
-    pub status: Status,
-    /// What protecting does while it does not.
-    pub failure_mode: FailureMode,
-    /// The services that may use it; null for all.
-    pub allowed_service_ids: Option<Vec<ServiceId>>,
-    /// What may be done under it.
-    pub allowed_operations: Operations,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it was last changed.
-    pub updated_at: Timestamp,
-    /// Its state, for the `ETag`.
-    #[serde(skip)]
-    pub revision: Revision,
-}
+use crate::ids::PolicyId;
+use crate::management::Resource;
+use crate::policy::{Policy, PolicyNumber};
+use crate::revision::Revision;
 
 impl Policy {
     pub(super) fn new(id: PolicyId, number: PolicyNumber, now: Timestamp, terms: Terms) -> Self {

@@ -1,20 +1,20 @@
 //! Policies in the database, as administrators see them.
 
-use sqlx::{FromRow, PgConnection, PgExecutor};
+use sqlx::{PgConnection, PgExecutor};
 
 use super::{Filter, Name, Policy};
 use crate::clock::Timestamp;
 use crate::db::undecodable;
 use crate::ids::{ApiKeyId, PolicyId};
-use crate::management::{PageRequest, Revision};
-use crate::policy::{self, PolicyNumber, PolicyRow};
+use crate::management::PageRequest;
+use crate::policy::PolicyNumber;
 
 pub(super) async fn list(
     database: impl PgExecutor<'_>,
     filter: &Filter,
     page: PageRequest,
 ) -> sqlx::Result<Vec<Policy>> {
-    let rows: Vec<Row> = sqlx::query_as(
+    sqlx::query_as(
         "SELECT * FROM policies
           WHERE deleted_at IS NULL
             AND ($1::uuid IS NULL OR id > $1)
@@ -30,8 +30,7 @@ pub(super) async fn list(
     .bind(filter.text.as_deref())
     .bind(page.rows())
     .fetch_all(database)
-    .await?;
-    rows.into_iter().map(Policy::try_from).collect()
+    .await
 }
 
 pub(super) async fn choices(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<(String, String)>> {
@@ -47,14 +46,13 @@ pub(super) async fn read(
     name: &Name,
 ) -> sqlx::Result<Option<Policy>> {
     let (id, number) = name.parts();
-    let row: Option<Row> = sqlx::query_as(
+    sqlx::query_as(
         "SELECT * FROM policies WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)",
     )
     .bind(id)
     .bind(number)
     .fetch_optional(database)
-    .await?;
-    row.map(Policy::try_from).transpose()
+    .await
 }
 
 /// Reads a policy and keeps all others from changing or newly referring to it.
@@ -63,7 +61,7 @@ pub(super) async fn lock(
     name: &Name,
 ) -> sqlx::Result<Option<Policy>> {
     let (id, number) = name.parts();
-    let row: Option<Row> = sqlx::query_as(
+    sqlx::query_as(
         "SELECT * FROM policies
           WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)
             FOR UPDATE",
@@ -71,8 +69,7 @@ pub(super) async fn lock(
     .bind(id)
     .bind(number)
     .fetch_optional(connection)
-    .await?;
-    row.map(Policy::try_from).transpose()
+    .await
 }
 
 /// The living policy with that number, which goes on living until the transaction ends, so it can be
@@ -106,17 +103,17 @@ pub(super) async fn insert(connection: &mut PgConnection, policy: &Policy) -> sq
              ON CONFLICT (policy_number) WHERE deleted_at IS NULL DO NOTHING",
     )
     .bind(policy.id)
-    .bind(policy.policy_number.as_str())
+    .bind(&policy.policy_number)
     .bind(&policy.name)
     .bind(&policy.description)
     .bind(policy.destination_service_id)
     .bind(policy.key_ownership)
-    .bind(policy.alg.name())
-    .bind(policy.enc.name())
+    .bind(policy.alg)
+    .bind(policy.enc)
     .bind(policy.status)
     .bind(policy.failure_mode)
     .bind(&policy.allowed_service_ids)
-    .bind(policy.allowed_operations.names())
+    .bind(policy.allowed_operations)
     .bind(policy.revision)
     .bind(policy.created_at)
     .bind(policy.updated_at)
@@ -135,17 +132,17 @@ pub(super) async fn update(connection: &mut PgConnection, policy: &Policy) -> sq
           WHERE id = $1",
     )
     .bind(policy.id)
-    .bind(policy.policy_number.as_str())
+    .bind(&policy.policy_number)
     .bind(&policy.name)
     .bind(&policy.description)
     .bind(policy.destination_service_id)
     .bind(policy.key_ownership)
-    .bind(policy.alg.name())
-    .bind(policy.enc.name())
+    .bind(policy.alg)
+    .bind(policy.enc)
     .bind(policy.status)
     .bind(policy.failure_mode)
     .bind(&policy.allowed_service_ids)
-    .bind(policy.allowed_operations.names())
+    .bind(policy.allowed_operations)
     .bind(policy.revision)
     .bind(policy.updated_at)
     .execute(connection)
@@ -189,41 +186,5 @@ impl Name {
             Self::Id(id) => (Some(*id), None),
             Self::Number(number) => (None, Some(number.as_str())),
         }
-    }
-}
-
-#[derive(FromRow)]
-struct Row {
-    #[sqlx(flatten)]
-    rule: PolicyRow,
-    name: String,
-    description: Option<String>,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    revision: Revision,
-}
-
-impl TryFrom<Row> for Policy {
-    type Error = sqlx::Error;
-
-    fn try_from(row: Row) -> sqlx::Result<Self> {
-        let rule = policy::Policy::try_from(row.rule)?;
-        Ok(Self {
-            id: rule.id,
-            policy_number: rule.number,
-            name: row.name,
-            description: row.description,
-            destination_service_id: rule.destination,
-            key_ownership: rule.key_ownership,
-            alg: rule.alg,
-            enc: rule.enc,
-            status: rule.status,
-            failure_mode: rule.failure_mode,
-            allowed_service_ids: rule.allowed_services,
-            allowed_operations: rule.allowed_operations,
-            created_at: row.created_at,
-            updated_at: row.updated_at,
-            revision: row.revision,
-        })
     }
 }

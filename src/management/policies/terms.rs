@@ -15,9 +15,6 @@ use crate::problem::{Code, Problem, Problems};
 /// What is done under policies.
 const PERMITTABLE: [Operation; 2] = [Operation::Protect, Operation::Unprotect];
 const DESTINATION: &str = "destinationServiceId";
-const OWNERSHIPS: [&str; 2] = ["service_managed", "destination_managed"];
-const STATUSES: [&str; 2] = ["active", "inactive"];
-const FAILURE_MODES: [&str; 3] = ["error", "passthrough", "drop"];
 
 /// The members of a policy that clients may set.
 #[derive(Clone, Debug, Default, ToSchema)]
@@ -157,7 +154,7 @@ pub(super) async fn decide(
         &mut terms.key_ownership,
         "keyOwnership",
         draft.key_ownership,
-        &OWNERSHIPS,
+        &KeyOwnership::ALL.map(KeyOwnership::name),
     );
     check::choose(
         found,
@@ -173,13 +170,19 @@ pub(super) async fn decide(
         draft.enc,
         &Enc::ALL.map(Enc::name),
     );
-    check::choose(found, &mut terms.status, "status", draft.status, &STATUSES);
+    check::choose(
+        found,
+        &mut terms.status,
+        "status",
+        draft.status,
+        &Status::ALL.map(Status::name),
+    );
     check::choose(
         found,
         &mut terms.failure_mode,
         "failureMode",
         draft.failure_mode,
-        &FAILURE_MODES,
+        &FailureMode::ALL.map(FailureMode::name),
     );
     check::set(
         found,
