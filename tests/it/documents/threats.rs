@@ -8,7 +8,7 @@ use super::markdown::{Document, code_spans, top};
 #[test]
 fn every_defence_names_a_test_that_shows_it() {
     let document = Document::read("SECURITY.md");
-    let rows = document.rows_under("What is protected, and from whom");
+    let rows = document.rows_under("Threats and defences");
     assert!(rows.len() > 10, "the table of threats is gone");
     names_tests(rows.iter().map(|row| match row.as_slice() {
         [_, tried, _, shown] => (tried, shown),
@@ -19,7 +19,7 @@ fn every_defence_names_a_test_that_shows_it() {
 #[test]
 fn every_fault_names_a_test_that_shows_what_happens() {
     let document = Document::read("docs/reliability.md");
-    let rows = document.rows_under("What fails, and what happens then");
+    let rows = document.rows_under("Failure behaviour");
     assert!(rows.len() > 10, "the table of faults is gone");
     names_tests(rows.iter().map(|row| match row.as_slice() {
         [fails, _, shown] => (fails, shown),
