@@ -1,9 +1,9 @@
-//! The shell blocks of the documents are run, and show what they print.
+//! The shell blocks of the documents run and print what the documents show.
 //!
-//! `sh run` is run: the blocks of a document one after the other in one shell, in a copy of the
-//! repository beside a service that runs as `./dev up` leaves it. `sh by-hand` needs another
-//! machine, a person or more rights than a test has; what can be held of it is. A block marked
-//! `output` right after a block is what that one prints.
+//! A document's `sh run` blocks run in order in one shell, in a copy of the repository, against a
+//! service in the state of `./dev up`. `sh by-hand` blocks need another machine, a person or more
+//! rights; the test checks their syntax and their calls of `sealward`. A block marked `output`
+//! directly after a block is the output of that block.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -12,31 +12,31 @@ use clap::Parser as _;
 use sealward::command::Arguments;
 
 use super::markdown::{self, Block, Document, top};
-use super::newcomer::{Newcomer, told};
-use super::shown::is_shown;
+use super::output::matches;
+use super::sandbox::{Sandbox, describe};
 
-/// Ends the output of a block.
+/// Separates the outputs of the blocks.
 const MARK: char = '\u{1e}';
 
 #[tokio::test]
-async fn what_documents_say_to_run_runs() {
-    let newcomer = Newcomer::new().await;
-    forget_the_walk(&newcomer);
+async fn shell_blocks_run_and_print_the_shown_output() {
+    let sandbox = Sandbox::new().await;
+    drop_walkthrough(&sandbox);
     let documents = markdown::all();
     let wrong: Vec<String> = std::thread::scope(|scope| {
         let runs: Vec<_> = documents
             .iter()
-            .map(|document| scope.spawn(|| run(&newcomer, document)))
+            .map(|document| scope.spawn(|| run(&sandbox, document)))
             .collect();
         let ended = runs.into_iter().map(|run| run.join().expect("a run"));
         ended.filter_map(Result::err).collect()
     });
-    forget_the_walk(&newcomer);
+    drop_walkthrough(&sandbox);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Removes what a walk through docs/operations.md that broke off has left in the cluster.
-fn forget_the_walk(newcomer: &Newcomer) {
+/// Drops the databases and roles that an interrupted walkthrough of docs/operations.md left.
+fn drop_walkthrough(sandbox: &Sandbox) {
     for sql in [
         "drop database if exists sealward_restored with (force)",
         "drop database if exists sealward with (force)",
@@ -44,13 +44,13 @@ fn forget_the_walk(newcomer: &Newcomer) {
         "drop role if exists sealward_service",
     ] {
         let psql = ["-c", r#"psql -q -d postgres -c "$1""#, "psql", sql];
-        let done = newcomer.shell(top()).args(psql).output().expect("run psql");
-        assert!(done.status.success(), "{}", told(&done));
+        let done = sandbox.shell(top()).args(psql).output().expect("run psql");
+        assert!(done.status.success(), "{}", describe(&done));
     }
 }
 
 #[test]
-fn every_shell_block_is_run_or_for_a_person() {
+fn every_shell_block_is_marked_and_valid() {
     for document in markdown::all() {
         for block in document.blocks() {
             let place = format!("{}:{}", document.path.display(), block.line);
@@ -59,15 +59,15 @@ fn every_shell_block_is_run_or_for_a_person() {
                 ["sh", "by-hand"] => {
                     let syntax = Command::new("bash").args(["-nc", &block.text]).output();
                     let syntax = syntax.expect("run bash");
-                    assert!(syntax.status.success(), "{place}: {}", told(&syntax));
+                    assert!(syntax.status.success(), "{place}: {}", describe(&syntax));
                     let calls = calls(&block.text);
                     calls
                         .iter()
-                        .for_each(|call| assert_is_offered(&place, call));
+                        .for_each(|call| assert_is_accepted(&place, call));
                 }
-                [_, "output"] => assert!(block.follows, "{place}: the output of what?"),
+                [_, "output"] => assert!(block.follows, "{place}: follows no block"),
                 ["sh" | "bash" | "shell" | "console", ..] => {
-                    panic!("{place}: say `sh run`, or `sh by-hand` if no test can run it")
+                    panic!("{place}: must be `sh run`, or `sh by-hand` if no test can run it")
                 }
                 _ => {}
             }
@@ -75,8 +75,8 @@ fn every_shell_block_is_run_or_for_a_person() {
     }
 }
 
-/// Runs the document's blocks; says all that is not as the document says.
-fn run(newcomer: &Newcomer, document: &Document) -> Result<(), String> {
+/// Runs the document's blocks and returns every difference from the document.
+fn run(sandbox: &Sandbox, document: &Document) -> Result<(), String> {
     let name = document.path.display().to_string();
     let blocks = document.blocks();
     let runs: Vec<usize> = (0..blocks.len())
@@ -89,23 +89,23 @@ fn run(newcomer: &Newcomer, document: &Document) -> Result<(), String> {
     for &place in &runs {
         let _ = writeln!(script, "{}\nprintf '%s' '{MARK}'", blocks[place].text);
     }
-    let folder = newcomer.copy_of_the_repository(&name.replace('/', "-"));
-    let output = newcomer.read(&folder, &script);
+    let folder = sandbox.copy_of_the_repository(&name.replace('/', "-"));
+    let output = sandbox.run(&folder, &script);
     let printed = String::from_utf8_lossy(&output.stdout);
     let printed: Vec<&str> = printed.split(MARK).collect();
     let mut wrong = String::new();
     for (&place, real) in runs.iter().zip(&printed[..printed.len() - 1]) {
         if let Some(block) = blocks.get(place + 1).filter(|block| is_output(block))
-            && !is_shown(block.words[0], &block.text, real)
+            && !matches(block.words[0], &block.text, real)
         {
-            let _ = writeln!(wrong, "{name}:{}: it prints\n{real}", block.line);
+            let _ = writeln!(wrong, "{name}:{}: prints\n{real}", block.line);
         }
     }
     if !output.status.success() {
         let broke = runs
             .get(printed.len() - 1)
             .map_or(0, |&place| blocks[place].line);
-        let _ = writeln!(wrong, "{name}:{broke}: {}", told(&output));
+        let _ = writeln!(wrong, "{name}:{broke}: {}", describe(&output));
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
@@ -114,7 +114,7 @@ fn is_output(block: &Block<'_>) -> bool {
     block.follows && matches!(block.words.as_slice(), [_, "output"])
 }
 
-/// The words of each call of our own program.
+/// The words of each call of `sealward`.
 fn calls(text: &str) -> Vec<Vec<String>> {
     let joined = text.replace("\\\n", " ");
     let lines = joined.lines().map(str::trim);
@@ -135,7 +135,7 @@ fn calls(text: &str) -> Vec<Vec<String>> {
 }
 
 #[track_caller]
-fn assert_is_offered(place: &str, call: &[String]) {
+fn assert_is_accepted(place: &str, call: &[String]) {
     if let Err(error) = Arguments::try_parse_from(call) {
         panic!("{place}: {error}");
     }

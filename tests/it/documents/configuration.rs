@@ -1,5 +1,5 @@
-//! `docs/configuration.md`: the reference is written from the settings themselves, and every
-//! example in it is accepted by them.
+//! `docs/configuration.md`: the test generates the reference from the settings, and the settings
+//! accept every example.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,28 +11,28 @@ use serde_json::{Map, Value};
 use super::markdown::{Document, top};
 
 const PAGE: &str = "docs/configuration.md";
-/// What stands above this line is written by people.
-const MARK: &str = "<!-- Written by the tests from src/settings; see ARCHITECTURE.md. -->\n";
-/// A variable that makes the test write the page instead of holding it to the settings.
+/// The text above this line is not generated.
+const MARK: &str = "<!-- Generated from src/settings by the tests; see ARCHITECTURE.md. -->\n";
+/// The variable that makes the test write the page instead of comparing it.
 const WRITE: &str = "SEALWARD_TEST_WRITE";
 
 #[test]
-fn the_reference_is_that_of_the_settings() {
+fn the_reference_matches_the_settings() {
     let page = Document::read(PAGE).text;
-    let (by_people, _) = page.split_once(MARK).expect("the mark of what is written");
-    let current = format!("{by_people}{MARK}{}", reference());
+    let (introduction, _) = page.split_once(MARK).expect("the mark");
+    let current = format!("{introduction}{MARK}{}", reference());
     if must_write() {
         fs::write(top().join(PAGE), &current).expect("write the page");
         return;
     }
     assert!(
         page == current,
-        "{PAGE} is not current: write it anew with\n    {WRITE}=1 cargo test --test it the_reference"
+        "{PAGE} is out of date: generate it with\n    {WRITE}=1 cargo test --test it the_reference"
     );
 }
 
 #[test]
-fn every_example_of_settings_is_accepted() {
+fn the_settings_accept_every_example() {
     let mut tried = 0;
     for document in super::markdown::all() {
         for block in document.blocks() {
@@ -47,12 +47,12 @@ fn every_example_of_settings_is_accepted() {
             tried += 1;
         }
     }
-    assert!(tried > 0, "there is no example of settings any more");
+    assert!(tried > 0, "no document contains an example");
 }
 
 #[allow(
     clippy::disallowed_methods,
-    reason = "asked for by a person, not a setting"
+    reason = "a switch of the test, not a setting"
 )]
 fn must_write() -> bool {
     std::env::var_os(WRITE).is_some()
@@ -76,18 +76,18 @@ fn members(schema: &Value) -> &Map<String, Value> {
     schema["properties"].as_object().expect("members")
 }
 
-/// One table of the settings file, and after it the tables inside.
+/// One table of the settings file, followed by its nested tables.
 fn section<'s>(page: &mut String, path: &mut Vec<&'s str>, schema: &'s Value) {
     let name = path.join(".");
     let (sections, rows): (Vec<_>, Vec<_>) = members(schema)
         .iter()
         .partition(|(_, member)| is_table(member));
     let _ = match path.as_slice() {
-        [] => writeln!(page, "\n## At the top\n"),
+        [] => writeln!(page, "\n## Top level\n"),
         [_] => writeln!(page, "\n## `[{name}]`\n"),
         _ => writeln!(page, "\n### `[{name}]`\n"),
     };
-    if let Some(about) = words(schema).filter(|_| !path.is_empty()) {
+    if let Some(about) = description(schema).filter(|_| !path.is_empty()) {
         let _ = writeln!(page, "{about}\n");
     }
     if !rows.is_empty() {
@@ -109,18 +109,18 @@ fn section<'s>(page: &mut String, path: &mut Vec<&'s str>, schema: &'s Value) {
 }
 
 fn table(page: &mut String, rows: &[(&String, &Value)], required: &[Value]) {
-    let _ = writeln!(page, "| setting | takes | left out | what it is |");
+    let _ = writeln!(page, "| Setting | Type | Default | Description |");
     let _ = writeln!(page, "|---|---|---|---|");
     for (name, member) in rows {
-        let left_out = match member.get("default") {
-            _ if required.iter().any(|it| it == name.as_str()) => "must be given".to_owned(),
+        let default = match member.get("default") {
+            _ if required.iter().any(|it| it == name.as_str()) => "required".to_owned(),
             None | Some(Value::Null) => "none".to_owned(),
             Some(Value::Array(list)) if list.is_empty() => "none".to_owned(),
             Some(value) => format!("`{value}`"),
         };
-        let about = words(member).unwrap_or_else(|| panic!("{name} says nothing of itself"));
-        let takes = takes(member);
-        let _ = writeln!(page, "| `{name}` | {takes} | {left_out} | {about} |");
+        let about = description(member).unwrap_or_else(|| panic!("{name} has no description"));
+        let kind = kind(member);
+        let _ = writeln!(page, "| `{name}` | {kind} | {default} | {about} |");
     }
 }
 
@@ -128,13 +128,13 @@ fn is_table(schema: &Value) -> bool {
     schema.get("properties").is_some()
 }
 
-/// What kind of value a setting takes, for people.
-fn takes(schema: &Value) -> String {
+/// The type of a setting, as text.
+fn kind(schema: &Value) -> String {
     let choices = ["oneOf", "anyOf"].iter().find_map(|name| schema.get(*name));
     if let Some(ways) = choices.and_then(Value::as_array) {
         let ways: Vec<&Value> = ways.iter().filter(|way| way["type"] != "null").collect();
         if let [only] = ways.as_slice() {
-            return takes(only);
+            return kind(only);
         }
         if ways.iter().all(|way| way.get("const").is_some()) {
             let names: Vec<String> = ways
@@ -147,10 +147,10 @@ fn takes(schema: &Value) -> String {
             .iter()
             .any(|way| way.pointer("/properties/credential").is_some())
         {
-            return "[a secret](#secrets)".to_owned();
+            return "[secret](#secrets)".to_owned();
         }
     }
-    let kind = match &schema["type"] {
+    let json_type = match &schema["type"] {
         Value::String(kind) => kind.as_str(),
         Value::Array(kinds) => kinds
             .iter()
@@ -159,19 +159,19 @@ fn takes(schema: &Value) -> String {
             .unwrap_or_default(),
         _ => "",
     };
-    match (kind, schema["format"].as_str()) {
-        (_, Some("length of time")) => "a length of time".to_owned(),
-        ("string", _) => "text".to_owned(),
+    match (json_type, schema["format"].as_str()) {
+        (_, Some("length of time")) => "duration".to_owned(),
+        ("string", _) => "string".to_owned(),
         ("boolean", _) => "`true`, `false`".to_owned(),
-        ("integer" | "number", _) => "a number".to_owned(),
-        ("array", _) if is_table(&schema["items"]) => "tables, see below".to_owned(),
-        ("array", _) => format!("a list of {}", takes(&schema["items"])),
-        _ => panic!("what does this take? {schema}"),
+        ("integer" | "number", _) => "number".to_owned(),
+        ("array", _) if is_table(&schema["items"]) => "tables (see below)".to_owned(),
+        ("array", _) => format!("list of {}", kind(&schema["items"])),
+        _ => panic!("this type has no name: {schema}"),
     }
 }
 
-/// What a setting says of itself, as a cell of a table; for a choice, what each way means too.
-fn words(schema: &Value) -> Option<String> {
+/// The description of a setting as a table cell, with the description of each choice.
+fn description(schema: &Value) -> Option<String> {
     let mut about = schema["description"].as_str()?.to_owned();
     let ways = schema.get("oneOf").and_then(Value::as_array);
     for way in ways.into_iter().flatten() {

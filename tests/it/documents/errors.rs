@@ -1,32 +1,56 @@
-//! `docs/errors.md` knows every code there is, and no other.
+//! `docs/errors.md` lists exactly the codes of the service, and its samples are real responses.
 
 use std::fs;
 
 use super::markdown::{Document, top};
 
 #[test]
-fn every_code_is_explained_with_its_status() {
+fn the_code_table_matches_the_source() {
     let document = Document::read("docs/errors.md");
     let explained: Vec<(String, String)> = document
         .rows_under("Codes")
         .iter()
         .map(|row| {
             let [status, code, cause, remedy] = row.as_slice() else {
-                panic!("a row has four cells: {row:?}");
+                panic!("a row must have four cells: {row:?}");
             };
             assert!(!cause.is_empty() && !remedy.is_empty(), "{code}");
             (code.trim_matches('`').to_owned(), (*status).to_owned())
         })
         .collect();
     let mut codes = codes();
-    assert!(codes.len() > 20, "the table in error_code.rs is gone");
+    assert!(codes.len() > 20, "no table in error_code.rs");
     let mut sorted = explained;
     sorted.sort();
     codes.sort();
     assert_eq!(sorted, codes);
 }
 
-/// The codes and their statuses, from the one table that answers are made from.
+/// A sample is checked by `commands.rs` if it is the output of a command. Here every sample must be
+/// one, with its message in full.
+#[test]
+fn every_sample_is_the_complete_output_of_a_command_that_runs() {
+    let document = Document::read("docs/errors.md");
+    let blocks = document.blocks();
+    let samples: Vec<usize> = (0..blocks.len())
+        .filter(|&place| blocks[place].text.contains("\"message\""))
+        .collect();
+    assert!(!samples.is_empty(), "docs/errors.md contains no sample");
+    for place in samples {
+        let sample = &blocks[place];
+        let command = place.checked_sub(1).map(|before| &blocks[before]);
+        let line = sample.line;
+        assert_eq!(sample.words, ["json", "output"], "line {line}");
+        assert!(sample.follows, "line {line} follows no command");
+        assert_eq!(command.expect("a command").words, ["sh", "run"]);
+        for message in sample.text.split("\"message\"").skip(1) {
+            let message = message.lines().next().unwrap_or_default();
+            assert!(!message.contains('…'), "line {line}: {message}");
+        }
+    }
+}
+
+/// The codes and their statuses, from the table in the source.
 fn codes() -> Vec<(String, String)> {
     let source = fs::read_to_string(top().join("src/http/error_code.rs")).expect("the table");
     let (_, table) = source.split_once("\ncodes! {\n").expect("the table");
@@ -34,7 +58,7 @@ fn codes() -> Vec<(String, String)> {
     let rows = table.lines().filter(|line| !line.trim().starts_with('"'));
     rows.map(|row| {
         let [_, code, status] = row.split_whitespace().collect::<Vec<_>>()[..] else {
-            panic!("not a variant, a code and a status: {row}");
+            panic!("must be a variant, a code and a status: {row}");
         };
         (code.to_owned(), number(status).to_owned())
     })
@@ -55,6 +79,6 @@ fn number(status: &str) -> &str {
         "TOO_MANY_REQUESTS" => "429",
         "INTERNAL_SERVER_ERROR" => "500",
         "SERVICE_UNAVAILABLE" => "503",
-        other => panic!("what is the number of {other}?"),
+        other => panic!("add the number of {other} here"),
     }
 }

@@ -1,4 +1,4 @@
-//! Links inside the repository lead somewhere.
+//! Links within the repository resolve.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -6,11 +6,11 @@ use std::path::{Component, Path, PathBuf};
 use super::markdown::{self, Document, top};
 
 #[test]
-fn every_link_leads_to_a_file_and_a_heading_that_are_there() {
+fn every_link_leads_to_an_existing_file_and_heading() {
     let mut wrong = Vec::new();
     for document in markdown::all() {
         for (line, target) in links(&document) {
-            if !leads_somewhere(&document, target) {
+            if !resolves(&document, target) {
                 wrong.push(format!("{}:{line}: {target}", document.path.display()));
             }
         }
@@ -19,7 +19,7 @@ fn every_link_leads_to_a_file_and_a_heading_that_are_there() {
 }
 
 #[test]
-fn every_guide_is_linked_from_the_first_page() {
+fn the_readme_links_to_every_guide() {
     let first = Document::read("README.md");
     let linked: BTreeSet<PathBuf> = links(&first)
         .into_iter()
@@ -32,7 +32,7 @@ fn every_guide_is_linked_from_the_first_page() {
     }
 }
 
-/// The targets of links and pictures, with their lines.
+/// The targets of links and images with their line numbers.
 fn links(document: &Document) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (number, line) in document.prose() {
@@ -45,7 +45,7 @@ fn links(document: &Document) -> Vec<(usize, &str)> {
     found
 }
 
-fn leads_somewhere(document: &Document, target: &str) -> bool {
+fn resolves(document: &Document, target: &str) -> bool {
     if target.starts_with("https://") {
         return true;
     }
@@ -54,7 +54,7 @@ fn leads_somewhere(document: &Document, target: &str) -> bool {
         document.path.clone()
     } else {
         let folder = document.path.parent().unwrap_or(Path::new(""));
-        plain(&folder.join(path))
+        normalized(&folder.join(path))
     };
     if !top().join(&path).exists() {
         return false;
@@ -66,8 +66,8 @@ fn leads_somewhere(document: &Document, target: &str) -> bool {
             .any(|it| it == anchor)
 }
 
-/// The same path without `..`.
-fn plain(path: &Path) -> PathBuf {
+/// The path without `..`.
+fn normalized(path: &Path) -> PathBuf {
     let mut found = PathBuf::new();
     for part in path.components() {
         if part == Component::ParentDir {

@@ -1,32 +1,32 @@
-//! The documents of the repository, read as far as tests hold them to something.
+//! Reads the documents of the repository for the tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A document: its path from the top of the repository, and its lines.
+/// A document with its path in the repository.
 pub(super) struct Document {
     pub(super) path: PathBuf,
     pub(super) text: String,
 }
 
-/// A fenced block.
+/// A fenced code block.
 #[derive(Debug)]
 pub(super) struct Block<'d> {
-    /// The line of its first fence, counted from 1.
+    /// The line number of its opening fence, from 1.
     pub(super) line: usize,
-    /// The language, and how the block is marked.
+    /// The language and the marks after it.
     pub(super) words: Vec<&'d str>,
     pub(super) text: String,
-    /// Whether nothing but empty lines stands between this block and the one before.
+    /// Whether only empty lines separate this block from the previous one.
     pub(super) follows: bool,
 }
 
-/// The top of the repository.
+/// The root folder of the repository.
 pub(super) fn top() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every document for readers.
+/// Every document.
 pub(super) fn all() -> Vec<Document> {
     let mut paths: Vec<PathBuf> = ["", "docs", "src/envelope"]
         .into_iter()
@@ -39,7 +39,7 @@ pub(super) fn all() -> Vec<Document> {
 }
 
 impl Document {
-    /// Reads the document at `path`, from the top of the repository or absolute.
+    /// Reads the document at `path`, which is absolute or relative to the repository.
     pub(super) fn read(path: impl AsRef<Path>) -> Self {
         let path = top().join(path);
         let text = fs::read_to_string(&path).expect("a document");
@@ -78,13 +78,13 @@ impl Document {
         }
         assert!(
             open.is_none(),
-            "{}: a block has no end",
+            "{}: a block is not closed",
             self.path.display()
         );
         found
     }
 
-    /// The lines outside of fenced blocks, with their numbers counted from 1.
+    /// The lines outside fenced blocks with their numbers, from 1.
     pub(super) fn prose(&self) -> impl Iterator<Item = (usize, &str)> {
         let mut inside = false;
         self.text
@@ -98,7 +98,7 @@ impl Document {
             })
     }
 
-    /// What `#…` can lead to here: the headings, as they are named in links.
+    /// The anchors of the headings.
     pub(super) fn anchors(&self) -> Vec<String> {
         self.prose()
             .filter(|(_, line)| line.starts_with('#'))
@@ -106,7 +106,7 @@ impl Document {
             .collect()
     }
 
-    /// The rows of the tables under the heading `title`: their cells, without head and rule.
+    /// The rows of the tables under the heading `title` as cells, without header rows.
     pub(super) fn rows_under(&self, title: &str) -> Vec<Vec<&str>> {
         let mut lines = self.prose().map(|(_, line)| line);
         let level = lines
@@ -128,7 +128,7 @@ impl Document {
                 .iter()
                 .all(|cell| cell.trim_matches([':', '-']).is_empty())
             {
-                // What stood over the rule was the head.
+                // The row above the rule is the header.
                 found.pop();
             } else {
                 found.push(cells);
@@ -138,7 +138,7 @@ impl Document {
     }
 }
 
-/// The name that a heading has in links.
+/// The anchor of a heading.
 fn anchor(heading: &str) -> String {
     heading
         .chars()
@@ -151,7 +151,7 @@ fn anchor(heading: &str) -> String {
         .collect()
 }
 
-/// What stands in backticks.
+/// The texts in backticks.
 pub(super) fn code_spans(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }

@@ -1,10 +1,10 @@
-//! The documents say what is so: commands run, links lead somewhere, tables are whole.
+//! The documents match the code: commands run, links resolve, tables are complete.
 
 mod commands;
 mod configuration;
 mod errors;
 mod links;
 mod markdown;
-mod newcomer;
-mod shown;
+mod output;
+mod sandbox;
 mod threats;

@@ -1,4 +1,4 @@
-//! A newcomer: a copy of the repository, and a service as `./dev up` leaves it.
+//! A copy of the repository and a service in the state of `./dev up`.
 
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -14,7 +14,7 @@ use crate::support::superuser;
 
 use super::markdown::top;
 
-/// Does what `./dev up` does once its service is ready, with the service that is given.
+/// The last step of `./dev up`, applied to the given service.
 const DEMO: &str = r#"
     root=$1 here=$1 state=$2 url=$3 program=$4
     cd "$root"
@@ -24,30 +24,30 @@ const DEMO: &str = r#"
     demo
 "#;
 
-pub(super) struct Newcomer {
+pub(super) struct Sandbox {
     site: Site,
     service: Process,
 }
 
-impl Newcomer {
+impl Sandbox {
     pub(super) async fn new() -> Self {
         let site = Site::new().await;
         let service = Process::start(&site).await;
-        let newcomer = Self { site, service };
-        let demo = newcomer
+        let sandbox = Self { site, service };
+        let demo = sandbox
             .shell(top())
             .args(["-euo", "pipefail", "-c", DEMO, "demo"])
-            .args([top(), newcomer.site.folder()])
-            .arg(newcomer.service.url(""))
+            .args([top(), sandbox.site.folder()])
+            .arg(sandbox.service.url(""))
             .arg(env!("CARGO_BIN_EXE_sealward"))
             .output()
             .expect("run the demo");
-        assert!(demo.status.success(), "{}", told(&demo));
-        newcomer
+        assert!(demo.status.success(), "{}", describe(&demo));
+        sandbox
     }
 
-    /// A folder that looks like a fresh copy of the repository beside the running service; with
-    /// the libraries that `npm install` would bring.
+    /// A folder like a fresh clone next to the running service, with the libraries that
+    /// `npm install` provides.
     pub(super) fn copy_of_the_repository(&self, name: &str) -> PathBuf {
         let folder = self.site.folder().join("copies").join(name);
         fs::create_dir_all(&folder).expect("a folder");
@@ -64,10 +64,10 @@ impl Newcomer {
         folder
     }
 
-    /// Runs a document's script in that folder, to the first command that fails. What it leaves
-    /// running ends with it.
-    pub(super) fn read(&self, folder: &Path, script: &str) -> Output {
-        let [out, err] = ["printed", "complained"].map(|name| folder.join(name));
+    /// Runs a document's script in that folder until a command fails. Kills its remaining
+    /// processes at the end.
+    pub(super) fn run(&self, folder: &Path, script: &str) -> Output {
+        let [out, err] = ["stdout", "stderr"].map(|name| folder.join(name));
         let mut shell = self
             .shell(folder)
             .args(["-euo", "pipefail", "-c", script, "document"])
@@ -79,16 +79,16 @@ impl Newcomer {
             .expect("run a shell");
         let status = shell.wait().expect("its end");
         let group = i32::try_from(shell.id()).ok().and_then(Pid::from_raw);
-        // There is no group any more where nothing was left running.
+        // The group no longer exists if the script left no process.
         let _ = kill_process_group(group.expect("a group"), Signal::KILL);
         Output {
             status,
-            stdout: fs::read(out).expect("what it printed"),
-            stderr: fs::read(err).expect("what it complained of"),
+            stdout: fs::read(out).expect("its standard output"),
+            stderr: fs::read(err).expect("its standard error"),
         }
     }
 
-    /// A shell in that folder. It knows how to reach Postgres, and nothing of this process.
+    /// A shell in that folder with access to Postgres and without the environment of this process.
     pub(super) fn shell(&self, folder: &Path) -> Command {
         let program = Path::new(env!("CARGO_BIN_EXE_sealward"));
         let programs = program.parent().expect("a folder of programs");
@@ -106,8 +106,7 @@ impl Newcomer {
     }
 }
 
-/// A port that nobody has. Below those that the system gives to whoever asks for any, so that it
-/// stays free until it is used.
+/// A free port below the ephemeral range, so that it stays free until it is used.
 fn free_port() -> String {
     loop {
         let port = rand::random_range(10_000..32_000_u16);
@@ -117,26 +116,26 @@ fn free_port() -> String {
     }
 }
 
-/// What a run said, for whoever must find out why it failed.
-pub(super) fn told(output: &Output) -> String {
+/// Status and output of a command, for failure messages.
+pub(super) fn describe(output: &Output) -> String {
     let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     format!("{}\n{out}\n{err}", output.status)
 }
 
 #[allow(
     clippy::disallowed_methods,
-    reason = "a person's shell finds its programs as this one does"
+    reason = "the shell uses the PATH of this process"
 )]
 fn path() -> String {
-    std::env::var("PATH").expect("where programs are")
+    std::env::var("PATH").expect("PATH is set")
 }
 
 #[allow(
     clippy::disallowed_methods,
-    reason = "where ./dev test put the libraries"
+    reason = "./dev test sets the folder of the libraries"
 )]
 fn libraries() -> PathBuf {
     let home = std::env::var_os("SEALWARD_TEST_INTEROP");
-    let home = home.expect("SEALWARD_TEST_INTEROP names them; ./dev test sets it");
+    let home = home.expect("SEALWARD_TEST_INTEROP is not set; use ./dev test");
     PathBuf::from(home).join("node_modules")
 }

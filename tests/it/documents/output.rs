@@ -1,8 +1,8 @@
-//! What a document shows of an output, held against the output.
+//! Compares the output that a document shows with real output.
 
-/// Whether `real` is what a document shows as `shown`, where `…` stands for anything: inside of a
-/// JSON string for anything in that string, in text for anything on that line.
-pub(super) fn is_shown(language: &str, shown: &str, real: &str) -> bool {
+/// Whether `real` matches `shown`. `…` matches any text: within a JSON string up to the end of the
+/// string, in other text up to the end of the line.
+pub(super) fn matches(language: &str, shown: &str, real: &str) -> bool {
     if language == "json" {
         return fits(&without_layout(shown), &without_layout(real), |before| {
             let quotes = before.matches('"').count() - before.matches(r#"\""#).count();
@@ -16,8 +16,8 @@ pub(super) fn is_shown(language: &str, shown: &str, real: &str) -> bool {
     fits(&plain(shown), &plain(real), |_| Some('\n'))
 }
 
-/// Whether `text` is `pattern`, where each `…` is any text up to the letter that `bound` gives for
-/// what stands before it.
+/// Whether `text` matches `pattern`. Each `…` matches any text without the character that `bound`
+/// returns for the preceding part of the pattern.
 fn fits(pattern: &str, text: &str, bound: impl Fn(&str) -> Option<char>) -> bool {
     let mut pieces = pattern.split('…');
     let first = pieces.next().unwrap_or_default();
@@ -45,7 +45,7 @@ fn fits(pattern: &str, text: &str, bound: impl Fn(&str) -> Option<char>) -> bool
     is_whole
 }
 
-/// JSON without the white space that means nothing: documents lay it out for readers.
+/// JSON without insignificant white space, because documents format it for reading.
 fn without_layout(json: &str) -> String {
     let (mut inside, mut escaped) = (false, false);
     json.chars()
@@ -61,9 +61,9 @@ fn without_layout(json: &str) -> String {
 }
 
 #[test]
-fn an_ellipsis_is_anything_and_all_else_is_itself() {
+fn an_ellipsis_matches_any_text_and_other_text_only_itself() {
     let real = r#"{"id":"svc_1","name":"a \" b","tier":"standard"}"#;
-    let shown = |pattern| is_shown("json", pattern, real);
+    let shown = |pattern| matches("json", pattern, real);
     assert!(shown(
         r#"{ "id": "svc_…", "name": "a \" b", "tier": "standard" }"#
     ));
@@ -73,6 +73,6 @@ fn an_ellipsis_is_anything_and_all_else_is_itself() {
         r#"{ "id": "svc_…", "name": "a\"b", "tier": "standard" }"#
     ));
     assert!(!shown(r#"{ "id": "svc_…" }"#));
-    assert!(is_shown("text", "true\n", "true  \n\n"));
-    assert!(!is_shown("text", "true", "untrue"));
+    assert!(matches("text", "true\n", "true  \n\n"));
+    assert!(!matches("text", "true", "untrue"));
 }
