@@ -1,9 +1,12 @@
 //! What a [`Token`](crate::Token) is opened with.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use secrecy::SecretString;
+
+use crate::Observer;
 
 /// The tokens and the bounds every operation on them keeps.
 #[derive(Debug, Clone)]
@@ -27,6 +30,8 @@ pub struct Config {
     /// Whether a token that lacks OAEP with SHA-256 may be asked for the raw RSA operation, whose
     /// padding is then taken off in this process.
     pub allow_raw_rsa: bool,
+    /// Receives the durations of operations.
+    pub observer: Option<Arc<dyn Observer>>,
 }
 
 /// One token: which library speaks to it, how it is told from others, and its user PIN.
@@ -61,6 +66,7 @@ impl Config {
             canary_interval: Duration::from_secs(10),
             hang_budget: 4,
             allow_raw_rsa: false,
+            observer: None,
         }
     }
 }

@@ -16,7 +16,9 @@ use crate::module::Module;
 use crate::queue::Queue;
 use crate::session::Session;
 use crate::tally::Tally;
-use crate::{Config, ErrorKind, HsmError, OpenError, TokenConfig, TokenState, TokenStatus};
+use crate::{
+    Config, ErrorKind, HsmError, Observer, OpenError, TokenConfig, TokenState, TokenStatus,
+};
 use crate::{canary, trial};
 
 pub(crate) struct Device {
@@ -25,6 +27,7 @@ pub(crate) struct Device {
     pub(crate) queue: Queue,
     pub(crate) handles: Handles,
     pub(crate) tally: Tally,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
     pub(crate) alarm: Alarm,
     pub(crate) oaep: oaep::Shown,
     wanted: String,
@@ -69,6 +72,7 @@ impl Device {
             queue: Queue::new(config.queue.max(1)),
             handles: Handles::default(),
             tally: Tally::default(),
+            observer: config.observer.clone(),
             alarm: Alarm::default(),
             oaep: oaep::Shown::default(),
             wanted,

@@ -69,6 +69,7 @@ mod keys;
 mod login;
 mod module;
 mod oaep;
+mod observer;
 mod open_error;
 mod opening;
 mod overseer;
@@ -81,7 +82,6 @@ mod seat;
 mod seating;
 mod session;
 mod single;
-mod spread;
 mod status;
 mod tally;
 mod token;
@@ -104,9 +104,9 @@ pub use keys::{
     AdoptError, Adopted, Curve, FoundKey, GenerateKey, Generated, KeyAlgorithm, KeyClass, KeyKind,
     KeyName, KeyRef, Presence, PublicKey, Purpose, TokenObject, Usages, Weakness,
 };
+pub use observer::Observer;
 pub use open_error::OpenError;
 pub use probe::{ModuleFacts, ProbeReport, Probed, Speed, TokenFacts, Works};
-pub use spread::{Counted, Spread, TIMES};
 pub use status::{Counters, Fatal, Status, TokenState, TokenStatus};
 pub use token::Token;
 pub use wrap::{WrapError, wrap_for_import};

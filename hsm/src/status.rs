@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Counted, OaepWays, TIMES};
+use crate::OaepWays;
 
 /// How every configured token is at this moment.
 #[derive(Debug, Clone)]
@@ -70,10 +70,6 @@ pub struct Counters {
     pub late: u64,
     /// Operations taken out because their caller had gone.
     pub abandoned: u64,
-    /// How long operations waited for a worker, in microseconds.
-    pub waited: Counted<{ TIMES.len() }>,
-    /// How long operations ran, in microseconds.
-    pub worked: Counted<{ TIMES.len() }>,
     /// Searches for a key on the token. Keys are found once: this must not grow with operations.
     pub finds: u64,
     /// Sessions opened.

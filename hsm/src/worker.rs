@@ -48,7 +48,6 @@ fn work(device: &Arc<Device>, seat: &Seat, session: &mut Option<Session>, mut jo
         )))
     } else {
         device.tally.operations.one();
-        device.tally.waited.time(waited);
         let allowance = if write {
             device.bounds.generate_deadline
         } else {
@@ -57,7 +56,9 @@ fn work(device: &Arc<Device>, seat: &Seat, session: &mut Option<Session>, mut jo
         let step = job.begin(device.label());
         let outcome =
             step.in_scope(|| seat.during(allowance, write, || attempt(device, session, &mut job)));
-        device.tally.worked.time(started.elapsed());
+        if let Some(observer) = &device.observer {
+            observer.operation(device.label(), waited, started.elapsed());
+        }
         Some(outcome)
     };
     // The overseer has ended the write of a thread that it gave up.

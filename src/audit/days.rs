@@ -1,5 +1,5 @@
-//! The job that keeps days to write into ahead of time, makes days quick to search, and retires
-//! old ones.
+//! The job that maintains the daily partitions of the audit log: it creates days ahead of time,
+//! creates the indexes of closed days, and retires old days.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -7,30 +7,28 @@ use std::time::Duration;
 use sqlx::PgPool;
 use tokio::time::timeout;
 
-use super::store::{self, Caretaker, Neglect};
+use super::store::{self, Maintenance, MaintenanceError};
 use crate::clock::{Clock, Timestamp};
 use crate::db::earlier_present;
 use crate::settings::Audit;
 
 pub(super) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Days made ahead. A database without this job's help for longer still works: the scribe makes a
-/// day that it misses.
+/// Days created ahead. The writer creates a day that is missing.
 const AHEAD: u32 = 7;
 
-/// How long after midnight a day counts as closed: retries may still write into it until then.
-const SETTLED: Duration = Duration::from_secs(60 * 60);
+/// How long after midnight a day is closed: retries may write into it until then.
+const CLOSE_DELAY: Duration = Duration::from_secs(60 * 60);
 
-/// How often to look, so that a day is closed soon after it may be, and how soon again after a
-/// failure.
-const EVERY: Duration = Duration::from_secs(60);
-const SOON: Duration = Duration::from_secs(10);
+/// The interval of the job, and the interval after a failure.
+const INTERVAL: Duration = Duration::from_secs(60);
+const RETRY: Duration = Duration::from_secs(10);
 
-/// How long to wait for one look to end, so that a server that has gone without a word is told of.
-/// The indexes of a day take minutes to make.
-const LONGEST: Duration = Duration::from_secs(60 * 60);
+/// The timeout of one run, so that a server that stops answering is logged. Creating the indexes of a
+/// day takes minutes.
+const TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
-/// For how long the trail is kept, and what becomes of the days that are not in it any more.
+/// How long the audit log is kept, and whether retired days are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     days: u32,
@@ -38,7 +36,7 @@ pub struct Retention {
 }
 
 impl Retention {
-    /// What the settings say; none where all days are kept.
+    /// The retention in the settings; none keeps all days.
     #[must_use]
     pub fn of(settings: &Audit) -> Option<Self> {
         Some(Self {
@@ -48,58 +46,55 @@ impl Retention {
     }
 }
 
-/// The beginning of the oldest day that may still be written.
+/// The start of the oldest day that can still be written.
 pub(super) fn oldest_open(now: Timestamp) -> Timestamp {
-    now.minus(SETTLED).start_of_day()
+    now.minus(CLOSE_DELAY).start_of_day()
 }
 
-/// Looks after the days for as long as it is polled. Of several instances one at a time does so.
+/// Runs the job until it is dropped. Of several instances, one at a time works.
 pub async fn keep_days(clock: Clock, db: PgPool, retention: Option<Retention>) -> Infallible {
     loop {
-        let look = timeout(LONGEST, look_after(&db, clock.now(), retention));
-        let pause = match look.await.unwrap_or(Err(Neglect::Late)) {
-            Ok(()) => EVERY,
+        let run = timeout(TIMEOUT, maintain_days(&db, clock.now(), retention));
+        let pause = match run.await.unwrap_or(Err(MaintenanceError::Late)) {
+            Ok(()) => INTERVAL,
             Err(error) => {
-                tracing::warn!(%error, "the days of the audit trail could not be looked after");
-                SOON
+                tracing::warn!(%error, "the partitions of the audit log could not be maintained");
+                RETRY
             }
         };
         tokio::time::sleep(pause).await;
     }
 }
 
-/// Makes, closes and retires the days that are due, unless another instance is at it.
+/// Creates, closes and retires the days that are due, unless another instance does so.
 ///
 /// # Errors
-/// When something is left to do. What was done stays done.
-pub async fn look_after(
+/// The job is incomplete. Completed steps persist.
+pub async fn maintain_days(
     db: &PgPool,
     now: Timestamp,
     retention: Option<Retention>,
-) -> Result<(), Neglect> {
+) -> Result<(), MaintenanceError> {
     let ahead = (0..=AHEAD).map(|days| now.plus(DAY * days));
     store::make_days(&mut *db.acquire().await?, ahead).await?;
-    let Some(mut caretaker) = Caretaker::appoint(db).await? else {
+    let Some(mut maintenance) = Maintenance::lock(db).await? else {
         return Ok(());
     };
     let now = earlier_present(db, now).await?;
-    while let Some(day) = caretaker.close_day(oldest_open(now)).await? {
-        tracing::info!(day, "a day of the audit trail is closed");
+    while let Some(day) = maintenance.close_day(oldest_open(now)).await? {
+        tracing::info!(day, "a day of the audit log is closed");
     }
     if let Some(retention) = retention {
         let oldest = now.minus(DAY * retention.days);
-        caretaker.may_retire().await?;
-        while let Some(day) = caretaker.detach_day(oldest).await? {
-            tracing::info!(day, "a day was taken out of the audit trail");
+        maintenance.assume_retention_role().await?;
+        while let Some(day) = maintenance.detach_day(oldest).await? {
+            tracing::info!(day, "a day of the audit log is detached");
         }
         while retention.drop
-            && let Some(day) = caretaker.drop_day(oldest).await?
+            && let Some(day) = maintenance.drop_day(oldest).await?
         {
-            tracing::info!(
-                day,
-                "a day that was taken out of the audit trail is dropped"
-            );
+            tracing::info!(day, "a detached day of the audit log is dropped");
         }
     }
-    caretaker.resign().await
+    maintenance.unlock().await
 }

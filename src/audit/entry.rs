@@ -1,13 +1,14 @@
-//! A record as it is read back, in the names of the interface.
+//! A stored record with the member names of the API, and the filter of a query.
 
 use serde::Serialize;
 use sqlx::FromRow;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
+use super::record::OperationType;
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, KeyId, RecordId, ServiceId};
 
-/// One line of the trail.
+/// One record of the audit log.
 #[derive(Clone, Debug, FromRow, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the columns are described in the migration")]
 #[schema(as = AuditRecord)]
@@ -28,4 +29,27 @@ pub struct Entry {
     pub key_id: Option<KeyId>,
     pub api_key_id: Option<ApiKeyId>,
     pub client_address: Option<String>,
+}
+
+/// The entries of a query; `None` matches all.
+#[derive(Clone, Debug, Default, IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub struct Filter {
+    /// The client's name for the request.
+    pub request_id: Option<String>,
+    /// The calling service.
+    pub application_id: Option<ServiceId>,
+    /// What was asked for.
+    pub operation_type: Option<OperationType>,
+    /// The HTTP status of the answer.
+    #[param(minimum = 100, maximum = 599)]
+    pub status: Option<i16>,
+    /// The policy's number at the time.
+    pub policy_number: Option<String>,
+    /// The key that was used, or was to be.
+    pub key_id: Option<KeyId>,
+    /// From this moment on.
+    pub from: Option<Timestamp>,
+    /// Before this moment.
+    pub to: Option<Timestamp>,
 }

@@ -7,8 +7,8 @@ use futures_util::stream::{Stream, try_unfold};
 use serde::Serialize as _;
 use sqlx::PgPool;
 
-use super::entry::Entry;
-use super::query::{Filter, entries};
+use super::entry::{Entry, Filter};
+use super::query::entries;
 use crate::clock::Timestamp;
 use crate::ids::RecordId;
 

@@ -1,25 +1,27 @@
-//! The trail of what was asked of the runtime API: who, what, under which policy, with what outcome.
+//! The audit log of the runtime API: caller, operation, policy and outcome of each request.
 //!
-//! A [`Record`] is handed to the [`Recorder`], which commits it together with those that arrived
-//! meanwhile and gives a [`Receipt`]. Nothing else makes receipts, and answers are made of them:
-//! what was not recorded does not leave. The room knows no HTTP, no policy and no key.
+//! [`Recorder::submit`] accepts a [`Record`]; the writer commits it in a batch and returns a
+//! [`Receipt`]. Only the writer makes receipts, and answers need one, so an unrecorded operation has
+//! no answer. This module knows neither HTTP, nor policies, nor keys.
 
+mod anonymous;
 mod days;
 mod entry;
 mod export;
 mod query;
+mod queue;
 mod record;
 mod recorder;
-mod scribe;
 mod store;
-mod strangers;
 pub mod traffic;
+mod writer;
 
-pub use self::days::{Retention, keep_days, look_after};
-pub use self::entry::Entry;
+pub use self::days::{Retention, keep_days, maintain_days};
+pub use self::entry::{Entry, Filter};
 pub use self::export::{Export, Format};
-pub use self::query::{Filter, entries, entry, plan};
+pub use self::query::{entries, entry, plan};
+pub use self::queue::{Receipt, Unrecorded};
 pub use self::record::{Endpoint, OperationType, Record};
-pub use self::recorder::{Commits, Pending, Receipt, Recorder, Unrecorded};
-pub use self::scribe::Scribe;
-pub use self::store::Neglect;
+pub use self::recorder::{Pending, Recorder};
+pub use self::store::MaintenanceError;
+pub use self::writer::Writer;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::anonymous::Refused;
 use crate::ids::{ApiKeyId, KeyId, ServiceId};
 
 /// One request and the answer decided for it.
@@ -46,6 +47,11 @@ pub struct Record {
 const LONGEST: usize = 512;
 
 impl Record {
+    /// The status and error code of the answer.
+    pub(super) fn refusal(&self) -> Refused {
+        (self.response_status, self.error_code)
+    }
+
     /// Bounds every text and takes out what a database or a terminal would stumble over, so that no
     /// client's input can make a batch fail.
     pub(super) fn cleaned(mut self) -> Self {

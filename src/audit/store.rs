@@ -1,10 +1,9 @@
-//! The trail in Postgres.
+//! The audit log in Postgres.
 
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool, Postgres, QueryBuilder};
 
-use super::entry::Entry;
-use super::query::Filter;
-use super::recorder::Handed;
+use super::entry::{Entry, Filter};
+use super::queue::QueuedRecord;
 use crate::clock::Timestamp;
 use crate::db;
 use crate::ids::RecordId;
@@ -15,10 +14,10 @@ pub(super) enum Failure {
     /// There is no partition for their day.
     #[error("there is no partition for this day")]
     NoDay,
-    /// Something in the records themselves; nothing was written.
+    /// The database refuses the data; nothing was written.
     #[error("{0}")]
     Data(sqlx::Error),
-    /// The database could not be asked, or did not answer: what was written is not known.
+    /// The database did not answer: it is unknown whether the records were written.
     #[error("{0}")]
     Away(sqlx::Error),
 }
@@ -36,24 +35,24 @@ impl From<sqlx::Error> for Failure {
     }
 }
 
-/// Why the days of the trail are not as they should be.
+/// Why the maintenance of the daily partitions failed.
 #[derive(Debug, thiserror::Error)]
-pub enum Neglect {
-    /// This login is no member of the role that retires days.
+pub enum MaintenanceError {
+    /// This login is not a member of the role that retires days.
     #[error(
         "audit.retention_days is set, but the login of database.url may not retire days: \
-         GRANT sealward_retention TO it, or leave the setting out and have another login do it"
+         GRANT sealward_retention TO it, or remove the setting and retire days with another login"
     )]
     MayNotRetire,
-    /// It took longer than anything should.
-    #[error("it did not come to an end in time")]
+    /// It took too long.
+    #[error("timed out")]
     Late,
-    /// The database could not be asked, or did not do it.
+    /// The database failed.
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
 
-/// The failure of a database that did not answer in time.
+/// The failure of a database that does not answer in time.
 pub(super) fn late() -> Failure {
     let silence = std::io::Error::new(std::io::ErrorKind::TimedOut, "no answer in time");
     Failure::Away(sqlx::Error::Io(silence))
@@ -79,11 +78,11 @@ macro_rules! insert {
     };
 }
 
-/// Writes all records or none, in one statement that is a transaction of its own. `again` after an
-/// attempt whose outcome is not known: what is there already stays as it is.
+/// Writes all records or none, in one statement. `again` after an attempt with an unknown outcome:
+/// existing records stay as they are.
 pub(super) async fn insert(
     connection: &mut PgConnection,
-    records: &[Handed],
+    records: &[QueuedRecord],
     again: bool,
 ) -> Result<(), Failure> {
     let statement = if again {
@@ -91,7 +90,7 @@ pub(super) async fn insert(
     } else {
         insert!("")
     };
-    fn column<'a, T>(records: &'a [Handed], of: impl Fn(&'a Handed) -> T) -> Vec<T> {
+    fn column<'a, T>(records: &'a [QueuedRecord], of: impl Fn(&'a QueuedRecord) -> T) -> Vec<T> {
         records.iter().map(of).collect()
     }
     let addresses = column(records, |it| {
@@ -126,16 +125,16 @@ pub(super) async fn insert(
     Ok(())
 }
 
-/// Whether the database at the other end takes records at all: a standby does not.
+/// Whether the database accepts writes: a standby does not.
 pub(super) async fn writable(connection: &mut PgConnection) -> Result<(), Failure> {
     if !db::takes_writes(connection).await? {
-        let standby = std::io::Error::other("the database only reads");
+        let standby = std::io::Error::other("the database is read-only");
         return Err(Failure::Away(sqlx::Error::Io(standby)));
     }
     Ok(())
 }
 
-/// Makes the partitions of the days in which these moments lie, where they are not there.
+/// Creates the missing partitions for the days of these times.
 pub(super) async fn make_days(
     connection: &mut PgConnection,
     moments: impl Iterator<Item = Timestamp>,
@@ -152,22 +151,25 @@ pub(super) async fn make_days(
     Ok(())
 }
 
-/// The one who looks after the days, of all instances: it holds a lock for as long as it is
-/// connected.
-pub(super) struct Caretaker(PgConnection);
+/// The maintenance of the daily partitions. Its connection holds an advisory lock, so that one
+/// instance works at a time.
+pub(super) struct Maintenance(PgConnection);
 
-impl Caretaker {
-    /// The caretaker, unless there is one.
-    pub(super) async fn appoint(db: &PgPool) -> Result<Option<Self>, Neglect> {
-        // Making an index takes longer than a request would wait for a connection of the pool.
+impl Maintenance {
+    /// Takes the lock; none if another instance holds it.
+    pub(super) async fn lock(db: &PgPool) -> Result<Option<Self>, MaintenanceError> {
+        // Creating an index takes longer than the timeouts of the pool allow.
         let mut connection = db.connect_options().connect().await?;
         let sql = "SELECT pg_try_advisory_lock(hashtext('crypto_operations_audit'), 0)";
         let is_alone: bool = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
         Ok(is_alone.then_some(Self(connection)))
     }
 
-    /// Gives the oldest day before the one of `moment` that lacks them the indexes that queries want.
-    pub(super) async fn close_day(&mut self, moment: Timestamp) -> Result<Option<String>, Neglect> {
+    /// Creates the query indexes of the oldest day before `moment` that lacks them.
+    pub(super) async fn close_day(
+        &mut self,
+        moment: Timestamp,
+    ) -> Result<Option<String>, MaintenanceError> {
         self.next(
             "SELECT close_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text",
             moment,
@@ -175,8 +177,8 @@ impl Caretaker {
         .await
     }
 
-    /// Takes on the rights to retire days, which are not those of the application.
-    pub(super) async fn may_retire(&mut self) -> Result<(), Neglect> {
+    /// Switches to the role that may retire days.
+    pub(super) async fn assume_retention_role(&mut self) -> Result<(), MaintenanceError> {
         let role = sqlx::query("SET ROLE sealward_retention").execute(&mut self.0);
         let refused = |error: &sqlx::Error| {
             let code = error.as_database_error().and_then(|error| error.code());
@@ -184,16 +186,16 @@ impl Caretaker {
         };
         match role.await {
             Ok(_) => Ok(()),
-            Err(error) if refused(&error) => Err(Neglect::MayNotRetire),
+            Err(error) if refused(&error) => Err(MaintenanceError::MayNotRetire),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Takes the oldest day before the one of `moment` out of the trail.
+    /// Detaches the oldest day before `moment` from the audit log.
     pub(super) async fn detach_day(
         &mut self,
         moment: Timestamp,
-    ) -> Result<Option<String>, Neglect> {
+    ) -> Result<Option<String>, MaintenanceError> {
         self.next(
             "SELECT detach_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text",
             moment,
@@ -201,8 +203,11 @@ impl Caretaker {
         .await
     }
 
-    /// Drops the oldest day before the one of `moment` that is not in the trail any more.
-    pub(super) async fn drop_day(&mut self, moment: Timestamp) -> Result<Option<String>, Neglect> {
+    /// Drops the oldest detached day before `moment`.
+    pub(super) async fn drop_day(
+        &mut self,
+        moment: Timestamp,
+    ) -> Result<Option<String>, MaintenanceError> {
         self.next(
             "SELECT drop_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text",
             moment,
@@ -210,8 +215,8 @@ impl Caretaker {
         .await
     }
 
-    /// Lets another instance do it the next time.
-    pub(super) async fn resign(self) -> Result<(), Neglect> {
+    /// Releases the lock.
+    pub(super) async fn unlock(self) -> Result<(), MaintenanceError> {
         Ok(self.0.close().await?)
     }
 
@@ -219,7 +224,7 @@ impl Caretaker {
         &mut self,
         sql: &'static str,
         moment: Timestamp,
-    ) -> Result<Option<String>, Neglect> {
+    ) -> Result<Option<String>, MaintenanceError> {
         Ok(sqlx::query_scalar(sql)
             .bind(moment)
             .fetch_one(&mut self.0)
@@ -236,7 +241,7 @@ macro_rules! select {
     };
 }
 
-/// The entry with this id, whose first half says in which day to look.
+/// The entry with this id, whose first half contains its time.
 pub(super) async fn entry(db: &PgPool, id: RecordId) -> Result<Option<Entry>, sqlx::Error> {
     sqlx::query_as(concat!(select!(), " WHERE ts = $1 AND id = $2"))
         .bind(id.made_at())
@@ -245,7 +250,7 @@ pub(super) async fn entry(db: &PgPool, id: RecordId) -> Result<Option<Entry>, sq
         .await
 }
 
-/// The newest entries that fit, older than the one named, at most `limit`.
+/// The newest entries that match the filter, at most `limit`, older than `older_than`.
 pub(super) async fn entries(
     db: &PgPool,
     filter: &Filter,
@@ -254,11 +259,11 @@ pub(super) async fn entries(
 ) -> Result<Vec<Entry>, sqlx::Error> {
     let mut query = QueryBuilder::new(select!());
     narrow(&mut query, filter, older_than, limit);
-    // Planned anew each time: what is frequent is found in another way than what is rare.
+    // Planned each time, since frequent and rare values need different plans.
     query.build_query_as().persistent(false).fetch_all(db).await
 }
 
-/// How Postgres finds those entries, having found them.
+/// The executed plan of [`entries`].
 pub(super) async fn plan(
     db: &PgPool,
     filter: &Filter,
@@ -304,7 +309,7 @@ fn narrow(
         query.push(" AND ts < ").push_bind(to);
     }
     if let Some(id) = older_than {
-        // The first half alone lets Postgres leave out whole days.
+        // This condition alone lets Postgres skip whole partitions.
         query.push(" AND ts <= ").push_bind(id.made_at());
         query.push(" AND (ts, id) < (").push_bind(id.made_at());
         query.push(", ").push_bind(id).push(")");

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use sqlx::PgPool;
 
-use super::{AtRest, Caller, Identity, LastUse, LiveKey, store};
+use super::identity::{Identity, Refusal};
+use super::{AtRest, Caller, LastUse, LiveKey, store};
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
 use crate::clock::Clock;
 use crate::settings::Stage;
@@ -20,32 +21,6 @@ pub struct Authenticator {
     stage: Stage,
     identities: Cache<AtRest, Arc<Identity>>,
     last_use: LastUse,
-}
-
-/// Why a credential is refused: for the log. Outside, all of these look the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum Refusal {
-    /// The request carries none, or more than one.
-    #[error("not exactly one credential")]
-    Missing,
-    /// It is not a bearer token of the form of our keys, or its checksum is wrong.
-    #[error("not an API key")]
-    Malformed,
-    /// No such key was ever made here.
-    #[error("unknown API key")]
-    Unknown,
-    /// The key was revoked.
-    #[error("revoked API key")]
-    Revoked,
-    /// The key's time is over.
-    #[error("expired API key")]
-    Expired,
-    /// The key is of a kind that this environment does not take.
-    #[error("API key of another environment")]
-    OtherEnvironment,
-    /// The key may not be used from there.
-    #[error("API key used from outside its networks")]
-    OtherNetwork,
 }
 
 /// A request gets no caller.

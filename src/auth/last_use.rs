@@ -1,12 +1,13 @@
 //! When API keys were last used, written now and then instead of with every request.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sqlx::PgPool;
 
+use super::identity::Noted;
 use super::store;
 use crate::clock::Timestamp;
 use crate::ids::ApiKeyId;
@@ -17,16 +18,6 @@ const RESOLUTION: Duration = Duration::from_secs(1);
 /// The uses not yet written. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct LastUse(Arc<Mutex<HashMap<ApiKeyId, Timestamp>>>);
-
-/// When the use of one key was last noted; spares the lock that all keys share.
-#[derive(Debug)]
-pub(super) struct Noted(AtomicI64);
-
-impl Default for Noted {
-    fn default() -> Self {
-        Self(AtomicI64::new(i64::MIN))
-    }
-}
 
 impl LastUse {
     pub(super) fn note(&self, key: ApiKeyId, noted: &Noted, now: Timestamp) {

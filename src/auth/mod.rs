@@ -6,14 +6,16 @@
 mod authenticator;
 mod caller;
 mod credential;
+mod identity;
 mod kind;
 mod last_use;
 mod rate;
 pub mod store;
 
-pub use self::authenticator::{Authenticator, Denied, Refusal};
-pub use self::caller::{Administrator, Application, Caller, Identity, WrongKind};
+pub use self::authenticator::{Authenticator, Denied};
+pub use self::caller::{Administrator, Application, Caller, WrongKind};
 pub use self::credential::{AtRest, LiveKey, Malformed};
+pub use self::identity::{Identity, Refusal};
 pub use self::kind::Kind;
 pub use self::last_use::LastUse;
 pub use self::rate::{RateLimit, Tier};

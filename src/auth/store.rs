@@ -6,8 +6,8 @@ use std::num::NonZeroU32;
 use ipnet::IpNet;
 use sqlx::{FromRow, PgExecutor};
 
-use super::last_use::Noted;
-use super::{AtRest, Identity, Kind, RateLimit, Tier};
+use super::identity::{Identity, Noted};
+use super::{AtRest, Kind, RateLimit, Tier};
 use crate::clock::Timestamp;
 use crate::db::undecodable;
 use crate::ids::{ApiKeyId, PolicyId, ServiceId};

@@ -100,7 +100,7 @@ fn told(error: Error) -> Failure {
                 .iter()
                 .map(|problem| format!("{}: {}", problem.field, problem.message))
                 .collect();
-            Failure::Told(lines.join("\n"))
+            Failure::Other(lines.join("\n"))
         }
         other @ (Error::Missing(_)
         | Error::Conflict(_)
@@ -108,6 +108,6 @@ fn told(error: Error) -> Failure {
         | Error::NotAllowed(_)
         | Error::Token(_)
         | Error::BrokenOff
-        | Error::Database(_)) => Failure::Told(other.to_string()),
+        | Error::Database(_)) => Failure::Other(other.to_string()),
     }
 }

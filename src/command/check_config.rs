@@ -9,6 +9,6 @@ use crate::settings::{Environment, Settings};
 pub(super) fn run(config: Option<&Path>, environment: &Environment) -> Result<(), Failure> {
     let settings = Settings::load(config, environment)?;
     let shown = toml::to_string_pretty(&settings)
-        .map_err(|error| Failure::Told(format!("the settings cannot be shown: {error}")))?;
+        .map_err(|error| Failure::Other(format!("the settings cannot be shown: {error}")))?;
     Ok(std::io::stdout().write_all(shown.as_bytes())?)
 }

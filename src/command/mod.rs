@@ -3,6 +3,7 @@
 mod api_key;
 mod check_config;
 mod doctor;
+mod failure;
 mod key;
 mod migrate;
 mod serve;
@@ -13,11 +14,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use self::startup::Failure;
+use self::failure::Failure;
 use crate::settings::Environment;
-
-/// The exit code that tells a supervisor not to start the service again by itself.
-const CONFIGURATION: u8 = 78;
 
 /// A cryptographic protection service in front of a PKCS#11 token.
 #[derive(Debug, Parser)]

@@ -1,12 +1,14 @@
 //! `sealward serve`: the service, from its first check to its last answer.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{Failure, startup};
 use crate::clock::{Clock, Entropy};
+use crate::meter::TokenTimes;
 use crate::server::{self, Service, Tls};
 use crate::settings::Environment;
 
@@ -37,7 +39,12 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         }
         None => None,
     };
-    let token = hsm::Token::open(startup::tokens(&settings, environment)?).await?;
+    let token_times = TokenTimes::default();
+    let tokens = hsm::Config {
+        observer: Some(Arc::new(token_times.clone())),
+        ..startup::tokens(&settings, environment)?
+    };
+    let token = hsm::Token::open(tokens).await?;
     let (delay, patience) = (settings.drain_delay(), settings.http.drain_timeout.0);
 
     let service = Service::start(
@@ -46,6 +53,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         settings,
         database.pool().clone(),
         token.clone(),
+        token_times,
         limiter,
     )
     .await;
@@ -95,7 +103,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     if drained {
         return Ok(());
     }
-    Err(Failure::Told(format!(
+    Err(Failure::Other(format!(
         "some requests did not end within http.drain_timeout ({patience:?}) and were cut off"
     )))
 }

@@ -1,66 +1,16 @@
-//! What several commands begin with: settings, log, secrets, database, token; and how they fail.
+//! The steps that commands share: settings, log, secrets, database, tokens.
 
-use std::io::Write as _;
 use std::path::Path;
-use std::process::ExitCode;
 
-use hsm::OpenError;
 use secrecy::SecretString;
 
-use super::CONFIGURATION;
+use super::failure::Failure;
 use crate::clock::Clock;
 use crate::db::{Primary, Servers};
-use crate::ratelimit::{BadAddress, Limiter, Shared};
-use crate::settings::{Environment, HsmToken, SecretError, SecretSource, Settings, Telemetry};
+use crate::ratelimit::{Limiter, Shared};
+use crate::settings::{Environment, HsmToken, SecretSource, Settings, Telemetry};
 use crate::telemetry::Traces;
 use crate::{db, hardening, settings, telemetry};
-
-/// Why a command ends without success. Every text names the setting and what to do.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
-    #[error(transparent)]
-    Settings(#[from] settings::Error),
-    #[error(transparent)]
-    Telemetry(#[from] telemetry::Error),
-    #[error("{setting}: {source}")]
-    Secret {
-        setting: String,
-        source: SecretError,
-    },
-    #[error(transparent)]
-    Database(#[from] db::Error),
-    #[error(transparent)]
-    Token(#[from] OpenError),
-    #[error(transparent)]
-    Listen(#[from] crate::server::CannotListen),
-    #[error(transparent)]
-    Tls(#[from] crate::server::BadTls),
-    #[error(transparent)]
-    Limits(#[from] BadAddress),
-    #[error("cannot write to standard output: {0}")]
-    Output(#[from] std::io::Error),
-    #[error("{0}")]
-    Told(String),
-}
-
-impl Failure {
-    /// Says what is wrong on standard error, and gives the exit code.
-    pub(super) fn report(&self) -> ExitCode {
-        let _ = writeln!(std::io::stderr(), "sealward: {self}");
-        match self {
-            // A thread hangs inside the vendor's library, whose exit handlers could then block.
-            Self::Token(OpenError::Hangs { .. }) => std::process::abort(),
-            Self::Token(error) if error.is_pin_refusal() => ExitCode::from(CONFIGURATION),
-            Self::Tls(error) if error.may_pass() => ExitCode::FAILURE,
-            Self::Settings(_)
-            | Self::Telemetry(_)
-            | Self::Secret { .. }
-            | Self::Tls(_)
-            | Self::Limits(_) => ExitCode::from(CONFIGURATION),
-            _ => ExitCode::FAILURE,
-        }
-    }
-}
 
 /// Reads the settings and starts the log, and traces where they are wanted. No secret is read before
 /// the process is hardened.
@@ -187,6 +137,7 @@ pub(super) fn tokens(
         canary_interval: wanted.canary_interval.0,
         hang_budget: wanted.hang_budget,
         allow_raw_rsa: wanted.allow_raw_rsa,
+        observer: None,
     })
 }
 

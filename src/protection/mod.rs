@@ -108,7 +108,7 @@ impl Protection {
             Err(refusal) => (self.mark)(refusal),
         };
         let record = call.into_record(mark, outcome.as_ref().err());
-        let pending = self.rooms.recorder.hand_over(record)?;
+        let pending = self.rooms.recorder.submit(record)?;
         let receipt = pending.receipt().instrument(step!("audit")).await?;
         Ok(Answer::new(receipt, outcome))
     }

@@ -12,7 +12,7 @@ use super::connections::Connections;
 use super::front::Front;
 use super::metrics;
 use super::tls::Tls;
-use crate::audit::{self, Recorder, Scribe};
+use crate::audit::{self, Recorder, Writer};
 use crate::auth::{Authenticator, LastUse};
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
@@ -21,7 +21,7 @@ use crate::http::router::names;
 use crate::http::{Api, App, Pulse, mark};
 use crate::keys::{Encryptions, Keyring, Vault};
 use crate::management::{Actor, Context, keys};
-use crate::meter::Meter;
+use crate::meter::{Meter, TokenTimes};
 use crate::policy::Policies;
 use crate::protection::{Protection, Rooms};
 use crate::ratelimit::Limiter;
@@ -33,7 +33,8 @@ pub struct Service {
     app: App,
     dashboard: Dashboard,
     jobs: JoinSet<()>,
-    scribe: Scribe,
+    writer: Writer,
+    token_times: TokenTimes,
 }
 
 impl Service {
@@ -44,6 +45,7 @@ impl Service {
         settings: Settings,
         database: PgPool,
         token: hsm::Token,
+        token_times: TokenTimes,
         limiter: Limiter,
     ) -> Self {
         let mut jobs = JoinSet::new();
@@ -69,7 +71,7 @@ impl Service {
             database.clone(),
             settings.audit.deadline.0,
         ));
-        let (recorder, scribe) =
+        let (recorder, writer) =
             Recorder::open(clock.clone(), entropy, database.clone(), &settings.audit);
         let keyring = Arc::new(Keyring::new(&catalog, &database));
         let encryptions = Arc::new(Encryptions::new(database.clone()));
@@ -135,7 +137,8 @@ impl Service {
             app,
             dashboard,
             jobs,
-            scribe,
+            writer,
+            token_times,
         }
     }
 
@@ -149,7 +152,7 @@ impl Service {
 
     /// What this service counts, for the listener for metrics.
     pub fn metrics(&self, tls: Option<Tls>, connections: Connections) -> Router {
-        metrics::router(self.app.clone(), tls, connections)
+        metrics::router(self.app.clone(), tls, connections, self.token_times.clone())
     }
 
     /// Tells load balancers to send nothing more.
@@ -169,7 +172,7 @@ impl Service {
         }
         // A database that is away for longer than records may wait has had its chance.
         let patience = self.app.settings.audit.deadline.0;
-        self.scribe.finish(patience).await;
+        self.writer.finish(patience).await;
         let last_use = self.app.authenticator.last_use();
         if let Err(error) = last_use.flush(&self.app.database).await {
             tracing::warn!(%error, "when API keys were last used could not be written");

@@ -18,7 +18,7 @@ mod support;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use sealward::audit::{Filter, OperationType, entries, look_after, plan};
+use sealward::audit::{Filter, OperationType, entries, maintain_days, plan};
 use sealward::clock::{Clock, Timestamp};
 use sealward::ids::{KeyId, ServiceId};
 use sqlx::{AssertSqlSafe, PgPool};
@@ -68,7 +68,9 @@ async fn main() -> ExitCode {
     let filled = Instant::now();
     fill(&owner, now, rows / days, days).await;
     let service = pool(database.as_application());
-    look_after(&service, now, None).await.expect("closed days");
+    maintain_days(&service, now, None)
+        .await
+        .expect("closed days");
     sqlx::query("VACUUM ANALYZE crypto_operations_audit")
         .execute(&owner)
         .await

@@ -69,7 +69,7 @@ async fn commit(recorder: &Recorder, clock: &Clock, at_once: u64, span: Duration
             );
             while began.elapsed() < span {
                 let handed = Instant::now();
-                let pending = recorder.hand_over(record(&clock, ids)).expect("a place");
+                let pending = recorder.submit(record(&clock, ids)).expect("a place");
                 pending.receipt().await.expect("a receipt");
                 own.push(handed.elapsed());
             }

@@ -111,7 +111,7 @@ fn record(bencher: Bencher<'_, '_>) {
     let pool = pool(database.as_application());
     let (recorder, _scribe) = Recorder::open(clock.clone(), entropy, pool, &Audit::default());
     bencher.bench(|| {
-        let pending = recorder.hand_over(one(&clock)).expect("a place");
+        let pending = recorder.submit(one(&clock)).expect("a place");
         runtime.block_on(pending.receipt()).expect("a receipt")
     });
 }

@@ -58,10 +58,10 @@ pub(super) async fn run(
     if !ill.is_empty() {
         let ill = ill.join(", ");
         let told = format!("token {ill} cannot do all that is configured");
-        return Err(Failure::Told(told));
+        return Err(Failure::Other(told));
     }
     match records {
-        Ok(found) if !found.missing.is_empty() => Err(Failure::Told(
+        Ok(found) if !found.missing.is_empty() => Err(Failure::Other(
             "keys are recorded that no token holds: bring them back from the vendor's backup, or \
              delete their records"
                 .to_owned(),

@@ -42,7 +42,7 @@ impl Client {
             .strip_prefix("http://")
             .is_some_and(|rest| !is_loopback(rest));
         if plain_elsewhere {
-            return Err(Failure::Told(
+            return Err(Failure::Other(
                 "an admin key goes over https:// only, save to this machine itself".to_owned(),
             ));
         }
@@ -60,7 +60,7 @@ impl Client {
 
     /// Posts a body; gives what a success answers. A refusal becomes a text that says why.
     pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
-        let unreached = |error: ureq::Error| Failure::Told(format!("{}{path}: {error}", self.url));
+        let unreached = |error: ureq::Error| Failure::Other(format!("{}{path}: {error}", self.url));
         let mut response = self
             .agent
             .post(format!("{}{path}", self.url))
@@ -74,7 +74,7 @@ impl Client {
         if status.is_success() {
             return Ok(answer);
         }
-        Err(Failure::Told(refusal(status.as_u16(), &answer)))
+        Err(Failure::Other(refusal(status.as_u16(), &answer)))
     }
 }
 

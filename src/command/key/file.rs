@@ -36,7 +36,9 @@ impl KeyFile {
             return read(path).map(Material::Secret);
         }
         let Some(path) = &self.key else {
-            return Err(Failure::Told("give --key FILE or --secret FILE".to_owned()));
+            return Err(Failure::Other(
+                "give --key FILE or --secret FILE".to_owned(),
+            ));
         };
         let bytes = read(path)?;
         let text = str::from_utf8(&bytes)
@@ -61,7 +63,7 @@ impl KeyFile {
 
     fn passphrase(&self) -> Result<Zeroizing<String>, Failure> {
         let Some(path) = &self.passphrase_file else {
-            return Err(Failure::Told(
+            return Err(Failure::Other(
                 "the key is encrypted: give --passphrase-file FILE".to_owned(),
             ));
         };
@@ -117,7 +119,7 @@ pub(super) fn first_line(path: &Path) -> Result<Zeroizing<String>, Failure> {
 }
 
 pub(super) fn told(path: &Path, what: impl std::fmt::Display) -> Failure {
-    Failure::Told(format!("{}: {what}", path.display()))
+    Failure::Other(format!("{}: {what}", path.display()))
 }
 
 fn all(path: &Path, problems: &Problems) -> Failure {
@@ -126,5 +128,5 @@ fn all(path: &Path, problems: &Problems) -> Failure {
         .iter()
         .map(|problem| format!("{}: {}: {}", path.display(), problem.field, problem.message))
         .collect();
-    Failure::Told(lines.join("\n"))
+    Failure::Other(lines.join("\n"))
 }

@@ -56,10 +56,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     )?;
     let part = |name: &str| {
         let text = parameters.get(name).and_then(Value::as_str);
-        text.ok_or_else(|| Failure::Told(format!("the service answered without {name}")))
+        text.ok_or_else(|| Failure::Other(format!("the service answered without {name}")))
     };
     let wrapping_key = PublicKey::from_pem(part("publicKey")?).map_err(|problem| {
-        Failure::Told(format!("the service's wrapping key: {}", problem.message))
+        Failure::Other(format!("the service's wrapping key: {}", problem.message))
     })?;
     check_fingerprint(&wrapping_key, part("publicKeySha256")?)?;
     let ciphertext = wrap(&wrapping_key, arguments.mechanism, &material)?;

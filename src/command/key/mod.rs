@@ -29,5 +29,5 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
     // Both wait for files, one for a network: not on a thread that others wait for.
     tokio::task::spawn_blocking(work)
         .await
-        .map_err(|error| Failure::Told(error.to_string()))?
+        .map_err(|error| Failure::Other(error.to_string()))?
 }

@@ -94,7 +94,7 @@ pub(super) fn wrap(
     );
     wrapped
         .map(|wrapped| to_base64(&wrapped))
-        .map_err(|error| Failure::Told(error.to_string()))
+        .map_err(|error| Failure::Other(error.to_string()))
 }
 
 /// Holds a wrapping key against the fingerprint that was learned on another way.
@@ -106,7 +106,7 @@ pub(super) fn check_fingerprint(key: &PublicKey, expected: &str) -> Result<(), F
     if expected.eq_ignore_ascii_case(&found) {
         Ok(())
     } else {
-        Err(Failure::Told(format!(
+        Err(Failure::Other(format!(
             "the wrapping key is another one: its SHA-256 is {found}"
         )))
     }

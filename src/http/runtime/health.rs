@@ -229,7 +229,7 @@ fn examine(app: &App) -> Health {
     let missing = app.vault.latest().missing.clone();
     let hsm = hsm(app.token.status().tokens, app.pulse.worn(), missing);
     let audit = Audit {
-        status: working(app.recorder.is_well()),
+        status: working(app.recorder.is_healthy()),
         queued: app.recorder.queued(),
     };
     let rate_limiter = RateLimiter {

@@ -140,7 +140,7 @@ async fn of_nobody(
         },
     };
     let told = fault.told();
-    app.recorder.stranger(Record {
+    app.recorder.submit_anonymous(Record {
         request_id: arrival.tag.as_str().into(),
         application_id: None,
         api_key_id: None,

@@ -20,17 +20,24 @@ use self::parts::Parts;
 use super::connections::Connections;
 use super::tls::Tls;
 use crate::http::App;
+use crate::meter::TokenTimes;
 
 /// The media type of the text format of OpenMetrics, which Prometheus asks for.
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The one page there is on the listener for metrics.
-pub(super) fn router(app: App, tls: Option<Tls>, connections: Connections) -> Router {
+pub(super) fn router(
+    app: App,
+    tls: Option<Tls>,
+    connections: Connections,
+    token_times: TokenTimes,
+) -> Router {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(Parts {
         app,
         tls,
         connections,
+        token_times,
     }));
     Router::new()
         .route("/metrics", get(show))

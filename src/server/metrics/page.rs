@@ -3,15 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
-use hsm::Counted;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 
 /// What tells the values of one metric apart.
 pub(super) type Labels<'a> = [(&'static str, &'a str)];
-
-/// Times are counted in microseconds and told in seconds.
-pub(super) const MICROS: f64 = 1_000_000.0;
 
 /// A page of metrics in the making.
 pub(super) struct Page<'a>(pub(super) DescriptorEncoder<'a>);
@@ -73,34 +69,6 @@ impl Page<'_> {
             Ok(())
         })
     }
-
-    /// How values spread, in units of which there are `scale` in the unit of the metric.
-    pub(super) fn histograms<'v, const N: usize>(
-        &mut self,
-        name: &'static str,
-        help: &'static str,
-        scale: f64,
-        values: impl IntoIterator<Item = (Vec<(&'static str, &'v str)>, Counted<N>)>,
-    ) -> fmt::Result {
-        self.metric(name, help, MetricType::Histogram, |mut encoder| {
-            for (labels, counted) in values {
-                let labels: &Labels<'_> = &labels;
-                let buckets = buckets(&counted, scale);
-                let sum = exact(counted.sum) / scale;
-                encoder
-                    .encode_family(&labels)?
-                    .encode_histogram::<NoLabelSet>(sum, counted.total(), &buckets, None)?;
-            }
-            Ok(())
-        })
-    }
-}
-
-/// Each bound with how many values lie between it and the one before, those beyond all last.
-fn buckets<const N: usize>(counted: &Counted<N>, scale: f64) -> Vec<(f64, u64)> {
-    let within = counted.within.iter();
-    let within = within.map(|(bound, count)| (exact(*bound) / scale, *count));
-    within.chain([(f64::INFINITY, counted.beyond)]).collect()
 }
 
 /// A time in seconds.

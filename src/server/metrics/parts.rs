@@ -4,13 +4,14 @@ use std::fmt;
 use std::time::Duration;
 
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::DescriptorEncoder;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
 use prometheus_client::metrics::MetricType;
 
-use super::page::{MICROS, Page, count, flag, seconds};
+use super::page::{Page, count, flag, seconds};
 use super::tokens::tokens;
 use crate::clock::Timestamp;
 use crate::http::App;
+use crate::meter::TokenTimes;
 use crate::ratelimit::{Counting, Limiter};
 use crate::server::connections::Connections;
 use crate::server::tls::Tls;
@@ -21,6 +22,7 @@ pub(super) struct Parts {
     pub(super) app: App,
     pub(super) tls: Option<Tls>,
     pub(super) connections: Connections,
+    pub(super) token_times: TokenTimes,
 }
 
 impl Collector for Parts {
@@ -29,7 +31,7 @@ impl Collector for Parts {
         self.build(page)?;
         self.connections(page)?;
         self.requests(page)?;
-        tokens(page, &self.app.token.status().tokens)?;
+        tokens(page, &self.app.token.status().tokens, &self.token_times)?;
         self.keys(page)?;
         self.audit(page)?;
         limiter(page, &self.app.limiter)?;
@@ -84,15 +86,13 @@ impl Parts {
             "sealward_http_requests",
             "Requests to the API and the dashboard that were answered.",
             MetricType::Counter,
-            |encoder| meter.encode(encoder),
+            |encoder| meter.encode_requests(encoder),
         )?;
-        page.histograms(
+        page.metric(
             "sealward_http_request_duration_seconds",
             "How long requests to the API and the dashboard took in all.",
-            MICROS,
-            meter
-                .times()
-                .map(|(route, times)| (vec![("route", route)], times)),
+            MetricType::Histogram,
+            |encoder| meter.encode_durations(encoder),
         )
     }
 
@@ -114,7 +114,7 @@ impl Parts {
         page.gauge(
             "sealward_audit_up",
             "Whether audit records can be committed.",
-            flag(recorder.is_well()),
+            flag(recorder.is_healthy()),
         )?;
         page.gauge(
             "sealward_audit_queue_records",
@@ -126,18 +126,17 @@ impl Parts {
             "Audit records that may wait.",
             count(self.app.settings.audit.queue),
         )?;
-        let counted = recorder.counted();
-        page.histograms(
+        page.metric(
             "sealward_audit_commit_duration_seconds",
             "How long audit records took from being handed over to being committed.",
-            MICROS,
-            [(vec![], counted.commits)],
+            MetricType::Histogram,
+            |encoder| recorder.commit_durations().encode(encoder),
         )?;
-        page.histograms(
+        page.metric(
             "sealward_audit_batch_records",
             "How many audit records were committed together.",
-            1.0,
-            [(vec![], counted.batches)],
+            MetricType::Histogram,
+            |encoder| recorder.batch_sizes().encode(encoder),
         )
     }
 

@@ -3,8 +3,10 @@
 use std::fmt;
 
 use hsm::{Counters, TokenState, TokenStatus};
+use prometheus_client::metrics::MetricType;
 
-use super::page::{MICROS, Page, count, flag, seconds};
+use super::page::{Page, count, flag, seconds};
+use crate::meter::TokenTimes;
 
 /// One metric of each token.
 type OfToken = (&'static str, &'static str, fn(&TokenStatus) -> f64);
@@ -73,7 +75,11 @@ const COUNTERS: [CountOfToken; 6] = [
     ),
 ];
 
-pub(super) fn tokens(page: &mut Page<'_>, tokens: &[TokenStatus]) -> fmt::Result {
+pub(super) fn tokens(
+    page: &mut Page<'_>,
+    tokens: &[TokenStatus],
+    times: &TokenTimes,
+) -> fmt::Result {
     let states = tokens.iter().flat_map(|token| {
         let present = name_of(&token.state);
         ["serving", "out", "pin_refused", "closed"].map(|state| {
@@ -121,21 +127,17 @@ pub(super) fn tokens(page: &mut Page<'_>, tokens: &[TokenStatus]) -> fmt::Result
         "Operations that never ran: the queue was full, their turn came too late, their caller had gone.",
         turned_away,
     )?;
-    page.histograms(
+    page.metric(
         "sealward_token_queue_duration_seconds",
         "How long operations waited for a worker of a token.",
-        MICROS,
-        tokens
-            .iter()
-            .map(|token| (of(token), token.counters.waited)),
+        MetricType::Histogram,
+        |encoder| times.encode_queued(encoder),
     )?;
-    page.histograms(
+    page.metric(
         "sealward_token_operation_duration_seconds",
         "How long operations ran on a token.",
-        MICROS,
-        tokens
-            .iter()
-            .map(|token| (of(token), token.counters.worked)),
+        MetricType::Histogram,
+        |encoder| times.encode_ran(encoder),
     )
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sealward::audit::{Neglect, Retention, look_after};
+use sealward::audit::{MaintenanceError, Retention, maintain_days};
 use sealward::clock::Timestamp;
 use sealward::settings::Audit;
 use sqlx::{AssertSqlSafe, PgPool};
@@ -49,8 +49,8 @@ impl Trail {
         }
     }
 
-    async fn look_after(&self, retention: Option<Retention>) {
-        look_after(&self.application, self.now, retention)
+    async fn maintain_days(&self, retention: Option<Retention>) {
+        maintain_days(&self.application, self.now, retention)
             .await
             .unwrap();
     }
@@ -88,8 +88,8 @@ fn retention(days: u32, drop: bool) -> Option<Retention> {
 #[tokio::test]
 async fn days_are_made_ahead() {
     let trail = Trail::of_days(0).await;
-    trail.look_after(None).await;
-    trail.look_after(None).await;
+    trail.maintain_days(None).await;
+    trail.maintain_days(None).await;
     let ahead = "SELECT relname::text FROM pg_inherits JOIN pg_class ON oid = inhrelid
                   WHERE inhparent = 'crypto_operations_audit'::regclass";
     assert_eq!(trail.texts(ahead).await.len(), 8);
@@ -110,7 +110,7 @@ async fn a_day_gets_its_indexes_when_it_is_closed() {
     };
     let being_written = ["request_id", "ts"];
     assert_eq!(columns(2).await, being_written);
-    trail.look_after(None).await;
+    trail.maintain_days(None).await;
     let closed = [
         "application_id",
         "key_id",
@@ -134,24 +134,24 @@ async fn every_day_is_indexed_by_what_its_records_hold() {
                  ORDER BY 1";
     let all = "SELECT c.relname::text FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid
                 WHERE inhparent = 'crypto_operations_audit'::regclass ORDER BY 1";
-    trail.look_after(None).await;
+    trail.maintain_days(None).await;
     assert_eq!(trail.texts(days).await, trail.texts(all).await);
 }
 
 #[tokio::test]
 async fn all_days_are_kept_unless_told_otherwise() {
     let trail = Trail::of_days(3).await;
-    trail.look_after(None).await;
+    trail.maintain_days(None).await;
     assert_eq!(trail.days().await, ["day 0", "day 1", "day 2", "day 3"]);
 }
 
 #[tokio::test]
 async fn old_days_are_taken_out_and_dropped_where_that_is_asked_for() {
     let trail = Trail::of_days(5).await;
-    trail.look_after(retention(3, false)).await;
+    trail.maintain_days(retention(3, false)).await;
     assert_eq!(trail.days().await, ["day 0", "day 1", "day 2", "day 3"]);
     assert_eq!(trail.detached().await, 2, "taken out, and still there");
-    trail.look_after(retention(2, true)).await;
+    trail.maintain_days(retention(2, true)).await;
     assert_eq!(trail.days().await, ["day 0", "day 1", "day 2"]);
     assert_eq!(trail.detached().await, 0);
 }
@@ -162,16 +162,16 @@ async fn of_several_instances_one_looks_after_the_days() {
     let mut other = trail.owner.acquire().await.unwrap();
     let lock = "SELECT pg_advisory_lock(hashtext('crypto_operations_audit'), 0)";
     sqlx::query(lock).execute(&mut *other).await.unwrap();
-    trail.look_after(retention(2, true)).await;
+    trail.maintain_days(retention(2, true)).await;
     assert_eq!(trail.days().await.len(), 6, "another is at it");
     other.close().await.unwrap();
     // Many at once get in nobody's way.
     let together: Vec<_> = (0..4)
-        .map(|_| trail.look_after(retention(2, true)))
+        .map(|_| trail.maintain_days(retention(2, true)))
         .collect();
     futures_util::future::join_all(together).await;
     // Whoever was second has found the first at it, and all may have: the next time it is done.
-    trail.look_after(retention(2, true)).await;
+    trail.maintain_days(retention(2, true)).await;
     assert_eq!(trail.days().await.len(), 3);
 }
 
@@ -183,10 +183,13 @@ async fn a_long_read_delays_retention_and_not_the_records() {
         .execute(&mut *reading)
         .await
         .unwrap();
-    let delayed = look_after(&trail.application, trail.now, retention(1, false)).await;
-    assert!(matches!(delayed, Err(Neglect::Database(_))), "{delayed:?}");
+    let delayed = maintain_days(&trail.application, trail.now, retention(1, false)).await;
+    assert!(
+        matches!(delayed, Err(MaintenanceError::Database(_))),
+        "{delayed:?}"
+    );
     reading.rollback().await.unwrap();
-    trail.look_after(retention(1, false)).await;
+    trail.maintain_days(retention(1, false)).await;
     assert_eq!(trail.days().await, ["day 0", "day 1"]);
 }
 
@@ -194,7 +197,7 @@ async fn a_long_read_delays_retention_and_not_the_records() {
 async fn a_clock_that_is_ahead_neither_closes_nor_retires_a_day_too_soon() {
     let trail = Trail::of_days(2).await;
     let ahead = trail.now.plus(Duration::from_secs(30 * 24 * 60 * 60));
-    look_after(&trail.application, ahead, retention(3, true))
+    maintain_days(&trail.application, ahead, retention(3, true))
         .await
         .unwrap();
     assert_eq!(trail.days().await, ["day 0", "day 1", "day 2"]);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sealward::audit::{
-    Endpoint, Export, Filter, Format, OperationType, Record, Recorder, Scribe, Unrecorded, entries,
+    Endpoint, Export, Filter, Format, OperationType, Record, Recorder, Unrecorded, Writer, entries,
 };
 use sealward::clock::{Clock, Entropy, Timestamp};
 use sealward::ids::{ApiKeyId, ServiceId};
@@ -15,14 +15,14 @@ use crate::support::{Database, pool, within};
 /// A machine under load takes its time.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn open(database: &Database, clock: Clock, settings: &Audit) -> (Recorder, Scribe) {
+fn open(database: &Database, clock: Clock, settings: &Audit) -> (Recorder, Writer) {
     let pool = pool(database.as_application());
     Recorder::open(clock, Entropy::system(), pool, settings)
 }
 
 /// Records under that name, and waits for the receipt.
 async fn commit(recorder: &Recorder, request_id: &str) {
-    let pending = recorder.hand_over(record(request_id)).unwrap();
+    let pending = recorder.submit(record(request_id)).unwrap();
     pending.receipt().await.unwrap();
 }
 
@@ -56,9 +56,9 @@ async fn count(db: &PgPool, request_id: &str) -> i64 {
 async fn a_receipt_is_given_for_what_stands_in_the_database() {
     let database = Database::new().await;
     let db = database.pool();
-    let (recorder, scribe) = open(&database, Clock::system(), &Audit::default());
+    let (recorder, writer) = open(&database, Clock::system(), &Audit::default());
     let pending: Vec<_> = (0..1_000)
-        .map(|number| recorder.hand_over(record(&format!("r{number}"))).unwrap())
+        .map(|number| recorder.submit(record(&format!("r{number}"))).unwrap())
         .collect();
     for pending in pending {
         pending.receipt().await.unwrap();
@@ -66,10 +66,10 @@ async fn a_receipt_is_given_for_what_stands_in_the_database() {
     for number in [0, 1, 511, 512, 999] {
         assert_eq!(count(&db, &format!("r{number}")).await, 1);
     }
-    assert!(recorder.is_well());
-    assert!(scribe.finish(Duration::from_secs(5)).await);
+    assert!(recorder.is_healthy());
+    assert!(writer.finish(Duration::from_secs(5)).await);
     assert_eq!(
-        recorder.hand_over(record("after")).err(),
+        recorder.submit(record("after")).err(),
         Some(Unrecorded::Closed)
     );
 }
@@ -78,9 +78,9 @@ async fn a_receipt_is_given_for_what_stands_in_the_database() {
 async fn what_was_handed_over_is_committed_though_nobody_waits() {
     let database = Database::new().await;
     let db = database.pool();
-    let (recorder, scribe) = open(&database, Clock::system(), &Audit::default());
-    drop(recorder.hand_over(record("gone")).unwrap());
-    assert!(scribe.finish(Duration::from_secs(5)).await);
+    let (recorder, writer) = open(&database, Clock::system(), &Audit::default());
+    drop(recorder.submit(record("gone")).unwrap());
+    assert!(writer.finish(Duration::from_secs(5)).await);
     assert_eq!(count(&db, "gone").await, 1);
 }
 
@@ -97,8 +97,8 @@ async fn a_record_that_the_database_refuses_does_not_take_others_along() {
     let (recorder, _scribe) = open(&database, Clock::system(), &Audit::default());
     let pending: Vec<_> = (0..100)
         .map(|number| match number {
-            37 => recorder.hand_over(record("poison")).unwrap(),
-            _ => recorder.hand_over(record("good")).unwrap(),
+            37 => recorder.submit(record("poison")).unwrap(),
+            _ => recorder.submit(record("good")).unwrap(),
         })
         .collect();
     for (number, pending) in pending.into_iter().enumerate() {
@@ -119,7 +119,7 @@ async fn a_commit_whose_outcome_is_unknown_is_retried_without_doubling() {
     for round in 0..20 {
         let name = format!("round {round}");
         let pending: Vec<_> = (0..5)
-            .map(|_| recorder.hand_over(record(&name)).unwrap())
+            .map(|_| recorder.submit(record(&name)).unwrap())
             .collect();
         tokio::task::yield_now().await;
         killed += sqlx::query(
@@ -153,7 +153,7 @@ async fn late_and_full_are_refused_and_what_was_taken_is_written_afterwards() {
         },
     );
     // A record may be late at first, and again until all that waited is written.
-    let is_taken = async |name: &str| match recorder.hand_over(record(name)) {
+    let is_taken = async |name: &str| match recorder.submit(record(name)) {
         Ok(pending) => pending.receipt().await.is_ok(),
         Err(_) => false,
     };
@@ -165,7 +165,7 @@ async fn late_and_full_are_refused_and_what_was_taken_is_written_afterwards() {
         .unwrap();
     let mut taken = 0;
     let refused = loop {
-        match recorder.hand_over(record("waiting")) {
+        match recorder.submit(record("waiting")) {
             Ok(pending) => {
                 taken += 1;
                 assert_eq!(pending.receipt().await.err(), Some(Unrecorded::Late));
@@ -177,11 +177,11 @@ async fn late_and_full_are_refused_and_what_was_taken_is_written_afterwards() {
         matches!(refused, Unrecorded::Full | Unrecorded::Out),
         "{refused:?}"
     );
-    assert!(!recorder.is_well());
+    assert!(!recorder.is_healthy());
     lock.rollback().await.unwrap();
     within(PATIENCE, async || count(&db, "waiting").await == taken).await;
     within(PATIENCE, async || is_taken("well").await).await;
-    assert!(recorder.is_well());
+    assert!(recorder.is_healthy());
 }
 
 #[tokio::test]

@@ -3,9 +3,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{self, Command};
+use std::sync::{Arc, LazyLock};
 use std::{env, fs};
 
 use hsm::{Config, Token, TokenConfig, TokenSelect};
+use sealward::meter::TokenTimes;
 use tokio::sync::OnceCell;
 
 const PREFIX: &str = "sealward-it-token-";
@@ -16,6 +18,12 @@ const PIN: &str = "5678";
 pub(crate) async fn token() -> Token {
     static TOKEN: OnceCell<Token> = OnceCell::const_new();
     TOKEN.get_or_init(open).await.clone()
+}
+
+/// The durations of operations on that token.
+pub(crate) fn times() -> &'static TokenTimes {
+    static TIMES: LazyLock<TokenTimes> = LazyLock::new(TokenTimes::default);
+    &TIMES
 }
 
 async fn open() -> Token {
@@ -30,6 +38,7 @@ async fn open() -> Token {
     let config = Config {
         // SoftHSM has no OAEP with SHA-2; what stands in for it in development is tested here.
         allow_raw_rsa: true,
+        observer: Some(Arc::new(times().clone())),
         ..Config::new(vec![config])
     };
     let opened = Token::open(config).await;

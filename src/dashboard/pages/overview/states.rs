@@ -29,7 +29,7 @@ pub(super) async fn states(dashboard: &Dashboard) -> Markup {
                 } @else {
                     (tile("Database", Tone::Bad, "does not answer", "Nothing can be recorded, so requests are refused."))
                 }
-                @if dashboard.recorder.is_well() {
+                @if dashboard.recorder.is_healthy() {
                     (tile("Audit trail", Tone::Good, "records", &format!("{} waiting to be committed", count(queued))))
                 } @else {
                     (tile("Audit trail", Tone::Bad, "cannot record", "Requests are refused until it can."))

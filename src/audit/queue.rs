@@ -1,0 +1,158 @@
+//! The records that wait to be committed, and the state that the recorder and the writer share.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::anonymous::AnonymousLimit;
+use super::record::Record;
+use crate::clock::{Clock, Entropy, Timestamp};
+use crate::ids::RecordId;
+use crate::meter::{Histogram, durations};
+
+/// The upper bounds of batches, in records.
+const SIZES: [f64; 10] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
+
+/// The state that the recorder and the writer share.
+pub(super) struct Shared {
+    pub(super) clock: Clock,
+    pub(super) entropy: Entropy,
+    pub(super) deadline: Duration,
+    pub(super) anonymous: AnonymousLimit,
+    pub(super) availability: Availability,
+    pub(super) commit_durations: Histogram,
+    pub(super) batch_sizes: Histogram,
+}
+
+/// A record in the queue. Its id and time stay the same over all attempts to write it.
+#[derive(Debug)]
+pub(super) struct QueuedRecord {
+    pub(super) id: RecordId,
+    pub(super) ts: Timestamp,
+    pub(super) took: Duration,
+    /// When it was submitted, on the monotonic clock.
+    at: Duration,
+    pub(super) record: Record,
+    waiter: Option<oneshot::Sender<Result<Receipt, Unrecorded>>>,
+}
+
+/// The proof that a record is committed. Only the writer makes one.
+#[derive(Debug)]
+pub struct Receipt(());
+
+/// A record has no receipt, so the only answer is "not available".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unrecorded {
+    /// The queue is full.
+    #[error("too many audit records wait to be committed")]
+    Full,
+    /// The commit exceeded the deadline. It may still succeed.
+    #[error("the audit record was not committed in time")]
+    Late,
+    /// The database has accepted no records for longer than the deadline.
+    #[error("the audit log is not available")]
+    Out,
+    /// The database accepts other records, but not this one.
+    #[error("the database refuses this audit record")]
+    Refused,
+    /// The process is stopping.
+    #[error("the audit log is closed")]
+    Closed,
+}
+
+impl Shared {
+    pub(super) fn new(clock: Clock, entropy: Entropy, deadline: Duration) -> Self {
+        Self {
+            clock,
+            entropy,
+            deadline,
+            anonymous: AnonymousLimit::default(),
+            availability: Availability::default(),
+            commit_durations: durations(),
+            batch_sizes: Histogram::new(SIZES),
+        }
+    }
+
+    pub(super) fn queued(
+        &self,
+        record: Record,
+        waiter: Option<oneshot::Sender<Result<Receipt, Unrecorded>>>,
+    ) -> QueuedRecord {
+        let id = RecordId::new(&self.clock, &self.entropy);
+        let at = self.clock.monotonic();
+        QueuedRecord {
+            id,
+            ts: id.made_at(),
+            took: at.saturating_sub(record.arrived),
+            at,
+            record: record.cleaned(),
+            waiter,
+        }
+    }
+
+    /// Counts a batch that was just committed and sends the receipts.
+    pub(super) fn committed(&self, batch: Vec<QueuedRecord>) {
+        let now = self.clock.monotonic();
+        let size = u32::try_from(batch.len()).unwrap_or(u32::MAX);
+        self.batch_sizes.observe(f64::from(size));
+        for queued in batch {
+            let took = now.saturating_sub(queued.at);
+            self.commit_durations.observe(took.as_secs_f64());
+            queued.answer(Ok(Receipt(())));
+        }
+    }
+}
+
+impl QueuedRecord {
+    pub(super) fn answer(self, outcome: Result<Receipt, Unrecorded>) {
+        if let Some(waiter) = self.waiter {
+            // The request may have ended; the record stands either way.
+            let _ = waiter.send(outcome);
+        }
+    }
+}
+
+/// Since when writing fails, in microseconds; zero while it works.
+#[derive(Debug, Default)]
+pub(super) struct Availability(AtomicU64);
+
+impl Availability {
+    pub(super) fn succeeds(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    pub(super) fn fails(&self, now: Duration) {
+        let now = u64::try_from(now.as_micros()).unwrap_or(u64::MAX).max(1);
+        let _ = self
+            .0
+            .compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    pub(super) fn failing_for(&self, now: Duration) -> Duration {
+        match self.0.load(Ordering::Relaxed) {
+            0 => Duration::ZERO,
+            since => now
+                .saturating_sub(Duration::from_micros(since))
+                .max(Duration::from_micros(1)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn availability_keeps_the_first_failure_until_a_success() {
+        let availability = Availability::default();
+        let at = Duration::from_secs;
+        assert_eq!(availability.failing_for(at(3)), Duration::ZERO);
+        availability.fails(at(3));
+        availability.fails(at(4));
+        assert_eq!(availability.failing_for(at(5)), at(2));
+        assert!(availability.failing_for(at(3)) > Duration::ZERO);
+        availability.succeeds();
+        assert_eq!(availability.failing_for(at(9)), Duration::ZERO);
+    }
+}

@@ -1,0 +1,60 @@
+//! Why a command fails, and its exit code.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use hsm::OpenError;
+
+use crate::ratelimit::BadAddress;
+use crate::settings::SecretError;
+use crate::{db, settings, telemetry};
+
+/// The exit code that tells a supervisor not to restart the service: a setting must change first.
+const CONFIGURATION: u8 = 78;
+
+/// Why a command fails. Each message names the setting and the way out.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    #[error(transparent)]
+    Settings(#[from] settings::Error),
+    #[error(transparent)]
+    Telemetry(#[from] telemetry::Error),
+    #[error("{setting}: {source}")]
+    Secret {
+        setting: String,
+        source: SecretError,
+    },
+    #[error(transparent)]
+    Database(#[from] db::Error),
+    #[error(transparent)]
+    Token(#[from] OpenError),
+    #[error(transparent)]
+    Listen(#[from] crate::server::CannotListen),
+    #[error(transparent)]
+    Tls(#[from] crate::server::BadTls),
+    #[error(transparent)]
+    Limits(#[from] BadAddress),
+    #[error("cannot write to standard output: {0}")]
+    Output(#[from] std::io::Error),
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Failure {
+    /// Writes the reason to standard error and returns the exit code.
+    pub(super) fn report(&self) -> ExitCode {
+        let _ = writeln!(std::io::stderr(), "sealward: {self}");
+        match self {
+            // A thread hangs inside the PKCS#11 module, whose exit handlers could block too.
+            Self::Token(OpenError::Hangs { .. }) => std::process::abort(),
+            Self::Token(error) if error.is_pin_refusal() => ExitCode::from(CONFIGURATION),
+            Self::Tls(error) if error.may_pass() => ExitCode::FAILURE,
+            Self::Settings(_)
+            | Self::Telemetry(_)
+            | Self::Secret { .. }
+            | Self::Tls(_)
+            | Self::Limits(_) => ExitCode::from(CONFIGURATION),
+            _ => ExitCode::FAILURE,
+        }
+    }
+}
