@@ -1,8 +1,11 @@
 // npm jose as a peer: reads one order a line and answers each with one line.
+import { webcrypto } from "node:crypto";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
+// jose expects the Web Crypto API in a global variable, which Node.js 18 does not set.
+globalThis.crypto ??= webcrypto;
 const path = createRequire(`${process.argv[2]}/`).resolve("jose");
 const jose = await import(pathToFileURL(path));
 const bytes = (text) => new TextEncoder().encode(text);
