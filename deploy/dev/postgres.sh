@@ -32,29 +32,31 @@ as_postgres() (
         env HOME=/ "$@" {leash}>&-
 )
 
-# cluster_home FOLDER: makes it, and says where it is. Where the user of the clusters may not
-# enter, it lies in /var/lib and FOLDER is a link to it.
+# cluster_home FOLDER: creates it and prints its real path. If the clusters' user cannot enter
+# FOLDER, the home is in /var/lib/sealward-dev and FOLDER is a link to it.
 cluster_home() {
-    local home=$1 elsewhere
+    local folder=$1 home elsewhere
     if [ "$EUID" -eq 0 ]; then
-        elsewhere=/var/lib/sealward-dev/$(cat "$state/id")-$(basename "$home")
-        [ -d "$home" ] || ! [ -d "$elsewhere" ] || ln -sfn "$elsewhere" "$home"
+        elsewhere=/var/lib/sealward-dev/$(cat "$state/id")-$(basename "$folder")
+        [ -d "$folder" ] || ! [ -d "$elsewhere" ] || ln -sfn "$elsewhere" "$folder"
     fi
-    if [ ! -d "$home" ]; then
-        rm -f "$home"
-        mkdir -m 700 "$home"
+    if [ ! -d "$folder" ]; then
+        rm -f "$folder"
+        mkdir -m 700 "$folder"
     fi
+    home=$(readlink -f "$folder")
     if [ "$EUID" -eq 0 ]; then
-        chown "$(postgres_user):" "$home/"
+        chown "$(postgres_user):" "$home"
         if ! as_postgres test -w "$home"; then
             mkdir -p "$(dirname "$elsewhere")"
             rm -rf "$elsewhere.new"
             mv "$home" "$elsewhere.new"
-            mv "$elsewhere.new" "$elsewhere"
-            ln -s "$elsewhere" "$home"
+            mv -T "$elsewhere.new" "$elsewhere"
+            ln -s "$elsewhere" "$folder"
+            home=$elsewhere
         fi
     fi
-    readlink -f "$home"
+    printf '%s\n' "$home"
 }
 
 # cluster_make HOME [INITDB-OPTION...]: whole, or not at all.

@@ -34,8 +34,8 @@ up() {
 }
 
 build_service() {
-    program=$(cargo metadata --no-deps --format-version 1 --locked | jq -r .target_directory)/release/sealward
-    run cargo build "${cargo_noise[@]}" --release --locked --bin sealward || die "the build failed"
+    program=$(cargo metadata --no-deps --format-version 1 --locked | jq -r .target_directory)/up/sealward
+    run cargo build "${cargo_noise[@]}" --profile up --locked --bin sealward || die "the build failed"
     stage build "$program"
 }
 
