@@ -1,18 +1,18 @@
 # shellcheck shell=bash
-# ./dev test and ./dev verify: all that a test needs, found or made, and gone again at the end.
+# ./dev test, verify and bench: prepare the test environment and remove it at the end.
 
-# The variables that tests read.
-#   SEALWARD_TEST_POSTGRES   the superuser's address of a cluster that may be filled and broken
-#   SEALWARD_TEST_SOFTHSM    the module of SoftHSM2
-#   SEALWARD_TEST_KRYOPTIC   the module of kryoptic
-#   SEALWARD_TEST_INTEROP    the folder with the JOSE libraries of others
-#   SEALWARD_TEST_API        the folder with the tools that hold the API to its document
-#   SEALWARD_TEST_PAGES      the folder with what looks at the dashboard's pages
-#   SEALWARD_TEST_SEED       the moments at which processes are killed, to have them again; a test prints it
-#   SEALWARD_TEST_CHROMIUM, SEALWARD_TEST_CHROMEDRIVER   the browser, and what drives it
+# Tests read these variables:
+#   SEALWARD_TEST_POSTGRES   the superuser's URL of a cluster that tests may fill and break
+#   SEALWARD_TEST_SOFTHSM    the PKCS#11 module of SoftHSM2
+#   SEALWARD_TEST_KRYOPTIC   the PKCS#11 module of kryoptic
+#   SEALWARD_TEST_INTEROP    the folder with third-party JOSE libraries
+#   SEALWARD_TEST_API        the folder with tools that check the API against its OpenAPI document
+#   SEALWARD_TEST_PAGES      the folder with axe-core and html-validate
+#   SEALWARD_TEST_SEED       a printed seed; repeats the moments at which a test kills processes
+#   SEALWARD_TEST_CHROMIUM, SEALWARD_TEST_CHROMEDRIVER   the browser and its driver
 prepare_tests() {
-    need_cargo
-    need_packages "$packages_to_test"
+    require_cargo
+    require_packages "$packages_to_test"
     SEALWARD_TEST_SOFTHSM=$(softhsm_module)
     export SEALWARD_TEST_SOFTHSM
     prepare_kryoptic
@@ -21,17 +21,17 @@ prepare_tests() {
     prepare_pages
 }
 
-# A clean environment: what a person set for the service of ./dev up must not reach tests.
-forget_the_service() {
+# Settings for the service of ./dev up must not reach the tests.
+clear_service_variables() {
     local name
     for name in $(compgen -e SEALWARD_ | grep -v '^SEALWARD_TEST_'); do unset "$name"; done
 }
 
 softhsm_module() {
-    compgen -G '/usr/lib/softhsm/libsofthsm2.so' || die "SoftHSM2's module was not found"
+    compgen -G '/usr/lib/softhsm/libsofthsm2.so' || die "the PKCS#11 module of SoftHSM2 was not found"
 }
 
-# The second token, built once for each state of its sources and each compiler.
+# kryoptic is the second token of the tests. It is built once for each source and compiler version.
 prepare_kryoptic() {
     local sources=tests/kryoptic-token key
     [ -f "$sources/Cargo.toml" ] || return 0
@@ -40,11 +40,11 @@ prepare_kryoptic() {
     SEALWARD_TEST_KRYOPTIC=$cache/kryoptic-$key.so
     export SEALWARD_TEST_KRYOPTIC
     if [ -f "$SEALWARD_TEST_KRYOPTIC" ]; then
-        stage kryoptic "there"
+        stage kryoptic "present"
         return 0
     fi
-    say "building kryoptic, once (some minutes)"
-    run build_kryoptic "$sources" "$SEALWARD_TEST_KRYOPTIC" || die "kryoptic could not be built"
+    info "building kryoptic (once, a few minutes)"
+    run build_kryoptic "$sources" "$SEALWARD_TEST_KRYOPTIC" || die "cannot build kryoptic"
     stage kryoptic "built into $cache"
 }
 
@@ -61,62 +61,60 @@ build_kryoptic() {
     rm -rf "$target"
 }
 
-# The JOSE libraries of others that envelopes are exchanged with.
+# The third-party JOSE libraries of the interoperability tests.
 prepare_interop() {
-    SEALWARD_TEST_INTEROP=$(tests/interop/setup) || die "the JOSE libraries could not be installed"
+    SEALWARD_TEST_INTEROP=$(tests/interop/setup) || die "cannot install the JOSE libraries"
     export SEALWARD_TEST_INTEROP
-    stage interop "jose, jwcrypto and joserfc are there"
+    stage interop "jose, jwcrypto and joserfc: present"
 }
 
-# The tools that hold the API to its document.
+# The tools that check the API against its OpenAPI document.
 prepare_api() {
-    SEALWARD_TEST_API=$(tests/api/setup) || die "the tools that check the API could not be installed"
+    SEALWARD_TEST_API=$(tests/api/setup) || die "cannot install the tools that check the API"
     export SEALWARD_TEST_API
-    stage api "schemathesis and openapi-spec-validator are there"
+    stage api "schemathesis and openapi-spec-validator: present"
 }
 
-# The browser of the dashboard's tests, and what looks at its pages.
+# The browser of the dashboard tests, and the checkers of its pages.
 prepare_pages() {
     SEALWARD_TEST_CHROMIUM=$(chromium_program) || die "Chromium was not found"
     SEALWARD_TEST_CHROMEDRIVER=$(command -v chromedriver) || die "chromedriver was not found"
-    SEALWARD_TEST_PAGES=$(tests/pages/setup) || die "axe-core and html-validate could not be installed"
+    SEALWARD_TEST_PAGES=$(tests/pages/setup) || die "cannot install axe-core and html-validate"
     export SEALWARD_TEST_CHROMIUM SEALWARD_TEST_CHROMEDRIVER SEALWARD_TEST_PAGES
-    stage pages "Chromium, axe-core and html-validate are there"
+    stage pages "Chromium, axe-core and html-validate: present"
 }
 
-# A cluster, and a folder for what tests write, that end with this script, however that ends:
-# their keeper waits at the leash.
-throwaway_cluster() {
+# Creates a cluster and a folder for files of tests. A background process reads from owner_fd. It
+# removes both when this script ends, even after SIGKILL.
+temporary_cluster() {
     local home
     home=$(as_postgres mktemp -d /tmp/sealward-test-XXXXXX)
     TMPDIR=$(mktemp -d /tmp/sealward-work-XXXXXX)
     export TMPDIR
-    # Tests that run as others than root have folders in it.
+    # Processes of other users have folders in it.
     chmod 711 "$TMPDIR"
-    exec {leash}>&-
-    exec {leash}> >(
+    exec {owner_fd}>&-
+    exec {owner_fd}> >(
         trap '' INT TERM HUP
         cat >/dev/null
         cluster_stop "$home" immediate &>/dev/null
         rm -rf "$(socket_folder "$home")" "$home" "$TMPDIR"
     )
-    local keeper=$!
-    at_end end_cluster "$keeper"
+    at_exit end_cluster "$!"
     cluster_make "$home" --no-sync
-    cluster_start "$home" "${throwaway_settings[@]}"
+    cluster_start "$home" "${temporary_settings[@]}"
     SEALWARD_TEST_POSTGRES=$(cluster_superuser_url "$home")
     export SEALWARD_TEST_POSTGRES
-    stage postgres "a throw-away cluster runs in $home"
+    stage postgres "a temporary cluster runs in $home"
 }
 
 end_cluster() {
-    let_go
+    release_owner_fd
     wait "$1" 2>/dev/null
 }
 
-# Durability costs time, and what is thrown away needs none; a test that is about durability
-# starts a cluster of its own.
-throwaway_settings=(
+# The temporary cluster is fast and not durable. A test of durability starts its own cluster.
+temporary_settings=(
     'fsync = off'
     'synchronous_commit = off'
     'full_page_writes = off'
@@ -125,7 +123,7 @@ throwaway_settings=(
     'log_min_messages = fatal'
 )
 
-# ./dev test-env: a cluster that stays until ./dev down, and the variables for a shell.
+# ./dev test-env: starts a cluster that runs until ./dev down, and prints the variables.
 test_environment() {
     local variable
     make_test_environment 1>&2
@@ -134,55 +132,56 @@ test_environment() {
     done
 }
 
-# Apart from what is printed: a shell that reads it waits for all that might still write there.
+# Runs with stdout on stderr. A shell that evaluates the output of test-env would otherwise wait
+# for background processes that hold its pipe open.
 make_test_environment() {
     local home
     prepare_tests
-    take_state
+    lock_state
     home=$(cluster_home "$state/test-postgres")
     cluster_make "$home" --no-sync
-    cluster_start "$home" "${throwaway_settings[@]}"
+    cluster_start "$home" "${temporary_settings[@]}"
     SEALWARD_TEST_POSTGRES=$(cluster_superuser_url "$home")
-    stage postgres "runs until ./dev down"
+    stage postgres "running until ./dev down"
 }
 
 # ./dev test [FILTER...]
 run_tests() {
-    local said status=0
+    local output status=0
     prepare_tests
-    forget_the_service
-    run cargo build "${cargo_noise[@]}" --workspace --lib --bins --tests --locked || die "the tests do not compile"
-    stage build "the tests are compiled"
-    throwaway_cluster
-    said=$(mktemp)
-    at_end rm -f "$said"
-    run all_tests "$said" "$@" || status=$?
-    stage tests "run"
-    count_tests "$said" "$status" "$@"
+    clear_service_variables
+    run cargo build "${cargo_verbosity[@]}" --workspace --lib --bins --tests --locked || die "the tests do not compile"
+    stage build "tests compiled"
+    temporary_cluster
+    output=$(mktemp)
+    at_exit rm -f "$output"
+    run all_tests "$output" "$@" || status=$?
+    stage tests "finished"
+    count_tests "$output" "$status" "$@"
 }
 
 all_tests() {
-    local said=$1 status=0
+    local output=$1 status=0
     shift
     [ ! -t 1 ] || export CARGO_TERM_COLOR=always
-    # Most tests wait for other processes most of the time, so there is room for more than cores.
+    # Most tests wait for other processes, so more threads than cores are useful.
     export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))}
     export NEXTEST_TEST_THREADS=${NEXTEST_TEST_THREADS:-$RUST_TEST_THREADS}
     if cargo nextest --version &>/dev/null; then
         cargo nextest run --workspace --locked --no-fail-fast --no-tests=pass "$@" 2>&1 |
-            tee -a "$said" || status=$?
-        cargo test --workspace --doc --locked --no-fail-fast -- "$@" 2>&1 | tee -a "$said" || status=$?
+            tee -a "$output" || status=$?
+        cargo test --workspace --doc --locked --no-fail-fast -- "$@" 2>&1 | tee -a "$output" || status=$?
     else
-        cargo test --workspace --locked --no-fail-fast -- "$@" 2>&1 | tee -a "$said" || status=$?
+        cargo test --workspace --locked --no-fail-fast -- "$@" 2>&1 | tee -a "$output" || status=$?
     fi
     return "$status"
 }
 
-# Sums the summaries of all test binaries (cargo's and nextest's words).
+# Adds up the summaries of all test binaries, in the formats of cargo test and nextest.
 count_tests() {
-    local said=$1 status=$2 passed failed skipped
+    local output=$1 status=$2 passed failed skipped
     shift 2
-    read -r passed failed skipped < <(sed -E 's/\x1b\[[0-9;]*m//g' "$said" | awk '
+    read -r passed failed skipped < <(sed -E 's/\x1b\[[0-9;]*m//g' "$output" | awk '
         /^test result: / || /^ *Summary \[.*tests? run:/ {
             gsub(/[;,()]/, " ")
             for (i = 2; i <= NF; i++) {
@@ -194,23 +193,23 @@ count_tests() {
         }
         END { print passed + 0, failed + 0, skipped + 0 }')
     if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ] && [ $((passed + skipped)) -gt 0 ]; then
-        warn "a test binary ended without saying how its tests went"
+        warn "a test binary ended without a summary"
         failed=1
     fi
-    say "tested in $(since "$began_us")"
+    info "tested in $(since "$began_us")"
     if [ $# -gt 0 ]; then
         [ $((passed + failed)) -gt 0 ] || die "no test matches: $*"
         skipped=0
     fi
     if [ "$skipped" -gt 0 ]; then
-        say "$passed passed, $failed failed, $skipped skipped"
+        info "$passed passed, $failed failed, $skipped skipped"
     else
-        say "$passed passed, $failed failed"
+        info "$passed passed, $failed failed"
     fi
     return "$status"
 }
 
-# The long checks there are: a folder of tests/ with a script named run, but for the bench.
+# The long checks: each folder of tests/ with a script named run, except the bench.
 long_checks() {
     local script
     for script in tests/*/run; do
@@ -219,33 +218,38 @@ long_checks() {
     done
 }
 
-# ./dev verify [NAME [ARGUMENT...]]: one of them, or each as long as it takes by itself.
+# ./dev verify [NAME [ARGUMENT...]]: runs one long check, or all with their default arguments.
 verify() {
     local names name failed=()
     mapfile -t names < <(long_checks)
     if [ $# -gt 0 ]; then
-        [[ " ${names[*]} " == *" $1 "* ]] || die "there is no long check $1, only: ${names[*]}"
+        [[ " ${names[*]} " == *" $1 "* ]] || die "unknown long check $1; known: ${names[*]}"
         names=("$1")
         shift
     fi
-    prepare_tests
-    forget_the_service
-    throwaway_cluster
+    [[ " ${names[*]} " != *" bare "* ]] || require_packages "$packages_for_bare"
+    if [ "${names[*]}" = bare ]; then
+        require_cargo
+    else
+        prepare_tests
+        clear_service_variables
+        temporary_cluster
+    fi
     for name in "${names[@]}"; do
         run "tests/$name/run" "$@" || failed+=("$name")
-        stage "$name" "run"
+        stage "$name" "finished"
     done
     [ ${#failed[@]} -eq 0 ] || die "failed: ${failed[*]}"
 }
 
-# ./dev bench [--quick | scale [NAME]]: on a cluster as durable as any.
+# ./dev bench: runs on a cluster with the default durability.
 bench() {
-    need_cargo
-    need_packages "$packages_to_bench"
+    require_cargo
+    require_packages "$packages_to_bench"
     SEALWARD_TEST_SOFTHSM=$(softhsm_module)
     export SEALWARD_TEST_SOFTHSM
-    forget_the_service
-    throwaway_settings=()
-    throwaway_cluster
-    run tests/bench/run "$@" || die "the bench did not come to its end"
+    clear_service_variables
+    temporary_settings=()
+    temporary_cluster
+    run tests/bench/run "$@" || die "the bench failed"
 }

@@ -1,51 +1,51 @@
 # shellcheck shell=bash
-# ./dev check: scripts, form, lints, documentation, dependencies. All that is wrong, at once.
+# ./dev check: runs every check and reports all failures at the end.
 
 cargo_deny_version=0.20.2
-faults=()
+failed_checks=()
 
 check() {
-    need_cargo
-    need_packages "$packages_to_check"
-    examine shellcheck every_script
-    need_linters
-    examine dockerfile "$linters/bin/hadolint" Dockerfile
-    examine compose "$linters/bin/check-jsonschema" --builtin-schema vendor.compose-spec compose.yaml
-    examine fmt cargo fmt --all --check
-    examine clippy cargo clippy "${cargo_noise[@]}" --workspace --all-targets --locked -- -D warnings
-    examine doc env RUSTDOCFLAGS='-D warnings' cargo doc "${cargo_noise[@]}" \
+    require_cargo
+    require_packages "$packages_to_check"
+    run_check shellcheck every_script
+    require_linters
+    run_check dockerfile "$linters/bin/hadolint" Dockerfile
+    run_check compose "$linters/bin/check-jsonschema" --builtin-schema vendor.compose-spec compose.yaml
+    run_check fmt cargo fmt --all --check
+    run_check clippy cargo clippy "${cargo_verbosity[@]}" --workspace --all-targets --locked -- -D warnings
+    run_check doc env RUSTDOCFLAGS='-D warnings' cargo doc "${cargo_verbosity[@]}" \
         --workspace --no-deps --document-private-items --locked
-    need_cargo_deny
-    examine deny "$cargo_deny" --locked --log-level warn check bans licenses sources
-    examine_advisories
-    [ ${#faults[@]} -eq 0 ] || die "${faults[*]}: see above"
-    say "checked in $(since "$began_us")"
+    require_cargo_deny
+    run_check deny "$cargo_deny" --locked --log-level warn check bans licenses sources
+    check_advisories
+    [ ${#failed_checks[@]} -eq 0 ] || die "failed: ${failed_checks[*]}"
+    info "checked in $(since "$began_us")"
 }
 
-# examine NAME COMMAND...
-examine() {
+# run_check NAME COMMAND...
+run_check() {
     local name=$1
     shift
     if run "$@"; then
-        stage "$name" "in order"
+        stage "$name" "passed"
     else
-        faults+=("$name")
-        stage "$name" "NOT in order"
+        failed_checks+=("$name")
+        stage "$name" "FAILED"
     fi
 }
 
-# Every script of the repository, by its first line, and the parts they source.
+# Finds every script of the repository by its first line, and checks it with the files it sources.
 every_script() {
     local scripts
     mapfile -t scripts < <(grep -rlIE --exclude-dir={target,.git,.dev} '^#!.*\b(ba)?sh$' . | sort)
     shellcheck --external-sources --check-sourced --source-path=SCRIPTDIR "${scripts[@]}"
 }
 
-# Linters from PyPI, in an environment of their own, once for each set of versions.
-need_linters() {
+# Installs linters from PyPI in a virtual environment, once for each set of versions.
+require_linters() {
     linters=$cache/tools/linters-$(sha256sum <deploy/dev/linters.txt | head -c 16)
     [ ! -f "$linters/whole" ] || return 0
-    run install_linters "$linters" || die "the linters could not be installed"
+    run install_linters "$linters" || die "cannot install the linters"
     stage linters "installed into $linters"
 }
 
@@ -61,32 +61,32 @@ install_linters() {
     touch "$folder/whole"
 }
 
-# The database of advisories is fetched anew each time; a machine may have no way to it.
-examine_advisories() {
-    local said
-    said=$(mktemp)
-    at_end rm -f "$said"
-    if run "$cargo_deny" --locked check advisories &>"$said"; then
-        stage advisories "none against a dependency"
-    elif grep -q 'failed to fetch advisory database' "$said"; then
-        stage advisories "NOT CHECKED: their database could not be reached"
+# cargo-deny downloads the advisory database each time; a machine may be offline.
+check_advisories() {
+    local output
+    output=$(mktemp)
+    at_exit rm -f "$output"
+    if run "$cargo_deny" --locked check advisories &>"$output"; then
+        stage advisories "passed"
+    elif grep -q 'failed to fetch advisory database' "$output"; then
+        stage advisories "NOT CHECKED: the database is unreachable"
     else
-        cat "$said" >&2
-        faults+=(advisories)
-        stage advisories "NOT in order"
+        cat "$output" >&2
+        failed_checks+=(advisories)
+        stage advisories "FAILED"
     fi
 }
 
-need_cargo_deny() {
+require_cargo_deny() {
     local folder=$cache/tools/cargo-deny-$cargo_deny_version
     cargo_deny=$folder/bin/cargo-deny
     [ ! -x "$cargo_deny" ] || return 0
-    say "building cargo-deny $cargo_deny_version, once (some minutes)"
-    run build_cargo_deny "$folder" || die "cargo-deny could not be built"
+    info "building cargo-deny $cargo_deny_version (once, a few minutes)"
+    run build_cargo_deny "$folder" || die "cannot build cargo-deny"
     stage cargo-deny "built into $folder"
 }
 
-# One at a time, and whole or not at all.
+# A lock allows one build at a time. The final rename makes the installation atomic.
 build_cargo_deny() {
     local folder=$1 building=$1.building
     mkdir -p "$cache/tools"

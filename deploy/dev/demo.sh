@@ -1,16 +1,16 @@
 # shellcheck shell=bash
-# What ./dev up makes once to have something to try, and one round trip with it.
+# The demo resources that ./dev up creates once, and a sample round trip.
 
 demo() {
     read_env
     demo_admin_key
-    demo_world
+    demo_resources
     write_env
     stage demo "service demo, policy DEMO, a key, an API key"
     round_trip
 }
 
-# The environment file's values, if it is there; they are ours, so sourcing is safe.
+# Reads the environment file if it exists. This script wrote it, so sourcing is safe.
 read_env() {
     SEALWARD_ADMIN_KEY='' SEALWARD_API_KEY=''
     # shellcheck disable=SC1091 # written by this script
@@ -18,26 +18,26 @@ read_env() {
     SEALWARD_POLICY=DEMO
 }
 
-# What a person's shell needs. Settings and address are for every program; keys stay in the shell.
+# Writes the variables for a shell. It exports settings and the address; the keys stay in the shell.
 write_env() {
     {
         printf 'export SEALWARD_CONFIG=%q SOFTHSM2_CONF=%q SEALWARD_URL=%q\n' \
             "$state/sealward.toml" "$state/token/softhsm2.conf" "$url"
-        # shellcheck disable=SC2016 # expanded by the person's shell
+        # shellcheck disable=SC2016 # the reader's shell expands it
         printf 'PATH=%q:$PATH\n' "$(dirname "$program")"
         printf '%s=%s\n' SEALWARD_ADMIN_KEY "$SEALWARD_ADMIN_KEY" \
             SEALWARD_API_KEY "$SEALWARD_API_KEY" SEALWARD_POLICY "$SEALWARD_POLICY"
     } | write_privately env
 }
 
-# admin METHOD PATH [BODY]: what the management API answers, or the end with its refusal.
+# admin METHOD PATH [BODY]: prints the response of the management API, or ends with its error.
 admin() {
     local body=() answer
     [ $# -lt 3 ] || body=(-H 'Content-Type: application/json' -d "$3")
     answer=$(curl -sS -w '\n%{http_code}' -X "$1" -H @<(bearer "$SEALWARD_ADMIN_KEY") "${body[@]}" "$url$2")
     case ${answer##*$'\n'} in
         2??) printf '%s' "${answer%$'\n'*}" ;;
-        *) die "$1 $2 was refused:" "$answer" ;;
+        *) die "$1 $2 failed:" "$answer" ;;
     esac
 }
 
@@ -55,7 +55,7 @@ demo_admin_key() {
     revoke_others dev "$(jq -r .id <<<"$made")"
 }
 
-# What an interrupted run made and nobody knows the secret of.
+# revoke_others NAME KEPT: revokes keys of an interrupted run, whose secrets are lost.
 revoke_others() {
     local id
     for id in $(admin GET '/admin/api-keys?limit=200' |
@@ -65,9 +65,8 @@ revoke_others() {
     done
 }
 
-# Only what is missing is made, so that an interrupted run is completed, and what a person
-# changed since stays as it is.
-demo_world() {
+# Creates only missing resources: it completes an interrupted run and keeps later changes.
+demo_resources() {
     local service made
     service=$(admin GET '/admin/services?name=demo' | jq -r '.items[] | select(.name == "demo") | .id')
     [ -n "$service" ] || service=$(admin POST /admin/services '{"name": "demo"}' | jq -r .id)
@@ -86,22 +85,22 @@ demo_world() {
 
 round_trip() {
     local answer
-    say
-    say "\$ . $(shown env)"
+    info
+    info "\$ . $(display_path env)"
     # shellcheck disable=SC1091 # written by this script
     . "$state/env"
-    # shellcheck disable=SC2016 # shown as a person types it
+    # shellcheck disable=SC2016 # printed as a reader would type it
     show 'curl -s "$SEALWARD_URL/api/v1/protect" -H "Authorization: Bearer $SEALWARD_API_KEY" \
     -H "Content-Type: application/json" \
-    -d '"'"'{"payload": {"card": "4111 1111 1111 1111", "amount": 12.50}}'"'"' | tee '"$(shown envelope.json)"
+    -d '"'"'{"payload": {"card": "4111 1111 1111 1111", "amount": 12.50}}'"'"' | tee '"$(display_path envelope.json)"
     # shellcheck disable=SC2016
-    show 'jq "{jwe}" '"$(shown envelope.json)"' | curl -s "$SEALWARD_URL/api/v1/unprotect" \
+    show 'jq "{jwe}" '"$(display_path envelope.json)"' | curl -s "$SEALWARD_URL/api/v1/unprotect" \
     -H "Authorization: Bearer $SEALWARD_API_KEY" -H "Content-Type: application/json" -d @-'
     jq -e 'has("payload")' <<<"$answer" >/dev/null ||
-        warn "what was protected did not come back: is the demo as it was made?"
+        warn "the round trip did not return the payload; did the demo resources change?"
 }
 
-# Shows a command, does exactly that, and shows what it answers.
+# Prints a command, runs it, and prints its output.
 show() {
     printf '$ %s\n' "$1"
     answer=$(eval "$1")

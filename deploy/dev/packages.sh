@@ -1,37 +1,41 @@
 # shellcheck shell=bash
-# The Debian packages each command needs: found by what they bring, installed where allowed.
+# The Debian packages that each command needs. Missing packages are installed where permitted.
 
-# package, the sign that it is there (a command, or a path with wildcards), and why.
+# Columns: package; a command or path pattern that proves its presence; purpose.
 packages_to_build='
 build-essential  cc                                     links Rust programs, compiles the C of aws-lc
 jq               jq                                     reads the JSON of cargo and of the service
 '
 packages_to_run="$packages_to_build
-curl             curl                                   asks for readiness, shows the round trip
+curl             curl                                   checks readiness, sends the sample requests
 postgresql       initdb                                 the database
 softhsm2         /usr/lib/softhsm/libsofthsm2.so        a PKCS#11 token in software
 "
 packages_to_test="$packages_to_run
-chromium         chromium                               the dashboard is clicked through in it
-chromium-driver  chromedriver                           drives it
-faketime         /usr/lib/*/faketime/libfaketime.so.1   moves the clock of the service
-haproxy          /usr/sbin/haproxy                      balances the load of docs/operations.md
-libclang-dev     /usr/lib/llvm-*/lib/libclang.so        bindgen, for the OpenSSL in kryoptic
-libsqlite3-dev   /usr/include/sqlite3.h                 kryoptic keeps its objects there
-nodejs           node                                   runs jose, for envelopes, and html-validate, for pages
-npm              npm                                    fetches jose, axe-core and html-validate
+chromium         chromium                               runs the dashboard tests
+chromium-driver  chromedriver                           controls Chromium
+faketime         /usr/lib/*/faketime/libfaketime.so.1   changes the clock of the service
+haproxy          /usr/sbin/haproxy                      load balancer of docs/operations.md
+libclang-dev     /usr/lib/llvm-*/lib/libclang.so        bindgen for the OpenSSL in kryoptic
+libsqlite3-dev   /usr/include/sqlite3.h                 object store of kryoptic
+nodejs           node                                   runs jose and html-validate
+npm              npm                                    installs jose, axe-core and html-validate
 perl             perl                                   configures the OpenSSL in kryoptic
 pkg-config       pkg-config                             finds SQLite for kryoptic
-redis-server     redis-server                           the rate limits that instances share
-python3-venv     /usr/lib/python3*/ensurepip            jwcrypto and joserfc, likewise
+redis-server     redis-server                           shared rate limits
+python3-venv     /usr/lib/python3*/ensurepip            environment for jwcrypto and joserfc
 valgrind         valgrind                               counts instructions
 "
 packages_to_bench="$packages_to_run
-nghttp2-client   h2load                                 sends the load, over HTTP/1.1 and HTTP/2
+nghttp2-client   h2load                                 load generator for HTTP/1.1 and HTTP/2
 "
+packages_for_bare='
+debootstrap      debootstrap                            creates minimal Debian systems
+git              git                                    clones the repository into them
+'
 packages_to_check="$packages_to_build
-python3-venv     /usr/lib/python3*/ensurepip            hadolint and check-jsonschema
-shellcheck       shellcheck                             reads these scripts
+python3-venv     /usr/lib/python3*/ensurepip            environment for hadolint and check-jsonschema
+shellcheck       shellcheck                             checks shell scripts
 "
 
 package_is_there() {
@@ -43,7 +47,7 @@ package_is_there() {
     esac
 }
 
-# Chromium, or the browser that is made of it.
+# Chromium, or a browser based on it.
 chromium_program() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
 
 missing_packages() {
@@ -53,28 +57,28 @@ missing_packages() {
     done <<<"$1"
 }
 
-# need_packages LIST: installs what is missing, or says the one command to run.
-need_packages() {
+# require_packages LIST: installs missing packages, or prints the command that does.
+require_packages() {
     local missing as_root=()
     mapfile -t missing < <(missing_packages "$1")
     if [ ${#missing[@]} -eq 0 ]; then
-        stage packages "all there"
+        stage packages "present"
         return 0
     fi
-    command -v apt-get >/dev/null || die "missing: ${missing[*]} (Debian's names)" \
-        "there is no apt-get here: install them in this machine's own way, then try again"
+    command -v apt-get >/dev/null || die "missing: ${missing[*]} (Debian package names)" \
+        "apt-get was not found: install them with this system's package manager, then try again"
     if [ "$EUID" -ne 0 ]; then
         sudo -n true 2>/dev/null || die "missing: ${missing[*]}; run this, then try again:" \
             "    sudo apt-get update && sudo apt-get install -y ${missing[*]}"
         as_root=(sudo -n)
     fi
-    say "installing ${missing[*]}"
+    info "installing ${missing[*]}"
     run quietly "${as_root[@]}" apt-get update ||
-        warn "the list of packages could not be brought up to date"
+        warn "apt-get update failed"
     run quietly "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
         apt-get install -y --no-install-recommends "${missing[@]}" ||
-        die "these packages could not be installed: ${missing[*]}"
+        die "cannot install: ${missing[*]}"
     mapfile -t missing < <(missing_packages "$1")
-    [ ${#missing[@]} -eq 0 ] || die "installed, but still not found: ${missing[*]}"
+    [ ${#missing[@]} -eq 0 ] || die "installed but not found: ${missing[*]}"
     stage packages "installed"
 }

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Postgres clusters of our own. A cluster has a home, a folder of the user that runs it:
-#   data/  the cluster   log  what it says   port, password  of the superuser   socket  where
-# Postgres refuses to run as root: then the user postgres runs it, or nobody.
+# Postgres clusters. Each cluster has a home folder that belongs to the user who runs it:
+#   data/  the cluster    log  the server log    port    password  of the superuser
+# Postgres refuses to run as root. Root runs it as the user postgres, or as nobody.
 
-# The folder of the server's programs: of the version that made the cluster in HOME, if one
-# did, else the newest.
+# postgres_programs [HOME]: the folder of the server programs. Uses the version of the cluster in
+# HOME if it exists, otherwise the newest version.
 postgres_programs() {
     local home=${1-} version='' folder
     [ -z "$home" ] || [ ! -f "$home/data/PG_VERSION" ] || version=$(<"$home/data/PG_VERSION")
@@ -22,14 +22,14 @@ postgres_user() {
     if [ "$EUID" -ne 0 ]; then id -un; elif id postgres &>/dev/null; then echo postgres; else echo nobody; fi
 }
 
-# Runs a command as the user of the clusters, from a folder that user may enter.
+# Runs a command as the clusters' user, in a folder which that user may enter.
 as_postgres() (
     cd /
-    [ "$EUID" -eq 0 ] || exec "$@" {leash}>&-
+    [ "$EUID" -eq 0 ] || exec "$@" {owner_fd}>&-
     local user
     user=$(postgres_user)
     exec setpriv --reuid="$user" --regid="$(id -g "$user")" --init-groups \
-        env HOME=/ "$@" {leash}>&-
+        env HOME=/ "$@" {owner_fd}>&-
 )
 
 # cluster_home FOLDER: creates it and prints its real path. If the clusters' user cannot enter
@@ -59,14 +59,14 @@ cluster_home() {
     printf '%s\n' "$home"
 }
 
-# cluster_make HOME [INITDB-OPTION...]: whole, or not at all.
+# cluster_make HOME [INITDB-OPTION...]: creates a cluster atomically.
 cluster_make() {
     local home=$1 programs
     shift
     [ ! -d "$home/data" ] || return 0
     programs=$(postgres_programs) || die "Postgres's initdb was not found"
     rm -rf "$home/data.new"
-    random_word | as_postgres tee "$home/password" >/dev/null
+    random_hex | as_postgres tee "$home/password" >/dev/null
     as_postgres chmod 600 "$home/password"
     run quietly as_postgres "$programs/initdb" -D "$home/data.new" -U postgres \
         --pwfile="$home/password" --auth-local=trust --auth-host=scram-sha-256 \
@@ -75,15 +75,15 @@ cluster_make() {
     mv "$home/data.new" "$home/data"
 }
 
-# cluster_start HOME [SETTING...]: finds it running, or starts it; the port stays the same
-# as long as nobody else takes it.
+# cluster_start HOME [SETTING...]: starts the cluster unless it runs. It keeps its previous port
+# while that port is free.
 cluster_start() {
     local home=$1 programs port socket
     shift
     ! cluster_answers "$home" || return 0
     programs=$(postgres_programs "$home") || die \
         "Postgres $(cat "$home/data/PG_VERSION") made $home/data, but its programs are not there"
-    cluster_forget_the_dead "$home"
+    cluster_remove_stale_locks "$home"
     port=$(cat "$home/port" 2>/dev/null) && port_is_free "$port" || port=$(free_port)
     socket=$(socket_folder "$home")
     printf '%s\n' "$port" | as_postgres tee "$home/port" >/dev/null
@@ -99,7 +99,8 @@ cluster_answers() {
         PGCONNECT_TIMEOUT=5 PGOPTIONS='-c statement_timeout=5s' cluster_sql "$1" -c 'select 1' &>/dev/null
 }
 
-# The postmaster of this very cluster, if it lives: a number in an old file may be anyone's.
+# Prints the process id of this cluster's postmaster, if it runs. The id in a stale file may belong
+# to another process, so its working folder must be this cluster's data.
 cluster_process() {
     local pid
     pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) || return 0
@@ -107,10 +108,9 @@ cluster_process() {
         printf '%s' "$pid"
 }
 
-# A crash leaves lock files behind; where the number in them is that of a living process, or of
-# a dead one that nobody buried, Postgres would not start. They are removed only when no process
-# at all still sits in the data.
-cluster_forget_the_dead() {
+# A crash leaves lock files behind. Postgres does not start if their process id belongs to a
+# running process or a zombie. This removes them once no process works in the data folder.
+cluster_remove_stale_locks() {
     local home=$1 data cwd pid
     pid=$(cluster_process "$home")
     [ -z "$pid" ] || die "Postgres (process $pid) does not answer; its log is $home/log"
@@ -130,7 +130,7 @@ cluster_stop() {
         [ -z "$(cluster_process "$home")" ]
 }
 
-# Speaks SQL as the superuser, over the socket that only the cluster's user may enter.
+# Runs SQL as the superuser, over the socket that only the clusters' user may open.
 cluster_sql() {
     local home=$1
     shift
@@ -142,22 +142,22 @@ cluster_superuser_url() {
     printf 'postgres://postgres:%s@127.0.0.1:%s/postgres' "$(cat "$1/password")" "$(cat "$1/port")"
 }
 
-# A socket's path holds 107 bytes, and a clone may lie deep: so sockets lie in /tmp, in a
-# folder that nobody else made.
+# The path of a socket is at most 107 bytes long, and the path of a clone may be longer. The
+# socket is therefore in /tmp, in a folder that belongs to the clusters' user.
 socket_folder() {
     local folder user
     user=$(postgres_user)
     folder=/tmp/sealward-$(printf '%s %s' "$user" "$(readlink -f "$1")" | sha256sum | head -c 12)
     as_postgres mkdir -m 700 "$folder" 2>/dev/null || true
-    [ "$(stat -c %U:%a "$folder")" = "$user:700" ] || die "$folder is not ours: remove it"
+    [ "$(stat -c %U:%a "$folder")" = "$user:700" ] || die "$folder belongs to another user: remove it"
     printf '%s' "$folder"
 }
 
-random_word() { head -c 24 /dev/urandom | od -An -v -tx1 | tr -d ' \n'; }
+random_hex() { head -c 24 /dev/urandom | od -An -v -tx1 | tr -d ' \n'; }
 
 port_is_free() { ! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# Below the ports that the kernel hands out by itself.
+# These ports are below the range that the kernel assigns automatically.
 free_port() {
     local port
     for _ in {1..200}; do
@@ -167,5 +167,5 @@ free_port() {
             return 0
         fi
     done
-    die "no free port was found between 20000 and 30000"
+    die "no port between 20000 and 30000 is free"
 }

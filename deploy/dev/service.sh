@@ -1,21 +1,21 @@
 # shellcheck shell=bash
-# The service itself: started, found again, stopped.
+# Starts, finds and stops the service.
 
 up_service() {
     local port
     if [ -n "$(service_process)" ]; then
         port=$(cat "$state/port")
-        if [ "$(build_mark)" != "$(cat "$state/build" 2>/dev/null)" ]; then
-            say "the running service is of another build: starting it anew"
+        if [ "$(build_id)" != "$(cat "$state/build" 2>/dev/null)" ]; then
+            info "the running service is from another build and restarts"
             stop_service
         elif [ "${SEALWARD_PORT:-$port}" != "$port" ]; then
             choose_port >/dev/null
-            say "the running service is on port $port: starting it anew"
+            info "the running service listens on port $port and restarts"
             stop_service
         else
             url=http://127.0.0.1:$port
             wait_until_ready
-            stage service "runs, as process $(service_process)"
+            stage service "running, process $(service_process)"
             return 0
         fi
     fi
@@ -23,33 +23,34 @@ up_service() {
     url=http://127.0.0.1:$port
     write_settings "$port"
     "$program" check-config --config "$state/sealward.toml" >/dev/null ||
-        die "the settings are refused: see above"
+        die "the settings are invalid"
     [ ! -f "$state/log" ] || mv "$state/log" "$state/log.1"
-    build_mark >"$state/build"
+    build_id >"$state/build"
     printf '%s\n' "$port" >"$state/port"
     started=(service "${started[@]}")
     start_service
     wait_until_ready
-    stage service "ready on port $port, as process $(service_process)"
+    stage service "ready on port $port, process $(service_process)"
 }
 
-# Writes its own number before it becomes the service, so that no interrupt can leave behind a
-# service that nobody knows of. In a session of its own: a Ctrl-C is this script's to handle.
+# The shell writes its process id before exec, so that an interrupt cannot leave an unknown
+# service behind. setsid keeps Ctrl-C away from the service; this script handles it.
 start_service() {
     local format=()
     [ ! -t 1 ] || [ -n "$detach" ] || format=(SEALWARD_LOG_FORMAT=pretty)
     (umask 077 && : >"$state/log")
-    # shellcheck disable=SC2016 # the inner shell's words
+    # shellcheck disable=SC2016 # the inner shell expands it
     env "${format[@]}" setsid bash -c 'printf "%s\n" $$ >"$1" && shift && exec "$@"' start \
         "$state/sealward.pid" "$program" serve --config "$state/sealward.toml" \
-        </dev/null >>"$state/log" 2>&1 {leash}>&- &
+        </dev/null >>"$state/log" 2>&1 {owner_fd}>&- &
     service_job=$!
 }
 
-# A changed file is another build: its number and time tell.
-build_mark() { stat -c '%i %Y' "$program"; }
+# Inode and modification time identify a build.
+build_id() { stat -c '%i %Y' "$program"; }
 
-# The service of this very folder, if it lives: a number in an old file may be anyone's.
+# Prints the process id of this folder's service, if it runs. The id in a stale file may belong to
+# another process, so the command line must name this folder's settings.
 service_process() {
     local pid
     pid=$(cat "$state/sealward.pid" 2>/dev/null) || return 0
@@ -64,7 +65,7 @@ stop_service() {
     pid=$(service_process)
     [ -n "$pid" ] || return 0
     kill -TERM "$pid" 2>/dev/null || true
-    # Longer than it gives requests in flight.
+    # Longer than http.drain_timeout.
     for ((waited = 0; waited < 350; waited++)); do
         if [ -z "$(service_process)" ]; then
             rm -f "$state/sealward.pid"
@@ -72,7 +73,7 @@ stop_service() {
         fi
         sleep 0.1
     done
-    warn "the service did not end within 35 s and is killed"
+    warn "the service did not stop within 35 s; sending SIGKILL"
     kill -KILL "$pid" 2>/dev/null || true
     rm -f "$state/sealward.pid"
 }
@@ -84,20 +85,20 @@ wait_until_ready() {
         if [ -n "${service_job-}" ] && ! kill -0 "$service_job" 2>/dev/null; then
             local code=0
             wait "$service_job" || code=$?
-            die "the service ended with code $code; it said:" "$(tail -n 15 "$state/log")"
+            die "the service exited with code $code; the end of its log:" "$(tail -n 15 "$state/log")"
         fi
         sleep 0.1
     done
-    die "the service is not ready; the end of its log says:" "$(tail -n 15 "$state/log")"
+    die "the service is not ready; the end of its log:" "$(tail -n 15 "$state/log")"
 }
 
-# SEALWARD_PORT or nothing; else the last one, else 8080, else a free one.
+# SEALWARD_PORT if set; otherwise the previous port, 8080 or a free port.
 choose_port() {
     local port
     if [ -n "${SEALWARD_PORT-}" ]; then
         [[ $SEALWARD_PORT =~ ^[1-9][0-9]{0,4}$ && $SEALWARD_PORT -le 65535 ]] ||
-            die "SEALWARD_PORT=$SEALWARD_PORT is not a port"
-        port_is_free "$SEALWARD_PORT" || die "port $SEALWARD_PORT, which SEALWARD_PORT asks for, is taken"
+            die "SEALWARD_PORT must be a port number: $SEALWARD_PORT"
+        port_is_free "$SEALWARD_PORT" || die "port $SEALWARD_PORT (SEALWARD_PORT) is in use"
         printf '%s' "$SEALWARD_PORT"
         return 0
     fi

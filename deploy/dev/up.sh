@@ -1,47 +1,47 @@
 # shellcheck shell=bash
-# ./dev up and ./dev down: a service with its own database and token, all in one folder.
+# ./dev up and ./dev down: a service with its own database and token, in one folder.
 #
-#   id  lock  env (for people)  sealward.toml  sealward.pid  port  log
-#   postgres  a cluster, or a link to it      token  what softhsm/make-token makes
+#   id  lock  env (for shells)  sealward.toml  sealward.pid  port  log
+#   postgres  a cluster, or a link to it      token  created by softhsm/make-token
 
 up() {
     local detach=
     case ${1-} in
         --detach) detach=yes ;;
         '') ;;
-        *) die "./dev up takes --detach and nothing else" ;;
+        *) die "usage: ./dev up [--detach]" ;;
     esac
-    # These are what this script itself decides.
+    # This script sets these itself.
     unset SEALWARD_CONFIG SEALWARD_HTTP_LISTEN SEALWARD_DATABASE_URL SEALWARD_DATABASE_PASSWORD \
         SEALWARD_DATABASE_OWNER_URL SEALWARD_DATABASE_OWNER_PASSWORD SEALWARD_HSM_TOKENS
-    need_cargo
-    need_packages "$packages_to_run"
-    take_state
+    require_cargo
+    require_packages "$packages_to_run"
+    lock_state
     build_service
-    at_end stop_what_was_started
+    at_exit stop_started
     up_postgres
     up_token
     up_service
     demo
     addresses
-    let_go
+    release_owner_fd
     if [ -n "$detach" ]; then
         started=()
-        say "./dev down stops it"
+        info "stop it with: ./dev down"
     else
-        follow
+        follow_log
     fi
 }
 
 build_service() {
     program=$(cargo metadata --no-deps --format-version 1 --locked | jq -r .target_directory)/up/sealward
-    run cargo build "${cargo_noise[@]}" --profile up --locked --bin sealward || die "the build failed"
+    run cargo build "${cargo_verbosity[@]}" --profile up --locked --bin sealward || die "the build failed"
     stage build "$program"
 }
 
-# What this run started, latest first: it stops again unless all went well and it may stay.
+# Processes that this run started, latest first. They stop unless the run succeeds with --detach.
 started=()
-stop_what_was_started() {
+stop_started() {
     local what
     for what in "${started[@]}"; do
         case $what in
@@ -55,15 +55,15 @@ up_postgres() {
     local home
     home=$(cluster_home "$state/postgres")
     if cluster_answers "$home"; then
-        stage postgres "runs on port $(cat "$home/port")"
+        stage postgres "running on port $(cat "$home/port")"
     else
         cluster_make "$home"
         [ -n "$(cluster_process "$home")" ] || started=(postgres "${started[@]}")
         cluster_start "$home"
         stage postgres "started on port $(cat "$home/port"), data in $home"
     fi
-    [ -s "$state/database-password" ] || random_word | write_privately database-password
-    [ -s "$state/owner-password" ] || random_word | write_privately owner-password
+    [ -s "$state/database-password" ] || random_hex | write_privately database-password
+    [ -s "$state/owner-password" ] || random_hex | write_privately owner-password
     cluster_sql "$home" <<SQL
 set client_min_messages to warning;
 \\set password $(<"$state/database-password")
@@ -80,14 +80,14 @@ SQL
 }
 
 up_token() {
-    local there=made
-    [ ! -s "$state/token/pin" ] || there=there
+    local status=created
+    [ ! -s "$state/token/pin" ] || status=present
     softhsm/make-token "$state/token" sealward-dev
     export SOFTHSM2_CONF=$state/token/softhsm2.conf
-    stage token "$there, in $state/token"
+    stage token "$status, in $state/token"
 }
 
-# write_privately FILE: whole or not at all, for its owner alone.
+# write_privately FILE: replaces the file atomically; only its owner may read it.
 write_privately() {
     (umask 077 && cat >"$state/$1.new")
     mv "$state/$1.new" "$state/$1"
@@ -100,7 +100,7 @@ toml_string() {
 
 write_settings() {
     write_privately sealward.toml <<TOML
-# Written by each ./dev up. To try another setting, give it in the environment:
+# Each ./dev up writes this file. Override a setting with an environment variable:
 # SEALWARD_LIMITS_MAX_BODY_BYTES=4096 ./dev up
 environment = "development"
 
@@ -110,12 +110,12 @@ listen = "127.0.0.1:$1"
 [database]
 url = "postgres://sealward_service@127.0.0.1:$(cat "$state/postgres/port")/sealward"
 password = { file = $(toml_string "$state/database-password") }
-# Owns the schema; the service itself works without its rights.
+# The role that owns the schema. The service itself does not use it.
 owner_url = "postgres://sealward@127.0.0.1:$(cat "$state/postgres/port")/sealward"
 owner_password = { file = $(toml_string "$state/owner-password") }
 
 [hsm]
-# SoftHSM2 has no RSA-OAEP with SHA-256.
+# SoftHSM2 does not support RSA-OAEP with SHA-256.
 allow_raw_rsa = true
 
 [[hsm.tokens]]
@@ -125,8 +125,8 @@ pin = { file = $(toml_string "$state/token/pin") }
 TOML
 }
 
-# A file of the state folder as a person here would name it.
-shown() {
+# Prints the path of a file in the state folder, relative to the caller's folder where possible.
+display_path() {
     local file=$state/$1
     [ "$here" != "$root" ] || file=${file#"$root/"}
     printf %q "$file"
@@ -137,23 +137,23 @@ addresses() {
 
   API        $url
   dashboard  $url/dashboard (sign in with SEALWARD_ADMIN_KEY)
-  keys       $(shown env)
-  log        $(shown log)
+  keys       $(display_path env)
+  log        $(display_path log)
 
 TEXT
 }
 
-# Stays with the log until the service ends or someone interrupts.
-follow() {
+# Prints the log until the service ends or the user interrupts.
+follow_log() {
     local pid
     pid=$(service_process)
     if [ ${#started[@]} -eq 0 ]; then
-        say "it was running before: Ctrl-C leaves it so, ./dev down stops it"
+        info "the service was already running: Ctrl-C leaves it running, ./dev down stops it"
     else
-        say "Ctrl-C stops it; this is its log"
+        info "Ctrl-C stops the service; its log follows"
     fi
     run tail --pid="$pid" -n +1 -F "$state/log" 2>/dev/null || true
-    die "the service has ended"
+    die "the service has stopped"
 }
 
 # ./dev down [--purge]
@@ -162,13 +162,13 @@ down() {
     case ${1-} in
         --purge) purge=yes ;;
         '') ;;
-        *) die "./dev down takes --purge and nothing else" ;;
+        *) die "usage: ./dev down [--purge]" ;;
     esac
     if [ ! -d "$state" ]; then
-        say "nothing to stop: there is no $state"
+        info "nothing to stop: $state does not exist"
         return 0
     fi
-    take_state
+    lock_state
     if [ -n "$(service_process)" ]; then
         stop_service
         stage service "stopped"
@@ -184,9 +184,9 @@ down() {
         fi
         [ -z "$purge" ] || rm -rf "$(socket_folder "$home")" "$home"
     done
-    [ -n "$stopped" ] || say "nothing was running"
+    [ -n "$stopped" ] || info "nothing was running"
     if [ -n "$purge" ]; then
         rm -rf "$state"
-        say "$state is gone, with all keys and data"
+        info "removed $state with all keys and data"
     fi
 }

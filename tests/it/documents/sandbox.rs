@@ -18,7 +18,7 @@ use super::markdown::top;
 const DEMO: &str = r#"
     root=$1 here=$1 state=$2 url=$3 program=$4
     cd "$root"
-    . deploy/dev/say.sh
+    . deploy/dev/output.sh
     . deploy/dev/up.sh
     . deploy/dev/demo.sh
     demo

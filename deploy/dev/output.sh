@@ -1,24 +1,24 @@
 # shellcheck shell=bash
-# What the dev script says, how it ends, and how it runs what takes long.
+# Output, exit handling and long-running commands of the dev script.
 
 now_us() { printf '%s' "${EPOCHREALTIME/[^0-9]/}"; }
 
 began_us=$(now_us)
 stage_us=$began_us
 
-# "12.3 s" since the given time.
+# Prints the time since the given moment, as "12.3 s".
 since() {
     local us=$(($(now_us) - $1))
     printf '%d.%d s' $((us / 1000000)) $((us % 1000000 / 100000))
 }
 
-# One line for a stage that is done, with the time since the last such line.
+# Prints one line for a completed stage, with the time since the previous stage.
 stage() {
     printf '%-11s %-58s %9s\n' "$1" "$2" "$(since "$stage_us")"
     stage_us=$(now_us)
 }
 
-say() { printf '%s\n' "$*"; }
+info() { printf '%s\n' "$*"; }
 warn() { printf 'warning: %s\n' "$*" >&2; }
 
 die() {
@@ -28,33 +28,33 @@ die() {
     exit 1
 }
 
-# Shows what a command said only if it fails.
+# Shows the output of a command only if the command fails.
 quietly() {
-    local said
-    said=$("$@" 2>&1) && return 0
+    local output
+    output=$("$@" 2>&1) && return 0
     local status=$?
-    printf '%s\n' "$said" >&2
+    printf '%s\n' "$output" >&2
     return "$status"
 }
 
-# Everything that must happen however the script ends, latest first.
-endings=()
-at_end() { endings=("$*" "${endings[@]}"); }
+# Commands that run when the script exits, latest first.
+cleanups=()
+at_exit() { cleanups=("$*" "${cleanups[@]}"); }
 
-# In a function that runs from here a bare `return` would return how the script ended, so
-# all say `return 0`.
+# In a function that runs from here, a bare `return` would return the exit status of the script.
+# These functions use `return 0`.
 child=
-end() {
-    local status=$? ending
+finish() {
+    local status=$? cleanup
     trap - EXIT
     trap '' INT TERM HUP
     set +e
-    for ending in "${endings[@]}"; do $ending; done
+    for cleanup in "${cleanups[@]}"; do $cleanup; done
     exit "$status"
 }
 
-# A long command runs in a process group of its own, so that an interrupt reaches this
-# script at once and ends all of the command, and nothing but the command.
+# A long command runs in its own process group. An interrupt reaches this script immediately,
+# and the script then ends exactly that group.
 interrupted() {
     local status=$1 waited
     trap '' INT TERM HUP
@@ -69,24 +69,24 @@ interrupted() {
     exit "$status"
 }
 
-trap end EXIT
+trap finish EXIT
 trap 'interrupted 130' INT
 trap 'interrupted 143' TERM
 trap 'interrupted 129' HUP
 
-# The leash is a lock, or a pipe at whose other end someone waits: both learn that this script
-# has ended, even if it was killed. Nothing that may outlive the script inherits it.
-exec {leash}>/dev/null
+# owner_fd holds a lock or the write end of a pipe. The kernel closes it when this script ends,
+# even after SIGKILL. Processes that may outlive the script must not inherit it.
+exec {owner_fd}>/dev/null
 
-let_go() {
-    exec {leash}>&-
-    exec {leash}>/dev/null
+release_owner_fd() {
+    exec {owner_fd}>&-
+    exec {owner_fd}>/dev/null
 }
 
 run() {
     local status=0
     set -m
-    "$@" </dev/null {leash}>&- &
+    "$@" </dev/null {owner_fd}>&- &
     child=$!
     set +m
     wait "$child" || status=$?
