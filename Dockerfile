@@ -1,10 +1,10 @@
 # The service on a glibc base, because the PKCS#11 modules of HSM vendors are built against glibc.
 #
-#   docker build --tag sealward .                   for production: bring the vendor's module
-#   docker build --tag sealward:dev --target dev .  with SoftHSM2, for trying out only
+#   docker build --tag sealward .                   for production; add the vendor's module
+#   docker build --tag sealward:dev --target dev .  with SoftHSM2, for evaluation only
 #
-# It runs as user 10001 and writes nothing: run it with a read-only root. The bases are pinned to
-# releases; to pin them to what you have reviewed: --build-arg DEBIAN=debian@sha256:…
+# The service runs as user 10001 and writes no files: run it with a read-only root. The base images
+# are pinned to releases. To pin a reviewed digest: --build-arg DEBIAN=debian@sha256:…
 
 ARG RUST=rust:1.95.0-slim-bookworm
 ARG DEBIAN=debian:12.11-slim
@@ -15,13 +15,14 @@ COPY . .
 RUN cargo build --release --locked --bin sealward
 
 FROM ${DEBIAN} AS base
-# Versions of packages are those of the pinned release and its security updates.
+# The pinned release and its security updates determine the package versions.
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends ca-certificates \
  && rm -rf /var/lib/apt/lists/* \
  && groupadd --system --gid 10001 sealward \
  && useradd --system --uid 10001 --gid 10001 --no-create-home --shell /usr/sbin/nologin sealward
+COPY LICENSE /usr/share/doc/sealward/LICENSE
 COPY --from=build /build/target/release/sealward /usr/local/bin/sealward
 ENV SEALWARD_CONFIG=/etc/sealward/sealward.toml
 EXPOSE 8443
