@@ -17,6 +17,6 @@ mod runtime;
 
 pub use self::api::Api;
 pub use self::app::{App, Parts};
-pub use self::error::mark;
+pub use self::error::recorded_status;
 pub use self::openapi::document;
 pub use self::runtime::health::Pulse;

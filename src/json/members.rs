@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::scan::scan;
 use super::text::{Kind, Text};
+use crate::closed_set::{self, ClosedSet, NotOneOf};
 use crate::problem::{Code, Problem, Problems};
 
 /// An object's members as they stand in the text, and what was found wrong with them.
@@ -83,6 +84,16 @@ impl<'a> Members<'a> {
         }
     }
 
+    /// A value of a closed set that must be there.
+    pub fn one_of<T: ClosedSet>(&mut self, name: &str) -> Option<T> {
+        let text = self.required_string(name)?;
+        let value = closed_set::named(&text);
+        let noted = |error: NotOneOf| {
+            self.note(Problem::new(name, Code::Unsupported, error.to_string()));
+        };
+        value.map_err(noted).ok()
+    }
+
     /// Notes a problem that the caller found.
     pub fn note(&mut self, problem: Problem) {
         if !self.unreadable {
@@ -100,7 +111,7 @@ impl<'a> Members<'a> {
         if !self.problems.is_empty() {
             return Err(self.problems);
         }
-        build().ok_or_else(|| Problem::of_body(Code::Format, "this cannot be read").into())
+        build().ok_or_else(|| Problem::of_body(Code::Format, "must be readable").into())
     }
 
     fn read(text: Text<'a>, names: &[&str], on_other: impl Fn(&mut Problems, &str)) -> Self {
@@ -110,7 +121,7 @@ impl<'a> Members<'a> {
             unreadable: false,
         };
         if text.kind() != Kind::Object {
-            members.note(Problem::of_body(Code::Type, "this must be an object"));
+            members.note(Problem::of_body(Code::Type, "must be an object"));
             members.unreadable = true;
             return members;
         }

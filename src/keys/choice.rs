@@ -1,78 +1,120 @@
-//! Which key does what is asked.
+//! The choice of a key for an operation.
 //!
-//! Everything here is answered from memory while the catalog is current: the path of a request
-//! touches no database for it.
+//! Every choice takes the permit for the operation. While the catalog is current, it is made from
+//! memory: the path of a request reads no database for it.
 
 use std::sync::Arc;
 
-use hsm::KeyRef;
+use hsm::{KeyRef, Token};
 use sqlx::PgPool;
 
-use super::{JwkSet, Key, Status, Usage, store};
+use super::chosen::Chosen;
+use super::{Encryptions, JwkSet, Key, Status, Usage, store};
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
-use crate::envelope;
+use crate::envelope::{self, Envelope};
 use crate::ids::{KeyId, ServiceId};
-use crate::material::{Algorithm, Family};
+use crate::material::Algorithm;
 use crate::operation::Operation;
+use crate::policy::{Permit, Permittable, PolicyPermit, UnprotectNotAvailable, to};
 
 /// Keys held in memory, and services whose active keys are.
 const CAPACITY: u64 = 20_000;
 
-/// Knows the keys of all services, as one instance uses them.
+/// The keys of all services, as one instance uses them.
+///
+/// A key is only given for a permit:
+///
+/// ```
+/// use sealward::keys::{Keyring, NoKey};
+/// use sealward::policy::{Permit, to};
+///
+/// async fn choose(keyring: &Keyring, permit: &Permit<to::Sign>) -> Result<(), NoKey> {
+///     keyring.choose(permit, None, &[]).await.map(drop)
+/// }
+/// ```
+///
+/// ```compile_fail,E0308
+/// use sealward::auth::Application;
+/// use sealward::keys::{Keyring, NoKey};
+///
+/// async fn choose(keyring: &Keyring, caller: &Application) -> Result<(), NoKey> {
+///     keyring.choose(caller, None, &[]).await.map(drop)
+/// }
+/// ```
+///
+/// and only for the operation that the permit names:
+///
+/// ```compile_fail,E0599
+/// use hsm::SignatureScheme;
+/// use sealward::keys::Keyring;
+/// use sealward::policy::{Permit, to};
+///
+/// async fn sign(keyring: &Keyring, permit: &Permit<to::Verify>) {
+///     let Ok(key) = keyring.choose(permit, None, &[]).await else { return };
+///     let _ = key.sign(SignatureScheme::Ed25519, b"message").await;
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Keyring {
+    pub(super) token: Token,
+    pub(super) encryptions: Arc<Encryptions>,
     /// By identifier, absence included: a `kid` from elsewhere must not cost a query each time.
     by_id: Cache<KeyId, Option<Arc<Usable>>>,
-    /// The active ones of a service, the one activated last first.
+    /// The active keys of a service, the one activated last first.
     active: Cache<ServiceId, Arc<[Arc<Usable>]>>,
-    /// What a service publishes; nothing where it publishes nothing.
+    /// The key set that a service publishes; none where it publishes none.
     published: Cache<ServiceId, Option<Arc<JwkSet>>>,
 }
 
 /// A key as operations need it.
 #[derive(Debug)]
-pub struct Usable {
-    /// Its identifier.
-    pub id: KeyId,
-    /// The service it belongs to.
-    pub service_id: ServiceId,
-    /// What it is for.
-    pub usage: Usage,
-    /// What kind of key it is.
-    pub algorithm: Algorithm,
-    /// Where it is in its life.
-    pub status: Status,
-    /// Its private or secret half in the tokens, where it has one here.
-    pub private: Option<KeyRef>,
-    /// Its public half as SubjectPublicKeyInfo in DER; empty for secret keys.
-    pub spki: Vec<u8>,
-    /// Its public half, parsed for envelopes; for keys that are for envelopes.
-    pub envelope: Option<envelope::PublicKey>,
+pub(super) struct Usable {
+    pub(super) id: KeyId,
+    service_id: ServiceId,
+    usage: Usage,
+    algorithm: Algorithm,
+    status: Status,
+    /// The private or secret half in the tokens; none where only the public half is known.
+    pub(super) private: Option<KeyRef>,
+    /// The public half as SubjectPublicKeyInfo in DER; empty for secret keys.
+    pub(super) spki: Vec<u8>,
+    /// The public half, parsed for envelopes; for keys whose use that is.
+    pub(super) envelope: Option<envelope::PublicKey>,
 }
 
-/// No key does what is asked.
+/// No key fits the operation.
 #[derive(Debug, thiserror::Error)]
 pub enum NoKey {
-    /// There is none, or it is another service's, which is the same to whoever asks.
+    /// There is none, or another service owns it; the caller cannot tell the two apart.
     #[error("there is no such key")]
     NotFound,
-    /// The key is not of a kind that does this.
+    /// The destination of the policy holds its key itself.
+    #[error(transparent)]
+    HeldByDestination(#[from] UnprotectNotAvailable),
+    /// The key is of another kind.
     #[error("the key does not fit the algorithm")]
     Unfit(KeyId),
-    /// The key is of the right kind, and its state forbids it.
-    #[error("the key is {}", .1.name())]
+    /// The key is of the right kind, but its state forbids it.
+    #[error("the key is {1}")]
     NotAllowed(KeyId, Status),
-    /// Which it is cannot be told now.
+    /// The database does not answer.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
 }
 
 impl Keyring {
-    /// Reads from the database behind `pool`.
+    /// Reads from the database behind `pool`; private keys work in `token`.
     #[must_use]
-    pub fn new(catalog: &Catalog, pool: &PgPool) -> Self {
+    pub fn new(
+        catalog: &Catalog,
+        pool: &PgPool,
+        token: Token,
+        encryptions: Arc<Encryptions>,
+    ) -> Self {
         let (one, several, public) = (pool.clone(), pool.clone(), pool.clone());
         Self {
+            token,
+            encryptions,
             by_id: Cache::new(catalog.clone(), &[Topic::Keys], CAPACITY, move |id| {
                 let pool = one.clone();
                 async move {
@@ -103,67 +145,86 @@ impl Keyring {
         }
     }
 
-    /// The key that envelopes for `destination` are made with.
+    /// The key for new envelopes under the policy of `permit`.
     ///
     /// # Errors
-    /// [`NoKey::NotFound`] where the service has no active one of that family.
-    pub async fn to_protect(
-        &self,
-        destination: ServiceId,
-        family: envelope::Family,
-    ) -> Result<Arc<Usable>, NoKey> {
-        let active = self.active_of(destination).await?;
-        active
-            .iter()
-            .find(|key| key.is_for_envelopes_of(family))
-            .cloned()
-            .ok_or(NoKey::NotFound)
+    /// [`NoKey::NotFound`] where the destination has no active one that fits the policy's `alg`.
+    pub async fn to_protect<'a>(
+        &'a self,
+        permit: &'a PolicyPermit<to::Protect>,
+    ) -> Result<Chosen<'a, PolicyPermit<to::Protect>>, NoKey> {
+        let policy = permit.policy();
+        let active = self.active_of(policy.destination_service_id).await?;
+        let mut fitting = active.iter().filter(|key| key.seals(policy.alg.family()));
+        let key = fitting.next().ok_or(NoKey::NotFound)?;
+        Ok(Chosen::new(self, key.clone(), permit))
     }
 
-    /// The key that an envelope made for `destination` is for: the one `kid` names if it can be, else
-    /// the active one of the family. It has a private half.
+    /// The key that opens `envelope` under the policy of `permit`: the one that `kid` names if it
+    /// can, else the active one of the family. It has a private half.
     ///
-    /// Where the service's active key is of another family alone, it is that key, and the envelope
-    /// does not fit it: `alg` is wrong then, not the service without a key.
+    /// Where the destination's active keys are of another family, it is one of those, and the
+    /// envelope does not fit it: the fault is the `alg`, not a missing key.
     ///
     /// # Errors
-    /// [`NoKey::NotFound`] where the service has no active one.
-    pub async fn to_unprotect(
-        &self,
-        destination: ServiceId,
-        family: envelope::Family,
-        kid: Option<&str>,
-    ) -> Result<Arc<Usable>, NoKey> {
+    /// [`NoKey::NotFound`] where the destination has no active one, and
+    /// [`NoKey::HeldByDestination`] where the destination holds the private key itself.
+    pub async fn to_unprotect<'a>(
+        &'a self,
+        permit: &'a PolicyPermit<to::Unprotect>,
+        envelope: &Envelope,
+    ) -> Result<Chosen<'a, PolicyPermit<to::Unprotect>>, NoKey> {
+        let policy = permit.policy();
+        policy.unprotectable()?;
+        let destination = policy.destination_service_id;
         let active = self.active_of(destination).await?;
-        let opens = |key: &&Arc<Usable>| key.usage == Usage::Enc && key.private.is_some();
+        let opens = |key: &&Arc<Usable>| key.envelope.is_some() && key.private.is_some();
         let any = active.iter().find(opens).ok_or(NoKey::NotFound)?;
-        if let Some(id) = kid.and_then(|kid| kid.parse().ok())
+        if let Some(id) = envelope.kid().and_then(|kid| kid.parse().ok())
             && let Some(named) = self.by_id(id).await?
             && named.service_id == destination
             && named.status.undoes()
             && opens(&&named)
         {
-            return Ok(named);
+            return Ok(Chosen::new(self, named, permit));
         }
-        let of_family = active
-            .iter()
-            .find(|key| opens(key) && key.is_for_envelopes_of(family));
-        Ok(of_family.unwrap_or(any).clone())
+        let family = envelope.family();
+        let mut of_family = active.iter().filter(|key| opens(key) && key.seals(family));
+        let key = of_family.next().unwrap_or(any);
+        Ok(Chosen::new(self, key.clone(), permit))
     }
 
-    /// The key of `caller` that a request names for `operation` with an algorithm that takes keys
-    /// of the kinds `fitting`.
+    /// The caller's own key for the operation of `permit`, with an algorithm that takes keys of the
+    /// kinds `fitting`: the one of that name; without a name, the fitting one activated last.
     ///
     /// # Errors
-    /// When it is not there, not of such a kind, or in a state that forbids it.
-    pub async fn named(
+    /// When there is none, or the named one is of another kind or in a state that forbids it.
+    pub async fn choose<'a, O: Permittable>(
+        &'a self,
+        permit: &'a Permit<O>,
+        name: Option<&str>,
+        fitting: &[Algorithm],
+    ) -> Result<Chosen<'a, Permit<O>>, NoKey> {
+        let caller = permit.application().service_id();
+        let key = match name {
+            Some(name) => self.named(caller, name, O::OPERATION, fitting).await?,
+            None => {
+                let active = self.active_of(caller).await?;
+                let mut fitting = active.iter().filter(|key| key.fits(O::OPERATION, fitting));
+                fitting.next().ok_or(NoKey::NotFound)?.clone()
+            }
+        };
+        Ok(Chosen::new(self, key, permit))
+    }
+
+    async fn named(
         &self,
         caller: ServiceId,
-        key_id: &str,
+        name: &str,
         operation: Operation,
         fitting: &[Algorithm],
     ) -> Result<Arc<Usable>, NoKey> {
-        let id = key_id.parse().map_err(|_| NoKey::NotFound)?;
+        let id = name.parse().map_err(|_| NoKey::NotFound)?;
         let key = self.by_id(id).await?.ok_or(NoKey::NotFound)?;
         if key.service_id != caller {
             return Err(NoKey::NotFound);
@@ -181,24 +242,6 @@ impl Keyring {
         } else {
             Err(NoKey::NotAllowed(key.id, key.status))
         }
-    }
-
-    /// The key of `caller` activated last among those that `operation` can be done with.
-    ///
-    /// # Errors
-    /// [`NoKey::NotFound`] where there is none.
-    pub async fn newest(
-        &self,
-        caller: ServiceId,
-        operation: Operation,
-        fitting: &[Algorithm],
-    ) -> Result<Arc<Usable>, NoKey> {
-        let active = self.active_of(caller).await?;
-        active
-            .iter()
-            .find(|key| key.fits(operation, fitting))
-            .cloned()
-            .ok_or(NoKey::NotFound)
     }
 
     /// The public keys that a service publishes; none where it does not.
@@ -237,7 +280,7 @@ impl Usable {
         }
     }
 
-    /// Whether it can do `operation` with an algorithm that takes keys of the kinds `fitting`.
+    /// Whether it is for `operation` with an algorithm that takes keys of the kinds `fitting`.
     fn fits(&self, operation: Operation, fitting: &[Algorithm]) -> bool {
         let usage = match operation {
             Operation::Encrypt | Operation::Decrypt => Usage::Data,
@@ -245,16 +288,14 @@ impl Usable {
             Operation::Protect | Operation::Unprotect => Usage::Enc,
             Operation::Hash => return false,
         };
-        // A signature is verified with the public half, which is here.
+        // The public half verifies, without the token.
         let has_half = self.private.is_some() || operation == Operation::Verify;
         self.usage == usage && has_half && fitting.contains(&self.algorithm)
     }
 
-    fn is_for_envelopes_of(&self, family: envelope::Family) -> bool {
-        let family = match family {
-            envelope::Family::Rsa => Family::Rsa,
-            envelope::Family::Ec => Family::Ec,
-        };
-        self.usage == Usage::Enc && self.algorithm.family() == family
+    /// Whether envelopes whose `alg` takes keys of `family` can be made for it.
+    fn seals(&self, family: envelope::Family) -> bool {
+        let public = self.envelope.as_ref();
+        public.is_some_and(|public| public.family() == family)
     }
 }

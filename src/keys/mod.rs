@@ -1,7 +1,10 @@
-//! A key's life: its states, the choice of keys for each operation, its objects in the token, and
-//! how it comes in. The one room that knows both the token and the records of keys.
+//! Keys: their states, their choice and use, their objects in the token, and their import. Only
+//! this room knows both the token and the records of keys.
+
+#![deny(clippy::wildcard_enum_match_arm)]
 
 mod choice;
+mod chosen;
 mod encryptions;
 mod import_key;
 mod jwk_set;
@@ -13,8 +16,10 @@ pub mod store;
 mod token_terms;
 mod usage;
 mod vault;
+mod verify;
 
-pub use self::choice::{Keyring, NoKey, Usable};
+pub use self::choice::{Keyring, NoKey};
+pub use self::chosen::{Chosen, NotDone, NotOpened};
 pub use self::encryptions::{Encryptions, NotCounted};
 pub use self::import_key::{ImportKeyRecord, Mechanism};
 pub use self::jwk_set::JwkSet;

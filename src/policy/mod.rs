@@ -1,7 +1,38 @@
-//! On what terms callers may use the runtime: policies, and the permission that comes of them.
+//! Policies, and the permits that callers get under them.
 //!
-//! What comes after can only be done with a [`Permit`] or a [`PolicyPermit`]: forgetting to ask for
-//! permission does not compile.
+//! Choosing a key and every use of it take a [`Permit`] or a [`PolicyPermit`], and only
+//! [`authorize`] makes one: a handler that forgets to authorize does not compile.
+//!
+//! ```
+//! use sealward::policy::{NotAllowed, Permit, authorize, to};
+//!
+//! fn permit(caller: &sealward::auth::Application) -> Result<Permit<to::Sign>, NotAllowed> {
+//!     authorize(caller)
+//! }
+//! ```
+//!
+//! A permit has private fields:
+//!
+//! ```compile_fail,E0451
+//! use std::marker::PhantomData;
+//! use sealward::policy::{Permit, to};
+//!
+//! fn permit(caller: sealward::auth::Application) -> Permit<to::Sign> {
+//!     Permit { application: caller, operation: PhantomData }
+//! }
+//! ```
+//!
+//! A permit for one operation is no permit for another:
+//!
+//! ```compile_fail,E0308
+//! use sealward::policy::{Permit, to};
+//!
+//! fn permit(permit: Permit<to::Verify>) -> Permit<to::Sign> {
+//!     permit
+//! }
+//! ```
+
+#![deny(clippy::wildcard_enum_match_arm)]
 
 mod number;
 mod permit;
@@ -10,6 +41,6 @@ mod rule;
 mod store;
 
 pub use self::number::{NotANumber, PolicyNumber};
-pub use self::permit::{NotAllowed, Permit, PolicyPermit, authorize};
+pub use self::permit::{NotAllowed, Permit, Permittable, PolicyPermit, authorize, to};
 pub use self::policies::{Policies, Unresolved};
 pub use self::rule::{FailureMode, KeyOwnership, Policy, Status, UnprotectNotAvailable, Verdict};

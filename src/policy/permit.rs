@@ -1,29 +1,56 @@
-//! Permission as a thing one has to hold.
+//! Permits: proof that a caller may do an operation. Nothing else makes one.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::Policy;
 use crate::auth::Application;
 use crate::operation::Operation;
 
-/// Proof that a caller's API key allows an operation.
-#[derive(Clone, Debug)]
-pub struct Permit {
-    application: Application,
-    operation: Operation,
+/// The operations as types, so that a permit for one operation does not pass for another.
+pub mod to {
+    use super::Permittable;
+    use crate::operation::Operation;
+
+    macro_rules! operations {
+        ($($operation:ident)*) => {$(
+            #[doc = concat!("[`Operation::", stringify!($operation), "`].")]
+            #[derive(Clone, Copy, Debug)]
+            pub enum $operation {}
+
+            impl Permittable for $operation {
+                const OPERATION: Operation = Operation::$operation;
+            }
+        )*};
+    }
+
+    operations! { Protect Unprotect Encrypt Decrypt Sign Verify Hash }
 }
 
-/// Proof that a policy allows it too.
+/// An operation as a type.
+pub trait Permittable {
+    /// The operation as a value.
+    const OPERATION: Operation;
+}
+
+/// Proof that the caller's API key allows the operation `O`.
 #[derive(Clone, Debug)]
-pub struct PolicyPermit {
-    permit: Permit,
+pub struct Permit<O> {
+    application: Application,
+    operation: PhantomData<O>,
+}
+
+/// Proof that a policy allows the operation `O` too.
+#[derive(Clone, Debug)]
+pub struct PolicyPermit<O> {
+    permit: Permit<O>,
     policy: Arc<Policy>,
 }
 
-/// The operation is not allowed to this caller.
+/// The caller may not do this operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAllowed {
-    /// Its API key does not include it.
+    /// The API key does not include it.
     #[error("the API key does not allow {0}")]
     ByApiKey(Operation),
     /// The policy does not include it, or not for this service.
@@ -31,42 +58,35 @@ pub enum NotAllowed {
     ByPolicy(Operation),
 }
 
-/// Asks whether `application` may do `operation`.
-///
-/// What is done under a policy needs that policy's consent as well: [`Permit::under`].
+/// Permits `application` the operation `O` with a key of its own. An operation under a policy also
+/// needs [`Permit::under`].
 ///
 /// # Errors
-/// When its API key does not allow it.
-pub fn authorize(application: &Application, operation: Operation) -> Result<Permit, NotAllowed> {
-    if !application.may(operation) {
-        return Err(NotAllowed::ByApiKey(operation));
+/// When the API key does not allow it.
+pub fn authorize<O: Permittable>(application: &Application) -> Result<Permit<O>, NotAllowed> {
+    if !application.may(O::OPERATION) {
+        return Err(NotAllowed::ByApiKey(O::OPERATION));
     }
     Ok(Permit {
         application: application.clone(),
-        operation,
+        operation: PhantomData,
     })
 }
 
-impl Permit {
-    /// Whose permission this is.
+impl<O: Permittable> Permit<O> {
+    /// The caller.
     #[must_use]
     pub fn application(&self) -> &Application {
         &self.application
     }
 
-    /// What is permitted.
-    #[must_use]
-    pub fn operation(&self) -> Operation {
-        self.operation
-    }
-
-    /// Asks whether `policy` allows it too.
+    /// Adds the permission of `policy`.
     ///
     /// # Errors
-    /// When it does not, or not for this service.
-    pub fn under(self, policy: Arc<Policy>) -> Result<PolicyPermit, NotAllowed> {
-        if !policy.allows(self.application.service_id(), self.operation) {
-            return Err(NotAllowed::ByPolicy(self.operation));
+    /// When the policy does not allow the operation, or not for this service.
+    pub fn under(self, policy: Arc<Policy>) -> Result<PolicyPermit<O>, NotAllowed> {
+        if !policy.allows(self.application.service_id(), O::OPERATION) {
+            return Err(NotAllowed::ByPolicy(O::OPERATION));
         }
         Ok(PolicyPermit {
             permit: self,
@@ -75,22 +95,16 @@ impl Permit {
     }
 }
 
-impl PolicyPermit {
-    /// Whose permission this is.
+impl<O: Permittable> PolicyPermit<O> {
+    /// The caller.
     #[must_use]
     pub fn application(&self) -> &Application {
         &self.permit.application
     }
 
-    /// What is permitted.
+    /// The policy.
     #[must_use]
-    pub fn operation(&self) -> Operation {
-        self.permit.operation
-    }
-
-    /// Under which policy.
-    #[must_use]
-    pub fn policy(&self) -> &Arc<Policy> {
+    pub fn policy(&self) -> &Policy {
         &self.policy
     }
 }
@@ -129,14 +143,30 @@ mod tests {
         })
     }
 
+    /// For each operation, whether `application` may do it.
+    fn answers(application: &Application) -> [(Operation, Result<(), NotAllowed>); 7] {
+        fn one<O: Permittable>(caller: &Application) -> (Operation, Result<(), NotAllowed>) {
+            (O::OPERATION, authorize::<O>(caller).map(drop))
+        }
+        [
+            one::<to::Protect>(application),
+            one::<to::Unprotect>(application),
+            one::<to::Encrypt>(application),
+            one::<to::Decrypt>(application),
+            one::<to::Sign>(application),
+            one::<to::Verify>(application),
+            one::<to::Hash>(application),
+        ]
+    }
+
     #[test]
-    fn a_key_allows_what_it_lists() {
+    fn an_api_key_allows_the_operations_that_it_lists() {
         let listed: Operations = [Operation::Sign, Operation::Verify].into_iter().collect();
-        let application = Application::sample(service(1), Some(listed));
-        for operation in Operation::ALL {
-            let permitted = authorize(&application, operation).map(|permit| permit.operation());
+        let answers = answers(&Application::sample(service(1), Some(listed)));
+        assert_eq!(answers.map(|(operation, _)| operation), Operation::ALL);
+        for (operation, permitted) in answers {
             let expected = if listed.contain(operation) {
-                Ok(operation)
+                Ok(())
             } else {
                 Err(NotAllowed::ByApiKey(operation))
             };
@@ -145,35 +175,26 @@ mod tests {
     }
 
     #[test]
-    fn a_key_without_a_list_allows_everything() {
-        let application = Application::sample(service(1), None);
-        for operation in Operation::ALL {
-            assert!(authorize(&application, operation).is_ok(), "{operation}");
+    fn an_api_key_without_a_list_allows_every_operation() {
+        for (operation, permitted) in answers(&Application::sample(service(1), None)) {
+            assert!(permitted.is_ok(), "{operation}");
         }
     }
 
     #[test]
     fn a_policy_allows_its_operations_to_its_services() {
         use Operation::{Protect, Unprotect};
-        let under = |caller, policy: Arc<Policy>, operation| {
-            authorize(&Application::sample(service(caller), None), operation)
-                .unwrap()
-                .under(policy)
-                .is_ok()
-        };
-        assert!(under(1, policy(None, &[Protect, Unprotect]), Protect));
-        assert!(!under(1, policy(None, &[Protect]), Unprotect));
-        assert!(!under(1, policy(None, &[]), Protect));
-        assert!(under(
-            1,
-            policy(Some(vec![service(1)]), &[Protect]),
-            Protect
-        ));
-        assert!(!under(
-            2,
-            policy(Some(vec![service(1)]), &[Protect]),
-            Protect
-        ));
-        assert!(!under(1, policy(Some(vec![]), &[Protect]), Protect));
+        fn under<O: Permittable>(caller: u128, policy: Arc<Policy>) -> bool {
+            let permit = authorize::<O>(&Application::sample(service(caller), None)).unwrap();
+            permit.under(policy).is_ok()
+        }
+        let both = policy(None, &[Protect, Unprotect]);
+        assert!(under::<to::Protect>(1, both));
+        assert!(!under::<to::Unprotect>(1, policy(None, &[Protect])));
+        assert!(!under::<to::Protect>(1, policy(None, &[])));
+        let to_one = policy(Some(vec![service(1)]), &[Protect]);
+        assert!(under::<to::Protect>(1, to_one.clone()));
+        assert!(!under::<to::Protect>(2, to_one));
+        assert!(!under::<to::Protect>(1, policy(Some(vec![]), &[Protect])));
     }
 }

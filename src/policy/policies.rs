@@ -1,4 +1,4 @@
-//! Which policy a request means.
+//! From a request to its policy.
 
 use std::sync::Arc;
 
@@ -12,29 +12,29 @@ use crate::ids::PolicyId;
 /// Policies held in memory.
 const CAPACITY: u64 = 10_000;
 
-/// Knows the policies of one instance.
+/// The policies, as one instance caches them.
 #[derive(Debug)]
 pub struct Policies {
     by_name: Cache<Name, Arc<Policy>>,
 }
 
-/// The two ways of naming a policy.
+/// A policy by one of its two names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Name {
     Id(PolicyId),
     Number(PolicyNumber),
 }
 
-/// No policy can be told for a request.
+/// A request has no policy.
 #[derive(Debug, thiserror::Error)]
 pub enum Unresolved {
     /// The request names none, and none is bound to its API key.
-    #[error("no policy is named and none is bound to the API key")]
+    #[error("the request names no policy, and the API key is bound to none")]
     NotNamed,
     /// There is no such policy.
     #[error("there is no such policy")]
     NotFound,
-    /// Which it is cannot be told now.
+    /// The database does not answer.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
 }
@@ -56,7 +56,7 @@ impl Policies {
     /// its API key.
     ///
     /// # Errors
-    /// When there is neither, when no such policy exists, or when the database cannot tell.
+    /// When there is neither, when no such policy exists, or when the database does not answer.
     pub async fn resolve(
         &self,
         application: &Application,

@@ -1,4 +1,4 @@
-//! What leaves, and the proof that it may.
+//! The answer to a request, which exists only after its audit record is committed.
 
 use std::fmt;
 
@@ -6,10 +6,25 @@ use super::Refusal;
 use crate::audit::Receipt;
 use crate::wiped::Wiped;
 
-/// An answer in JSON. It may hold a plaintext, so it wipes itself.
+/// An answer in JSON. It may hold a plaintext, so it wipes itself when it is dropped.
 pub struct Body(pub(super) Wiped<String>);
 
-/// What is answered to one request. It was recorded before it came to be.
+/// The answer to one request. It is made from the receipt of the request's audit record, which only
+/// the committed record gives.
+///
+/// ```compile_fail,E0451
+/// use sealward::protection::{Answer, Refusal};
+///
+/// fn answer() -> Answer {
+///     Answer { outcome: Err(Refusal::PolicyNotFound) }
+/// }
+/// ```
+///
+/// ```compile_fail,E0423
+/// fn receipt() -> sealward::audit::Receipt {
+///     sealward::audit::Receipt(())
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Answer {
     outcome: Result<Body, Refusal>,
@@ -20,7 +35,7 @@ impl Answer {
         Self { outcome }
     }
 
-    /// The body of a success, or why there is none.
+    /// The body of a success.
     ///
     /// # Errors
     /// The refusal that is answered instead.

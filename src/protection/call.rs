@@ -1,8 +1,8 @@
-//! One request of an identified caller, from its arrival to its record.
+//! One request of an authenticated caller, from its arrival to its record.
 
 use std::time::Duration;
 
-use super::{Mark, Refusal};
+use super::{RecordedStatus, Refusal};
 use crate::audit::{Endpoint, OperationType, Record};
 use crate::auth::{Application, Caller};
 use crate::ids::KeyId;
@@ -10,7 +10,7 @@ use crate::json::Text;
 use crate::ratelimit::{Exceeded, Standing};
 use crate::request_tag::RequestTag;
 
-/// A request whose caller is known. Whatever comes of it is recorded.
+/// A request of an authenticated caller. Its outcome is always recorded.
 #[derive(Debug)]
 pub struct Call {
     caller: Caller,
@@ -20,7 +20,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// The request called `tag` that arrived at `endpoint` then, and what the limiter said to it.
+    /// The request `tag`, which arrived at `endpoint` at that time, with the rate limiter's decision.
     #[must_use]
     pub fn new(
         caller: Caller,
@@ -52,14 +52,13 @@ impl Call {
         }
     }
 
-    /// What the request is called.
+    /// The identifier of the request.
     #[must_use]
     pub fn tag(&self) -> &RequestTag {
         &self.tag
     }
 
-    /// The first three refusals in their order: what is no JSON, what is no application, what asks
-    /// too much.
+    /// The first three refusals in their order: no JSON, no application, rate limit exceeded.
     pub(super) fn admit<'a>(&self, body: &'a [u8]) -> Result<(Application, Text<'a>), Refusal> {
         let text = Text::parse(body)?;
         let application = self.caller.clone().application()?;
@@ -83,10 +82,10 @@ impl Call {
         self.record.payload_size_bytes = payload.map_or(0, |payload| payload.as_str().len());
     }
 
-    pub(super) fn into_record(self, mark: Mark, refusal: Option<&Refusal>) -> Record {
+    pub(super) fn into_record(self, status: RecordedStatus, refusal: Option<&Refusal>) -> Record {
         Record {
-            response_status: mark.status,
-            error_code: mark.code,
+            response_status: status.number,
+            error_code: status.code,
             error_message: refusal.map(|refusal| refusal.to_string().into()),
             ..self.record
         }

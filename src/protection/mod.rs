@@ -1,9 +1,11 @@
 //! What the runtime does for applications: protect, unprotect, and operations of their choice.
 //!
-//! This room alone composes the way of a request: from its caller to a permit, from the permit to a
-//! key, from the key to an envelope or the token, from the outcome to a record, and from the
-//! record's receipt to an [`Answer`]. There is no other way to an answer, so what is not permitted
-//! and recorded does not leave. Knows no HTTP; what a refusal is called outside is told to it.
+//! This room composes the path of a request: from the caller to a permit, from the permit to a key,
+//! from the key to a result, from the result to an audit record, and from the record's receipt to an
+//! [`Answer`]. A result that is not permitted or not recorded does not leave. This room knows no
+//! HTTP: its caller passes down the function that gives each result its status.
+
+#![deny(clippy::wildcard_enum_match_arm)]
 
 mod answer;
 mod call;
@@ -20,39 +22,33 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use hsm::Token;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
 pub use self::answer::{Answer, Body};
 pub use self::call::Call;
-pub(crate) use self::operate::{Cipher, Hash, Offered, Scheme};
-pub use self::refusal::{Mark, Refusal, Unread};
+pub use self::operate::{Cipher, Hash, Scheme};
+pub use self::refusal::{RecordedStatus, Refusal, Unread};
 use self::unabandoned::unabandoned;
 use crate::audit::{Recorder, Unrecorded};
 use crate::auth::Application;
 use crate::clock::{Clock, Entropy};
-use crate::keys::{Encryptions, Keyring};
-use crate::operation::Operation;
-use crate::policy::{Policies, PolicyPermit, authorize};
+use crate::keys::Keyring;
+use crate::policy::{Permittable, Policies, PolicyPermit, authorize};
 use crate::telemetry::step;
 
-/// The rooms that a request goes through.
+/// The rooms that a request passes.
 #[derive(Clone)]
 pub struct Rooms {
-    /// Tells the time.
+    /// The time.
     pub clock: Clock,
-    /// Gives randomness.
+    /// Randomness.
     pub entropy: Entropy,
-    /// Knows the policies.
+    /// The policies.
     pub policies: Arc<Policies>,
-    /// Knows the keys.
+    /// The keys, and what they do.
     pub keyring: Arc<Keyring>,
-    /// Counts how often each key encrypts.
-    pub encryptions: Arc<Encryptions>,
-    /// Holds the private and secret keys.
-    pub token: Token,
-    /// Keeps the trail.
+    /// The audit log.
     pub recorder: Recorder,
 }
 
@@ -60,25 +56,25 @@ pub struct Rooms {
 #[derive(Clone)]
 pub struct Protection {
     rooms: Rooms,
-    mark: fn(&Refusal) -> Mark,
-    /// Work that goes on though whoever asked for it has gone.
+    status: fn(Option<&Refusal>) -> RecordedStatus,
+    /// Work whose client has disconnected.
     left: TaskTracker,
 }
 
 impl Protection {
-    /// Composes `rooms`; `mark` says under which status and code a refusal is answered, so that the
-    /// trail and the answer agree.
+    /// Composes `rooms`. `status` gives the status and code of a refusal, or of a success, so that
+    /// the audit log and the answer agree.
     #[must_use]
-    pub fn new(rooms: Rooms, mark: fn(&Refusal) -> Mark) -> Self {
+    pub fn new(rooms: Rooms, status: fn(Option<&Refusal>) -> RecordedStatus) -> Self {
         Self {
             rooms,
-            mark,
+            status,
             left: TaskTracker::new(),
         }
     }
 
-    /// Waits for the work whose clients have gone, so that it is recorded; at most so long, and says
-    /// whether that was enough.
+    /// Waits until the work whose clients have disconnected is recorded. Whether it is within
+    /// `patience`.
     pub async fn finish(&self, patience: Duration) -> bool {
         self.left.close();
         tokio::time::timeout(patience, self.left.wait())
@@ -86,7 +82,7 @@ impl Protection {
             .is_ok()
     }
 
-    /// Answers with a refusal that was found before anything was asked of this room.
+    /// Answers with a refusal that precedes this room.
     ///
     /// # Errors
     /// When that could not be recorded.
@@ -94,26 +90,23 @@ impl Protection {
         self.conclude(call, Err(refusal)).await
     }
 
-    /// Records the outcome, and makes the answer of the receipt.
+    /// Records the outcome, and makes the answer from the receipt.
     ///
-    /// The record is handed over before anything is awaited: from the work that led to the outcome
-    /// to here there is no point at which a caller that goes away could cut it off.
+    /// The record is handed over before anything is awaited: a client that disconnects cannot
+    /// cancel the request between the work and its record.
     async fn conclude(
         &self,
         call: Call,
         outcome: Result<Body, Refusal>,
     ) -> Result<Answer, Unrecorded> {
-        let mark = match &outcome {
-            Ok(_) => Mark::OK,
-            Err(refusal) => (self.mark)(refusal),
-        };
-        let record = call.into_record(mark, outcome.as_ref().err());
+        let refusal = outcome.as_ref().err();
+        let record = call.into_record((self.status)(refusal), refusal);
         let pending = self.rooms.recorder.submit(record)?;
         let receipt = pending.receipt().instrument(step!("audit")).await?;
         Ok(Answer::new(receipt, outcome))
     }
 
-    /// Does `work` to its end, even if whoever waits for it goes away.
+    /// Does `work` to its end, even if the client disconnects.
     async fn unabandoned<F>(&self, work: F) -> Result<Answer, Unrecorded>
     where
         F: Future<Output = Result<Answer, Unrecorded>> + Send + 'static,
@@ -122,26 +115,25 @@ impl Protection {
         unabandoned(caught(work), &self.left).await
     }
 
-    /// The permission for an operation under the policy that a request means, which is noted in its
-    /// record whether it exists or not.
-    async fn permit(
+    /// The permit for an operation under the policy that a request names or defaults to. The record
+    /// notes the policy number, whether the policy exists or not.
+    async fn permit<O: Permittable>(
         &self,
         call: &mut Call,
         application: &Application,
-        operation: Operation,
         number: Option<&str>,
-    ) -> Result<PolicyPermit, Refusal> {
+    ) -> Result<PolicyPermit<O>, Refusal> {
         call.note_policy(number);
         let resolved = async {
             let policy = self.rooms.policies.resolve(application, number).await?;
             call.note_policy(Some(policy.policy_number.as_str()));
-            Ok(authorize(application, operation)?.under(policy)?)
+            Ok(authorize(application)?.under(policy)?)
         };
         resolved.instrument(step!("permit")).await
     }
 }
 
-/// What panics is as if it could not be recorded, which it was not.
+/// Work that panics is not recorded.
 async fn caught(
     work: impl Future<Output = Result<Answer, Unrecorded>>,
 ) -> Result<Answer, Unrecorded> {

@@ -5,10 +5,8 @@ use tracing::Instrument as _;
 use super::writing::Writing;
 use super::{Answer, Body, Call, Protection, Refusal, caught};
 use crate::audit::Unrecorded;
-use crate::envelope::{Recipient, seal};
 use crate::json::{Members, Text};
-use crate::operation::Operation;
-use crate::policy::{Policy, Verdict};
+use crate::policy::{PolicyPermit, Verdict, to};
 use crate::problem::{Problem, Problems};
 use crate::telemetry::step;
 
@@ -41,12 +39,11 @@ impl Protection {
         let is_bound = application.bound_policy().is_some();
         let request = read(call, text, is_bound)?;
         let number = request.policy_number.as_deref();
-        let permit = self.permit(call, &application, Operation::Protect, number);
-        let permit = permit.await?;
+        let permit = self.permit(call, &application, number).await?;
         let payload = request.payload.as_str();
         match permit.policy().verdict() {
             Verdict::Protect => {
-                let sealed = self.seal(call, permit.policy(), payload);
+                let sealed = self.seal(call, &permit, payload);
                 sealed.instrument(step!("crypto")).await
             }
             Verdict::Refuse => Err(Refusal::PolicyNotActive),
@@ -63,26 +60,20 @@ impl Protection {
         }
     }
 
-    async fn seal(&self, call: &mut Call, policy: &Policy, payload: &str) -> Result<Body, Refusal> {
-        let family = policy.alg.family();
-        let keyring = &self.rooms.keyring;
-        let key = keyring
-            .to_protect(policy.destination_service_id, family)
-            .await;
+    async fn seal(
+        &self,
+        call: &mut Call,
+        permit: &PolicyPermit<to::Protect>,
+        payload: &str,
+    ) -> Result<Body, Refusal> {
+        let key = self.rooms.keyring.to_protect(permit).await;
         let key = key.map_err(Refusal::of_destination)?;
-        call.note_key(key.id);
-        let public = key.envelope.as_ref();
-        let recipient = Recipient {
-            key: public.ok_or(Refusal::DestinationKeyNotFound)?,
-            kid: &key.id.to_string(),
-            alg: policy.alg,
-            enc: policy.enc,
-        };
-        // The five members come to about 1,200 bytes beside the payload in base64.
+        call.note_key(key.id());
+        // The five members take about 1,200 bytes beside the payload in base64.
         let answer = begin(call, payload.len() / 3 * 4 + 1_200)
             .json("operations", r#"["encrypt"]"#)
             .written("jwe", |out| {
-                seal(&self.rooms.entropy, recipient, payload.as_bytes(), out)
+                key.seal(&self.rooms.entropy, payload.as_bytes(), out)
             })?;
         Ok(answer.finish())
     }

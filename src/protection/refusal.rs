@@ -1,4 +1,4 @@
-//! Why an application does not get what it asked for.
+//! The reasons to refuse a request.
 
 use hsm::{ErrorKind, HsmError};
 
@@ -6,13 +6,12 @@ use crate::auth::WrongKind;
 use crate::catalog::Unreadable;
 use crate::envelope::{NotAnEnvelope, SealError, Unopenable};
 use crate::json::NotJson;
-use crate::keys::{NoKey, NotCounted, Status};
+use crate::keys::{NoKey, NotCounted, NotDone, Status};
 use crate::policy::{NotAllowed, UnprotectNotAvailable, Unresolved};
 use crate::problem::{Problem, Problems};
 use crate::ratelimit::Exceeded;
 
-/// Everything that a request of an identified caller can be refused for, in the order in which it
-/// is looked for.
+/// The reasons to refuse a request of an authenticated caller, in the order of the checks.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Refusal {
     /// The body could not be read.
@@ -21,13 +20,13 @@ pub enum Refusal {
     /// The body is not one JSON value.
     #[error(transparent)]
     NotJson(#[from] NotJson),
-    /// The API key is of a type that calls another API.
+    /// The API key is of a type for another API.
     #[error(transparent)]
     WrongKind(#[from] WrongKind),
-    /// The caller asks too much.
+    /// The caller exceeds its rate limit.
     #[error(transparent)]
     Limited(#[from] Exceeded),
-    /// Something is wrong with what was asked; never empty.
+    /// Members of the body are wrong; never empty.
     #[error("{}", listed(.0))]
     Problems(Problems),
     /// The legacy string is no envelope.
@@ -36,75 +35,68 @@ pub enum Refusal {
     /// There is no policy of that number.
     #[error("there is no such policy")]
     PolicyNotFound,
-    /// The API key or the policy does not allow it.
+    /// The API key or the policy does not allow the operation.
     #[error(transparent)]
     NotAllowed(#[from] NotAllowed),
-    /// The destination alone holds the private key.
+    /// Only the destination holds the private key.
     #[error(transparent)]
     UnprotectNotAvailable(#[from] UnprotectNotAvailable),
-    /// The policy is inactive, and refuses while it is.
+    /// The policy is inactive, and its failure mode is to refuse.
     #[error("the policy is not active")]
     PolicyNotActive,
     /// The destination has no key for this.
     #[error("the destination service has no active key for this")]
     DestinationKeyNotFound,
-    /// There is no such key, or it is another service's.
+    /// There is no such key, or another service owns it.
     #[error("there is no such key")]
     KeyNotFound,
-    /// The key's state forbids it.
-    #[error("the key is {}, which does not allow this", .0.name())]
+    /// The key's state forbids the operation.
+    #[error("the key is {0}, which does not allow this")]
     KeyState(Status),
-    /// The key has encrypted as often as is safe.
-    #[error("the key has encrypted as often as AES-GCM is safe with one key; use a new one")]
+    /// The key has reached its limit of encryptions.
+    #[error("the key has reached the limit of AES-GCM encryptions; use a new key")]
     KeySpent,
-    /// What was to be decrypted does not authenticate.
+    /// The ciphertext does not authenticate.
     #[error("the ciphertext does not authenticate")]
     DecryptionFailed,
-    /// The envelope does not open, for whatever reason.
+    /// The envelope does not open.
     #[error("the operation failed")]
     Unopenable,
     /// No envelope could be made.
     #[error("the operation failed")]
     Unsealed(SealError),
-    /// A token that works did not do it.
+    /// A working token refused the operation.
     #[error("the operation failed")]
     Token(HsmError),
-    /// No token could be asked.
+    /// No token can be reached.
     #[error("the token cannot be reached")]
     TokenOut(HsmError),
-    /// The database could not be asked.
+    /// The database cannot be reached.
     #[error("the database cannot be reached")]
     Unreadable(#[from] Unreadable),
 }
 
-/// Why a body could not be read.
+/// The reasons why a body could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unread {
-    /// It says of itself that it is something else.
+    /// The content type is another one.
     #[error("the body is not application/json")]
     OtherMedia,
     /// It is larger than allowed.
     #[error("the body is too large")]
     TooLarge,
-    /// It ended before its end.
-    #[error("the body broke off")]
+    /// It ended early.
+    #[error("the body ended early")]
     BrokenOff,
 }
 
-/// Under what an answer is recorded.
+/// The status and code that the audit record of an answer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
-    /// The status it has outside.
-    pub status: u16,
-    /// The code it has outside; none of a success.
+pub struct RecordedStatus {
+    /// The number of the status.
+    pub number: u16,
+    /// The code of an error; none of a success.
     pub code: Option<&'static str>,
-}
-
-impl Mark {
-    pub(super) const OK: Self = Self {
-        status: 200,
-        code: None,
-    };
 }
 
 impl From<Problems> for Refusal {
@@ -141,11 +133,13 @@ impl From<Unopenable> for Refusal {
     }
 }
 
-impl From<NotCounted> for Refusal {
-    fn from(not_counted: NotCounted) -> Self {
-        match not_counted {
-            NotCounted::Exhausted => Self::KeySpent,
-            NotCounted::Unreadable(unreadable) => unreadable.into(),
+impl From<NotDone> for Refusal {
+    fn from(not_done: NotDone) -> Self {
+        match not_done {
+            NotDone::NoPrivateHalf => Self::KeyNotFound,
+            NotDone::NotCounted(NotCounted::Exhausted) => Self::KeySpent,
+            NotDone::NotCounted(NotCounted::Unreadable(unreadable)) => unreadable.into(),
+            NotDone::Token(error) => error.into(),
         }
     }
 }
@@ -160,18 +154,19 @@ impl From<HsmError> for Refusal {
 }
 
 impl Refusal {
-    /// Why a policy's destination has no key for what was asked.
+    /// The refusal where the destination of a policy has no key.
     pub(super) fn of_destination(no_key: NoKey) -> Self {
         match no_key {
             NoKey::NotFound | NoKey::Unfit(_) | NoKey::NotAllowed(..) => {
                 Self::DestinationKeyNotFound
             }
+            NoKey::HeldByDestination(held) => held.into(),
             NoKey::Unreadable(unreadable) => unreadable.into(),
         }
     }
 }
 
-/// What is wrong, in one line for the trail.
+/// The problems in one line, for the audit log.
 fn listed(problems: &Problems) -> String {
     let mut line = String::new();
     for problem in problems.as_slice() {

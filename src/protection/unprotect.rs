@@ -2,17 +2,15 @@
 
 use std::borrow::Cow;
 
-use hsm::{ErrorKind, HsmError, KeyRef};
 use tracing::Instrument as _;
-use zeroize::Zeroizing;
 
 use super::writing::Writing;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
-use crate::envelope::{Envelope, NotAnEnvelope, OaepHash, Opening, Question};
-use crate::ids::ServiceId;
+use crate::envelope::{Envelope, NotAnEnvelope};
 use crate::json::{Members, Text};
-use crate::operation::Operation;
+use crate::keys::NotOpened;
+use crate::policy::{PolicyPermit, to};
 use crate::problem::{Code, Problem, Problems};
 use crate::telemetry::step;
 use crate::wiped::Wiped;
@@ -55,77 +53,32 @@ impl Protection {
             Form::Legacy(envelope) => (envelope?, "protectedPayload"),
         };
         let number = request.policy_number.as_deref();
-        let permit = self.permit(call, &application, Operation::Unprotect, number);
-        let permit = permit.await?;
-        let policy = permit.policy();
-        policy.unprotectable()?;
-        let recovered = self.recover(call, policy.destination_service_id, envelope, member);
+        let permit = self.permit(call, &application, number).await?;
+        let recovered = self.recover(call, &permit, envelope, member);
         recovered.instrument(step!("crypto")).await
     }
 
-    /// Opens an envelope with the key of its destination that it means.
     async fn recover(
         &self,
         call: &mut Call,
-        destination: ServiceId,
+        permit: &PolicyPermit<to::Unprotect>,
         envelope: Envelope,
         member: &str,
     ) -> Result<Body, Refusal> {
-        let key = self
-            .rooms
-            .keyring
-            .to_unprotect(destination, envelope.family(), envelope.kid())
-            .await
-            .map_err(Refusal::of_destination)?;
-        call.note_key(key.id);
-        let (Some(public), Some(private)) = (&key.envelope, &key.private) else {
-            return Err(Refusal::DestinationKeyNotFound);
-        };
-        let opening = envelope
-            .for_key(&self.rooms.entropy, public)
-            .map_err(|problems| inside(member, problems))?;
-        self.open(call, opening, private).await
-    }
-
-    /// From here on every cryptographic failure is the same, after the same work.
-    async fn open(&self, call: &Call, opening: Opening, private: &KeyRef) -> Result<Body, Refusal> {
-        let answer = match opening.question() {
-            Question::Decrypt { hash, wrapped_key } => {
-                let hash = match hash {
-                    OaepHash::Sha1 => hsm::OaepHash::Sha1,
-                    OaepHash::Sha256 => hsm::OaepHash::Sha256,
-                };
-                self.rooms
-                    .token
-                    .decrypt_oaep(private, hash, wrapped_key)
-                    .await
-            }
-            Question::Agree { peer } => self.rooms.token.derive_ecdh(private, peer).await,
-        };
-        let answer = said(answer)?;
-        let answer = answer.as_ref().map(|bytes| bytes.as_slice());
-        let plaintext = opening.open(&self.rooms.entropy, answer)?;
+        let key = self.rooms.keyring.to_unprotect(permit, &envelope).await;
+        let key = key.map_err(Refusal::of_destination)?;
+        call.note_key(key.id());
+        let opened = key.open(&self.rooms.entropy, envelope).await;
+        let plaintext = opened.map_err(|not_opened| match not_opened {
+            NotOpened::Problems(problems) => inside(member, problems).into(),
+            NotOpened::Unopenable(_) => Refusal::Unopenable,
+            NotOpened::NotDone(not_done) => not_done.into(),
+        })?;
         let payload = str::from_utf8(plaintext.as_bytes()).map_err(|_| Refusal::Unopenable)?;
         Ok(Writing::answer_to(call.tag(), payload.len())
             .json("operations", r#"["decrypt"]"#)
             .json("payload", payload)
             .finish())
-    }
-}
-
-/// A private key that refuses the question has answered; one that could not be asked has not.
-fn said(
-    answer: Result<Zeroizing<Vec<u8>>, HsmError>,
-) -> Result<Option<Zeroizing<Vec<u8>>>, Refusal> {
-    match answer {
-        Ok(answer) => Ok(Some(answer)),
-        Err(error) => match error.kind() {
-            ErrorKind::BadInput | ErrorKind::Refused => Ok(None),
-            ErrorKind::KeyMissing => Err(Refusal::Token(error)),
-            ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late => {
-                Err(Refusal::TokenOut(error))
-            }
-        },
     }
 }
 

@@ -18,7 +18,7 @@ use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
 use crate::dashboard::{self, Dashboard};
 use crate::http::router::names;
-use crate::http::{Api, App, Pulse, mark};
+use crate::http::{Api, App, Pulse, recorded_status};
 use crate::keys::{Encryptions, Keyring, Vault};
 use crate::management::{Actor, Context, keys};
 use crate::meter::{Meter, TokenTimes};
@@ -73,15 +73,14 @@ impl Service {
         ));
         let (recorder, writer) =
             Recorder::open(clock.clone(), entropy, database.clone(), &settings.audit);
-        let keyring = Arc::new(Keyring::new(&catalog, &database));
         let encryptions = Arc::new(Encryptions::new(database.clone()));
+        let keyring = Keyring::new(&catalog, &database, token.clone(), encryptions.clone());
+        let keyring = Arc::new(keyring);
         let rooms = Rooms {
             clock: clock.clone(),
             entropy,
             policies: Arc::new(Policies::new(catalog.clone(), database.clone())),
             keyring: keyring.clone(),
-            encryptions: encryptions.clone(),
-            token: token.clone(),
             recorder: recorder.clone(),
         };
         let pulse = Pulse::first(&clock, &database, &encryptions).await;
@@ -118,7 +117,7 @@ impl Service {
         });
         let app = App::new(crate::http::Parts {
             limiter,
-            protection: Protection::new(rooms, mark),
+            protection: Protection::new(rooms, recorded_status),
             recorder,
             token,
             pulse,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use axum::http::StatusCode;
 use hsm::ErrorKind;
 
 use super::Fault;
@@ -12,7 +13,7 @@ use crate::catalog::Unreadable;
 use crate::json::NotJson;
 use crate::management::{self, Missing};
 use crate::problem::{Code, Problem};
-use crate::protection::{self, Mark, Unread};
+use crate::protection::{self, RecordedStatus, Unread};
 use crate::ratelimit::Exceeded;
 
 impl Fault {
@@ -92,12 +93,18 @@ impl From<Unrecorded> for Fault {
     }
 }
 
-/// Under what a refusal is recorded: as it is told.
+/// The status of a refusal, or of a success, as the audit log records it.
 #[must_use]
-pub fn mark(refusal: &protection::Refusal) -> Mark {
+pub fn recorded_status(refusal: Option<&protection::Refusal>) -> RecordedStatus {
+    let Some(refusal) = refusal else {
+        return RecordedStatus {
+            number: StatusCode::OK.as_u16(),
+            code: None,
+        };
+    };
     let told = Fault::from(refusal.clone()).told();
-    Mark {
-        status: told.code.status().as_u16(),
+    RecordedStatus {
+        number: told.code.status().as_u16(),
         code: Some(told.code.name()),
     }
 }

@@ -19,7 +19,7 @@ use crate::management::Missing;
 use crate::problem::Problem;
 use crate::ratelimit::Exceeded;
 
-pub use self::causes::mark;
+pub use self::causes::recorded_status;
 pub(super) use self::told::{Carried, Refused, Told};
 
 /// Why a request is not answered as its sender hoped.

@@ -12,7 +12,6 @@ use crate::clock::Timestamp;
 use crate::ids::{Id, Named};
 use crate::management::Cursor;
 use crate::policy::PolicyNumber;
-use crate::protection::{Cipher, Hash, Offered as _, Scheme};
 use crate::request_tag::RequestTag;
 
 fn text() -> ObjectBuilder {
@@ -39,9 +38,6 @@ macro_rules! value {
     };
 }
 
-value!(Cipher, "Cipher", one_of(Cipher::names()));
-value!(Scheme, "SignatureAlgorithm", one_of(Scheme::names()));
-value!(Hash, "HashAlgorithm", one_of(Hash::names()));
 value!(Kind, "ApiKeyType", one_of(Kind::ALL.map(Kind::name)));
 value!(
     Timestamp,

@@ -3,59 +3,57 @@
 use aws_lc_rs::digest::{self, Digest};
 use hsm::SignatureScheme;
 
+use crate::closed_set;
 use crate::material::Algorithm;
-use crate::problem::{Code, Problem};
+use crate::policy::{Permit, to};
 
-/// An algorithm that a request can name.
-pub(crate) trait Offered: Copy + 'static {
-    /// All that are offered.
-    const ALL: &'static [Self];
-
-    /// Its name in the API.
-    fn name(self) -> &'static str;
-
-    /// The names of all that are offered.
-    fn names() -> Vec<&'static str> {
-        Self::ALL.iter().map(|one| one.name()).collect()
-    }
-
-    /// The algorithm of that name, or what is wrong with the member `algorithm`.
-    fn named(name: &str) -> Result<Self, Problem> {
-        let mut offered = Self::ALL.iter().copied();
-        offered.find(|one| one.name() == name).ok_or_else(|| {
-            let message = format!("this must be one of {}", Self::names().join(", "));
-            Problem::new("algorithm", Code::Unsupported, message)
-        })
+closed_set! {
+    /// How data is encrypted.
+    pub enum Cipher: "Cipher" {
+        /// AES-256 in GCM.
+        Aes256Gcm = "AES-256-GCM",
+        /// AES-128 in GCM.
+        Aes128Gcm = "AES-128-GCM",
     }
 }
 
-/// How data is encrypted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cipher {
-    Aes256Gcm,
-    Aes128Gcm,
+closed_set! {
+    /// How a message is signed.
+    pub enum Scheme: "SignatureAlgorithm" {
+        /// RSA PKCS#1 v1.5 with SHA-256.
+        RsaSha256 = "RSA-SHA256",
+        /// RSA PKCS#1 v1.5 with SHA-384.
+        RsaSha384 = "RSA-SHA384",
+        /// RSA PKCS#1 v1.5 with SHA-512.
+        RsaSha512 = "RSA-SHA512",
+        /// RSA-PSS with SHA-256.
+        RsaPssSha256 = "RSA-PSS-SHA256",
+        /// RSA-PSS with SHA-384.
+        RsaPssSha384 = "RSA-PSS-SHA384",
+        /// RSA-PSS with SHA-512.
+        RsaPssSha512 = "RSA-PSS-SHA512",
+        /// ECDSA on P-256 with SHA-256.
+        EcdsaSha256 = "ECDSA-SHA256",
+        /// ECDSA on P-384 with SHA-384.
+        EcdsaSha384 = "ECDSA-SHA384",
+        /// ECDSA on P-521 with SHA-512.
+        EcdsaSha512 = "ECDSA-SHA512",
+        /// Ed25519 (RFC 8032).
+        Ed25519 = "Ed25519",
+        /// HMAC with SHA-256.
+        HmacSha256 = "HMAC-SHA256",
+    }
 }
 
-/// How a message is signed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Scheme(SignatureScheme);
-
-/// How a message is hashed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hash {
-    Sha256,
-    Sha384,
-    Sha512,
-}
-
-impl Offered for Cipher {
-    const ALL: &'static [Self] = &[Self::Aes256Gcm, Self::Aes128Gcm];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Aes256Gcm => "AES-256-GCM",
-            Self::Aes128Gcm => "AES-128-GCM",
-        }
+closed_set! {
+    /// How a message is hashed.
+    pub enum Hash: "HashAlgorithm" {
+        /// SHA-256.
+        Sha256 = "SHA-256",
+        /// SHA-384.
+        Sha384 = "SHA-384",
+        /// SHA-512.
+        Sha512 = "SHA-512",
     }
 }
 
@@ -69,106 +67,70 @@ impl Cipher {
     }
 }
 
-impl Offered for Scheme {
-    const ALL: &'static [Self] = &[
-        Self(SignatureScheme::RsaPkcs1Sha256),
-        Self(SignatureScheme::RsaPkcs1Sha384),
-        Self(SignatureScheme::RsaPkcs1Sha512),
-        Self(SignatureScheme::RsaPssSha256),
-        Self(SignatureScheme::RsaPssSha384),
-        Self(SignatureScheme::RsaPssSha512),
-        Self(SignatureScheme::EcdsaSha256),
-        Self(SignatureScheme::EcdsaSha384),
-        Self(SignatureScheme::EcdsaSha512),
-        Self(SignatureScheme::Ed25519),
-        Self(SignatureScheme::HmacSha256),
-    ];
-
-    fn name(self) -> &'static str {
-        match self.0 {
-            SignatureScheme::RsaPkcs1Sha256 => "RSA-SHA256",
-            SignatureScheme::RsaPkcs1Sha384 => "RSA-SHA384",
-            SignatureScheme::RsaPkcs1Sha512 => "RSA-SHA512",
-            SignatureScheme::RsaPssSha256 => "RSA-PSS-SHA256",
-            SignatureScheme::RsaPssSha384 => "RSA-PSS-SHA384",
-            SignatureScheme::RsaPssSha512 => "RSA-PSS-SHA512",
-            SignatureScheme::EcdsaSha256 => "ECDSA-SHA256",
-            SignatureScheme::EcdsaSha384 => "ECDSA-SHA384",
-            SignatureScheme::EcdsaSha512 => "ECDSA-SHA512",
-            SignatureScheme::Ed25519 => "Ed25519",
-            SignatureScheme::HmacSha256 => "HMAC-SHA256",
-        }
-    }
-}
-
 impl Scheme {
-    /// The same, in the token's terms.
+    /// The scheme of the token.
     pub(super) const fn in_token(self) -> SignatureScheme {
-        self.0
+        match self {
+            Self::RsaSha256 => SignatureScheme::RsaPkcs1Sha256,
+            Self::RsaSha384 => SignatureScheme::RsaPkcs1Sha384,
+            Self::RsaSha512 => SignatureScheme::RsaPkcs1Sha512,
+            Self::RsaPssSha256 => SignatureScheme::RsaPssSha256,
+            Self::RsaPssSha384 => SignatureScheme::RsaPssSha384,
+            Self::RsaPssSha512 => SignatureScheme::RsaPssSha512,
+            Self::EcdsaSha256 => SignatureScheme::EcdsaSha256,
+            Self::EcdsaSha384 => SignatureScheme::EcdsaSha384,
+            Self::EcdsaSha512 => SignatureScheme::EcdsaSha512,
+            Self::Ed25519 => SignatureScheme::Ed25519,
+            Self::HmacSha256 => SignatureScheme::HmacSha256,
+        }
     }
 
     /// The keys it takes.
     pub(super) const fn keys(self) -> &'static [Algorithm] {
-        match self.0 {
-            SignatureScheme::RsaPkcs1Sha256
-            | SignatureScheme::RsaPkcs1Sha384
-            | SignatureScheme::RsaPkcs1Sha512
-            | SignatureScheme::RsaPssSha256
-            | SignatureScheme::RsaPssSha384
-            | SignatureScheme::RsaPssSha512 => {
-                &[Algorithm::Rsa2048, Algorithm::Rsa3072, Algorithm::Rsa4096]
-            }
-            SignatureScheme::EcdsaSha256 => &[Algorithm::P256],
-            SignatureScheme::EcdsaSha384 => &[Algorithm::P384],
-            SignatureScheme::EcdsaSha512 => &[Algorithm::P521],
-            SignatureScheme::Ed25519 => &[Algorithm::Ed25519],
-            SignatureScheme::HmacSha256 => &[Algorithm::HmacSha256],
-        }
-    }
-}
-
-impl Offered for Hash {
-    const ALL: &'static [Self] = &[Self::Sha256, Self::Sha384, Self::Sha512];
-
-    fn name(self) -> &'static str {
         match self {
-            Self::Sha256 => "SHA-256",
-            Self::Sha384 => "SHA-384",
-            Self::Sha512 => "SHA-512",
+            Self::RsaSha256
+            | Self::RsaSha384
+            | Self::RsaSha512
+            | Self::RsaPssSha256
+            | Self::RsaPssSha384
+            | Self::RsaPssSha512 => &[Algorithm::Rsa2048, Algorithm::Rsa3072, Algorithm::Rsa4096],
+            Self::EcdsaSha256 => &[Algorithm::P256],
+            Self::EcdsaSha384 => &[Algorithm::P384],
+            Self::EcdsaSha512 => &[Algorithm::P521],
+            Self::Ed25519 => &[Algorithm::Ed25519],
+            Self::HmacSha256 => &[Algorithm::HmacSha256],
         }
     }
 }
 
 impl Hash {
     /// The hash of `message`.
-    pub(super) fn of(self, message: &[u8]) -> Digest {
+    ///
+    /// ```
+    /// use sealward::policy::{Permit, to};
+    /// use sealward::protection::Hash;
+    ///
+    /// fn hash(permit: &Permit<to::Hash>) {
+    ///     Hash::Sha256.of(permit, b"message");
+    /// }
+    /// ```
+    ///
+    /// Nothing is hashed without a permit:
+    ///
+    /// ```compile_fail,E0061
+    /// use sealward::protection::Hash;
+    ///
+    /// fn hash() {
+    ///     Hash::Sha256.of(b"message");
+    /// }
+    /// ```
+    #[must_use]
+    pub fn of(self, _permit: &Permit<to::Hash>, message: &[u8]) -> Digest {
         let algorithm = match self {
             Self::Sha256 => &digest::SHA256,
             Self::Sha384 => &digest::SHA384,
             Self::Sha512 => &digest::SHA512,
         };
         digest::digest(algorithm, message)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn is_read_back<T: Offered + PartialEq>() -> bool {
-        T::ALL
-            .iter()
-            .all(|one| T::named(one.name()).as_ref() == Ok(one))
-    }
-
-    #[test]
-    fn names_are_read_back_and_others_refused() {
-        assert!(is_read_back::<Cipher>() && is_read_back::<Scheme>() && is_read_back::<Hash>());
-        let problem = Hash::named("MD5").err().unwrap();
-        assert_eq!(
-            problem.message,
-            "this must be one of SHA-256, SHA-384, SHA-512"
-        );
-        assert!(Cipher::named("aes-256-gcm").is_err());
     }
 }

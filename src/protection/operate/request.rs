@@ -1,13 +1,12 @@
-//! What `/operations` is asked for.
+//! Requests of `/operations`.
 
 use std::borrow::Cow;
 
-use super::algorithm::{Cipher, Hash, Offered, Scheme};
+use super::algorithm::{Cipher, Hash, Scheme};
 use crate::audit::OperationType;
 use crate::binary::{bytes_to_judge, from_base64};
 use crate::canonical::{self, NotCanonical};
 use crate::json::{Members, Text};
-use crate::operation::Operation;
 use crate::problem::{Code, Problem, Problems};
 use crate::protection::Call;
 
@@ -40,7 +39,7 @@ pub(super) enum Request<'a> {
     },
 }
 
-/// What an encryption gave.
+/// The result of an encryption.
 pub(super) struct Sealed {
     pub(super) ciphertext: Vec<u8>,
     pub(super) iv: Vec<u8>,
@@ -49,33 +48,17 @@ pub(super) struct Sealed {
 
 const PAYLOAD: &str = "payload";
 
-impl Request<'_> {
-    /// What has to be permitted.
-    pub(super) const fn operation(&self) -> Operation {
-        match self {
-            Self::Encrypt { .. } => Operation::Encrypt,
-            Self::Decrypt { .. } => Operation::Decrypt,
-            Self::Sign { .. } => Operation::Sign,
-            Self::Verify { .. } => Operation::Verify,
-            Self::Hash { .. } => Operation::Hash,
-        }
-    }
-}
-
 /// Reads a request, noting its operation and the size of its payload as soon as they are known.
 pub(super) fn read<'a>(call: &mut Call, text: Text<'a>) -> Result<Request<'a>, Problems> {
     let mut members = Members::of(text, &["operation", PAYLOAD]);
-    let operation =
-        members
-            .required_string("operation")
-            .and_then(|name| match name.parse::<OperationType>() {
-                Ok(operation) => Some(operation),
-                Err(_) => {
-                    let message = "this must be one of encrypt, decrypt, sign, verify, hash";
-                    members.note(Problem::new("operation", Code::Unsupported, message));
-                    None
-                }
-            });
+    let operation = members.required_string("operation").and_then(|name| {
+        let operation = name.parse::<OperationType>().ok();
+        if operation.is_none() {
+            let message = "must be one of encrypt, decrypt, sign, verify, hash";
+            members.note(Problem::new("operation", Code::Unsupported, message));
+        }
+        operation
+    });
     let payload = members.required(PAYLOAD);
     let request = operation.zip(payload).and_then(|(operation, payload)| {
         call.note_operation(operation);
@@ -99,7 +82,7 @@ fn read_payload<'a>(
     match operation {
         OperationType::Encrypt => {
             let data = payload.0.required("data");
-            let cipher = payload.algorithm();
+            let cipher = payload.0.one_of("algorithm");
             let key_id = payload.0.optional_string("keyId");
             payload.0.finish(|| {
                 Some(Request::Encrypt {
@@ -113,7 +96,7 @@ fn read_payload<'a>(
             let ciphertext = payload.bytes("ciphertext");
             let iv = payload.bytes("iv");
             let tag = payload.bytes("tag");
-            let cipher = payload.algorithm();
+            let cipher = payload.0.one_of("algorithm");
             let key_id = payload.0.required_string("keyId");
             payload.0.finish(|| {
                 Some(Request::Decrypt {
@@ -129,7 +112,7 @@ fn read_payload<'a>(
         }
         OperationType::Sign => {
             let message = payload.message();
-            let scheme = payload.algorithm();
+            let scheme = payload.0.one_of("algorithm");
             let key_id = payload.0.optional_string("keyId");
             payload.0.finish(|| {
                 Some(Request::Sign {
@@ -142,7 +125,7 @@ fn read_payload<'a>(
         OperationType::Verify => {
             let message = payload.message();
             let signature = payload.bytes("signature");
-            let scheme = payload.algorithm();
+            let scheme = payload.0.one_of("algorithm");
             let key_id = payload.0.required_string("keyId");
             payload.0.finish(|| {
                 Some(Request::Verify {
@@ -155,7 +138,7 @@ fn read_payload<'a>(
         }
         OperationType::Hash => {
             let message = payload.message();
-            let hash = payload.algorithm();
+            let hash = payload.0.one_of("algorithm");
             payload.0.finish(|| {
                 Some(Request::Hash {
                     message: message?,
@@ -191,22 +174,17 @@ impl<'a> Payload<'a> {
         Self(members)
     }
 
-    fn algorithm<A: Offered>(&mut self) -> Option<A> {
-        let name = self.0.required_string("algorithm")?;
-        A::named(&name).map_err(|problem| self.0.note(problem)).ok()
-    }
-
     fn bytes(&mut self, name: &'static str) -> Option<Vec<u8>> {
         let text = self.0.required_string(name)?;
         let bytes = bytes_to_judge(from_base64(&text));
         if bytes.is_err() {
             self.0
-                .note(Problem::new(name, Code::Format, "this must be base64"));
+                .note(Problem::new(name, Code::Format, "must be base64"));
         }
         bytes.ok()
     }
 
-    /// What is signed or hashed of `data`.
+    /// The bytes of `data` that are signed or hashed.
     fn message(&mut self) -> Option<Cow<'a, [u8]>> {
         let data = self.0.required("data")?;
         let message = canonical::bytes(data);

@@ -1,19 +1,17 @@
-//! Verifying with a public key, which needs no token.
+//! Verification with a public key, which needs no token.
 
 use aws_lc_rs::signature::{self, UnparsedPublicKey, VerificationAlgorithm};
 use hsm::SignatureScheme;
 
-use super::algorithm::Scheme;
-
 /// Whether the key in `spki` made the signature; none where the scheme has no public keys. A
-/// signature that is wrong in any way is just not valid.
+/// malformed signature is not valid.
 pub(super) fn with_public_key(
-    scheme: Scheme,
+    scheme: SignatureScheme,
     spki: &[u8],
     message: &[u8],
     signature: &[u8],
 ) -> Option<bool> {
-    let algorithm = algorithm(scheme.in_token())?;
+    let algorithm = algorithm(scheme)?;
     let key = UnparsedPublicKey::new(algorithm, spki);
     Some(key.verify(message, signature).is_ok())
 }

@@ -1,0 +1,203 @@
+//! A chosen key, and the one operation that its permit allows.
+
+use std::sync::Arc;
+
+use hsm::{ErrorKind, GcmSealed, HsmError, KeyRef, SignatureScheme};
+use subtle::ConstantTimeEq as _;
+use zeroize::Zeroizing;
+
+use super::choice::{Keyring, Usable};
+use super::{NotCounted, verify};
+use crate::clock::Entropy;
+use crate::envelope::{
+    Envelope, OaepHash, Plaintext, Question, Recipient, SealError, Unopenable, seal,
+};
+use crate::ids::KeyId;
+use crate::policy::{Permit, PolicyPermit, to};
+use crate::problem::Problems;
+
+/// A key that the permit `P` gave.
+#[derive(Debug)]
+pub struct Chosen<'a, P> {
+    keyring: &'a Keyring,
+    key: Arc<Usable>,
+    permit: &'a P,
+}
+
+/// The chosen key did not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum NotDone {
+    /// The private half is not here.
+    #[error("the key has no private half here")]
+    NoPrivateHalf,
+    /// The encryption may not be made.
+    #[error(transparent)]
+    NotCounted(#[from] NotCounted),
+    /// The token did not do it.
+    #[error(transparent)]
+    Token(#[from] HsmError),
+}
+
+/// The envelope was not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum NotOpened {
+    /// The envelope does not fit the key; problems are named as seen from inside the envelope.
+    #[error("the envelope does not fit the key")]
+    Problems(Problems),
+    /// A cryptographic check failed. The reason is not told.
+    #[error(transparent)]
+    Unopenable(#[from] Unopenable),
+    /// The key could not be used.
+    #[error(transparent)]
+    NotDone(#[from] NotDone),
+}
+
+impl<'a, P> Chosen<'a, P> {
+    pub(super) fn new(keyring: &'a Keyring, key: Arc<Usable>, permit: &'a P) -> Self {
+        Self {
+            keyring,
+            key,
+            permit,
+        }
+    }
+
+    /// The identifier of the key.
+    #[must_use]
+    pub fn id(&self) -> KeyId {
+        self.key.id
+    }
+
+    fn private(&self) -> Result<&KeyRef, NotDone> {
+        self.key.private.as_ref().ok_or(NotDone::NoPrivateHalf)
+    }
+}
+
+impl Chosen<'_, PolicyPermit<to::Protect>> {
+    /// Seals `plaintext` as the policy says and appends the envelope to `out`.
+    ///
+    /// # Errors
+    /// When no envelope can be made.
+    pub fn seal(
+        &self,
+        entropy: &Entropy,
+        plaintext: &[u8],
+        out: &mut String,
+    ) -> Result<(), SealError> {
+        let policy = self.permit.policy();
+        let recipient = Recipient {
+            key: self.key.envelope.as_ref().ok_or(SealError::Unfit)?,
+            kid: &self.key.id.to_string(),
+            alg: policy.alg,
+            enc: policy.enc,
+        };
+        seal(entropy, recipient, plaintext, out)
+    }
+}
+
+impl Chosen<'_, PolicyPermit<to::Unprotect>> {
+    /// Opens `envelope`.
+    ///
+    /// # Errors
+    /// When the envelope does not fit the key, does not open, or the token cannot be asked.
+    pub async fn open(
+        &self,
+        entropy: &Entropy,
+        envelope: Envelope,
+    ) -> Result<Plaintext, NotOpened> {
+        let public = self.key.envelope.as_ref();
+        let (private, public) = (self.private()?, public.ok_or(NotDone::NoPrivateHalf)?);
+        let opening = envelope.for_key(entropy, public);
+        let opening = opening.map_err(NotOpened::Problems)?;
+        // From here on, every cryptographic failure is the same, after the same work.
+        let token = &self.keyring.token;
+        let answer = match opening.question() {
+            Question::Decrypt { hash, wrapped_key } => {
+                let hash = match hash {
+                    OaepHash::Sha1 => hsm::OaepHash::Sha1,
+                    OaepHash::Sha256 => hsm::OaepHash::Sha256,
+                };
+                token.decrypt_oaep(private, hash, wrapped_key).await
+            }
+            Question::Agree { peer } => token.derive_ecdh(private, peer).await,
+        };
+        let answer = answered(answer)?;
+        let answer = answer.as_ref().map(|bytes| bytes.as_slice());
+        Ok(opening.open(entropy, answer)?)
+    }
+}
+
+/// The answer of a private key. One that refuses the question has answered; one that could not be
+/// asked has not.
+fn answered(
+    answer: Result<Zeroizing<Vec<u8>>, HsmError>,
+) -> Result<Option<Zeroizing<Vec<u8>>>, NotDone> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) => match error.kind() {
+            ErrorKind::BadInput | ErrorKind::Refused => Ok(None),
+            ErrorKind::KeyMissing | ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late => {
+                Err(error.into())
+            }
+        },
+    }
+}
+
+impl Chosen<'_, Permit<to::Encrypt>> {
+    /// Encrypts `plaintext` with AES-GCM.
+    ///
+    /// # Errors
+    /// When the key has encrypted too often, or the token or the database does not do it.
+    pub async fn encrypt(&self, plaintext: &[u8]) -> Result<GcmSealed, NotDone> {
+        let private = self.private()?;
+        self.keyring.encryptions.count(self.key.id).await?;
+        let token = &self.keyring.token;
+        Ok(token.aes_gcm_encrypt(private, &[], plaintext).await?)
+    }
+}
+
+impl Chosen<'_, Permit<to::Decrypt>> {
+    /// Decrypts what [`Chosen::encrypt`] returned.
+    ///
+    /// # Errors
+    /// When the ciphertext does not authenticate, or the token does not do it.
+    pub async fn decrypt(
+        &self,
+        iv: &[u8],
+        ciphertext: &[u8],
+        tag: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, NotDone> {
+        let token = &self.keyring.token;
+        let opened = token.aes_gcm_decrypt(self.private()?, iv, &[], ciphertext, tag);
+        Ok(opened.await?)
+    }
+}
+
+impl Chosen<'_, Permit<to::Sign>> {
+    /// Signs `message`.
+    ///
+    /// # Errors
+    /// When the token does not do it.
+    pub async fn sign(&self, scheme: SignatureScheme, message: &[u8]) -> Result<Vec<u8>, NotDone> {
+        let token = &self.keyring.token;
+        Ok(token.sign(self.private()?, scheme, message).await?)
+    }
+}
+
+impl Chosen<'_, Permit<to::Verify>> {
+    /// Whether `signature` is valid. A public key verifies here, a secret key in the token.
+    ///
+    /// # Errors
+    /// When the token does not do it.
+    pub async fn verify(
+        &self,
+        scheme: SignatureScheme,
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<bool, NotDone> {
+        if let Some(valid) = verify::with_public_key(scheme, &self.key.spki, message, signature) {
+            return Ok(valid);
+        }
+        let expected = self.keyring.token.hmac(self.private()?, message).await?;
+        Ok(expected.as_slice().ct_eq(signature).into())
+    }
+}
