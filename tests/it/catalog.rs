@@ -102,7 +102,7 @@ async fn without_notices_every_look_reads_the_database() {
     notices.speak_again();
     within(BOUND * 20, async || catalog.is_current()).await;
     name().await;
-    notices.hang_up();
+    notices.close_connections();
     within(BOUND, async || !catalog.is_current()).await;
     rename("ledgers").await;
     notices.speak_again();

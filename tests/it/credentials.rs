@@ -54,7 +54,7 @@ async fn each_route_takes_the_credentials_it_is_for_and_no_other() {
 async fn who_fails_too_often_is_told_so_and_a_good_key_is_still_good() {
     let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
     let world = World::at(clock.clone(), Stage::Development).await;
-    let stranger = world.stranger();
+    let stranger = world.anonymous();
     for _ in 0..1_000 {
         let refused = stranger.get("/admin/services").await;
         refused.refused(401, "AUTHENTICATION_FAILED");
@@ -148,7 +148,7 @@ async fn routes(world: &World) -> Vec<(Method, String)> {
     let mut routes = Vec::new();
     for path in paths {
         // No route is for this method, so the router tells which there are.
-        let refused = world.stranger().send_text(Method::TRACE, path, "").await;
+        let refused = world.anonymous().send_text(Method::TRACE, path, "").await;
         let refused = refused.refused(405, "METHOD_NOT_ALLOWED");
         for method in refused.header("allow").split(',') {
             routes.push((method.trim().parse().unwrap(), path.to_owned()));
@@ -160,7 +160,7 @@ async fn routes(world: &World) -> Vec<(Method, String)> {
 }
 
 async fn ask(world: &World, method: &Method, path: &str, lines: &[String]) -> Answer {
-    let mut person = world.stranger().with("x-request-id", "grid");
+    let mut person = world.anonymous().with("x-request-id", "grid");
     for line in lines {
         person = person.with("authorization", line);
     }

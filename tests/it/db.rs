@@ -18,7 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-use crate::support::{Authority, Database, Papers, Proxy, Scratch, certificate};
+use crate::support::{Authority, Database, IssuedCertificate, Proxy, Scratch, certificate};
 
 /// What a client of Postgres sends first where it wants TLS.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
@@ -33,7 +33,7 @@ struct Secured {
 }
 
 impl Secured {
-    async fn with(papers: Papers) -> Self {
+    async fn with(papers: IssuedCertificate) -> Self {
         let database = Database::new().await;
         let (plain, proxy) = Proxy::in_front_of(database.options()).await;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
@@ -90,7 +90,7 @@ async fn stand(listener: TcpListener, acceptor: TlsAcceptor, port: u16) {
     }
 }
 
-fn acceptor(papers: &Papers) -> TlsAcceptor {
+fn acceptor(papers: &IssuedCertificate) -> TlsAcceptor {
     let key = PrivateKeyDer::from_pem_slice(papers.key.as_bytes()).unwrap();
     let provider = Arc::new(aws_lc_rs::default_provider());
     let config = ServerConfig::builder_with_provider(provider)

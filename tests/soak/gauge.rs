@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use sqlx::{ConnectOptions as _, PgConnection};
 
-use crate::chaos::chronicle::Chronicle;
 use crate::chaos::history::Outcome;
+use crate::chaos::run_log::RunLog;
 use crate::process::Process;
 use crate::support::{Cluster, Exposition};
 
@@ -15,7 +15,7 @@ pub(crate) struct Gauge {
     process: u32,
     metrics: String,
     postgres: PgConnection,
-    chronicle: Chronicle,
+    run_log: RunLog,
     /// Requests that were read already, and until when.
     read: usize,
     until: Duration,
@@ -36,15 +36,15 @@ pub(crate) struct Line {
 }
 
 impl Gauge {
-    pub(crate) async fn of(process: &Process, cluster: &Cluster, chronicle: &Chronicle) -> Self {
+    pub(crate) async fn of(process: &Process, cluster: &Cluster, run_log: &RunLog) -> Self {
         let connected = cluster.past_proxy().connect().await;
         Self {
             process: process.id(),
             metrics: process.metrics_address().expect("metrics"),
             postgres: connected.expect("a connection"),
-            chronicle: chronicle.clone(),
-            read: chronicle.pages().history.attempts.len(),
-            until: chronicle.now(),
+            run_log: run_log.clone(),
+            read: run_log.lock().history.attempts.len(),
+            until: run_log.now(),
         }
     }
 
@@ -58,7 +58,7 @@ impl Gauge {
             let last = times.len().saturating_sub(1);
             times.get(last * part / 100).copied().unwrap_or_default()
         };
-        let now = self.chronicle.now();
+        let now = self.run_log.now();
         let passed = (now - self.until).as_secs_f64().max(0.001);
         self.until = now;
         Line {
@@ -77,8 +77,8 @@ impl Gauge {
     /// How long requests took since the last time, and how many brought no answer or an error of
     /// the service.
     fn requests(&mut self) -> (Vec<Duration>, usize) {
-        let pages = self.chronicle.pages();
-        let since = &pages.history.attempts[self.read..];
+        let entries = self.run_log.lock();
+        let since = &entries.history.attempts[self.read..];
         let is_error = |outcome: &Outcome| match outcome {
             Outcome::Answered(answer) => answer.status >= 500,
             _ => true,
@@ -87,7 +87,7 @@ impl Gauge {
         let times = since.iter().map(|it| it.span.to - it.span.from);
         let mut times: Vec<_> = times.collect();
         times.sort_unstable();
-        self.read = pages.history.attempts.len();
+        self.read = entries.history.attempts.len();
         (times, errors)
     }
 

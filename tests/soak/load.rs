@@ -34,7 +34,8 @@ impl Load {
         let pause = per_second.map_or(NO_PAUSE, |rate| Duration::from_secs_f64(number / rate));
         for worker in workers {
             let (stop, answered) = (load.stop.clone(), load.answered.clone());
-            load.clients.spawn(go_on(worker, pause, stop, answered));
+            load.clients
+                .spawn(send_requests(worker, pause, stop, answered));
         }
         load
     }
@@ -54,7 +55,7 @@ impl Load {
     }
 }
 
-async fn go_on(
+async fn send_requests(
     mut worker: Worker,
     pause: Duration,
     stop: Arc<AtomicBool>,
@@ -71,7 +72,7 @@ async fn go_on(
             answered.fetch_add(1, Ordering::Relaxed);
         }
         if number % REQUESTS_OF_A_CONNECTION == 0 {
-            worker.client.hang_up();
+            worker.client.close_connections();
         }
     }
 }

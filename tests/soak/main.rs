@@ -33,14 +33,14 @@ use rand::{RngExt as _, SeedableRng as _};
 use tokio::time::{Instant, sleep};
 
 use chaos::administrator::Administrator;
-use chaos::cast::Cast;
 use chaos::check::violations;
-use chaos::chronicle::Chronicle;
 use chaos::client::Places;
 use chaos::faults::by_administrator;
+use chaos::fixtures::Fixtures;
 use chaos::instances::Instances;
 use chaos::plan::{Demand, Step};
 use chaos::run::rows;
+use chaos::run_log::RunLog;
 use chaos::worker::Worker;
 use gauge::{Gauge, Line};
 use load::Load;
@@ -72,18 +72,18 @@ async fn main() -> ExitCode {
     } else {
         Site::on_kryoptic_over(cluster.through_proxy(), &valkey.section())
     };
-    let chronicle = Chronicle::begin();
+    let run_log = RunLog::begin();
     let places = Places::default();
-    let mut instances = Instances::start(&site, &places, &chronicle, 1).await;
+    let mut instances = Instances::start(&site, &places, &run_log, 1).await;
     let mut dice = SmallRng::seed_from_u64(rand::random());
     let mut new_dice = || SmallRng::seed_from_u64(dice.random());
     let mut admin = Administrator::new(places.clone(), site.admin_key(), new_dice());
-    let cast = Cast::assemble(&mut admin, &chronicle).await;
+    let fixtures = Fixtures::create(&mut admin, &run_log).await;
     let mut new_clients = |phase: &str| -> Vec<Worker> {
         let names = (0..CLIENTS).map(|number| format!("soak-{phase}-{number}"));
         let worker = |name| {
-            let (places, cast) = (places.clone(), cast.clone());
-            Worker::new(name, new_dice(), places, cast, chronicle.clone())
+            let (places, fixtures) = (places.clone(), fixtures.clone());
+            Worker::new(name, new_dice(), places, fixtures, run_log.clone())
         };
         names.map(worker).collect()
     };
@@ -96,14 +96,14 @@ async fn main() -> ExitCode {
         "{CLIENTS} clients that do not wait: {capacity:.0} requests a second; half of it for {length:?}\n"
     );
     let process = instances.process(0).expect("an instance");
-    let mut gauge = Gauge::of(process, &cluster, &chronicle).await;
+    let mut gauge = Gauge::of(process, &cluster, &run_log).await;
     sleep(Duration::from_secs(3)).await;
     let before = gauge.read().await;
     let load = Load::start(new_clients("half"), Some(capacity / 2.0));
     println!("{}", Line::HEAD);
     println!("{}", before.row("at rest"));
     let steps = changes(length);
-    let until = chronicle.now() + length;
+    let until = run_log.now() + length;
     let mut lines = Vec::new();
     let measure = async {
         for number in 1..=LINES {
@@ -114,7 +114,7 @@ async fn main() -> ExitCode {
             lines.push(line);
         }
     };
-    let demands = by_administrator(&mut admin, &cast, &chronicle, &steps, until);
+    let demands = by_administrator(&mut admin, &fixtures, &run_log, &steps, until);
     tokio::join!(measure, demands);
     load.end().await;
     // What clients have closed is closed here soon.
@@ -128,20 +128,20 @@ async fn main() -> ExitCode {
     println!("{}\n", after.row("at rest"));
     instances.end(0).await;
 
-    let mut pages = std::mem::take(&mut *chronicle.pages());
-    pages.history.instances = 1;
-    pages.history.rows = rows(&cluster).await;
-    let mut broken: Vec<String> = violations(&pages.history)
+    let mut entries = std::mem::take(&mut *run_log.lock());
+    entries.history.instances = 1;
+    entries.history.rows = rows(&cluster).await;
+    let mut broken: Vec<String> = violations(&entries.history)
         .iter()
         .map(ToString::to_string)
         .collect();
-    broken.extend(pages.broken.iter().map(ToString::to_string));
+    broken.extend(entries.broken.iter().map(ToString::to_string));
     broken.extend(gauge::complaints(&before, &lines, &after, GROWTH));
     println!(
         "{} requests, {} rows of the trail, {} changes; memory grew by {:.1} % after the warm-up",
-        pages.history.attempts.len(),
-        pages.history.rows.len(),
-        pages.events.len(),
+        entries.history.attempts.len(),
+        entries.history.rows.len(),
+        entries.events.len(),
         gauge::growth(&lines) * 100.0,
     );
     for complaint in broken.iter().take(20) {

@@ -24,7 +24,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
 use serde_json::{Value, json};
 
 use compare::{KEPT, SUSPICIOUS, median, welch};
-use support::{Destination, Person, Sender, World, epk};
+use support::{Client, Destination, Sender, World, epk};
 
 /// Requests of each kind, unless the first argument says otherwise.
 const SAMPLES: usize = 10_000;
@@ -114,7 +114,7 @@ fn damaged(envelope: &Value, member: &str, damage: fn(&mut Vec<u8>)) -> Value {
 }
 
 /// An application that may ask as often as it likes.
-async fn unlimited<'w>(world: &'w World, name: &str, policy: &str) -> Person<'w> {
+async fn unlimited<'w>(world: &'w World, name: &str, policy: &str) -> Client<'w> {
     let mallory = world
         .application(&format!("mallory of {name}"))
         .bound_to(policy)
@@ -130,7 +130,7 @@ async fn unlimited<'w>(world: &'w World, name: &str, policy: &str) -> Person<'w>
 
 /// Microseconds of requests with one envelope or the other, whichever the dice say.
 async fn interleaved(
-    mallory: &Person<'_>,
+    mallory: &Client<'_>,
     envelopes: [&Value; 2],
     samples: usize,
 ) -> [Vec<f64>; 2] {

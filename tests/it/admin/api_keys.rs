@@ -88,7 +88,7 @@ async fn what_was_read_may_be_put_back_and_type_and_service_stay() {
         .with("allowedOperations", json!(["sign", "protect"]))
         .with("expiresAt", json!("2999-01-01T00:00:00Z"))
         .await;
-    let path = application.path_of_key();
+    let path = application.key_path();
     let read = admin.get(&path).await.ok();
     assert_eq!(
         read.json()["allowedCidrs"],
@@ -117,7 +117,7 @@ async fn a_revoked_key_stays_on_record_and_changes_no_more() {
     let world = World::new().await;
     let admin = world.admin();
     let application = world.application("billing").await;
-    let path = application.path_of_key();
+    let path = application.key_path();
     admin.delete(&path).await.gone();
     let revoked = admin.get(&path).await.ok().json();
     assert_eq!(revoked["status"], json!("revoked"));
@@ -138,7 +138,7 @@ async fn a_key_is_good_until_it_expires() {
     let expiry = clock.now().plus(Duration::from_secs(60)).to_string();
     let body = json!({ "name": "n", "type": "admin", "expiresAt": expiry });
     let made = admin.post("/admin/api-keys", body).await.created();
-    let other = world.person(&made.text("secret"));
+    let other = world.client(&made.text("secret"));
     other.get("/admin/services").await.ok();
     clock.advance(Duration::from_millis(59_999));
     other.get("/admin/services").await.ok();
@@ -154,7 +154,7 @@ async fn last_use_is_written_in_batches() {
     let world = World::new().await;
     let body = json!({ "name": "n", "type": "admin" });
     let made = world.admin().post("/admin/api-keys", body).await.created();
-    let other = world.person(&made.text("secret"));
+    let other = world.client(&made.text("secret"));
     for _ in 0..5 {
         other.get("/admin/services").await.ok();
     }

@@ -16,7 +16,7 @@ const BOUND: Duration = Duration::from_secs(20);
 async fn a_revocation_holds_here_at_once() {
     let world = World::new().await;
     let made = another_admin(&world).await;
-    let other = world.person(&made.text("secret"));
+    let other = world.client(&made.text("secret"));
     for _ in 0..10 {
         other.get("/admin/services").await.ok();
     }
@@ -31,7 +31,7 @@ async fn a_revocation_holds_on_another_instance_within_a_second() {
     let neighbour = world.another().await;
     for _ in 0..5 {
         let made = another_admin(&world).await;
-        let other = neighbour.person(&made.text("secret"));
+        let other = neighbour.client(&made.text("secret"));
         other.get("/admin/services").await.ok();
         world.admin().delete(made.header("location")).await.gone();
         within(BOUND, async || {
@@ -47,7 +47,7 @@ async fn a_changed_limit_holds_on_another_instance_within_a_second() {
     let neighbour = world.another().await;
     let application = world.application("billing").await;
     let limit = async || {
-        let other = neighbour.person(application.key.as_ref().unwrap());
+        let other = neighbour.client(application.key.as_ref().unwrap());
         let answer = other.get("/admin/services").await.refused(403, "FORBIDDEN");
         answer.header("x-ratelimit-limit").to_owned()
     };
@@ -62,7 +62,7 @@ async fn a_changed_limit_holds_on_another_instance_within_a_second() {
 async fn what_changes_while_the_connection_for_notices_is_cut_is_not_missed() {
     let world = World::new().await;
     let made = another_admin(&world).await;
-    let other = world.person(&made.text("secret"));
+    let other = world.client(&made.text("secret"));
     other.get("/admin/services").await.ok();
     within(BOUND, async || cut_notices(&world).await > 0).await;
     // Behind the back of the instance, so that nothing but a notice or a fresh look tells it.
@@ -111,7 +111,7 @@ async fn everything_holds_on(world: &World, neighbour: &World) {
         .await;
     let service = alice.service.clone().unwrap();
     let data_key = world.key(&service, "data", "AES-128").await;
-    let there = neighbour.person(alice.key.as_ref().unwrap());
+    let there = neighbour.client(alice.key.as_ref().unwrap());
     let kid = async || {
         let envelope = jwe(&there.protect(json!(1)).await);
         let header = BASE64URL

@@ -228,7 +228,7 @@ async fn a_query_with_a_slip_is_refused() {
     let alice = world.application("alice").await;
     alice.get(AUDIT).await.refused(403, "FORBIDDEN");
     world
-        .stranger()
+        .anonymous()
         .get(AUDIT)
         .await
         .refused(401, "AUTHENTICATION_FAILED");
@@ -239,7 +239,7 @@ async fn strangers_do_not_fill_the_trail() {
     let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
     let world = World::at(clock.clone(), Stage::Development).await;
     for _ in 0..50 {
-        let refused = world.stranger().post(OPERATIONS, json!({})).await;
+        let refused = world.anonymous().post(OPERATIONS, json!({})).await;
         refused.refused(401, "AUTHENTICATION_FAILED");
     }
     let patience = Duration::from_secs(10);
@@ -267,7 +267,7 @@ async fn strangers_are_counted_while_others_are_at_work() {
     let world = World::at(clock.clone(), Stage::Development).await;
     let alice = world.application("alice").await;
     for _ in 0..50 {
-        world.stranger().post(OPERATIONS, json!({})).await;
+        world.anonymous().post(OPERATIONS, json!({})).await;
     }
     clock.advance(Duration::from_secs(60));
     within(Duration::from_secs(10), async || {

@@ -42,7 +42,7 @@ impl Administrator {
     }
 
     pub(crate) async fn make(&mut self, path: &str, body: &Value) -> Option<Value> {
-        let done = self.insist(Method::POST, path, body).await?;
+        let done = self.retry_until_known(Method::POST, path, body).await?;
         (done.status == 201).then_some(done.body)
     }
 
@@ -53,17 +53,24 @@ impl Administrator {
     }
 
     pub(crate) async fn put(&mut self, path: &str, body: &Value) -> Option<Done> {
-        let done = self.insist(Method::PUT, path, body).await?;
+        let done = self.retry_until_known(Method::PUT, path, body).await?;
         (done.status == 200).then_some(done)
     }
 
     /// Deletes what nothing refers to; what is gone by the second attempt was deleted by the first.
     pub(crate) async fn delete(&mut self, path: &str) -> Option<Done> {
-        let done = self.insist(Method::DELETE, path, &json!(null)).await?;
+        let done = self
+            .retry_until_known(Method::DELETE, path, &json!(null))
+            .await?;
         matches!(done.status, 204 | 404).then_some(done)
     }
 
-    async fn insist(&mut self, method: Method, path: &str, body: &Value) -> Option<Done> {
+    async fn retry_until_known(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: &Value,
+    ) -> Option<Done> {
         let mut is_first = true;
         for _ in 0..ATTEMPTS {
             let Some((to, sent)) = self.try_once(&method, path, body).await else {

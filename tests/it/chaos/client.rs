@@ -96,7 +96,7 @@ impl Client {
     }
 
     /// Closes every connection.
-    pub(crate) fn hang_up(&mut self) {
+    pub(crate) fn close_connections(&mut self) {
         self.0.clear();
     }
 

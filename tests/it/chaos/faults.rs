@@ -9,11 +9,11 @@ use sqlx::ConnectOptions as _;
 use tokio::time::sleep;
 
 use super::administrator::Administrator;
-use super::cast::{Cast, PolicyRole, envelope_key};
-use super::chronicle::{Chronicle, Of};
+use super::fixtures::{Fixtures, PolicyRole, envelope_key};
 use super::history::{Moment, Span, State};
 use super::instances::Instances;
 use super::plan::{Demand, InstanceFault, PostgresFault, Step, TokenFault, ValkeyFault};
+use super::run_log::{Of, RunLog};
 use crate::support::{Cluster, Valkey};
 
 /// How late everything comes through, in each direction, where Postgres is slow.
@@ -34,13 +34,13 @@ const TOKEN_NOT_PRESENT: u64 = 0xe0;
 
 pub(crate) async fn on_postgres(
     cluster: &mut Cluster,
-    chronicle: &Chronicle,
+    run_log: &RunLog,
     steps: &[Step<PostgresFault>],
     until: Moment,
 ) {
     for step in steps {
         sleep(step.after).await;
-        let began = chronicle.now();
+        let began = run_log.now();
         if began > until {
             return;
         }
@@ -61,7 +61,7 @@ pub(crate) async fn on_postgres(
                 cluster.start_again().await;
             }
             PostgresFault::CutOff => {
-                cluster.proxy.hang_up();
+                cluster.proxy.close_connections();
                 sleep(step.lasts).await;
                 cluster.proxy.speak_again();
             }
@@ -77,9 +77,9 @@ pub(crate) async fn on_postgres(
             }
             PostgresFault::NoticesCut => cut_notices(cluster, step.lasts).await,
         }
-        chronicle.event(began, format!("Postgres {:?}", step.what));
-        let span = chronicle.since(began);
-        chronicle.pages().unsettled.push(span);
+        run_log.event(began, format!("Postgres {:?}", step.what));
+        let span = run_log.since(began);
+        run_log.lock().instance_changes.push(span);
     }
 }
 
@@ -101,46 +101,46 @@ async fn cut_notices(cluster: &Cluster, lasts: Duration) {
 
 pub(crate) async fn on_valkey(
     valkey: &Valkey,
-    chronicle: &Chronicle,
+    run_log: &RunLog,
     steps: &[Step<ValkeyFault>],
     until: Moment,
 ) {
     for step in steps {
         sleep(step.after).await;
-        let began = chronicle.now();
+        let began = run_log.now();
         if began > until {
             return;
         }
         match step.what {
-            ValkeyFault::CutOff => valkey.proxy.hang_up(),
+            ValkeyFault::CutOff => valkey.proxy.close_connections(),
             ValkeyFault::Silent => valkey.proxy.fall_silent(),
         }
         sleep(step.lasts).await;
         valkey.proxy.speak_again();
-        chronicle.event(began, format!("Valkey {:?}", step.what));
-        let span = chronicle.since(began);
-        chronicle.pages().uncounting.push(span);
+        run_log.event(began, format!("Valkey {:?}", step.what));
+        let span = run_log.since(began);
+        run_log.lock().limiter_outages.push(span);
     }
 }
 
 pub(crate) async fn on_token(
     token: &Control,
-    chronicle: &Chronicle,
+    run_log: &RunLog,
     steps: &[Step<TokenFault>],
     until: Moment,
 ) {
     for step in steps {
         sleep(step.after).await;
-        let began = chronicle.now();
+        let began = run_log.now();
         if began > until {
             return;
         }
         token.rules(&rules(step.what));
         sleep(step.lasts).await;
         token.rules(&[]);
-        chronicle.event(began, format!("token {:?}", step.what));
-        let span = chronicle.since(began);
-        chronicle.pages().history.token_faults.push(span);
+        run_log.event(began, format!("token {:?}", step.what));
+        let span = run_log.since(began);
+        run_log.lock().history.token_faults.push(span);
     }
 }
 
@@ -174,13 +174,13 @@ fn rules(fault: TokenFault) -> Vec<Rule> {
 
 pub(crate) async fn on_instances(
     instances: &mut Instances<'_>,
-    chronicle: &Chronicle,
+    run_log: &RunLog,
     steps: &[Step<InstanceFault>],
     until: Moment,
 ) {
     for step in steps {
         instances.watch(step.after).await;
-        let began = chronicle.now();
+        let began = run_log.now();
         if began > until {
             return;
         }
@@ -188,17 +188,17 @@ pub(crate) async fn on_instances(
             InstanceFault::Killed(place) => {
                 instances.kill(place);
                 instances.watch(step.lasts).await;
-                instances.raise(place).await;
+                instances.start_at(place).await;
             }
             InstanceFault::Ended(place) => {
                 instances.end(place).await;
                 instances.watch(step.lasts).await;
-                instances.raise(place).await;
+                instances.start_at(place).await;
             }
             InstanceFault::Replaced => {
                 for place in 0..instances.number() {
                     instances.end(place).await;
-                    instances.raise(place).await;
+                    instances.start_at(place).await;
                 }
             }
             InstanceFault::Frozen(place) => {
@@ -207,64 +207,69 @@ pub(crate) async fn on_instances(
                 instances.signal(place, Signal::CONT);
             }
         }
-        chronicle.event(began, format!("instance {:?}", step.what));
-        let span = chronicle.since(began);
-        chronicle.pages().unsettled.push(span);
+        run_log.event(began, format!("instance {:?}", step.what));
+        let span = run_log.since(began);
+        run_log.lock().instance_changes.push(span);
     }
 }
 
 /// Makes changes. Who asks with a revoked API key goes on doing so for a while.
 pub(crate) async fn by_administrator(
     admin: &mut Administrator,
-    cast: &Cast,
-    chronicle: &Chronicle,
+    fixtures: &Fixtures,
+    run_log: &RunLog,
     steps: &[Step<Demand>],
     until: Moment,
 ) {
     for step in steps {
         sleep(step.after).await;
-        let began = chronicle.now();
+        let began = run_log.now();
         if began > until {
             return;
         }
         match step.what {
-            Demand::RevokeApiKey(which) => revoke(admin, cast, chronicle, which).await,
-            Demand::TurnPolicy(which) => turn_policy(admin, cast, chronicle, which).await,
-            Demand::ReplacePolicy => replace_policy(admin, cast, chronicle).await,
-            Demand::TurnKey(which) => turn_key(admin, cast, chronicle, which).await,
+            Demand::RevokeApiKey(which) => revoke(admin, fixtures, run_log, which).await,
+            Demand::TurnPolicy(which) => toggle_policy(admin, fixtures, run_log, which).await,
+            Demand::ReplacePolicy => replace_policy(admin, fixtures, run_log).await,
+            Demand::TurnKey(which) => toggle_key(admin, fixtures, run_log, which).await,
             Demand::NewEnvelopeKey(which) => {
-                let (service, algorithm, _) = cast.roles().destinations[which % 2].clone();
+                let (service, algorithm, _) = fixtures.lock().destinations[which % 2].clone();
                 admin
                     .make("/admin/keys", &envelope_key(&service, algorithm))
                     .await;
             }
         }
-        chronicle.event(began, format!("change {:?}", step.what));
+        run_log.event(began, format!("change {:?}", step.what));
     }
 }
 
-async fn revoke(admin: &mut Administrator, cast: &Cast, chronicle: &Chronicle, number: usize) {
+async fn revoke(admin: &mut Administrator, fixtures: &Fixtures, run_log: &RunLog, number: usize) {
     let (which, id, application) = {
-        let roles = cast.roles();
-        let used = roles.api_keys.iter().enumerate();
+        let state = fixtures.lock();
+        let used = state.api_keys.iter().enumerate();
         let used: Vec<_> = used.filter(|(_, key)| key.used_until.is_none()).collect();
         let (which, key) = used[number % used.len()];
         (which, key.id.clone(), key.application)
     };
-    let change = chronicle.changing(Of::ApiKey(which), State::Refusing);
+    let change = run_log.changing(Of::ApiKey(which), State::Refusing);
     if let Some(done) = admin.delete(&format!("/admin/api-keys/{id}")).await {
-        chronicle.changed(Of::ApiKey(which), change, done.by);
+        run_log.changed(Of::ApiKey(which), change, done.by);
     }
-    cast.roles().api_keys[which].used_until = Some(chronicle.now() + LINGERS);
-    cast.new_api_key(admin, chronicle, application).await;
+    fixtures.lock().api_keys[which].used_until = Some(run_log.now() + LINGERS);
+    fixtures.new_api_key(admin, run_log, application).await;
 }
 
-async fn turn_policy(admin: &mut Administrator, cast: &Cast, chronicle: &Chronicle, number: usize) {
+async fn toggle_policy(
+    admin: &mut Administrator,
+    fixtures: &Fixtures,
+    run_log: &RunLog,
+    number: usize,
+) {
     let found = {
-        let roles = cast.roles();
-        let all = roles.policies.iter().enumerate();
+        let state = fixtures.lock();
+        let all = state.policies.iter().enumerate();
         let turned: Vec<_> = all
-            .filter(|(_, policy)| policy.role == PolicyRole::Turned)
+            .filter(|(_, policy)| policy.role == PolicyRole::Toggled)
             .collect();
         let (which, policy) = turned[number % turned.len()];
         (which, policy.id.clone())
@@ -278,43 +283,49 @@ async fn turn_policy(admin: &mut Administrator, cast: &Cast, chronicle: &Chronic
     ];
     let (state, status, mode) = wishes[number / 7 % wishes.len()];
     let body = serde_json::json!({ "status": status, "failureMode": mode });
-    let change = chronicle.changing(Of::Policy(which), state);
+    let change = run_log.changing(Of::Policy(which), state);
     if let Some(done) = admin.put(&format!("/admin/policies/{id}"), &body).await {
-        chronicle.changed(Of::Policy(which), change, done.by);
+        run_log.changed(Of::Policy(which), change, done.by);
     }
 }
 
-async fn replace_policy(admin: &mut Administrator, cast: &Cast, chronicle: &Chronicle) {
+async fn replace_policy(admin: &mut Administrator, fixtures: &Fixtures, run_log: &RunLog) {
     let found = {
-        let roles = cast.roles();
-        let mut all = roles.policies.iter().enumerate();
+        let state = fixtures.lock();
+        let mut all = state.policies.iter().enumerate();
         let old = all.find(|(_, policy)| policy.role == PolicyRole::Replaced);
         old.map(|(which, policy)| (which, policy.id.clone(), policy.destination))
     };
     // Where none could be made in place of the last one.
     let Some((which, id, destination)) = found else {
-        return cast
-            .new_policy(admin, chronicle, 0, PolicyRole::Replaced)
+        return fixtures
+            .new_policy(admin, run_log, 0, PolicyRole::Replaced)
             .await;
     };
-    let change = chronicle.changing(Of::Policy(which), State::Gone);
+    let change = run_log.changing(Of::Policy(which), State::Gone);
     if let Some(done) = admin.delete(&format!("/admin/policies/{id}")).await {
-        chronicle.changed(Of::Policy(which), change, done.by);
+        run_log.changed(Of::Policy(which), change, done.by);
     }
-    cast.roles().policies[which].role = PolicyRole::Past;
-    cast.new_policy(admin, chronicle, destination, PolicyRole::Replaced)
+    fixtures.lock().policies[which].role = PolicyRole::Deleted;
+    fixtures
+        .new_policy(admin, run_log, destination, PolicyRole::Replaced)
         .await;
 }
 
-async fn turn_key(admin: &mut Administrator, cast: &Cast, chronicle: &Chronicle, number: usize) {
+async fn toggle_key(
+    admin: &mut Administrator,
+    fixtures: &Fixtures,
+    run_log: &RunLog,
+    number: usize,
+) {
     let (which, id) = {
-        let roles = cast.roles();
-        let all = roles.keys.iter().enumerate();
-        let turned: Vec<_> = all.filter(|(_, key)| key.is_turned).collect();
+        let state = fixtures.lock();
+        let all = state.keys.iter().enumerate();
+        let turned: Vec<_> = all.filter(|(_, key)| key.is_toggled).collect();
         let (which, key) = turned[number % turned.len()];
         (which, key.id.clone())
     };
-    let now = chronicle.pages().history.keys[which]
+    let now = run_log.lock().history.keys[which]
         .changes
         .last()
         .map(|change| change.to);
@@ -323,9 +334,9 @@ async fn turn_key(admin: &mut Administrator, cast: &Cast, chronicle: &Chronicle,
         _ => (State::Refusing, "disabled"),
     };
     let body = serde_json::json!({ "status": status });
-    let change = chronicle.changing(Of::Key(which), state);
+    let change = run_log.changing(Of::Key(which), state);
     if let Some(done) = admin.put(&format!("/admin/keys/{id}"), &body).await {
-        chronicle.changed(Of::Key(which), change, done.by);
+        run_log.changed(Of::Key(which), change, done.by);
     }
 }
 

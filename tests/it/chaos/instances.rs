@@ -6,9 +6,9 @@ use rustix::process::Signal;
 use tokio::time::{Instant, sleep};
 
 use super::check::Promise;
-use super::chronicle::Chronicle;
 use super::client::{Place, Places};
 use super::history::Incarnation;
+use super::run_log::RunLog;
 use crate::process::{PATIENCE, Process, Site};
 use crate::support::within;
 
@@ -29,7 +29,7 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
 pub(crate) struct Instances<'s> {
     site: &'s Site,
     places: Places,
-    chronicle: Chronicle,
+    run_log: RunLog,
     running: Vec<Option<Process>>,
     numbers: Vec<u32>,
     /// What those that have ended had to say.
@@ -41,13 +41,13 @@ impl<'s> Instances<'s> {
     pub(crate) async fn start(
         site: &'s Site,
         places: &Places,
-        chronicle: &Chronicle,
+        run_log: &RunLog,
         number: usize,
     ) -> Self {
         let mut instances = Self {
             site,
             places: places.clone(),
-            chronicle: chronicle.clone(),
+            run_log: run_log.clone(),
             running: Vec::new(),
             numbers: Vec::new(),
             logs: Vec::new(),
@@ -55,13 +55,13 @@ impl<'s> Instances<'s> {
         for place in 0..number {
             instances.running.push(None);
             instances.numbers.push(0);
-            instances.raise(place).await;
+            instances.start_at(place).await;
         }
         instances
     }
 
     /// Starts one at a place, again and again until it runs; it may find nothing to stand on.
-    pub(crate) async fn raise(&mut self, place: usize) {
+    pub(crate) async fn start_at(&mut self, place: usize) {
         let began = Instant::now();
         loop {
             if let Some(process) = self.try_start(place).await {
@@ -83,7 +83,7 @@ impl<'s> Instances<'s> {
     }
 
     async fn try_start(&mut self, place: usize) -> Option<Process> {
-        let began = self.chronicle.now();
+        let began = self.run_log.now();
         let mut process = Process::begin(self.site, VARIABLES);
         loop {
             if process.is_ready() {
@@ -91,7 +91,7 @@ impl<'s> Instances<'s> {
             }
             if let Some(how) = process.ended() {
                 let told = format!("instance {place} did not start ({how})");
-                self.chronicle.event(began, told);
+                self.run_log.event(began, told);
                 self.logs.push(process.log());
                 return None;
             }
@@ -119,7 +119,7 @@ impl<'s> Instances<'s> {
         let how = process.ended().expect("its end");
         if !how.success() {
             let told = format!("instance {place} was told to end and said {how}");
-            self.chronicle.broken(Promise::Lives.broken(told));
+            self.run_log.broken(Promise::Lives.broken(told));
         }
         self.logs.push(process.log());
     }
@@ -140,9 +140,9 @@ impl<'s> Instances<'s> {
                     continue;
                 };
                 let told = format!("instance {place} ended by itself ({how})");
-                self.chronicle.broken(Promise::Lives.broken(told));
+                self.run_log.broken(Promise::Lives.broken(told));
                 self.kill(place);
-                self.raise(place).await;
+                self.start_at(place).await;
             }
             let Some(left) = span.checked_sub(began.elapsed()) else {
                 return;

@@ -14,14 +14,14 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
 use super::administrator::Administrator;
-use super::cast::Cast;
 use super::check::{Promise, Violation, violations};
-use super::chronicle::{Chronicle, Pages};
 use super::client::Places;
 use super::faults;
+use super::fixtures::Fixtures;
 use super::history::{Apart, Outcome, Row, Span, State};
 use super::instances::Instances;
 use super::plan::Plan;
+use super::run_log::{RunLog, RunLogEntries};
 use super::worker::Worker;
 use crate::process::Site;
 use crate::support::{Cluster, Valkey};
@@ -61,13 +61,13 @@ pub(crate) async fn run(plan: &Plan, size: Size) -> Outcomes {
     let mut cluster = Cluster::start().await;
     let valkey = Valkey::start().await;
     let site = Site::with_faults_over(cluster.through_proxy(), &valkey.section());
-    let chronicle = Chronicle::begin();
+    let run_log = RunLog::begin();
     let places = Places::default();
-    let mut instances = Instances::start(&site, &places, &chronicle, size.instances).await;
+    let mut instances = Instances::start(&site, &places, &run_log, size.instances).await;
     let mut dice = SmallRng::seed_from_u64(plan.seed);
     let mut new_dice = || SmallRng::seed_from_u64(dice.random());
     let mut admin = Administrator::new(places.clone(), site.admin_key(), new_dice());
-    let cast = Cast::assemble(&mut admin, &chronicle).await;
+    let fixtures = Fixtures::create(&mut admin, &run_log).await;
 
     let stop = Arc::new(AtomicBool::new(false));
     let mut load = JoinSet::new();
@@ -82,22 +82,22 @@ pub(crate) async fn run(plan: &Plan, size: Size) -> Outcomes {
             name,
             new_dice(),
             places.clone(),
-            cast.clone(),
-            chronicle.clone(),
+            fixtures.clone(),
+            run_log.clone(),
         );
-        load.spawn(go_on(worker, whom, pause, stop.clone()));
+        load.spawn(send_requests(worker, whom, pause, stop.clone()));
     }
-    let until = chronicle.now() + size.faults;
+    let until = run_log.now() + size.faults;
     tokio::join!(
-        faults::on_postgres(&mut cluster, &chronicle, &plan.postgres, until),
-        faults::on_valkey(&valkey, &chronicle, &plan.valkey, until),
-        faults::on_token(site.faults(), &chronicle, &plan.token, until),
-        faults::on_instances(&mut instances, &chronicle, &plan.instances, until),
-        faults::by_administrator(&mut admin, &cast, &chronicle, &plan.changes, until),
+        faults::on_postgres(&mut cluster, &run_log, &plan.postgres, until),
+        faults::on_valkey(&valkey, &run_log, &plan.valkey, until),
+        faults::on_token(site.faults(), &run_log, &plan.token, until),
+        faults::on_instances(&mut instances, &run_log, &plan.instances, until),
+        faults::by_administrator(&mut admin, &fixtures, &run_log, &plan.changes, until),
     );
     let name = format!("chaos-{}-last", plan.seed);
-    let last = Worker::new(name, new_dice(), places.clone(), cast, chronicle.clone());
-    let recovered = recover(last, &mut instances, &chronicle).await;
+    let last = Worker::new(name, new_dice(), places.clone(), fixtures, run_log.clone());
+    let recovered = recover(last, &mut instances, &run_log).await;
     stop.store(true, Ordering::Relaxed);
     while load.join_next().await.is_some() {}
     for place in 0..instances.number() {
@@ -105,25 +105,30 @@ pub(crate) async fn run(plan: &Plan, size: Size) -> Outcomes {
     }
 
     let rows = rows(&cluster).await;
-    let mut pages = std::mem::take(&mut *chronicle.pages());
-    pages.history.instances = u32::try_from(size.instances).expect("a few");
-    pages.history.rows = rows;
-    pages.history.apart = apart(&pages);
-    let mut found = std::mem::take(&mut pages.broken);
-    found.extend(violations(&pages.history));
+    let mut entries = std::mem::take(&mut *run_log.lock());
+    entries.history.instances = u32::try_from(size.instances).expect("a few");
+    entries.history.rows = rows;
+    entries.history.apart = apart(&entries);
+    let mut found = std::mem::take(&mut entries.broken);
+    found.extend(violations(&entries.history));
     Outcomes {
-        figures: figures(&pages, recovered),
-        events: events(&pages),
+        figures: figures(&entries, recovered),
+        events: events(&entries),
         violations: found,
         complaints: complaints(&instances.logs),
     }
 }
 
-async fn go_on(mut worker: Worker, whom: &'static [usize], pause: u64, stop: Arc<AtomicBool>) {
+async fn send_requests(
+    mut worker: Worker,
+    whom: &'static [usize],
+    pause: u64,
+    stop: Arc<AtomicBool>,
+) {
     while !stop.load(Ordering::Relaxed) {
         worker.ask(whom).await;
         if worker.dice.random_bool(0.01) {
-            worker.client.hang_up();
+            worker.client.close_connections();
         }
         let pause = worker.dice.random_range(0..pause);
         sleep(Duration::from_millis(pause)).await;
@@ -131,11 +136,7 @@ async fn go_on(mut worker: Worker, whom: &'static [usize], pause: u64, stop: Arc
 }
 
 /// Asks each instance for everything until each has done it well; tells how long that took.
-async fn recover(
-    mut worker: Worker,
-    instances: &mut Instances<'_>,
-    chronicle: &Chronicle,
-) -> Duration {
+async fn recover(mut worker: Worker, instances: &mut Instances<'_>, run_log: &RunLog) -> Duration {
     let began = Instant::now();
     for place in 0..instances.number() {
         let mut done = [false; 2];
@@ -143,7 +144,7 @@ async fn recover(
             if began.elapsed() > RECOVERY {
                 let told =
                     format!("instance {place} is not all right {RECOVERY:?} after the last fault");
-                chronicle.broken(Promise::Lives.broken(told));
+                run_log.broken(Promise::Lives.broken(told));
                 return began.elapsed();
             }
             for (number, is_done) in done.iter_mut().enumerate() {
@@ -183,21 +184,21 @@ pub(crate) async fn rows(cluster: &Cluster) -> Vec<Row> {
 }
 
 /// When limits could not be counted together, and whether instances could be.
-fn apart(pages: &Pages) -> Vec<Apart> {
-    let apart = pages.uncounting.iter().map(|span| {
+fn apart(entries: &RunLogEntries) -> Vec<Apart> {
+    let apart = entries.limiter_outages.iter().map(|span| {
         let span = Span {
             to: span.to + COUNTING_AGAIN,
             ..*span
         };
-        let mut unsettled = pages.unsettled.iter();
-        let is_uncounted = unsettled.any(|other| faults::is_close(span, *other));
+        let mut instance_changes = entries.instance_changes.iter();
+        let is_uncounted = instance_changes.any(|other| faults::is_close(span, *other));
         Apart { span, is_uncounted }
     });
     apart.collect()
 }
 
-fn events(pages: &Pages) -> String {
-    let mut events = pages.events.clone();
+fn events(entries: &RunLogEntries) -> String {
+    let mut events = entries.events.clone();
     events.sort_by_key(|(span, _)| span.from);
     let mut text = String::new();
     for (span, what) in events {
@@ -207,8 +208,8 @@ fn events(pages: &Pages) -> String {
     text
 }
 
-fn figures(pages: &Pages, recovered: Duration) -> String {
-    let history = &pages.history;
+fn figures(entries: &RunLogEntries, recovered: Duration) -> String {
+    let history = &entries.history;
     let mut counts = BTreeMap::<String, usize>::new();
     for attempt in &history.attempts {
         let name = match &attempt.outcome {
@@ -225,7 +226,7 @@ fn figures(pages: &Pages, recovered: Duration) -> String {
         .collect();
     let timelines = [&history.api_keys, &history.policies, &history.keys];
     let changes = timelines.into_iter().flatten().map(|it| it.changes.len());
-    let faults = pages.events.len() - changes.clone().sum::<usize>().min(pages.events.len());
+    let faults = entries.events.len() - changes.clone().sum::<usize>().min(entries.events.len());
     format!(
         "{} requests ({}), {} rows, {} changes, {} other events, latest use after a revocation {:.0} ms, all right again {:.1} s after the last fault",
         history.attempts.len(),
@@ -233,18 +234,18 @@ fn figures(pages: &Pages, recovered: Duration) -> String {
         history.rows.len(),
         changes.sum::<usize>(),
         faults,
-        latest_use(pages).as_secs_f64() * 1_000.0,
+        latest_use(entries).as_secs_f64() * 1_000.0,
         recovered.as_secs_f64(),
     )
 }
 
 /// How long after its revocation an API key was taken still, at the latest.
-fn latest_use(pages: &Pages) -> Duration {
-    let taken = pages.history.attempts.iter().filter_map(|attempt| {
+fn latest_use(entries: &RunLogEntries) -> Duration {
+    let taken = entries.history.attempts.iter().filter_map(|attempt| {
         let Outcome::Answered(answer) = &attempt.outcome else {
             return None;
         };
-        let key = &pages.history.api_keys[attempt.api_key];
+        let key = &entries.history.api_keys[attempt.api_key];
         let revoked = key.changes.iter().find(|it| it.to == State::Refusing)?;
         let was_taken = answer.status == 200;
         was_taken.then(|| {

@@ -67,7 +67,7 @@ async fn an_administrator_sets_an_application_up_and_ends_it_again() {
     let secret = created.body.split(">sk_live_").nth(1).unwrap();
     let secret = format!("sk_live_{}", secret.split('<').next().unwrap());
 
-    let application = world.person(&secret);
+    let application = world.client(&secret);
     let protected = application
         .post("/api/v1/protect", json!({ "payload": [1, 2] }))
         .await;

@@ -181,7 +181,7 @@ impl Admin<'_> {
 
 /// Requests of every kind, good and bad, for the trail.
 async fn call(world: &World, key: &str) {
-    let application = world.person(key);
+    let application = world.client(key);
     let later = || world.clock.advance(Duration::from_millis(1_370));
     let card = json!({ "card": "4111 1111 1111 1111" });
     let envelope = application.protect(card).await.ok().json()["jwe"].clone();

@@ -11,15 +11,15 @@ use sealward::clock::Clock as Now;
 use serde_json::json;
 use sqlx::PgConnection;
 
-use super::crowd::{Visitor, Wish};
-use super::house::{House, made};
+use super::fixture::{Fixture, made};
+use super::load::{Action, Client};
 use crate::process::{PATIENCE, Site};
 use crate::support::within;
 
 /// What a limited service may ask at once.
 const BURST: usize = 60;
 
-/// The clock of a process that is told by a file how far it is off.
+/// The clock of a process that is responses by a file how far it is off.
 struct Clock(PathBuf);
 
 impl Clock {
@@ -39,7 +39,7 @@ fn faketime() -> PathBuf {
     found.expect("libfaketime; ./dev test installs it")
 }
 
-async fn a_house_with_a_clock() -> (House, Clock) {
+async fn fixture_with_clock() -> (Fixture, Clock) {
     let site = Site::new().await;
     let clock = Clock(site.file("clock"));
     clock.set("+0");
@@ -52,11 +52,11 @@ async fn a_house_with_a_clock() -> (House, Clock) {
         ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
         ("NO_FAKE_STAT", "1"),
     ];
-    (House::at(site, &variables).await, clock)
+    (Fixture::at(site, &variables).await, clock)
 }
 
 /// How many of these requests a limited caller gets through.
-async fn admitted(limited: &Visitor, requests: usize) -> usize {
+async fn admitted(limited: &Client, requests: usize) -> usize {
     let mut admitted = 0;
     for _ in 0..requests {
         admitted += usize::from(status_of(limited).await == 200);
@@ -64,9 +64,9 @@ async fn admitted(limited: &Visitor, requests: usize) -> usize {
     admitted
 }
 
-async fn status_of(visitor: &Visitor) -> u16 {
+async fn status_of(client: &Client) -> u16 {
     let id = rand::random::<u128>().to_string();
-    let answer = visitor.ask(Wish::Hash, &id).await;
+    let answer = client.ask(Action::Hash, &id).await;
     answer.expect("an answer").status.as_u16()
 }
 
@@ -83,26 +83,26 @@ async fn recorded(trail: &mut PgConnection, from_now: &str) -> i64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_hour_forth_and_two_back_break_nothing() {
-    let (house, clock) = a_house_with_a_clock().await;
-    let mut trail = house.site().connect().await;
+    let (fixture, clock) = fixture_with_clock().await;
+    let mut trail = fixture.site().connect().await;
     let soon = Now::system().now().plus(Duration::from_secs(30 * 60));
-    let mine = house.visitor.service.clone();
+    let mine = fixture.client.service.clone();
     let expiring = json!({ "type": "live", "serviceId": mine, "expiresAt": soon.to_string() });
-    let expiring = house.visitor_with(expiring).await;
+    let expiring = fixture.client_with(expiring).await;
     let limit = json!({ "requestsPerSecond": 1, "burst": BURST });
     let service = json!({ "tier": "enterprise", "rateLimit": limit });
-    let service = made(house.process(), "/admin/services", service).await["id"].clone();
+    let service = made(fixture.process(), "/admin/services", service).await["id"].clone();
     let limited = json!({ "type": "live", "serviceId": service });
-    let limited = house.visitor_with(limited).await;
+    let limited = fixture.client_with(limited).await;
 
-    let crowd = house.crowd();
-    crowd.is_served(&Wish::ALL).await;
+    let load = fixture.load();
+    load.is_served(&Action::ALL).await;
     within(PATIENCE, async || status_of(&expiring).await == 200).await;
     let began = Instant::now();
     let mut through = admitted(&limited, BURST).await;
 
     clock.set("+3600");
-    crowd.is_served(&Wish::ALL).await;
+    load.is_served(&Action::ALL).await;
     within(PATIENCE, async || status_of(&expiring).await == 401).await;
     // An hour by the calendar is no hour for which a bucket was filled: a token comes each second.
     through += admitted(&limited, BURST).await;
@@ -111,11 +111,11 @@ async fn an_hour_forth_and_two_back_break_nothing() {
     assert!(recorded(&mut trail, "ahead").await > 0);
 
     clock.set("-3600");
-    crowd.is_served(&Wish::ALL).await;
+    load.is_served(&Action::ALL).await;
     within(PATIENCE, async || status_of(&expiring).await == 200).await;
     assert!(recorded(&mut trail, "behind").await > 0);
-    house.is_ready().await;
-    let log = house.process().log();
+    fixture.is_ready().await;
+    let log = fixture.process().log();
     assert!(!log.contains("panicked"), "{log}");
-    house.accounts_for(crowd.end().await).await;
+    fixture.assert_recorded_once(load.end().await).await;
 }

@@ -1,9 +1,9 @@
-//! The process is told to end while a hundred requests are under way.
+//! The process is responses to end while a hundred requests are under way.
 
 use tokio::task::JoinSet;
 
-use super::crowd::Wish;
-use super::house::House;
+use super::fixture::Fixture;
+use super::load::Action;
 use crate::process::PATIENCE;
 use crate::support::within;
 
@@ -11,8 +11,8 @@ const REQUESTS: usize = 100;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_asked_before_the_end_is_answered() {
-    let mut house = House::open().await;
-    let mut owner = house.site().connect().await;
+    let mut fixture = Fixture::open().await;
+    let mut owner = fixture.site().connect().await;
     // Whoever waits for a record now waits until this lets go.
     sqlx::raw_sql("BEGIN; LOCK TABLE crypto_operations_audit IN EXCLUSIVE MODE")
         .execute(&mut owner)
@@ -20,15 +20,15 @@ async fn who_asked_before_the_end_is_answered() {
         .expect("a lock");
     let mut asking = JoinSet::new();
     let mut ask = |number: usize| {
-        let visitor = house.visitor.clone();
+        let client = fixture.client.clone();
         asking.spawn(async move {
-            let answer = visitor.ask(Wish::Hash, &format!("request {number}")).await;
+            let answer = client.ask(Action::Hash, &format!("request {number}")).await;
             answer.expect("an answer").ok();
         });
     };
     // The first is being written, so the others wait behind it.
     ask(1);
-    let mut other = house.site().connect().await;
+    let mut other = fixture.site().connect().await;
     within(PATIENCE, async || {
         sqlx::query_scalar::<_, bool>(
             "SELECT EXISTS (SELECT FROM pg_stat_activity
@@ -43,12 +43,12 @@ async fn who_asked_before_the_end_is_answered() {
         ask(number);
     }
     within(PATIENCE, async || {
-        let health = house.process().get("/api/v1/health");
+        let health = fixture.process().get("/api/v1/health");
         health["checks"]["audit"]["queued"] == REQUESTS - 1
     })
     .await;
 
-    let process = house.vacate();
+    let process = fixture.take_process();
     process.signal(rustix::process::Signal::TERM);
     within(PATIENCE, async || process.log().contains("\"ending")).await;
     sqlx::raw_sql("COMMIT")

@@ -5,8 +5,8 @@ use std::time::Duration;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
-use super::crowd::{Crowd, Wish};
-use super::house::House;
+use super::fixture::Fixture;
+use super::load::{Action, Load};
 
 const MOMENTS: usize = 30;
 
@@ -26,19 +26,19 @@ async fn who_was_answered_before_a_power_cut_stands_in_the_trail_once() {
     let seed = seed();
     println!("SEALWARD_TEST_SEED={seed}");
     let mut random = StdRng::seed_from_u64(seed);
-    let mut house = House::open().await;
-    let mut told = Vec::new();
+    let mut fixture = Fixture::open().await;
+    let mut responses = Vec::new();
     for _ in 0..MOMENTS {
-        let crowd = Crowd::of_the_patient(&house.visitor);
-        crowd.is_served(&[Wish::Protect]).await;
+        let load = Load::tolerating_broken_connections(&fixture.client);
+        load.is_served(&[Action::Protect]).await;
         let moment = Duration::from_micros(random.random_range(0..50_000));
         tokio::time::sleep(moment).await;
-        house.vacate().kill();
-        told.extend(crowd.end().await);
-        house.reopen().await;
+        fixture.take_process().kill();
+        responses.extend(load.end().await);
+        fixture.restart().await;
     }
-    let crowd = house.crowd();
-    crowd.is_served(&Wish::ALL).await;
-    told.extend(crowd.end().await);
-    house.accounts_for(told).await;
+    let load = fixture.load();
+    load.is_served(&Action::ALL).await;
+    responses.extend(load.end().await);
+    fixture.assert_recorded_once(responses).await;
 }

@@ -5,10 +5,10 @@
 //! itself.
 
 mod clock;
-mod crowd;
 mod database;
 mod ended;
-mod house;
+mod fixture;
 mod killed;
+mod load;
 mod network;
 mod tokens;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use faulty_token::{Fault, Rule};
 
-use super::crowd::{Crowd, Wish};
-use super::house::House;
+use super::fixture::Fixture;
+use super::load::{Action, Load};
 use crate::process::Site;
 use crate::support::within;
 
@@ -15,7 +15,7 @@ const CKR_GENERAL_ERROR: u64 = 0x05;
 const CKR_DEVICE_REMOVED: u64 = 0x32;
 
 /// What needs no token.
-const WITHOUT: [Wish; 4] = [Wish::Protect, Wish::Hash, Wish::Look, Wish::Change];
+const WITHOUT: [Action; 4] = [Action::Protect, Action::Hash, Action::Look, Action::Change];
 
 /// A token that was away for less than five seconds is asked again within five, and a machine under
 /// load takes its time beside that.
@@ -41,8 +41,8 @@ async fn a_failing_token_has_only_what_needs_it_refused_and_comes_back() {
         // Threads that hang are replaced this often.
         ("SEALWARD_HSM_HANG_BUDGET", "200"),
     ];
-    let house = House::at(Site::with_faults().await, &short).await;
-    let crowd = Crowd::before_a_token(&house.visitor);
+    let fixture = Fixture::at(Site::with_faults().await, &short).await;
+    let load = Load::tolerating_token_errors(&fixture.client);
     let slow = Duration::from_secs(2);
     for (what, fault) in [
         ("out", Fault::Return(CKR_DEVICE_REMOVED)),
@@ -50,59 +50,59 @@ async fn a_failing_token_has_only_what_needs_it_refused_and_comes_back() {
         ("slow", Fault::Delay(slow)),
         ("hanging", Fault::Hang),
     ] {
-        crowd.is_served(&Wish::ALL).await;
-        house.site().faults().rules(&everywhere(fault));
-        crowd.is_refused(&[Wish::Unprotect]).await;
-        crowd.is_served(&WITHOUT).await;
-        house.site().faults().rules(&[]);
-        let took = crowd.is_served(&[Wish::Unprotect]).await;
+        load.is_served(&Action::ALL).await;
+        fixture.site().faults().rules(&everywhere(fault));
+        load.is_refused(&[Action::Unprotect]).await;
+        load.is_served(&WITHOUT).await;
+        fixture.site().faults().rules(&[]);
+        let took = load.is_served(&[Action::Unprotect]).await;
         assert!(took < BACK, "{what}: back after {took:?}");
     }
-    assert!(!crowd.was_refused(&[Wish::Protect, Wish::Hash]));
-    house.accounts_for(crowd.end().await).await;
+    assert!(!load.was_refused(&[Action::Protect, Action::Hash]));
+    fixture.assert_recorded_once(load.end().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_token_was_asked_for_is_recorded_though_its_client_has_gone() {
-    let house = House::at(Site::with_faults().await, &[]).await;
-    ask_and_go(&house).await;
+    let fixture = Fixture::at(Site::with_faults().await, &[]).await;
+    ask_and_go(&fixture).await;
     assert!(
-        recorded(&house).await.is_empty(),
+        recorded(&fixture).await.is_empty(),
         "the token is at work yet"
     );
-    within(BACK, async || recorded(&house).await == [200]).await;
+    within(BACK, async || recorded(&fixture).await == [200]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_is_recorded_though_the_service_is_told_to_end_meanwhile() {
-    let mut house = House::at(Site::with_faults().await, &[]).await;
-    ask_and_go(&house).await;
-    let process = house.vacate();
+    let mut fixture = Fixture::at(Site::with_faults().await, &[]).await;
+    ask_and_go(&fixture).await;
+    let process = fixture.take_process();
     let ended = tokio::task::spawn_blocking(move || process.told_to_end());
     assert_eq!(ended.await.expect("its end"), Some(0));
-    assert_eq!(recorded(&house).await, [200]);
+    assert_eq!(recorded(&fixture).await, [200]);
 }
 
 /// The name of a request whose client goes while the token works for it.
 const GONE: &str = "gone";
 
-async fn ask_and_go(house: &House) {
-    let faults = house.site().faults();
+async fn ask_and_go(fixture: &Fixture) {
+    let faults = fixture.site().faults();
     let before = faults.calls("C_DeriveKey");
     let slow = Fault::Delay(Duration::from_secs(2));
     faults.rules(&[slow.on("C_DeriveKey")]);
-    let visitor = house.visitor.clone();
-    let asking = tokio::spawn(async move { visitor.ask(Wish::Unprotect, GONE).await });
+    let client = fixture.client.clone();
+    let asking = tokio::spawn(async move { client.ask(Action::Unprotect, GONE).await });
     within(BACK, async || faults.calls("C_DeriveKey") > before).await;
     asking.abort();
     assert!(asking.await.is_err(), "it was answered before it went");
 }
 
 /// Under which status that request stands in the trail.
-async fn recorded(house: &House) -> Vec<i16> {
+async fn recorded(fixture: &Fixture) -> Vec<i16> {
     sqlx::query_scalar("SELECT response_status FROM crypto_operations_audit WHERE request_id = $1")
         .bind(GONE)
-        .fetch_all(&mut house.site().connect().await)
+        .fetch_all(&mut fixture.site().connect().await)
         .await
         .expect("the trail")
 }

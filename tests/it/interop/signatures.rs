@@ -11,7 +11,7 @@ use spki::der::asn1::Uint;
 use spki::der::{Decode as _, Encode as _};
 
 use crate::support::openssl::{openssl, private, public};
-use crate::support::{Person, World};
+use crate::support::{Client, World};
 
 const MESSAGE: &str = "signed by one, verified by the other: grün";
 
@@ -64,7 +64,7 @@ async fn codes_of_secret_keys() {
 
 /// A key that openssl made and that was imported: both sides sign with it.
 struct Shared<'w> {
-    caller: Person<'w>,
+    caller: Client<'w>,
     algorithm: &'static str,
     key_id: String,
     folder: Folder,

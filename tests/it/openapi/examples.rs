@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::routes::operations;
-use crate::support::promise::{document, fits_schema};
+use crate::support::conformance::{document, fits_schema};
 
 #[test]
 fn every_example_fits_its_schema() {

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::promise::document;
+use crate::support::conformance::document;
 
 #[test]
 fn the_document_is_as_it_was() {

@@ -9,7 +9,7 @@ use axum::http::{Method, Request};
 use sealward::server::Answers as _;
 use serde_json::Value;
 
-use crate::support::promise::document;
+use crate::support::conformance::document;
 use crate::support::{Answer, World};
 
 /// Every operation of the document: its method, its path, what it says.

@@ -52,7 +52,7 @@ async fn each_instance_gives_out_its_part_and_finds_back_by_itself() {
     // Nothing comes back: time stands still here.
     let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
     let (limiter, _database) = one_of_two(&valkey, clock).await;
-    valkey.proxy.hang_up();
+    valkey.proxy.close_connections();
     within(PATIENCE, async || {
         // Whoever asks meanwhile is answered, and never without a limit.
         limiter.take(some_service(), rule(1, 1)).await.unwrap();
@@ -93,7 +93,7 @@ async fn losing_and_finding_the_shared_bucket_gives_no_second_burst() {
     // Slow enough that what comes back during this test is nothing beside the burst.
     let (empty, half_full, rule) = (some_service(), some_service(), rule(1, 1_000));
     assert!(admitted(&limiter, empty, rule, 1_100).await >= 1_000);
-    valkey.proxy.hang_up();
+    valkey.proxy.close_connections();
     within(PATIENCE, async || {
         limiter.look(half_full, rule).await;
         limiter.counting() == apart(2)
@@ -149,7 +149,7 @@ async fn health_headers_and_metrics_tell() {
     .await;
     let outages = counted(OUTAGES, &[]).await;
 
-    valkey.proxy.hang_up();
+    valkey.proxy.close_connections();
     within(PATIENCE, async || status().await == "degraded").await;
     within(PATIENCE, async || {
         let answer = alice.post(PROTECT, json!({})).await;

@@ -118,7 +118,7 @@ async fn the_headers_of_two_instances_tell_of_the_same_bucket() {
     let started = Instant::now();
     for round in 1..=20_u32 {
         let asked = if round % 2 == 0 { &world } else { &neighbour };
-        let answer = asked.person(&key).post(PROTECT, json!({})).await;
+        let answer = asked.client(&key).post(PROTECT, json!({})).await;
         assert_eq!(answer.header("x-ratelimit-limit"), "1000");
         let left: u32 = answer.header("x-ratelimit-remaining").parse().unwrap();
         let came_back = u32::try_from(started.elapsed().as_secs()).unwrap() + 1;

@@ -26,7 +26,7 @@ async fn what_is_no_json_is_told_before_anything_else() {
     ];
     for path in PATHS {
         for body in broken {
-            for person in [&alice, &world.stranger(), &world.admin()] {
+            for person in [&alice, &world.anonymous(), &world.admin()] {
                 let answer = person.send_text(Method::POST, path, body).await;
                 answer.invalid(&[("", "format")]);
             }
@@ -54,7 +54,7 @@ async fn a_bad_key_is_told_before_missing_fields() {
     let world = World::new().await;
     for path in PATHS {
         for body in ["{}", "[]", "1", "null", "\"text\""] {
-            let answer = world.stranger().send_text(Method::POST, path, body).await;
+            let answer = world.anonymous().send_text(Method::POST, path, body).await;
             let answer = answer.refused(401, "AUTHENTICATION_FAILED");
             assert_eq!(answer.header("www-authenticate"), "Bearer");
             assert!(answer.headers.get("x-ratelimit-limit").is_none());

@@ -3,18 +3,18 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Destination, Person, UNPROTECT, World, jwe};
+use crate::support::{Client, Destination, UNPROTECT, World, jwe};
 
 /// A service's keys, and what was made with them.
-struct House<'w> {
-    owner: Person<'w>,
+struct Tenant<'w> {
+    owner: Client<'w>,
     destination: Destination,
     jwe: Value,
     sealed: Value,
     signed: Value,
 }
 
-async fn house<'w>(world: &'w World, name: &str) -> House<'w> {
+async fn tenant<'w>(world: &'w World, name: &str) -> Tenant<'w> {
     let destination = world.destination(name, "P-256", "ECDH-ES+A256KW").await;
     let owner = world
         .application(&format!("owner of {name}"))
@@ -30,7 +30,7 @@ async fn house<'w>(world: &'w World, name: &str) -> House<'w> {
     let sealed = owner.operate("encrypt", order).await.ok().json()["result"].clone();
     let order = json!({ "data": name, "algorithm": "Ed25519" });
     let signed = owner.operate("sign", order).await.ok().json()["result"].clone();
-    House {
+    Tenant {
         owner,
         destination,
         jwe,
@@ -42,15 +42,15 @@ async fn house<'w>(world: &'w World, name: &str) -> House<'w> {
 #[tokio::test]
 async fn nobody_reaches_what_is_anothers() {
     let world = World::new().await;
-    let houses = [
-        house(&world, "one").await,
-        house(&world, "two").await,
-        house(&world, "three").await,
+    let tenants = [
+        tenant(&world, "one").await,
+        tenant(&world, "two").await,
+        tenant(&world, "three").await,
     ];
     let mut grid = String::new();
-    for (who, guest) in houses.iter().enumerate() {
-        for (whose, host) in houses.iter().enumerate() {
-            let asked = ask(&guest.owner, host).await;
+    for (who, caller) in tenants.iter().enumerate() {
+        for (whose, owner) in tenants.iter().enumerate() {
+            let asked = ask(&caller.owner, owner).await;
             grid.push_str(&format!(
                 "application {} at service {}:",
                 who + 1,
@@ -65,34 +65,34 @@ async fn nobody_reaches_what_is_anothers() {
     insta::assert_snapshot!(grid);
 }
 
-/// Every operation on what is the host's.
-async fn ask(guest: &Person<'_>, host: &House<'_>) -> Vec<(&'static str, String)> {
-    let policy = &host.destination.policy;
-    let unprotect = json!({ "jwe": host.jwe, "policyNumber": policy });
+/// Every operation on what is the owner's.
+async fn ask(caller: &Client<'_>, owner: &Tenant<'_>) -> Vec<(&'static str, String)> {
+    let policy = &owner.destination.policy;
+    let unprotect = json!({ "jwe": owner.jwe, "policyNumber": policy });
     let key = |of: &Value| of["keyId"].clone();
-    let encrypt = json!({ "data": 1, "algorithm": "AES-256-GCM", "keyId": key(&host.sealed) });
-    let sign = json!({ "data": 1, "algorithm": "Ed25519", "keyId": key(&host.signed) });
-    let mut verify = host.signed.clone();
+    let encrypt = json!({ "data": 1, "algorithm": "AES-256-GCM", "keyId": key(&owner.sealed) });
+    let sign = json!({ "data": 1, "algorithm": "Ed25519", "keyId": key(&owner.signed) });
+    let mut verify = owner.signed.clone();
     verify["data"] = json!("x");
     // The envelope key is nobody's to name.
-    let misused = json!({ "data": 1, "algorithm": "ECDSA-SHA256", "keyId": host.destination.key });
+    let misused = json!({ "data": 1, "algorithm": "ECDSA-SHA256", "keyId": owner.destination.key });
     let answers = [
-        ("protect", guest.protect_under(policy, json!(1)).await),
-        ("unprotect", guest.post(UNPROTECT, unprotect).await),
+        ("protect", caller.protect_under(policy, json!(1)).await),
+        ("unprotect", caller.post(UNPROTECT, unprotect).await),
         (
             "unprotect under own policy",
-            guest.unprotect(&host.jwe).await,
+            caller.unprotect(&owner.jwe).await,
         ),
-        ("encrypt", guest.operate("encrypt", encrypt).await),
+        ("encrypt", caller.operate("encrypt", encrypt).await),
         (
             "decrypt",
-            guest.operate("decrypt", host.sealed.clone()).await,
+            caller.operate("decrypt", owner.sealed.clone()).await,
         ),
-        ("sign", guest.operate("sign", sign).await),
-        ("verify", guest.operate("verify", verify).await),
+        ("sign", caller.operate("sign", sign).await),
+        ("verify", caller.operate("verify", verify).await),
         (
             "sign with the envelope key",
-            guest.operate("sign", misused).await,
+            caller.operate("sign", misused).await,
         ),
     ];
     let outcome = |answer: &crate::support::Answer| {

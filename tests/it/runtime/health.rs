@@ -36,7 +36,7 @@ async fn a_service_that_is_well_says_so_to_any_key() {
         assert_eq!(checks["rateLimiter"], json!({ "status": "ok" }));
     }
     world
-        .stranger()
+        .anonymous()
         .get(HEALTH)
         .await
         .refused(401, "AUTHENTICATION_FAILED");
@@ -48,7 +48,7 @@ async fn health_is_true_within_a_second_of_a_change() {
     let (through, proxy) = Proxy::in_front_of(world.database()).await;
     let other = world.another_by(through).await;
     let alice = world.application("alice").await;
-    let alice = other.person(alice.key.as_ref().unwrap());
+    let alice = other.client(alice.key.as_ref().unwrap());
     // A second after her key was made its notice has been heard, and who is known then stays known.
     let made = tokio::time::Instant::now();
     within(Duration::from_secs(60), async || {

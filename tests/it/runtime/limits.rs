@@ -49,7 +49,7 @@ async fn key(world: &World, service: &Value) -> String {
 async fn a_service_has_one_bucket_for_all_its_keys() {
     let (world, clock, service) = limited(2, 3).await;
     let (one, other) = (key(&world, &service).await, key(&world, &service).await);
-    let (one, other) = (world.person(&one), world.person(&other));
+    let (one, other) = (world.client(&one), world.client(&other));
     let start = 1_900_000_000;
     let answer = one.post(PROTECT, json!({})).await;
     assert_eq!(standing(&answer), (3, 2, start + 1));
@@ -95,7 +95,7 @@ async fn each_tier_has_its_bucket() {
             .created()
             .json();
         let key = key(&world, &service).await;
-        let answer = world.person(&key).post(PROTECT, json!({})).await;
+        let answer = world.client(&key).post(PROTECT, json!({})).await;
         assert_eq!(standing(&answer).0, burst);
     }
     assert_eq!(
@@ -111,13 +111,13 @@ async fn those_who_fail_too_often_are_limited_and_nobody_else() {
     let alice = world.application("alice").await;
     for _ in 0..1_000 {
         world
-            .stranger()
+            .anonymous()
             .get(HEALTH)
             .await
             .refused(401, "AUTHENTICATION_FAILED");
     }
     let refused = world
-        .stranger()
+        .anonymous()
         .get(HEALTH)
         .await
         .refused(429, "RATE_LIMIT_EXCEEDED");

@@ -127,7 +127,7 @@ async fn the_runtime_is_for_applications() {
             .await
             .refused(403, "FORBIDDEN");
         world
-            .stranger()
+            .anonymous()
             .post(path, json!({}))
             .await
             .refused(401, "AUTHENTICATION_FAILED");

@@ -227,7 +227,7 @@ async fn passing_through_and_dropping_are_recorded() {
 #[tokio::test]
 async fn requests_of_nobody_are_recorded_and_not_waited_for() {
     let world = World::new().await;
-    let nobody = world.stranger().with("x-request-id", "nobody");
+    let nobody = world.anonymous().with("x-request-id", "nobody");
     nobody
         .post(PROTECT, json!({}))
         .await

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Destination, Sender, World, epk};
+use crate::support::{Answer, Destination, EnvelopeBuilder, World, epk};
 
 /// What is done to the bytes of a member.
 type Damage = fn(&mut Vec<u8>);
@@ -54,9 +54,9 @@ pub(super) async fn envelope_for(
     destination: &Destination,
     change: impl FnOnce(&mut Value),
 ) -> Value {
-    let mut sender = Sender::to(world, destination).await;
-    change(&mut sender.header);
-    sender.envelope()
+    let mut builder = EnvelopeBuilder::to(world, destination).await;
+    change(&mut builder.header);
+    builder.envelope()
 }
 
 fn damaged(envelope: &Value, member: &str, damage: Damage) -> Value {
@@ -71,7 +71,7 @@ fn damaged(envelope: &Value, member: &str, damage: Damage) -> Value {
 
 /// Everything that can be wrong with an envelope for a key of either family.
 async fn faults(world: &World, to: &Destination, other: &Destination) -> Vec<(String, Value)> {
-    let sound = async || Sender::to(world, to).await;
+    let sound = async || EnvelopeBuilder::to(world, to).await;
     let envelope = sound().await.envelope();
     let mut faults = Vec::new();
     for (member, what, damage) in DAMAGES {
@@ -90,19 +90,21 @@ async fn faults(world: &World, to: &Destination, other: &Destination) -> Vec<(St
         }
     }
     for plaintext in NOT_JSON {
-        let mut sender = sound().await;
-        sender.plaintext = plaintext.to_vec();
-        faults.push((format!("plaintext {plaintext:?}"), sender.envelope()));
+        let mut builder = sound().await;
+        builder.plaintext = plaintext.to_vec();
+        faults.push((format!("plaintext {plaintext:?}"), builder.envelope()));
     }
     let mut deep = sound().await;
     deep.plaintext = format!("{}{}", "[".repeat(129), "]".repeat(129)).into();
     faults.push(("deep plaintext".into(), deep.envelope()));
     for length in [16, 24, 40] {
-        let mut sender = sound().await;
-        sender.content_key = vec![7; length];
-        faults.push((format!("content key of {length} bytes"), sender.envelope()));
+        let mut builder = sound().await;
+        builder.content_key = vec![7; length];
+        faults.push((format!("content key of {length} bytes"), builder.envelope()));
     }
-    let wrong_key = sound().await.with_key_of(Sender::to(world, other).await);
+    let wrong_key = sound()
+        .await
+        .with_key_of(EnvelopeBuilder::to(world, other).await);
     faults.push(("made for another key".into(), wrong_key.envelope()));
     let mut other_header = envelope.clone();
     let mut header = sound().await.header;
@@ -150,7 +152,7 @@ async fn every_fault_is_answered_byte_for_byte_alike() {
         .await;
 
     let mut faults_of_rsa = faults(&world, &rsa, &other_rsa).await;
-    let mut sha1 = Sender::to(&world, &rsa).await.envelope();
+    let mut sha1 = EnvelopeBuilder::to(&world, &rsa).await.envelope();
     let mut header = header_of(&sha1);
     header["alg"] = json!("RSA-OAEP");
     sha1["protected"] = json!(BASE64URL.encode(header.to_string()));
@@ -169,8 +171,8 @@ async fn every_fault_is_answered_byte_for_byte_alike() {
     cut["x"] = json!("A");
     let envelope = envelope_for(&world, &ec, |header| header["epk"] = cut).await;
     faults_of_ec.push(("a coordinate that was cut".into(), envelope));
-    let stranger = header_of(&Sender::to(&world, &ec).await.envelope())["epk"].clone();
-    let envelope = envelope_for(&world, &ec, |header| header["epk"] = stranger).await;
+    let unrelated = header_of(&EnvelopeBuilder::to(&world, &ec).await.envelope())["epk"].clone();
+    let envelope = envelope_for(&world, &ec, |header| header["epk"] = unrelated).await;
     faults_of_ec.push(("another point".into(), envelope));
 
     let mut first: Option<String> = None;
@@ -180,7 +182,7 @@ async fn every_fault_is_answered_byte_for_byte_alike() {
             .bound_to(&destination.policy)
             .await;
         let alice = alice.with("x-request-id", "always the same");
-        let sound = Sender::to(&world, &destination).await.envelope();
+        let sound = EnvelopeBuilder::to(&world, &destination).await.envelope();
         assert_eq!(
             alice.unprotect(&sound).await.ok().json()["payload"],
             json!([1, 2])

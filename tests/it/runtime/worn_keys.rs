@@ -43,7 +43,7 @@ async fn a_key_that_encrypted_as_often_as_it_may_only_decrypts() {
     // Another instance has nothing in reserve and has to ask.
     reserved(&world, &key, 1 << 32).await;
     let other = world.another().await;
-    let there = other.person(alice.key.as_ref().unwrap());
+    let there = other.client(alice.key.as_ref().unwrap());
     there
         .operate("encrypt", order)
         .await

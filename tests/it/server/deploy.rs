@@ -22,7 +22,7 @@ fn file(name: &str) -> String {
 /// Every metric that is told once something has been asked, with its labels.
 async fn metrics() -> Exposition {
     let world = World::new().await;
-    world.stranger().get("/livez").await.ok();
+    world.anonymous().get("/livez").await.ok();
     let request = Request::get("/metrics").body(Body::empty()).unwrap();
     let tls = Site::new().tls().unwrap();
     let listening = world.metrics(Some(tls)).await;

@@ -9,7 +9,7 @@ use serde_json::json;
 use tower::ServiceExt as _;
 
 use super::site::Site;
-use crate::support::{Answer, Exposition, Person, World, jwe, within};
+use crate::support::{Answer, Client, Exposition, World, jwe, within};
 
 async fn shown(world: &World) -> Exposition {
     let request = Request::get("/metrics").body(Body::empty()).unwrap();
@@ -31,7 +31,7 @@ async fn shown(world: &World) -> Exposition {
 #[tokio::test]
 async fn each_metric_is_there_and_says_what_it_means() {
     let world = World::new().await;
-    world.stranger().get("/livez").await.ok();
+    world.anonymous().get("/livez").await.ok();
     within(Duration::from_secs(60), async || {
         shown(&world).await.sum("sealward_database_up", &[]) > 0.0
     })
@@ -54,7 +54,7 @@ async fn each_metric_is_there_and_says_what_it_means() {
 #[tokio::test]
 async fn metrics_are_named_as_prometheus_names_things() {
     let world = World::new().await;
-    world.stranger().get("/livez").await.ok();
+    world.anonymous().get("/livez").await.ok();
     let page = shown(&world).await;
     let plain = |name: &str| {
         name.bytes()
@@ -117,7 +117,7 @@ impl Growth {
     }
 }
 
-async fn caller(world: &World) -> Person<'_> {
+async fn caller(world: &World) -> Client<'_> {
     let destination = world.some_destination().await;
     let caller = world.application("caller").bound_to(&destination.policy);
     caller.await
@@ -135,7 +135,7 @@ async fn a_request_moves_what_it_goes_through() {
             .await
             .refused(400, "INVALID_REQUEST");
         world
-            .stranger()
+            .anonymous()
             .get("/nowhere/at/all")
             .await
             .refused(404, "NOT_FOUND");
@@ -199,9 +199,9 @@ async fn a_request_moves_what_it_goes_through() {
 async fn pages_of_the_dashboard_are_counted_by_their_routes() {
     let world = World::new().await;
     let growth = Growth::during(&world, async || {
-        world.stranger().get("/dashboard/sign-in").await.ok();
+        world.anonymous().get("/dashboard/sign-in").await.ok();
         for place in ["keys/one", "keys/another", "no/such/page"] {
-            let answer = world.stranger().get(&format!("/dashboard/{place}")).await;
+            let answer = world.anonymous().get(&format!("/dashboard/{place}")).await;
             assert_eq!(answer.status.as_u16(), 303, "{place}");
         }
     })
@@ -236,7 +236,7 @@ async fn what_the_limiter_refuses_shows() {
         .await
         .created()
         .text("secret");
-    let caller = world.person(&key);
+    let caller = world.client(&key);
     let growth = Growth::during(&world, async || {
         let hash = json!({ "data": 1, "algorithm": "SHA-256" });
         // Time goes on: of so many in a row one comes too soon.
@@ -248,7 +248,7 @@ async fn what_the_limiter_refuses_shows() {
             answer.ok();
         }
         world
-            .person("sk_live_nobody")
+            .client("sk_live_nobody")
             .protect(json!(1))
             .await
             .refused(401, "AUTHENTICATION_FAILED");

@@ -10,7 +10,7 @@ use sealward::settings::TlsFiles;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::support::{Authority, HOST, Papers, Scratch};
+use crate::support::{Authority, HOST, IssuedCertificate, Scratch};
 
 /// A certificate in a folder, and perhaps the authority that clients must come from.
 pub(super) struct Site {
@@ -60,7 +60,7 @@ impl Site {
     }
 
     /// Puts these in the place of the present ones.
-    pub(super) fn renew(&self, papers: &Papers) {
+    pub(super) fn renew(&self, papers: &IssuedCertificate) {
         papers.write(self.folder.path());
     }
 

@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::site::{Serving, Site};
-use crate::support::{Authority, HOST, PROTECT, Papers, SecureClient, World};
+use crate::support::{Authority, HOST, IssuedCertificate, PROTECT, SecureClient, World};
 
 fn router() -> Router {
     Router::new().route("/", get(async || "here"))
@@ -128,7 +128,7 @@ async fn plain_http_is_not_spoken_where_tls_is() {
 }
 
 /// Whether a client that shows `papers` is let in.
-async fn lets_in(site: &Site, serving: &Serving, papers: Option<&Papers>) -> bool {
+async fn lets_in(site: &Site, serving: &Serving, papers: Option<&IssuedCertificate>) -> bool {
     let client = match papers {
         Some(papers) => SecureClient::showing(&site.authority, papers),
         None => SecureClient::trusting(&site.authority),

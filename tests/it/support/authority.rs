@@ -15,7 +15,7 @@ use super::openssl::openssl;
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 /// A certificate and its key, in PEM.
-pub(crate) struct Papers {
+pub(crate) struct IssuedCertificate {
     pub(crate) certificate: String,
     pub(crate) key: String,
 }
@@ -36,19 +36,19 @@ impl Authority {
     }
 
     /// For a server of that name.
-    pub(crate) fn server(&self, name: &str) -> Papers {
+    pub(crate) fn server(&self, name: &str) -> IssuedCertificate {
         let usage = ExtendedKeyUsagePurpose::ServerAuth;
         self.issue(name, usage, |_| {})
     }
 
     /// For a client.
-    pub(crate) fn client(&self) -> Papers {
+    pub(crate) fn client(&self) -> IssuedCertificate {
         let usage = ExtendedKeyUsagePurpose::ClientAuth;
         self.issue("client", usage, |_| {})
     }
 
     /// For a client, and over.
-    pub(crate) fn expired_client(&self) -> Papers {
+    pub(crate) fn expired_client(&self) -> IssuedCertificate {
         let usage = ExtendedKeyUsagePurpose::ClientAuth;
         self.issue("client", usage, |params| {
             params.not_after = date_time_ymd(2020, 1, 1);
@@ -56,7 +56,7 @@ impl Authority {
     }
 
     /// For a server of that name, good from the first of one year to the first of another.
-    pub(crate) fn server_between(&self, name: &str, years: [i32; 2]) -> Papers {
+    pub(crate) fn server_between(&self, name: &str, years: [i32; 2]) -> IssuedCertificate {
         let usage = ExtendedKeyUsagePurpose::ServerAuth;
         let [from, to] = years.map(|year| date_time_ymd(year, 1, 1));
         self.issue(name, usage, |params| {
@@ -66,19 +66,19 @@ impl Authority {
     }
 
     /// The list of what it has revoked, in PEM, as openssl makes it.
-    pub(crate) fn revoking(&self, revoked: &[&Papers]) -> String {
+    pub(crate) fn revoking(&self, revoked: &[&IssuedCertificate]) -> String {
         self.list(revoked, "-crldays 1")
     }
 
     /// The same, which was to be replaced in 2021.
-    pub(crate) fn revoking_long_ago(&self, revoked: &[&Papers]) -> String {
+    pub(crate) fn revoking_long_ago(&self, revoked: &[&IssuedCertificate]) -> String {
         self.list(
             revoked,
             "-crl_lastupdate 20200101000000Z -crl_nextupdate 20210101000000Z",
         )
     }
 
-    fn list(&self, revoked: &[&Papers], times: &str) -> String {
+    fn list(&self, revoked: &[&IssuedCertificate], times: &str) -> String {
         let folder = Scratch::new();
         let place = folder.path().display();
         let put = |name: &str, text: &str| {
@@ -109,20 +109,20 @@ impl Authority {
         name: &str,
         usage: ExtendedKeyUsagePurpose,
         change: impl FnOnce(&mut CertificateParams),
-    ) -> Papers {
+    ) -> IssuedCertificate {
         let mut params = CertificateParams::new([name.to_owned()]).expect("a name");
         params.insert_extended_key_usage(usage);
         change(&mut params);
         let key = key();
         let certificate = params.signed_by(&key, &self.0).expect("a certificate");
-        Papers {
+        IssuedCertificate {
             certificate: certificate.pem(),
             key: key.serialize_pem(),
         }
     }
 }
 
-impl Papers {
+impl IssuedCertificate {
     /// Writes both into `folder`, over those of before; tells where.
     pub(crate) fn write(&self, folder: &Path) -> [PathBuf; 2] {
         let files = [

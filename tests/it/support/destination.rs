@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Person, World};
+use super::{Answer, Client, World};
 
 pub(crate) const PROTECT: &str = "/api/v1/protect";
 pub(crate) const UNPROTECT: &str = "/api/v1/unprotect";
@@ -65,7 +65,7 @@ pub(crate) struct Destination {
     pub(crate) policy: String,
 }
 
-impl Person<'_> {
+impl Client<'_> {
     /// Protects under the policy that the API key is bound to.
     pub(crate) async fn protect(&self, payload: Value) -> Answer {
         self.post(PROTECT, json!({ "payload": payload })).await

@@ -2,32 +2,32 @@
 
 mod answer;
 mod authority;
+mod clients;
 mod cluster;
+pub(crate) mod conformance;
 mod destination;
+mod envelope_builder;
 mod exposition;
 pub(crate) mod openssl;
-mod people;
 mod postgres;
-pub(crate) mod promise;
 mod proxy;
 mod scratch;
 mod secure_client;
-mod sender;
 mod token;
 pub(crate) mod valkey;
 mod world;
 
 pub(crate) use self::answer::Answer;
-pub(crate) use self::authority::{Authority, Papers};
+pub(crate) use self::authority::{Authority, IssuedCertificate};
+pub(crate) use self::clients::Client;
 pub(crate) use self::cluster::Cluster;
 pub(crate) use self::destination::{Destination, OPERATIONS, PROTECT, UNPROTECT, jwe};
+pub(crate) use self::envelope_builder::{EnvelopeBuilder, epk};
 pub(crate) use self::exposition::Exposition;
-pub(crate) use self::people::Person;
 pub(crate) use self::postgres::{Database, pool, superuser};
 pub(crate) use self::proxy::Proxy;
 pub(crate) use self::scratch::Scratch;
 pub(crate) use self::secure_client::{HOST, SecureClient, certificate};
-pub(crate) use self::sender::{Sender, epk};
 pub(crate) use self::token::{module as softhsm_module, token};
 pub(crate) use self::valkey::Valkey;
 pub(crate) use self::world::{World, within};

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 pub(crate) struct Proxy {
     is_open: watch::Sender<bool>,
     delay: watch::Sender<Duration>,
-    hang_up: broadcast::Sender<()>,
+    close_connections: broadcast::Sender<()>,
     _forwarding: JoinSet<()>,
 }
 
@@ -48,14 +48,14 @@ impl Proxy {
         let port = listener.local_addr().expect("its address").port();
         let (is_open, gate) = watch::channel(true);
         let (delay, pace) = watch::channel(Duration::ZERO);
-        let (hang_up, _) = broadcast::channel(1);
+        let (close_connections, _) = broadcast::channel(1);
         let mut forwarding = JoinSet::new();
         let way = Way { gate, pace };
-        forwarding.spawn(accept(listener, target, way, hang_up.clone()));
+        forwarding.spawn(accept(listener, target, way, close_connections.clone()));
         let proxy = Self {
             is_open,
             delay,
-            hang_up,
+            close_connections,
             _forwarding: forwarding,
         };
         (port, proxy)
@@ -67,10 +67,10 @@ impl Proxy {
     }
 
     /// Falls silent, and closes every connection there is.
-    pub(crate) fn hang_up(&self) {
+    pub(crate) fn close_connections(&self) {
         self.fall_silent();
         // Without a connection there is nobody to tell.
-        let _ = self.hang_up.send(());
+        let _ = self.close_connections.send(());
     }
 
     /// Lets everything through so much later, in each direction.
@@ -91,11 +91,16 @@ struct Way {
     pace: watch::Receiver<Duration>,
 }
 
-async fn accept(listener: TcpListener, target: Target, way: Way, hang_up: broadcast::Sender<()>) {
+async fn accept(
+    listener: TcpListener,
+    target: Target,
+    way: Way,
+    close_connections: broadcast::Sender<()>,
+) {
     let mut connections = JoinSet::new();
     while let Ok((client, _)) = listener.accept().await {
         // Where the server is away, whoever wanted it is hung up on.
-        let ended = [hang_up.subscribe(), hang_up.subscribe()];
+        let ended = [close_connections.subscribe(), close_connections.subscribe()];
         match &target {
             Target::Socket(socket) => {
                 if let Ok(server) = UnixStream::connect(socket).await {

@@ -17,7 +17,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::{Answer, Authority, Papers};
+use super::{Answer, Authority, IssuedCertificate};
 
 /// The name for which servers of tests have certificates.
 pub(crate) const HOST: &str = "sealward.test";
@@ -53,7 +53,7 @@ impl SecureClient {
     }
 
     /// Shows who it is.
-    pub(crate) fn showing(authority: &Authority, papers: &Papers) -> Self {
+    pub(crate) fn showing(authority: &Authority, papers: &IssuedCertificate) -> Self {
         let versions = rustls::DEFAULT_VERSIONS;
         Self::speaking(authority, versions, &["h2"], Some(papers))
     }
@@ -62,7 +62,7 @@ impl SecureClient {
         authority: &Authority,
         versions: &[&'static SupportedProtocolVersion],
         protocols: &[&str],
-        papers: Option<&Papers>,
+        papers: Option<&IssuedCertificate>,
     ) -> Self {
         let mut roots = RootCertStore::empty();
         roots

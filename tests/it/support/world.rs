@@ -23,8 +23,8 @@ use serde_json::json;
 use sqlx::PgPool;
 use sqlx::postgres::PgConnectOptions;
 
-use super::people::{Application, Person};
-use super::{Answer, Database, Valkey, postgres, promise, valkey};
+use super::clients::{Application, Client};
+use super::{Answer, Database, Valkey, conformance, postgres, valkey};
 
 /// One instance of the service and what it stands on.
 pub(crate) struct World {
@@ -94,8 +94,8 @@ impl World {
     }
 
     /// An administrator.
-    pub(crate) fn admin(&self) -> Person<'_> {
-        self.person(&self.admin_key)
+    pub(crate) fn admin(&self) -> Client<'_> {
+        self.client(&self.admin_key)
     }
 
     /// The administrator's key.
@@ -104,13 +104,13 @@ impl World {
     }
 
     /// Whoever holds `key`.
-    pub(crate) fn person(&self, key: &str) -> Person<'_> {
-        Person::new(self, Some(format!("Bearer {key}")))
+    pub(crate) fn client(&self, key: &str) -> Client<'_> {
+        Client::new(self, Some(format!("Bearer {key}")))
     }
 
     /// Somebody without a key.
-    pub(crate) fn stranger(&self) -> Person<'_> {
-        Person::new(self, None)
+    pub(crate) fn anonymous(&self) -> Client<'_> {
+        Client::new(self, None)
     }
 
     /// A calling application: its service and a key, once it is awaited.
@@ -135,8 +135,8 @@ impl World {
     }
 
     /// Ends the key of `person`.
-    pub(crate) async fn revoke(&self, person: &Person<'_>) {
-        self.admin().delete(&person.path_of_key()).await.gone();
+    pub(crate) async fn revoke(&self, client: &Client<'_>) {
+        self.admin().delete(&client.key_path()).await.gone();
     }
 
     /// The API and the dashboard, as a listener is given them.
@@ -155,7 +155,7 @@ impl World {
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let answer = Answer::of(self.front().answer(request).await).await;
-        promise::keep(&method, &path, &answer);
+        conformance::check(&method, &path, &answer);
         answer
     }
 
@@ -215,6 +215,7 @@ impl World {
             settings,
             postgres::pool(db::as_application(options)),
             token,
+            super::token::times().clone(),
             limiter,
         )
         .await;

@@ -110,7 +110,7 @@ async fn partners_find_the_public_keys_of_services_that_publish_them() {
         "/.well-known/jwks/%FF",
     ] {
         world
-            .stranger()
+            .anonymous()
             .get(nothing)
             .await
             .refused(404, "NOT_FOUND");
@@ -126,7 +126,7 @@ async fn partners_find_the_public_keys_of_services_that_publish_them() {
     let rsa = json!({"use": "sig", "publicKey": public(&private("RSA-2048"))});
     let rsa = send(&world, &service, rsa).await.created().json();
 
-    let answer = world.stranger().get(&jwks).await.ok();
+    let answer = world.anonymous().get(&jwks).await.ok();
     assert_eq!(answer.header("cache-control"), "public, max-age=60");
     let published = answer.json();
     let keys = published["keys"].as_array().expect("keys");
@@ -143,7 +143,7 @@ async fn partners_find_the_public_keys_of_services_that_publish_them() {
     assert_eq!(keys[0]["x"], enc["publicKey"]["x"]);
 
     let newer = generate(&world, &service, "P-256").await;
-    let published = world.stranger().get(&jwks).await.ok().json();
+    let published = world.anonymous().get(&jwks).await.ok().json();
     assert_eq!(
         published["keys"][0]["kid"], sig["id"],
         "a retired enc key is gone"

@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
-use super::super::cast::{Made, Sealed, keep};
+use super::super::fixtures::{Made, Sealed, keep};
 use super::super::history::{Answer, Asked, Gave};
 use super::orders::Order;
 use super::{CANARY, Worker};
@@ -49,7 +49,7 @@ impl Worker {
                         plaintext: order.plaintext.clone(),
                         destination: order.destination,
                     };
-                    keep(&mut self.cast.roles().sealed, sealed);
+                    keep(&mut self.fixtures.lock().sealed, sealed);
                     return Gave::Envelope;
                 }
                 if operations != Some(0) || !answer["jwe"].is_null() {
@@ -87,11 +87,11 @@ impl Worker {
                     data: order.plaintext.clone(),
                     result: result.clone(),
                 };
-                let mut roles = self.cast.roles();
+                let mut state = self.fixtures.lock();
                 if matches!(order.asked, Asked::Encrypt { .. }) {
-                    keep(&mut roles.encrypted, made);
+                    keep(&mut state.encrypted, made);
                 } else {
-                    keep(&mut roles.signed, made);
+                    keep(&mut state.signed, made);
                 }
                 Gave::Right
             }

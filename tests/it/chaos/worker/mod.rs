@@ -7,10 +7,10 @@ use axum::http::Method;
 use rand::rngs::SmallRng;
 
 use self::orders::Order;
-use super::cast::{Cast, one_of};
-use super::chronicle::Chronicle;
 use super::client::{Client, Place, Places, Sent, request};
+use super::fixtures::{Fixtures, one_of};
 use super::history::{Attempt, Outcome};
+use super::run_log::RunLog;
 
 /// Stands in every plaintext, before the name of the request that it was sent with.
 const CANARY: &str = "canary-";
@@ -19,8 +19,8 @@ pub(crate) struct Worker {
     pub(crate) client: Client,
     pub(crate) dice: SmallRng,
     places: Places,
-    cast: Cast,
-    chronicle: Chronicle,
+    fixtures: Fixtures,
+    run_log: RunLog,
     name: String,
     asked: u64,
 }
@@ -30,15 +30,15 @@ impl Worker {
         name: String,
         dice: SmallRng,
         places: Places,
-        cast: Cast,
-        chronicle: Chronicle,
+        fixtures: Fixtures,
+        run_log: RunLog,
     ) -> Self {
         Self {
             client: Client::default(),
             dice,
             places,
-            cast,
-            chronicle,
+            fixtures,
+            run_log,
             name,
             asked: 0,
         }
@@ -55,18 +55,18 @@ impl Worker {
     /// Sends a request, and writes down what became of it.
     pub(crate) async fn place(&mut self, to: Place, order: Order) -> Option<u16> {
         let (api_key, secret) = {
-            let roles = self.cast.roles();
-            let now = self.chronicle.now();
-            let api_key = roles.api_key(&mut self.dice, order.application, now)?;
-            (api_key, roles.api_keys[api_key].secret.clone())
+            let state = self.fixtures.lock();
+            let now = self.run_log.now();
+            let api_key = state.api_key(&mut self.dice, order.application, now)?;
+            (api_key, state.api_keys[api_key].secret.clone())
         };
         let nonce = self.nonce();
         let mut request = request(Method::POST, order.path, &secret, order.text());
         let header = nonce.parse().expect("a header");
         request.headers_mut().insert("x-request-id", header);
-        let began = self.chronicle.now();
+        let began = self.run_log.now();
         let sent = self.client.send(to, request).await;
-        let span = self.chronicle.since(began);
+        let span = self.run_log.since(began);
         let (outcome, status) = match sent {
             Sent::Not => (Outcome::NotSent, None),
             Sent::Lost => (Outcome::Lost, None),
@@ -83,7 +83,7 @@ impl Worker {
                 (Outcome::Answered(answer), Some(status))
             }
         };
-        self.chronicle.attempted(Attempt {
+        self.run_log.attempted(Attempt {
             nonce,
             at: to.instance,
             span,

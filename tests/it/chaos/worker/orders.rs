@@ -3,7 +3,7 @@
 use rand::RngExt as _;
 use serde_json::{Value, json};
 
-use super::super::cast::{Key, Made, PolicyRole, one_of};
+use super::super::fixtures::{Key, Made, PolicyRole, one_of};
 use super::super::history::Asked;
 use super::{CANARY, Worker};
 use crate::support::{OPERATIONS, PROTECT, UNPROTECT};
@@ -72,17 +72,17 @@ impl Worker {
     pub(crate) fn protect(&mut self, application: usize) -> Option<Order> {
         let also_past = self.dice.random_bool(0.05);
         let fits = |role| match role {
-            PolicyRole::OfTheFirst => application == 0,
-            PolicyRole::Past => also_past,
+            PolicyRole::Restricted => application == 0,
+            PolicyRole::Deleted => also_past,
             _ => true,
         };
-        let roles = self.cast.roles();
-        let policy = roles.policy(&mut self.dice, |policy| fits(policy.role))?;
+        let state = self.fixtures.lock();
+        let policy = state.policy(&mut self.dice, |policy| fits(policy.role))?;
         let (number, destination) = {
-            let policy = &roles.policies[policy];
+            let policy = &state.policies[policy];
             (policy.number.clone(), policy.destination)
         };
-        drop(roles);
+        drop(state);
         Some(Order {
             application,
             asked: Asked::Protect { policy },
@@ -96,15 +96,15 @@ impl Worker {
 
     /// Opens an envelope that somebody got, under any policy of its destination.
     pub(crate) fn unprotect(&mut self, application: usize) -> Option<Order> {
-        let roles = self.cast.roles();
-        let sealed = one_of(&mut self.dice, roles.sealed.iter())?.clone();
-        let policy = roles.policy(&mut self.dice, |policy| {
-            let is_there = policy.role != PolicyRole::Past;
-            let is_for_all = policy.role != PolicyRole::OfTheFirst || application == 0;
+        let state = self.fixtures.lock();
+        let sealed = one_of(&mut self.dice, state.sealed.iter())?.clone();
+        let policy = state.policy(&mut self.dice, |policy| {
+            let is_there = policy.role != PolicyRole::Deleted;
+            let is_for_all = policy.role != PolicyRole::Restricted || application == 0;
             policy.destination == sealed.destination && is_there && is_for_all
         })?;
         let jwe: Value = serde_json::from_str(&sealed.jwe).expect("an envelope");
-        let number = &roles.policies[policy].number;
+        let number = &state.policies[policy].number;
         Some(Order {
             application,
             asked: Asked::Unprotect { policy },
@@ -132,9 +132,9 @@ impl Worker {
     }
 
     fn decrypt(&mut self, application: usize) -> Option<Order> {
-        let roles = self.cast.roles();
-        let own = roles.encrypted.iter();
-        let own = own.filter(|made| roles.keys[made.key].application == application);
+        let state = self.fixtures.lock();
+        let own = state.encrypted.iter();
+        let own = own.filter(|made| state.keys[made.key].application == application);
         let Made { key, data, result } = one_of(&mut self.dice, own)?.clone();
         Some(operation(
             application,
@@ -146,11 +146,11 @@ impl Worker {
 
     /// Asks for a verdict on a signature, every fourth time on one of other data.
     fn verify(&mut self, application: usize) -> Option<Order> {
-        let roles = self.cast.roles();
-        let own = roles.signed.iter();
-        let own = own.filter(|made| roles.keys[made.key].application == application);
+        let state = self.fixtures.lock();
+        let own = state.signed.iter();
+        let own = own.filter(|made| state.keys[made.key].application == application);
         let made = one_of(&mut self.dice, own)?.clone();
-        drop(roles);
+        drop(state);
         let is_genuine = self.dice.random_bool(0.75);
         let data = if is_genuine {
             made.data
@@ -175,12 +175,12 @@ impl Worker {
         if application == 0 {
             return None;
         }
-        let roles = self.cast.roles();
-        let policy = roles.policy(&mut self.dice, |policy| {
-            policy.role == PolicyRole::OfTheFirst
+        let state = self.fixtures.lock();
+        let policy = state.policy(&mut self.dice, |policy| {
+            policy.role == PolicyRole::Restricted
         })?;
-        let number = roles.policies[policy].number.clone();
-        drop(roles);
+        let number = state.policies[policy].number.clone();
+        drop(state);
         let asked = Asked::ForeignPolicy { policy };
         Some(Order {
             path: PROTECT,
@@ -197,9 +197,9 @@ impl Worker {
 
     /// One of the keys that suit: its number and its id.
     fn key(&mut self, suits: impl Fn(&Key) -> bool) -> Option<(usize, String)> {
-        let roles = self.cast.roles();
-        let key = roles.key(&mut self.dice, suits)?;
-        Some((key, roles.keys[key].id.clone()))
+        let state = self.fixtures.lock();
+        let key = state.key(&mut self.dice, suits)?;
+        Some((key, state.keys[key].id.clone()))
     }
 
     fn with_key(

@@ -63,7 +63,7 @@ async fn an_administrator_sets_an_application_up_watches_it_and_ends_it() {
         .await;
     assert!(!shown_again.as_str().expect("a page").contains(&secret));
 
-    let application = world.person(&secret);
+    let application = world.client(&secret);
     let protected = application.protect(json!({ "card": "4111" })).await.ok();
     let envelope = json!({ "jwe": protected.json()["jwe"] });
     let opened = application.post("/api/v1/unprotect", envelope).await.ok();

@@ -1,7 +1,7 @@
 //! A Postgres that takes no more connections.
 
-use crate::faults::crowd::Wish;
-use crate::faults::house::{HURRIED, House};
+use crate::faults::fixture::{Fixture, SHORT_LIMITS};
+use crate::faults::load::Action;
 use crate::process::Site;
 use crate::support::{Cluster, Database};
 
@@ -16,21 +16,21 @@ async fn a_postgres_without_connections_has_requests_refused_until_there_are_som
         .username("sealward")
         .database("sealward");
     let site = Site::on(Database::of_cluster(options));
-    let house = House::at(site, &HURRIED).await;
-    let crowd = house.crowd();
-    crowd.is_served(&Wish::ALL).await;
+    let fixture = Fixture::at(site, &SHORT_LIMITS).await;
+    let load = fixture.load();
+    load.is_served(&Action::ALL).await;
     // Whoever has a connection keeps it.
     cluster
         .run("ALTER DATABASE sealward CONNECTION LIMIT 0")
         .await;
-    crowd.is_served(&Wish::ALL).await;
+    load.is_served(&Action::ALL).await;
     cluster
         .run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'sealward'")
         .await;
-    crowd.is_refused(&Wish::ALL).await;
+    load.is_refused(&Action::ALL).await;
     cluster
         .run("ALTER DATABASE sealward CONNECTION LIMIT -1")
         .await;
-    crowd.is_served(&Wish::ALL).await;
-    house.accounts_for(crowd.end().await).await;
+    load.is_served(&Action::ALL).await;
+    fixture.assert_recorded_once(load.end().await).await;
 }

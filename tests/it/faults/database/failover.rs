@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::faults::crowd::Wish;
-use crate::faults::house::{HURRIED, House, url};
+use crate::faults::fixture::{Fixture, SHORT_LIMITS, url};
+use crate::faults::load::Action;
 use crate::process::Site;
 use crate::support::Cluster;
 
@@ -26,17 +26,17 @@ async fn of_several_hosts_the_one_that_takes_writes_is_used_and_found_again() {
         &settings.replace(&url(site.database()), &hosts),
     );
     // So few that all of them are in use when the machine goes.
-    let few = [&HURRIED[..], &[("SEALWARD_DATABASE_CONNECTIONS", "2")]].concat();
-    let house = House::at(site, &few).await;
-    let crowd = house.crowd();
+    let few = [&SHORT_LIMITS[..], &[("SEALWARD_DATABASE_CONNECTIONS", "2")]].concat();
+    let fixture = Fixture::at(site, &few).await;
+    let load = fixture.load();
     primary.proxy.slow_down(Duration::from_millis(40));
-    crowd.is_served(&Wish::ALL).await;
+    load.is_served(&Action::ALL).await;
 
     // The machine is off: nothing is closed, and nothing comes any more.
     primary.proxy.fall_silent();
-    crowd.is_refused(&Wish::ALL).await;
+    load.is_refused(&Action::ALL).await;
     standby.run("SELECT pg_promote()").await;
-    crowd.is_served(&Wish::ALL).await;
-    house.is_ready().await;
-    house.accounts_for(crowd.end().await).await;
+    load.is_served(&Action::ALL).await;
+    fixture.is_ready().await;
+    fixture.assert_recorded_once(load.end().await).await;
 }

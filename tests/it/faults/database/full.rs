@@ -7,13 +7,13 @@ use std::process::Command;
 
 use rustix::process::geteuid;
 
-use crate::faults::crowd::Wish;
-use crate::faults::house::{HURRIED, House};
+use crate::faults::fixture::{Fixture, SHORT_LIMITS};
+use crate::faults::load::Action;
 use crate::process::Site;
 use crate::support::Cluster;
 
 /// What is recorded in the trail, which has no room.
-const RECORDED: [Wish; 3] = [Wish::Protect, Wish::Unprotect, Wish::Hash];
+const RECORDED: [Action; 3] = [Action::Protect, Action::Unprotect, Action::Hash];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_has_requests_refused_until_there_is_room() {
@@ -24,7 +24,7 @@ async fn a_full_disk_has_requests_refused_until_there_is_room() {
     let cluster = Cluster::start().await;
     let disk = Disk::small(cluster.subfolder("disk"), cluster.user());
     let site = Site::on(cluster.through_proxy());
-    let house = House::at(site, &HURRIED).await;
+    let fixture = Fixture::at(site, &SHORT_LIMITS).await;
     let room = disk.path().display();
     cluster
         .run(&format!("CREATE TABLESPACE small LOCATION '{room}'"))
@@ -39,13 +39,13 @@ async fn a_full_disk_has_requests_refused_until_there_is_room() {
              END $$",
         )
         .await;
-    let crowd = house.crowd();
-    crowd.is_served(&Wish::ALL).await;
+    let load = fixture.load();
+    load.is_served(&Action::ALL).await;
     disk.fill();
-    crowd.is_refused(&RECORDED).await;
+    load.is_refused(&RECORDED).await;
     disk.clear();
-    crowd.is_served(&Wish::ALL).await;
-    house.accounts_for(crowd.end().await).await;
+    load.is_served(&Action::ALL).await;
+    fixture.assert_recorded_once(load.end().await).await;
 }
 
 /// A file system of a few megabytes.

@@ -1,7 +1,7 @@
 //! A Postgres that dies and comes back.
 
-use crate::faults::crowd::Wish;
-use crate::faults::house::{HURRIED, House};
+use crate::faults::fixture::{Fixture, SHORT_LIMITS};
+use crate::faults::load::Action;
 use crate::process::Site;
 use crate::support::Cluster;
 
@@ -9,15 +9,15 @@ use crate::support::Cluster;
 async fn a_postgres_that_dies_takes_no_answered_request_along() {
     let mut cluster = Cluster::start().await;
     let site = Site::on(cluster.through_proxy());
-    let house = House::at(site, &HURRIED).await;
-    let crowd = house.crowd();
+    let fixture = Fixture::at(site, &SHORT_LIMITS).await;
+    let load = fixture.load();
     for _ in 0..2 {
-        crowd.is_served(&Wish::ALL).await;
+        load.is_served(&Action::ALL).await;
         cluster.crash().await;
-        crowd.is_refused(&Wish::ALL).await;
+        load.is_refused(&Action::ALL).await;
         cluster.start_again().await;
     }
-    crowd.is_served(&Wish::ALL).await;
-    house.is_ready().await;
-    house.accounts_for(crowd.end().await).await;
+    load.is_served(&Action::ALL).await;
+    fixture.is_ready().await;
+    fixture.assert_recorded_once(load.end().await).await;
 }

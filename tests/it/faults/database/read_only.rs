@@ -2,28 +2,33 @@
 
 use sqlx::{AssertSqlSafe, PgConnection};
 
-use crate::faults::crowd::Wish;
-use crate::faults::house::{HURRIED, House};
+use crate::faults::fixture::{Fixture, SHORT_LIMITS};
+use crate::faults::load::Action;
 use crate::process::Site;
 
 /// What cannot be done without writing.
-const WRITES: [Wish; 4] = [Wish::Protect, Wish::Unprotect, Wish::Hash, Wish::Change];
+const WRITES: [Action; 4] = [
+    Action::Protect,
+    Action::Unprotect,
+    Action::Hash,
+    Action::Change,
+];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_postgres_that_only_reads_has_writes_refused_and_is_still_read() {
-    let house = House::at(Site::new().await, &HURRIED).await;
-    let mut owner = house.site().connect().await;
-    let crowd = house.crowd();
-    crowd.is_served(&Wish::ALL).await;
+    let fixture = Fixture::at(Site::new().await, &SHORT_LIMITS).await;
+    let mut owner = fixture.site().connect().await;
+    let load = fixture.load();
+    load.is_served(&Action::ALL).await;
     // It holds for connections made from now on.
     alter(&mut owner, "SET default_transaction_read_only = on").await;
-    hang_up(&mut owner).await;
-    crowd.is_refused(&WRITES).await;
-    crowd.is_served(&[Wish::Look]).await;
+    close_connections(&mut owner).await;
+    load.is_refused(&WRITES).await;
+    load.is_served(&[Action::Look]).await;
     // Those made meanwhile go on reading only, until the service lets go of them.
     alter(&mut owner, "RESET default_transaction_read_only").await;
-    crowd.is_served(&Wish::ALL).await;
-    house.accounts_for(crowd.end().await).await;
+    load.is_served(&Action::ALL).await;
+    fixture.assert_recorded_once(load.end().await).await;
 }
 
 async fn alter(owner: &mut PgConnection, what: &str) {
@@ -36,7 +41,7 @@ async fn alter(owner: &mut PgConnection, what: &str) {
 }
 
 /// Ends the connections of everybody else.
-async fn hang_up(owner: &mut PgConnection) {
+async fn close_connections(owner: &mut PgConnection) {
     sqlx::query(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
           WHERE datname = current_database() AND pid <> pg_backend_pid()",

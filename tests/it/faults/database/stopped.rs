@@ -1,7 +1,7 @@
 //! A Postgres that stands still, with all of its connections.
 
-use crate::faults::crowd::Wish;
-use crate::faults::house::{HURRIED, House};
+use crate::faults::fixture::{Fixture, SHORT_LIMITS};
+use crate::faults::load::Action;
 use crate::process::Site;
 use crate::support::Cluster;
 
@@ -9,13 +9,13 @@ use crate::support::Cluster;
 async fn a_postgres_that_stands_still_has_requests_refused_until_it_goes_on() {
     let cluster = Cluster::start().await;
     let site = Site::on(cluster.through_proxy());
-    let house = House::at(site, &HURRIED).await;
-    let crowd = house.crowd();
-    crowd.is_served(&Wish::ALL).await;
+    let fixture = Fixture::at(site, &SHORT_LIMITS).await;
+    let load = fixture.load();
+    load.is_served(&Action::ALL).await;
     cluster.freeze();
-    crowd.is_refused(&Wish::ALL).await;
+    load.is_refused(&Action::ALL).await;
     cluster.thaw();
-    crowd.is_served(&Wish::ALL).await;
-    house.is_ready().await;
-    house.accounts_for(crowd.end().await).await;
+    load.is_served(&Action::ALL).await;
+    fixture.is_ready().await;
+    fixture.assert_recorded_once(load.end().await).await;
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::faults::crowd::Wish;
-use crate::faults::house::House;
+use crate::faults::fixture::Fixture;
+use crate::faults::load::Action;
 use crate::process::{PATIENCE, Site};
 use crate::support::PROTECT;
 
@@ -23,13 +23,13 @@ const SENDERS: usize = 8;
 
 /// Sends the headers of a request that protects, and a body in chunks for as long as it is taken;
 /// gives how much that was, and the answer.
-async fn send_chunks(house: &House, chunk: &str, pause: Duration) -> (usize, String) {
-    let stream = TcpStream::connect(&house.visitor.address).await;
+async fn send_chunks(fixture: &Fixture, chunk: &str, pause: Duration) -> (usize, String) {
+    let stream = TcpStream::connect(&fixture.client.address).await;
     let (mut from, mut to) = stream.expect("a connection").into_split();
     let head = format!(
         "POST {PROTECT} HTTP/1.1\r\nHost: it\r\nAuthorization: Bearer {}\r\n\
          Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
-        house.visitor.key
+        fixture.client.key
     );
     to.write_all(head.as_bytes()).await.expect("it listens");
     let chunk = format!("{:x}\r\n{chunk}\r\n", chunk.len());
@@ -53,12 +53,12 @@ async fn send_chunks(house: &House, chunk: &str, pause: Duration) -> (usize, Str
 #[tokio::test(flavor = "multi_thread")]
 async fn an_endless_body_is_refused_and_not_read() {
     let limit = [("SEALWARD_LIMITS_REQUEST_TIMEOUT", "10s")];
-    let house = House::at(Site::new().await, &limit).await;
-    let before = house.memory("VmHWM");
+    let fixture = Fixture::at(Site::new().await, &limit).await;
+    let before = fixture.memory("VmHWM");
     let chunk = " ".repeat(64 << 10);
-    let all = (0..SENDERS).map(|_| send_chunks(&house, &chunk, Duration::ZERO));
+    let all = (0..SENDERS).map(|_| send_chunks(&fixture, &chunk, Duration::ZERO));
     // One that comes a byte at a time has as long as any other request.
-    let slow = send_chunks(&house, " ", Duration::from_millis(100));
+    let slow = send_chunks(&fixture, " ", Duration::from_millis(100));
     let ((_, late), all) = tokio::join!(slow, futures_util::future::join_all(all));
     assert!(late.starts_with("HTTP/1.1 503 "), "{late:?}");
     assert!(late.contains("retry-after: "), "{late:?}");
@@ -67,10 +67,10 @@ async fn an_endless_body_is_refused_and_not_read() {
         assert!(answer.contains("PAYLOAD_TOO_LARGE"), "{answer:?}");
         assert!(sent < TAKEN, "{sent} bytes were taken");
     }
-    let growth = house.memory("VmHWM") - before;
+    let growth = fixture.memory("VmHWM") - before;
     assert!(growth < GROWTH, "{growth} KiB");
 
-    let crowd = house.crowd();
-    crowd.is_served(&Wish::ALL).await;
-    house.accounts_for(crowd.end().await).await;
+    let load = fixture.load();
+    load.is_served(&Action::ALL).await;
+    fixture.assert_recorded_once(load.end().await).await;
 }

@@ -5,14 +5,14 @@ use std::time::Duration;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use tokio::net::TcpStream;
 
-use crate::faults::crowd::Wish;
-use crate::faults::house::House;
+use crate::faults::fixture::Fixture;
+use crate::faults::load::Action;
 use crate::process::PATIENCE;
 use crate::support::within;
 
 /// Sets how many descriptors the process may have.
-fn allow(house: &House, descriptors: u64) {
-    let process = i32::try_from(house.process().id()).expect("a process id");
+fn allow(fixture: &Fixture, descriptors: u64) {
+    let process = i32::try_from(fixture.process().id()).expect("a process id");
     let limit = Rlimit {
         current: Some(descriptors),
         ..getrlimit(Resource::Nofile)
@@ -20,50 +20,50 @@ fn allow(house: &House, descriptors: u64) {
     prlimit(Pid::from_raw(process), Resource::Nofile, limit).expect("a limit");
 }
 
-fn descriptors(house: &House) -> u64 {
-    let folder = format!("/proc/{}/fd", house.process().id());
+fn descriptors(fixture: &Fixture) -> u64 {
+    let folder = format!("/proc/{}/fd", fixture.process().id());
     let open = std::fs::read_dir(folder).expect("its descriptors").count();
     u64::try_from(open).expect("a number")
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_leave_the_descriptors_that_the_service_itself_needs() {
-    let house = House::with_descriptors(64).await;
-    let places = house.metric("sealward_http_connections_limit");
+    let fixture = Fixture::with_descriptors(64).await;
+    let places = fixture.metric("sealward_http_connections_limit");
     assert!((1.0..16.0).contains(&places), "{places}");
-    let crowd = house.crowd();
-    crowd.is_served(&Wish::ALL).await;
+    let load = fixture.load();
+    load.is_served(&Action::ALL).await;
     // More than there are places, and more than there are descriptors.
     let mut guests = Vec::new();
     for _ in 0..100 {
         guests.push(
-            TcpStream::connect(&house.visitor.address)
+            TcpStream::connect(&fixture.client.address)
                 .await
                 .expect("a connection"),
         );
     }
     within(PATIENCE, async || {
-        house.metric("sealward_http_connections_waits_total") > 0.0
+        fixture.metric("sealward_http_connections_waits_total") > 0.0
     })
     .await;
     for part in ["sealward_database_up", "sealward_audit_up"] {
-        within(PATIENCE, async || house.metric(part) > 0.0).await;
+        within(PATIENCE, async || fixture.metric(part) > 0.0).await;
     }
-    assert!(descriptors(&house) <= 64);
+    assert!(descriptors(&fixture) <= 64);
     drop(guests);
-    crowd.is_served(&Wish::ALL).await;
-    assert!(!house.process().log().contains("cannot accept"));
+    load.is_served(&Action::ALL).await;
+    assert!(!fixture.process().log().contains("cannot accept"));
 
     // Should they run out all the same, connections are accepted again once there are some.
-    allow(&house, descriptors(&house).min(20));
+    allow(&fixture, descriptors(&fixture).min(20));
     within(PATIENCE, async || {
-        let knocking = TcpStream::connect(&house.visitor.address).await;
+        let knocking = TcpStream::connect(&fixture.client.address).await;
         tokio::time::sleep(Duration::from_millis(20)).await;
         drop(knocking);
-        house.process().log().contains("cannot accept")
+        fixture.process().log().contains("cannot accept")
     })
     .await;
-    allow(&house, 1024);
-    crowd.is_served(&Wish::ALL).await;
-    house.accounts_for(crowd.end().await).await;
+    allow(&fixture, 1024);
+    load.is_served(&Action::ALL).await;
+    fixture.assert_recorded_once(load.end().await).await;
 }

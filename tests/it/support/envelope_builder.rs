@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use super::{Destination, World};
 
 /// An envelope in the making, with the header of ours.
-pub(crate) struct Sender {
+pub(crate) struct EnvelopeBuilder {
     public: PublicKey,
     pub(crate) header: Value,
     pub(crate) content_key: Vec<u8>,
@@ -23,7 +23,7 @@ pub(crate) struct Sender {
     pub(crate) plaintext: Vec<u8>,
 }
 
-impl Sender {
+impl EnvelopeBuilder {
     /// For the key of `destination`, RSA or P-256, as its record shows it.
     pub(crate) async fn to(world: &World, destination: &Destination) -> Self {
         let path = format!("/admin/keys/{}", destination.key);

@@ -23,7 +23,7 @@ pub(crate) fn document() -> &'static Value {
 /// Holds an answer to what the document says of its route: the status, the headers that are always
 /// there, the media type, the code of an error, and the schema of a body in JSON.
 #[track_caller]
-pub(super) fn keep(method: &Method, path: &str, answer: &Answer) {
+pub(super) fn check(method: &Method, path: &str, answer: &Answer) {
     let Some(route) = route(path) else {
         return;
     };

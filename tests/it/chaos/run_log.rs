@@ -9,21 +9,21 @@ use super::history::{Attempt, Change, History, Moment, Span, State, Timeline};
 
 /// Clones write into the same one.
 #[derive(Clone)]
-pub(crate) struct Chronicle {
+pub(crate) struct RunLog {
     began: Instant,
-    pages: Arc<Mutex<Pages>>,
+    entries: Arc<Mutex<RunLogEntries>>,
 }
 
 /// All that is known.
 #[derive(Default)]
-pub(crate) struct Pages {
+pub(crate) struct RunLogEntries {
     pub(crate) history: History,
     /// What was done to the service, in words.
     pub(crate) events: Vec<(Span, String)>,
     /// While one of these lasted, instances came and went, or could not be counted.
-    pub(crate) unsettled: Vec<Span>,
+    pub(crate) instance_changes: Vec<Span>,
     /// While one of these lasted, the place where all count was away.
-    pub(crate) uncounting: Vec<Span>,
+    pub(crate) limiter_outages: Vec<Span>,
     /// What was broken so plainly that no history is needed to tell.
     pub(crate) broken: Vec<Violation>,
 }
@@ -36,11 +36,11 @@ pub(crate) enum Of {
     Key(usize),
 }
 
-impl Chronicle {
+impl RunLog {
     pub(crate) fn begin() -> Self {
         Self {
             began: Instant::now(),
-            pages: Arc::default(),
+            entries: Arc::default(),
         }
     }
 
@@ -55,28 +55,28 @@ impl Chronicle {
         }
     }
 
-    pub(crate) fn pages(&self) -> MutexGuard<'_, Pages> {
-        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lock(&self) -> MutexGuard<'_, RunLogEntries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn attempted(&self, attempt: Attempt) {
-        self.pages().history.attempts.push(attempt);
+        self.lock().history.attempts.push(attempt);
     }
 
     pub(crate) fn event(&self, from: Moment, what: impl Into<String>) {
         let span = self.since(from);
-        self.pages().events.push((span, what.into()));
+        self.lock().events.push((span, what.into()));
     }
 
     pub(crate) fn broken(&self, violation: Violation) {
-        self.pages().broken.push(violation);
+        self.lock().broken.push(violation);
     }
 
     /// A change is asked for from now on; gives what fills in what came of it.
     pub(crate) fn changing(&self, of: Of, to: State) -> usize {
         let began = self.now();
-        let mut pages = self.pages();
-        let changes = &mut pages.timeline(of).changes;
+        let mut entries = self.lock();
+        let changes = &mut entries.timeline(of).changes;
         changes.push(Change {
             to,
             began,
@@ -88,13 +88,13 @@ impl Chronicle {
 
     pub(crate) fn changed(&self, of: Of, which: usize, by: Option<super::history::Incarnation>) {
         let now = self.now();
-        let mut pages = self.pages();
-        let change = &mut pages.timeline(of).changes[which];
+        let mut entries = self.lock();
+        let change = &mut entries.timeline(of).changes[which];
         (change.done, change.by) = (Some(now), by);
     }
 }
 
-impl Pages {
+impl RunLogEntries {
     fn timeline(&mut self, of: Of) -> &mut Timeline {
         match of {
             Of::ApiKey(which) => &mut self.history.api_keys[which],

@@ -8,8 +8,8 @@ use rand::rngs::SmallRng;
 use serde_json::{Value, json};
 
 use super::administrator::Administrator;
-use super::chronicle::Chronicle;
 use super::history::{Application, Limit, Moment, Timeline};
+use super::run_log::RunLog;
 
 /// More than any run asks for.
 const UNLIMITED: u32 = 1_000_000;
@@ -28,10 +28,10 @@ const POLICIES: usize = 5;
 
 /// Clones share it.
 #[derive(Clone)]
-pub(crate) struct Cast(Arc<Mutex<Roles>>);
+pub(crate) struct Fixtures(Arc<Mutex<FixtureState>>);
 
 #[derive(Default)]
-pub(crate) struct Roles {
+pub(crate) struct FixtureState {
     /// The ids of the services that ask.
     pub(crate) applications: Vec<String>,
     pub(crate) api_keys: Vec<ApiKey>,
@@ -65,13 +65,13 @@ pub(crate) enum PolicyRole {
     /// Stays as it is.
     Steady,
     /// Is switched off and on.
-    Turned,
+    Toggled,
     /// Is deleted, and another made in its place.
     Replaced,
     /// Was deleted.
-    Past,
+    Deleted,
     /// Is for the first application alone.
-    OfTheFirst,
+    Restricted,
 }
 
 /// A key for operations; every second one is switched off and on.
@@ -80,7 +80,7 @@ pub(crate) struct Key {
     pub(crate) id: String,
     pub(crate) application: usize,
     pub(crate) is_for_signing: bool,
-    pub(crate) is_turned: bool,
+    pub(crate) is_toggled: bool,
 }
 
 /// An envelope, and what must come out of it.
@@ -100,10 +100,10 @@ pub(crate) struct Made {
     pub(crate) result: Value,
 }
 
-impl Cast {
+impl Fixtures {
     /// Has everything made that a run begins with.
-    pub(crate) async fn assemble(admin: &mut Administrator, chronicle: &Chronicle) -> Self {
-        let cast = Self(Arc::default());
+    pub(crate) async fn create(admin: &mut Administrator, run_log: &RunLog) -> Self {
+        let fixtures = Self(Arc::default());
         let destinations = [("P-256", "ECDH-ES+A256KW"), ("RSA-2048", "RSA-OAEP-256")];
         for (algorithm, alg) in destinations {
             let service = json!({ "name": format!("destination of {algorithm}") });
@@ -111,33 +111,35 @@ impl Cast {
             admin
                 .must_make("/admin/keys", &envelope_key(&id, algorithm))
                 .await;
-            cast.roles().destinations.push((id, algorithm, alg));
+            fixtures.lock().destinations.push((id, algorithm, alg));
         }
         for name in ["one", "two", "three", "limited"] {
-            cast.engage(admin, chronicle, name).await;
+            fixtures.add_application(admin, run_log, name).await;
         }
         for number in 0..POLICIES {
             let role = [
                 PolicyRole::Steady,
-                PolicyRole::Turned,
+                PolicyRole::Toggled,
                 PolicyRole::Steady,
-                PolicyRole::Turned,
+                PolicyRole::Toggled,
                 PolicyRole::Replaced,
             ][number % POLICIES];
-            cast.new_policy(admin, chronicle, number / 2 % 2, role)
+            fixtures
+                .new_policy(admin, run_log, number / 2 % 2, role)
                 .await;
         }
-        cast.new_policy(admin, chronicle, 0, PolicyRole::OfTheFirst)
+        fixtures
+            .new_policy(admin, run_log, 0, PolicyRole::Restricted)
             .await;
-        cast
+        fixtures
     }
 
-    pub(crate) fn roles(&self) -> MutexGuard<'_, Roles> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, FixtureState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A service that asks, with its keys.
-    async fn engage(&self, admin: &mut Administrator, chronicle: &Chronicle, name: &str) {
+    async fn add_application(&self, admin: &mut Administrator, run_log: &RunLog, name: &str) {
         let limit = (name == "limited").then_some(LIMIT);
         let Limit { per_second, burst } = limit.unwrap_or(Limit {
             per_second: UNLIMITED,
@@ -146,32 +148,32 @@ impl Cast {
         let limits = json!({ "requestsPerSecond": per_second, "burst": burst });
         let service = json!({ "name": name, "tier": "enterprise", "rateLimit": limits });
         let id = text(&admin.must_make("/admin/services", &service).await, "id");
-        let place = self.roles().applications.len();
-        self.roles().applications.push(id.clone());
+        let place = self.lock().applications.len();
+        self.lock().applications.push(id.clone());
         let application = Application {
             id: id.clone(),
             limit,
         };
-        chronicle.pages().history.applications.push(application);
+        run_log.lock().history.applications.push(application);
         for (usage, algorithm) in [("data", "AES-256"), ("sig", "HMAC-SHA256")] {
-            for is_turned in [false, true] {
+            for is_toggled in [false, true] {
                 let order = json!({
                     "serviceId": id, "name": usage, "use": usage, "algorithm": algorithm, "generate": true,
                 });
                 let made = admin.must_make("/admin/keys", &order).await;
-                let mut pages = chronicle.pages();
+                let mut entries = run_log.lock();
                 let name = format!("{usage} key of {name}");
-                pages.history.keys.push(Timeline::new(name));
-                self.roles().keys.push(Key {
+                entries.history.keys.push(Timeline::new(name));
+                self.lock().keys.push(Key {
                     id: text(&made, "id"),
                     application: place,
                     is_for_signing: usage == "sig",
-                    is_turned,
+                    is_toggled,
                 });
             }
         }
         for _ in 0..2 {
-            self.new_api_key(admin, chronicle, place).await;
+            self.new_api_key(admin, run_log, place).await;
         }
     }
 
@@ -179,18 +181,18 @@ impl Cast {
     pub(crate) async fn new_api_key(
         &self,
         admin: &mut Administrator,
-        chronicle: &Chronicle,
+        run_log: &RunLog,
         application: usize,
     ) {
-        let service = self.roles().applications[application].clone();
+        let service = self.lock().applications[application].clone();
         let order = json!({ "name": "chaos", "type": "live", "serviceId": service });
         let Some(made) = admin.make("/admin/api-keys", &order).await else {
             return;
         };
-        let mut pages = chronicle.pages();
+        let mut entries = run_log.lock();
         let name = format!("API key of {application}");
-        pages.history.api_keys.push(Timeline::new(name));
-        self.roles().api_keys.push(ApiKey {
+        entries.history.api_keys.push(Timeline::new(name));
+        self.lock().api_keys.push(ApiKey {
             id: text(&made, "id"),
             secret: text(&made, "secret"),
             application,
@@ -202,22 +204,22 @@ impl Cast {
     pub(crate) async fn new_policy(
         &self,
         admin: &mut Administrator,
-        chronicle: &Chronicle,
+        run_log: &RunLog,
         destination: usize,
         role: PolicyRole,
     ) {
-        let (service, _, alg) = self.roles().destinations[destination].clone();
+        let (service, _, alg) = self.lock().destinations[destination].clone();
         let mut order = json!({ "name": "chaos", "destinationServiceId": service, "alg": alg });
-        if role == PolicyRole::OfTheFirst {
-            order["allowedServiceIds"] = json!([self.roles().applications[0]]);
+        if role == PolicyRole::Restricted {
+            order["allowedServiceIds"] = json!([self.lock().applications[0]]);
         }
         let Some(made) = admin.make("/admin/policies", &order).await else {
             return;
         };
-        let mut pages = chronicle.pages();
+        let mut entries = run_log.lock();
         let number = text(&made, "policyNumber");
-        pages.history.policies.push(Timeline::new(number.clone()));
-        self.roles().policies.push(Policy {
+        entries.history.policies.push(Timeline::new(number.clone()));
+        self.lock().policies.push(Policy {
             id: text(&made, "id"),
             number,
             destination,
@@ -226,7 +228,7 @@ impl Cast {
     }
 }
 
-impl Roles {
+impl FixtureState {
     /// An API key of that application: one that is in use, or now and then any there ever was.
     pub(crate) fn api_key(
         &self,

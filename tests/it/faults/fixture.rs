@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use sqlx::postgres::PgConnectOptions;
 
-use super::crowd::{Crowd, LIMIT, Told, Visitor, Wish};
+use super::load::{Action, Client, LIMIT, Load, Response};
 use crate::process::{PATIENCE, Process, Site};
 use crate::support::{Proxy, within};
 
 /// Limits that no machine under load comes to.
-const PATIENT: [(&str, &str); 4] = [
+const LONG_LIMITS: [(&str, &str); 4] = [
     ("SEALWARD_LIMITS_REQUEST_TIMEOUT", "2min"),
     ("SEALWARD_AUDIT_DEADLINE", "1min"),
     ("SEALWARD_DATABASE_CONNECT_TIMEOUT", "1min"),
@@ -18,22 +18,22 @@ const PATIENT: [(&str, &str); 4] = [
 ];
 
 /// Limits that are short enough to be seen.
-pub(super) const HURRIED: [(&str, &str); 3] = [
+pub(super) const SHORT_LIMITS: [(&str, &str); 3] = [
     ("SEALWARD_LIMITS_REQUEST_TIMEOUT", LIMIT),
     ("SEALWARD_AUDIT_DEADLINE", "2s"),
     ("SEALWARD_DATABASE_CONNECT_TIMEOUT", "2s"),
 ];
 
 /// A running service, and who may ask it.
-pub(super) struct House {
-    pub(super) visitor: Visitor,
+pub(super) struct Fixture {
+    pub(super) client: Client,
     process: Option<Process>,
     site: Site,
     before: String,
     variables: Vec<(String, String)>,
 }
 
-impl House {
+impl Fixture {
     /// Over a database of its own.
     pub(super) async fn open() -> Self {
         Self::at(Site::new().await, &[]).await
@@ -44,9 +44,9 @@ impl House {
         let site = Site::new().await;
         let (through, proxy) = Proxy::in_front_of(site.database()).await;
         let through = url(&through);
-        let variables = [&HURRIED[..], &[("SEALWARD_DATABASE_URL", &through)]].concat();
-        let house = Self::at(site, &variables).await;
-        (house, proxy)
+        let variables = [&SHORT_LIMITS[..], &[("SEALWARD_DATABASE_URL", &through)]].concat();
+        let fixture = Self::at(site, &variables).await;
+        (fixture, proxy)
     }
 
     /// With so many descriptors for its process.
@@ -61,7 +61,7 @@ impl House {
     }
 
     async fn arranged(site: Site, before: &str, variables: &[(&str, &str)]) -> Self {
-        let variables = [&PATIENT, variables].concat();
+        let variables = [&LONG_LIMITS, variables].concat();
         let process = Process::start_after(before, &site, &variables).await;
         let limit = json!({ "requestsPerSecond": 100_000, "burst": 100_000 });
         let service = json!({ "tier": "enterprise", "rateLimit": limit });
@@ -72,7 +72,7 @@ impl House {
         let policy = made(&process, "/admin/policies", policy).await["policyNumber"].clone();
         let key = json!({ "type": "live", "serviceId": service, "policyNumber": policy });
         let key = made(&process, "/admin/api-keys", key).await;
-        let mut visitor = Visitor {
+        let mut client = Client {
             address: process.address().to_owned(),
             key: text(&key["secret"]),
             admin_key: site.admin_key().to_owned(),
@@ -81,17 +81,17 @@ impl House {
         };
         within(PATIENCE, async || {
             let id = rand::random::<u128>().to_string();
-            let protected = visitor.ask(Wish::Protect, &id).await.expect("an answer");
+            let protected = client.ask(Action::Protect, &id).await.expect("an answer");
             let is_protected = protected.status == 200;
             if is_protected {
-                visitor.envelope = protected.json()["jwe"].clone();
+                client.envelope = protected.json()["jwe"].clone();
             }
             is_protected
         })
         .await;
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         Self {
-            visitor,
+            client,
             process: Some(process),
             site,
             before: before.to_owned(),
@@ -100,11 +100,11 @@ impl House {
     }
 
     /// Somebody with a key of its own, made by this order.
-    pub(super) async fn visitor_with(&self, order: Value) -> Visitor {
+    pub(super) async fn client_with(&self, order: Value) -> Client {
         let key = made(self.process(), "/admin/api-keys", order).await;
-        Visitor {
+        Client {
             key: text(&key["secret"]),
-            ..self.visitor.clone()
+            ..self.client.clone()
         }
     }
 
@@ -117,26 +117,26 @@ impl House {
     }
 
     /// The process, to be ended; without it there is nobody to ask.
-    pub(super) fn vacate(&mut self) -> Process {
+    pub(super) fn take_process(&mut self) -> Process {
         self.process.take().expect("it runs")
     }
 
     /// Starts the service again on the same site.
-    pub(super) async fn reopen(&mut self) {
+    pub(super) async fn restart(&mut self) {
         let variables = self.variables.iter();
         let variables: Vec<_> = variables.map(|(name, value)| (&**name, &**value)).collect();
         let process = Process::start_after(&self.before, &self.site, &variables).await;
-        process.address().clone_into(&mut self.visitor.address);
+        process.address().clone_into(&mut self.client.address);
         self.process = Some(process);
     }
 
     /// Clients who ask from now on.
-    pub(super) fn crowd(&self) -> Crowd {
-        Crowd::of(&self.visitor)
+    pub(super) fn load(&self) -> Load {
+        Load::of(&self.client)
     }
 
     /// Each success of an application is recorded once as that, and nothing is recorded twice.
-    pub(super) async fn accounts_for(&self, told: Vec<Told>) {
+    pub(super) async fn assert_recorded_once(&self, responses: Vec<Response>) {
         let sql = "SELECT request_id, count(*), count(*) FILTER (WHERE response_status = 200) \
                    FROM crypto_operations_audit GROUP BY 1";
         let rows: Vec<(String, i64, i64)> = sqlx::query_as(sql)
@@ -151,10 +151,17 @@ impl House {
             assert_eq!(*all, 1, "{id} is recorded {all} times");
         }
         let mut successes = 0;
-        for told in told.iter().filter(|told| told.wish.is_recorded()) {
-            let rows = recorded.get(&told.id).copied().unwrap_or_default();
-            if told.status == 200 {
-                assert_eq!(rows, (1, 1), "{told:?} is not recorded as it was answered");
+        for responses in responses
+            .iter()
+            .filter(|responses| responses.action.is_recorded())
+        {
+            let rows = recorded.get(&responses.id).copied().unwrap_or_default();
+            if responses.status == 200 {
+                assert_eq!(
+                    rows,
+                    (1, 1),
+                    "{responses:?} is not recorded as it was answered"
+                );
                 successes += 1;
             }
         }
@@ -185,7 +192,7 @@ impl House {
         within(PATIENCE, async || {
             let request = axum::http::Request::get("/readyz").header("host", "it");
             let request = request.body(axum::body::Body::empty()).expect("a request");
-            let answer = super::crowd::send(&self.visitor.address, request).await;
+            let answer = super::load::send(&self.client.address, request).await;
             answer.is_ok_and(|answer| answer.status == 200)
         })
         .await;

@@ -1,4 +1,4 @@
-//! Clients who go on asking, whatever they are told.
+//! Clients who go on asking, whatever they are responses.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// What a client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum Action {
     Protect,
     Unprotect,
     Hash,
@@ -38,7 +38,7 @@ pub(super) enum Wish {
     Change,
 }
 
-impl Wish {
+impl Action {
     pub(super) const ALL: [Self; 5] = [
         Self::Protect,
         Self::Unprotect,
@@ -55,7 +55,7 @@ impl Wish {
 
 /// What clients need to know.
 #[derive(Clone)]
-pub(super) struct Visitor {
+pub(super) struct Client {
     pub(super) address: String,
     pub(super) key: String,
     pub(super) admin_key: String,
@@ -65,51 +65,51 @@ pub(super) struct Visitor {
 
 /// One answer, by the name of its request.
 #[derive(Debug)]
-pub(super) struct Told {
-    pub(super) wish: Wish,
+pub(super) struct Response {
+    pub(super) action: Action,
     pub(super) id: String,
     pub(super) status: u16,
 }
 
-/// A client for each wish, until it is told to end.
-pub(super) struct Crowd {
+/// A client for each action, until it is responses to end.
+pub(super) struct Load {
     stop: Arc<AtomicBool>,
-    told: Arc<Mutex<Vec<Told>>>,
-    temper: Temper,
+    responses: Arc<Mutex<Vec<Response>>>,
+    tolerance: Tolerance,
     clients: JoinSet<()>,
 }
 
 /// What clients put up with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Temper {
+enum Tolerance {
     /// Nothing but what is right.
     Strict,
     /// A connection that breaks, which is the end.
-    Patient,
+    BrokenConnections,
     /// The error of one operation is the envelope's, until the canary finds that it is the token's:
     /// 500 is as right as 503.
-    BeforeAToken,
+    TokenErrors,
 }
 
-impl Visitor {
+impl Client {
     /// Asks once, on a connection of its own. An error is that of the connection.
-    pub(super) async fn ask(&self, wish: Wish, id: &str) -> Result<Answer, axum::BoxError> {
+    pub(super) async fn ask(&self, action: Action, id: &str) -> Result<Answer, axum::BoxError> {
         let of_administrator = format!("/admin/services/{}", self.service);
-        let (method, path, key, body) = match wish {
-            Wish::Protect => ("POST", PROTECT, &self.key, json!({ "payload": SECRET })),
-            Wish::Unprotect => (
+        let (method, path, key, body) = match action {
+            Action::Protect => ("POST", PROTECT, &self.key, json!({ "payload": SECRET })),
+            Action::Unprotect => (
                 "POST",
                 UNPROTECT,
                 &self.key,
                 json!({ "jwe": self.envelope }),
             ),
-            Wish::Hash => {
+            Action::Hash => {
                 let payload = json!({ "data": SECRET, "algorithm": "SHA-256" });
                 let body = json!({ "operation": "hash", "payload": payload });
                 ("POST", OPERATIONS, &self.key, body)
             }
-            Wish::Look => ("GET", &*of_administrator, &self.admin_key, Value::Null),
-            Wish::Change => {
+            Action::Look => ("GET", &*of_administrator, &self.admin_key, Value::Null),
+            Action::Change => {
                 let body = json!({ "description": id });
                 ("PUT", &*of_administrator, &self.admin_key, body)
             }
@@ -144,104 +144,109 @@ pub(super) async fn send(address: &str, request: Request<Body>) -> Result<Answer
     })
 }
 
-impl Crowd {
+impl Load {
     /// Clients who are always answered, and rightly.
-    pub(super) fn of(visitor: &Visitor) -> Self {
-        Self::gathered(visitor, Temper::Strict)
+    pub(super) fn of(client: &Client) -> Self {
+        Self::gathered(client, Tolerance::Strict)
     }
 
     /// Clients whose connections may break, which ends what they ask for.
-    pub(super) fn of_the_patient(visitor: &Visitor) -> Self {
-        Self::gathered(visitor, Temper::Patient)
+    pub(super) fn tolerating_broken_connections(client: &Client) -> Self {
+        Self::gathered(client, Tolerance::BrokenConnections)
     }
 
-    /// Clients who may be told that an envelope does not open when it is the token that fails.
-    pub(super) fn before_a_token(visitor: &Visitor) -> Self {
-        Self::gathered(visitor, Temper::BeforeAToken)
+    /// Clients who may be responses that an envelope does not open when it is the token that fails.
+    pub(super) fn tolerating_token_errors(client: &Client) -> Self {
+        Self::gathered(client, Tolerance::TokenErrors)
     }
 
-    fn gathered(visitor: &Visitor, temper: Temper) -> Self {
-        let mut crowd = Self {
+    fn gathered(client: &Client, tolerance: Tolerance) -> Self {
+        let mut load = Self {
             stop: Arc::default(),
-            told: Arc::default(),
-            temper,
+            responses: Arc::default(),
+            tolerance,
             clients: JoinSet::new(),
         };
-        for wish in Wish::ALL {
-            let (visitor, stop, told) = (visitor.clone(), crowd.stop.clone(), crowd.told.clone());
-            crowd.clients.spawn(async move {
+        for action in Action::ALL {
+            let (client, stop, responses) =
+                (client.clone(), load.stop.clone(), load.responses.clone());
+            load.clients.spawn(async move {
                 while !stop.load(Ordering::Relaxed) {
-                    let id = format!("{wish:?}-{:032x}", rand::random::<u128>());
-                    let answer = timeout(LATEST, visitor.ask(wish, &id)).await;
-                    let answer = match answer.unwrap_or_else(|_| panic!("{wish:?} hangs")) {
-                        Err(_) if temper == Temper::Patient => return,
+                    let id = format!("{action:?}-{:032x}", rand::random::<u128>());
+                    let answer = timeout(LATEST, client.ask(action, &id)).await;
+                    let answer = match answer.unwrap_or_else(|_| panic!("{action:?} hangs")) {
+                        Err(_) if tolerance == Tolerance::BrokenConnections => return,
                         answer => answer.expect("an answer"),
                     };
                     let status = answer.status.as_u16();
-                    match (temper, wish, status) {
-                        (Temper::BeforeAToken, Wish::Unprotect, 500) => {
+                    match (tolerance, action, status) {
+                        (Tolerance::TokenErrors, Action::Unprotect, 500) => {
                             answer.refused(500, "INTERNAL_ERROR");
                         }
-                        _ => is_right(wish, answer),
+                        _ => is_right(action, answer),
                     }
-                    told.lock().unwrap().push(Told { wish, id, status });
+                    responses
+                        .lock()
+                        .unwrap()
+                        .push(Response { action, id, status });
                     sleep(PAUSE).await;
                 }
             });
         }
-        crowd
+        load
     }
 
-    /// Waits until each of these wishes was refused after this, and tells how long that took.
-    pub(super) async fn is_refused(&self, wishes: &[Wish]) -> Duration {
-        self.hears(503, wishes).await
+    /// Waits until each of these actions was refused after this, and tells how long that took.
+    pub(super) async fn is_refused(&self, actions: &[Action]) -> Duration {
+        self.hears(503, actions).await
     }
 
     /// The same for being granted.
-    pub(super) async fn is_served(&self, wishes: &[Wish]) -> Duration {
-        self.hears(200, wishes).await
+    pub(super) async fn is_served(&self, actions: &[Action]) -> Duration {
+        self.hears(200, actions).await
     }
 
-    async fn hears(&self, status: u16, wishes: &[Wish]) -> Duration {
-        let before = self.told.lock().unwrap().len();
+    async fn hears(&self, status: u16, actions: &[Action]) -> Duration {
+        let before = self.responses.lock().unwrap().len();
         within(PATIENCE, async || {
             // Each client has a share of it for as long as it is content.
-            let content = Arc::strong_count(&self.told) - 1;
-            let all = Wish::ALL.len();
+            let content = Arc::strong_count(&self.responses) - 1;
+            let all = Action::ALL.len();
             assert!(
-                content == all || self.temper == Temper::Patient,
+                content == all || self.tolerance == Tolerance::BrokenConnections,
                 "of {all} clients {content} are left"
             );
-            let told = self.told.lock().unwrap();
-            let heard = |wish| {
-                let mut since = told[before..].iter();
-                since.any(|told| told.wish == wish && told.status == status)
+            let responses = self.responses.lock().unwrap();
+            let heard = |action| {
+                let mut since = responses[before..].iter();
+                since.any(|responses| responses.action == action && responses.status == status)
             };
-            wishes.iter().all(|wish| heard(*wish))
+            actions.iter().all(|action| heard(*action))
         })
         .await
     }
 
-    /// Whether one of these wishes was ever refused.
-    pub(super) fn was_refused(&self, wishes: &[Wish]) -> bool {
-        let told = self.told.lock().unwrap();
-        told.iter()
-            .any(|told| told.status != 200 && wishes.contains(&told.wish))
+    /// Whether one of these actions was ever refused.
+    pub(super) fn was_refused(&self, actions: &[Action]) -> bool {
+        let responses = self.responses.lock().unwrap();
+        responses
+            .iter()
+            .any(|responses| responses.status != 200 && actions.contains(&responses.action))
     }
 
-    /// Ends it, and gives all that was told.
-    pub(super) async fn end(mut self) -> Vec<Told> {
+    /// Ends it, and gives all that was responses.
+    pub(super) async fn end(mut self) -> Vec<Response> {
         self.stop.store(true, Ordering::Relaxed);
         while let Some(ended) = self.clients.join_next().await {
             ended.expect("a client who got what it should");
         }
-        std::mem::take(&mut *self.told.lock().unwrap())
+        std::mem::take(&mut *self.responses.lock().unwrap())
     }
 }
 
 /// What was wished for, or that it is to be had later.
 #[track_caller]
-fn is_right(wish: Wish, answer: Answer) {
+fn is_right(action: Action, answer: Answer) {
     if answer.status != 200 {
         let refused = answer.refused(503, "SERVICE_UNAVAILABLE");
         let seconds: u32 = refused.header("retry-after").parse().expect("seconds");
@@ -249,11 +254,11 @@ fn is_right(wish: Wish, answer: Answer) {
         return;
     }
     let body = answer.json();
-    let is_granted = match wish {
-        Wish::Protect => body["jwe"]["ciphertext"].is_string(),
-        Wish::Unprotect => body["payload"] == SECRET,
-        Wish::Hash => body["result"]["algorithm"] == "SHA-256",
-        Wish::Look | Wish::Change => body["name"].is_string(),
+    let is_granted = match action {
+        Action::Protect => body["jwe"]["ciphertext"].is_string(),
+        Action::Unprotect => body["payload"] == SECRET,
+        Action::Hash => body["result"]["algorithm"] == "SHA-256",
+        Action::Look | Action::Change => body["name"].is_string(),
     };
-    assert!(is_granted, "{wish:?}: {body}");
+    assert!(is_granted, "{action:?}: {body}");
 }

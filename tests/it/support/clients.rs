@@ -11,7 +11,7 @@ use super::{Answer, World};
 
 /// Somebody who sends requests.
 #[derive(Clone)]
-pub(crate) struct Person<'w> {
+pub(crate) struct Client<'w> {
     world: &'w World,
     authorization: Option<String>,
     pub(crate) key: Option<String>,
@@ -20,7 +20,7 @@ pub(crate) struct Person<'w> {
     headers: Vec<(&'static str, String)>,
 }
 
-impl<'w> Person<'w> {
+impl<'w> Client<'w> {
     pub(super) fn new(world: &'w World, authorization: Option<String>) -> Self {
         Self {
             world,
@@ -39,7 +39,7 @@ impl<'w> Person<'w> {
     }
 
     /// Where administrators find this person's key.
-    pub(crate) fn path_of_key(&self) -> String {
+    pub(crate) fn key_path(&self) -> String {
         let id = self.key_id.as_ref().expect("a key of its own");
         format!("/admin/api-keys/{id}")
     }
@@ -121,8 +121,8 @@ impl<'w> Application<'w> {
 }
 
 impl<'w> IntoFuture for Application<'w> {
-    type Output = Person<'w>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Person<'w>> + 'w>>;
+    type Output = Client<'w>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Client<'w>> + 'w>>;
 
     fn into_future(mut self) -> Self::IntoFuture {
         Box::pin(async move {
@@ -131,11 +131,11 @@ impl<'w> IntoFuture for Application<'w> {
             let made = self.world.admin().post("/admin/api-keys", self.key).await;
             let made = made.created();
             let key = made.text("secret");
-            Person {
+            Client {
                 service: Some(service),
                 key_id: Some(made.text("id")),
                 key: Some(key.clone()),
-                ..self.world.person(&key)
+                ..self.world.client(&key)
             }
         })
     }
