@@ -20,6 +20,9 @@ pub(super) fn prepare_to_serve(
 ) -> Result<(Settings, Option<Traces>), Failure> {
     let settings = Settings::load(config, environment)?;
     let traces = telemetry::start(&settings.log, &settings.telemetry)?;
+    if let ignored @ [_, ..] = environment.ignored() {
+        tracing::info!(?ignored, "variables of Kubernetes Services are no settings");
+    }
     hardening::harden();
     Ok((settings, traces))
 }

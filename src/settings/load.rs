@@ -1,4 +1,4 @@
-//! From a file and the environment to settings.
+//! Reads settings from a file and from the environment.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,8 +10,7 @@ use super::names::{self, Leaf};
 
 const PREFIX: &str = "SEALWARD_";
 
-/// Variables with our prefix that are not settings: the file's place, and what `./dev` hands to
-/// people and tests.
+/// Variables with the prefix that are no settings: the path of the file, and variables of `./dev`.
 const NOT_SETTINGS: [&str; 7] = [
     "CONFIG",
     "DEV_DIR",
@@ -23,7 +22,7 @@ const NOT_SETTINGS: [&str; 7] = [
 ];
 const TEST_PREFIX: &str = "TEST_";
 
-/// Why there are no settings.
+/// Why the settings are refused.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be read.
@@ -34,7 +33,7 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
-    /// The file is not TOML.
+    /// The file is not valid TOML.
     #[error("{path} is not TOML: {source}", path = .path.display())]
     Syntax {
         /// The file.
@@ -42,18 +41,19 @@ pub enum Error {
         /// Where and why.
         source: Box<toml::de::Error>,
     },
-    /// A setting's value is not of its type.
+    /// A value has the wrong type.
     #[error("a setting has a wrong value: {0}")]
     Value(Box<toml::de::Error>),
-    /// Names that do not exist, or settings that contradict each other.
+    /// Unknown names, or settings that contradict each other.
     #[error("{}", .0.join("\n"))]
     Refused(Vec<String>),
 }
 
-/// The variables of a process that concern the service.
+/// The environment variables that the service reads.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     settings: Vec<(String, String)>,
+    ignored: Vec<String>,
     config: Option<PathBuf>,
     credentials: Option<PathBuf>,
 }
@@ -69,7 +69,7 @@ impl Environment {
         Self::from_variables(std::env::vars_os())
     }
 
-    /// The variables among these that concern the service.
+    /// Selects the variables that the service reads.
     pub fn from_variables(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         let mut environment = Self::default();
         for (name, value) in variables {
@@ -78,9 +78,12 @@ impl Environment {
                 Some("CONFIG") => environment.config = Some(PathBuf::from(value)),
                 Some(rest) if NOT_SETTINGS.contains(&rest) || rest.starts_with(TEST_PREFIX) => {}
                 Some(rest) => {
-                    environment
-                        .settings
-                        .push((rest.to_owned(), value.to_string_lossy().into_owned()));
+                    let value = value.to_string_lossy().into_owned();
+                    if is_service_link(rest, &value) {
+                        environment.ignored.push(name.to_owned());
+                    } else {
+                        environment.settings.push((rest.to_owned(), value));
+                    }
                 }
                 None if name == "CREDENTIALS_DIRECTORY" => {
                     environment.credentials = Some(PathBuf::from(value));
@@ -91,17 +94,23 @@ impl Environment {
         environment
     }
 
-    /// Where systemd put this unit's credentials.
+    /// The variables that Kubernetes sets for its Services, which are no settings.
+    #[must_use]
+    pub fn ignored(&self) -> &[String] {
+        &self.ignored
+    }
+
+    /// The directory of the systemd credentials.
     pub(super) fn credentials(&self) -> Option<&Path> {
         self.credentials.as_deref()
     }
 }
 
 impl Settings {
-    /// Reads `file`, or the one that `SEALWARD_CONFIG` names, or none, and the variables over it.
+    /// Reads `file`, or the file that `SEALWARD_CONFIG` names. Variables take precedence.
     ///
     /// # Errors
-    /// Tells all that is wrong at once, each with a remedy.
+    /// Lists all mistakes at once, each with the way out.
     pub fn load(file: Option<&Path>, environment: &Environment) -> Result<Self, Error> {
         let mut table = match file.or(environment.config.as_deref()) {
             Some(path) => read(path)?,
@@ -114,9 +123,7 @@ impl Settings {
             match leaves.iter().find(|leaf| leaf.variable() == *name) {
                 Some(leaf) => match parsed(leaf, value) {
                     Some(value) => set(&mut table, &leaf.path, value),
-                    None => {
-                        refused.push(format!("{PREFIX}{name} is not a value in the form of TOML"))
-                    }
+                    None => refused.push(format!("{PREFIX}{name} must be a TOML value")),
                 },
                 None => refused.push(unknown_variable(name, &leaves)),
             }
@@ -145,7 +152,7 @@ fn read(path: &Path) -> Result<toml::Table, Error> {
     })
 }
 
-/// A variable's value: text as it stands, anything else in the form of TOML.
+/// The value of a variable: strings as they are, other types in TOML syntax.
 fn parsed(leaf: &Leaf, value: &str) -> Option<toml::Value> {
     if leaf.text {
         return Some(toml::Value::String(value.to_owned()));
@@ -168,6 +175,36 @@ fn set(table: &mut toml::Table, path: &[String], value: toml::Value) {
                 set(inner, rest, value);
             }
         }
+    }
+}
+
+/// Whether Kubernetes sets this variable for a Service whose name starts with `sealward`: for
+/// example `SEALWARD_SERVICE_HOST`, `SEALWARD_PORT` or `SEALWARD_PORT_8080_TCP_ADDR`.
+fn is_service_link(name: &str, value: &str) -> bool {
+    // The name of a Service such as `sealward-metrics` comes first.
+    let of_service = |marker: &str| {
+        let inner = || Some(name.split_once(&format!("_{marker}"))?.1);
+        name.strip_prefix(marker).or_else(inner)
+    };
+    let is_number = |text: &str| text.parse::<u16>().is_ok();
+    let is_url = ["tcp://", "udp://", "sctp://"]
+        .iter()
+        .any(|scheme| value.starts_with(scheme));
+    if let Some(rest) = of_service("SERVICE_HOST") {
+        return rest.is_empty();
+    }
+    if let Some(rest) = of_service("SERVICE_PORT") {
+        return (rest.is_empty() || rest.starts_with('_')) && is_number(value);
+    }
+    let parts: Vec<&str> = match of_service("PORT") {
+        Some(rest) => rest.split('_').skip(1).collect(),
+        None => return false,
+    };
+    match *parts.as_slice() {
+        [] => is_url,
+        [port, "TCP" | "UDP" | "SCTP"] => is_number(port) && is_url,
+        [port, "TCP" | "UDP" | "SCTP", "ADDR" | "PORT" | "PROTO"] => is_number(port),
+        _ => false,
     }
 }
 
@@ -251,6 +288,40 @@ mod tests {
                 "unknown setting hsm.worker: did you mean hsm.workers?"
             ]
         );
+    }
+
+    #[test]
+    fn variables_of_kubernetes_services_are_ignored_and_near_misses_refused() {
+        let links = [
+            ("SEALWARD_SERVICE_HOST", "10.0.0.7"),
+            ("SEALWARD_SERVICE_PORT", "8443"),
+            ("SEALWARD_SERVICE_PORT_HTTPS", "8443"),
+            ("SEALWARD_PORT", "tcp://10.0.0.7:8443"),
+            ("SEALWARD_PORT_8080_TCP", "tcp://10.0.0.7:8080"),
+            ("SEALWARD_PORT_8080_TCP_ADDR", "10.0.0.7"),
+            ("SEALWARD_PORT_8080_TCP_PORT", "8080"),
+            ("SEALWARD_PORT_8080_TCP_PROTO", "tcp"),
+            ("SEALWARD_METRICS_SERVICE_HOST", "10.0.0.8"),
+            ("SEALWARD_METRICS_PORT", "tcp://10.0.0.8:9464"),
+            ("SEALWARD_METRICS_PORT_9464_TCP_ADDR", "10.0.0.8"),
+        ];
+        with(&links).unwrap();
+        let ignored = environment(&links);
+        let named = |name: &&str| *name != "SEALWARD_PORT";
+        let expected: Vec<_> = links.iter().map(|(name, _)| *name).filter(named).collect();
+        assert_eq!(ignored.ignored(), expected);
+        for near_miss in [
+            ("SEALWARD_HTTP_PORT", "8080"),
+            ("SEALWARD_PORT_HTTP", "8080"),
+            ("SEALWARD_SERVICE_NAME", "sealward"),
+            ("SEALWARD_HTTP_LISTN", "tcp://10.0.0.7:8080"),
+        ] {
+            assert_eq!(refusals(&[near_miss]).len(), 1, "{near_miss:?}");
+        }
+        for leaf in names::leaves(&names::schema()) {
+            let name = leaf.variable();
+            assert!(!is_service_link(&name, "tcp://10.0.0.7:1"), "{name}");
+        }
     }
 
     #[test]
