@@ -10,10 +10,10 @@
 //! | 8 | `dashboard`, `http` |
 //! | 7 | `management`, `protection` |
 //! | 6 | `keys` |
-//! | 5 | `policy` |
+//! | 5 | `policy`, `web` |
 //! | 4 | `audit`, `auth`, `ratelimit` |
 //! | 3 | `catalog`, `db`, `hardening`, `meter`, `telemetry` |
-//! | 2 | `canonical`, `client_address`, `envelope`, `material`, `request_tag`, `settings`, `web_client` |
+//! | 2 | `canonical`, `envelope`, `material`, `request_tag`, `settings`, `web_client` |
 //! | 1 | `binary`, `ids`, `json`, `operation`, `revision` |
 //! | 0 | `clock`, `closed_set`, `problem`, `wiped` |
 
@@ -22,7 +22,6 @@ pub mod auth;
 pub mod binary;
 pub mod canonical;
 pub mod catalog;
-pub mod client_address;
 pub mod clock;
 pub mod closed_set;
 pub mod command;
@@ -47,5 +46,6 @@ pub mod revision;
 pub mod server;
 pub mod settings;
 pub mod telemetry;
+pub mod web;
 pub mod web_client;
 pub mod wiped;

@@ -1,47 +1,22 @@
-//! What the pages stand on.
+//! The state that all pages share.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
-use sqlx::PgPool;
-
-use crate::audit::Recorder;
-use crate::auth::Authenticator;
-use crate::catalog::Catalog;
-use crate::clock::{Clock, Entropy};
 use crate::keys::Vault;
-use crate::meter::Meter;
-use crate::ratelimit::Limiter;
-use crate::settings::Settings;
+use crate::web::Resources;
 
-/// Everything a page may use, shared by all of them.
+/// Everything a page may use. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Dashboard(Arc<Parts>);
 
 /// The parts of a [`Dashboard`].
 #[derive(Debug)]
 pub struct Parts {
-    /// Tells the time.
-    pub clock: Clock,
-    /// Gives randomness.
-    pub entropy: Entropy,
-    /// What the operator decided.
-    pub settings: Settings,
-    /// Where everything is kept.
-    pub database: PgPool,
-    /// Is told of changes.
-    pub catalog: Catalog,
-    /// Knows the callers, the same as the API's.
-    pub authenticator: Arc<Authenticator>,
-    /// Knows how much each may still ask, the same as the API's.
-    pub limiter: Arc<Limiter>,
-    /// Keeps the trail.
-    pub recorder: Recorder,
-    /// The tokens, for asking how they are.
-    pub token: hsm::Token,
+    /// What the dashboard shares with the API.
+    pub resources: Arc<Resources>,
     /// Makes keys in the tokens.
     pub vault: Vault,
-    /// Counts requests, together with the API's.
-    pub meter: Arc<Meter>,
 }
 
 impl Dashboard {
@@ -52,10 +27,18 @@ impl Dashboard {
     }
 }
 
-impl std::ops::Deref for Dashboard {
+impl Deref for Dashboard {
     type Target = Parts;
 
     fn deref(&self) -> &Parts {
         &self.0
+    }
+}
+
+impl Deref for Parts {
+    type Target = Resources;
+
+    fn deref(&self) -> &Resources {
+        &self.resources
     }
 }

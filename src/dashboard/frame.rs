@@ -1,27 +1,17 @@
-//! What every page has, whatever it shows: a name for its request, a time limit, and headers that
-//! keep browsers from doing anything with it but show it.
+//! The frame of a dashboard request: its id, and headers that restrict what a page may do.
 
-use std::net::SocketAddr;
-use std::panic::AssertUnwindSafe;
-
-use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use futures_util::FutureExt as _;
-use tracing::Instrument as _;
-use tracing::field::Empty;
 
 use super::app::Dashboard;
-use super::fault::{self, Fault};
+use super::error::{self, PageError};
 use super::session::Transport;
-use crate::client_address::{ClientAddress, OverTls};
 use crate::request_tag::RequestTag;
-use crate::telemetry::step;
+use crate::web::{ClientAddress, Failure, OverTls, Surface, X_REQUEST_ID};
 
-const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-
-/// No script, no style and no image of others, no frame around us, no form to elsewhere.
+/// No scripts; styles, images and forms of this site only; no framing.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 
@@ -29,7 +19,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
-    // Not `no-referrer`, which would take their origin from our own forms.
+    // `no-referrer` would remove the origin from forms of this site.
     (header::REFERRER_POLICY, "same-origin"),
     (
         HeaderName::from_static("cross-origin-opener-policy"),
@@ -41,53 +31,31 @@ const HEADERS: [(HeaderName, &str); 6] = [
     ),
 ];
 
-/// Where a browser has come over TLS once, it comes so for a year.
+/// A browser that has used TLS once must use it for a year.
 const ALWAYS_TLS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// Frames one request. Outermost of all layers.
+/// The dashboard, for the frame that it shares with the API.
+struct Pages;
+
+/// Frames one request. The outermost layer.
 pub(super) async fn frame(
     State(dashboard): State<Dashboard>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let arrived = dashboard.clock.monotonic();
-    let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let route = route.as_ref().map(MatchedPath::as_str);
     let given = request.headers().get(X_REQUEST_ID);
-    let named = given.and_then(|name| RequestTag::from_client(name.as_bytes()).ok()?);
-    let tag = named.unwrap_or_else(|| RequestTag::new(&dashboard.clock, &dashboard.entropy));
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    let peer = peer.map(|peer| peer.0.ip());
-    let proxies = &dashboard.settings.http.trusted_proxies;
-    let client = ClientAddress::of(peer, request.headers(), proxies);
+    let tag = given.and_then(|tag| RequestTag::from_client(tag.as_bytes()).ok()?);
+    let tag = tag.unwrap_or_else(|| dashboard.new_request_tag());
+    let client = ClientAddress::of_request(&request, &dashboard.settings.http.trusted_proxies);
     request.extensions_mut().insert(client);
     let transport = Transport::of(client.0, request.extensions().get::<OverTls>());
     request.extensions_mut().insert(transport);
-    request.extensions_mut().insert(tag.clone());
 
-    let step = step!(
-        "request",
-        method = method.as_str(),
-        route,
-        request_id = tag.as_str(),
-        status = Empty,
-    );
-    let limit = dashboard.settings.limits.request_timeout.0;
-    // In a future of its own, so that a panic on the way to the answer's is caught too.
-    let answered = AssertUnwindSafe(async { next.run(request).await }).catch_unwind();
-    let answered = answered.instrument(step.clone());
-    let response = match tokio::time::timeout(limit, answered).await {
-        Ok(Ok(response)) => response,
-        Ok(Err(_)) => panicked(),
-        Err(_) => Fault::TimedOut.into_response(),
-    };
-    let mut response = fault::drawn(response, None, &tag);
-    let status = response.status().as_u16();
-    step.record("status", status);
-    let took = dashboard.clock.monotonic().saturating_sub(arrived);
-    let meter = &dashboard.meter;
-    meter.count(route, method.as_str(), status, None, took);
+    let handle = async |request| next.run(request).await;
+    let framed = dashboard.frame::<Pages, _>(route, tag, request, handle);
+    let mut response = framed.await;
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
@@ -95,17 +63,18 @@ pub(super) async fn frame(
     if transport == Transport::Network {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, ALWAYS_TLS);
     }
-    if let Ok(name) = HeaderValue::from_str(tag.as_str()) {
-        headers.insert(X_REQUEST_ID, name);
-    }
-    headers
-        .entry(header::CACHE_CONTROL)
-        .or_insert(HeaderValue::from_static("no-store"));
     response
 }
 
-/// What is left of a page that panicked: an answer, and a line in the log.
-fn panicked() -> Response {
-    tracing::error!("a page panicked: this is a defect; the line before this one tells where");
-    Fault::Defect.into_response()
+impl Surface for Pages {
+    fn failed(failure: Failure) -> Response {
+        match failure {
+            Failure::Panicked => PageError::Defect.into_response(),
+            Failure::TimedOut => PageError::TimedOut.into_response(),
+        }
+    }
+
+    fn complete(response: Response, tag: &RequestTag) -> (Response, Option<&'static str>) {
+        (error::render(response, None, tag), None)
+    }
 }

@@ -5,17 +5,17 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get, post};
 
 use super::app::Dashboard;
-use super::fault::Fault;
+use super::error::PageError;
 use super::pages::{api_keys, audit, events, keys, overview, policies, services, sign_in};
-use super::{assets, frame, gate};
+use super::{access, assets, frame};
 
 /// The whole dashboard, all of it under `/dashboard`.
 pub fn router(dashboard: Dashboard) -> Router {
-    let signed_in = from_fn_with_state(dashboard.clone(), gate::signed_in_only);
-    let visitors = from_fn_with_state(dashboard.clone(), gate::visitors);
+    let signed_in = from_fn_with_state(dashboard.clone(), access::signed_in_only);
+    let visitors = from_fn_with_state(dashboard.clone(), access::visitors);
     let [administration, entrance, files] = groups().map(|group| group.router);
     administration
-        .route("/dashboard/{*unknown}", get(async || Fault::NotFound))
+        .route("/dashboard/{*unknown}", get(async || PageError::NotFound))
         .route_layer(signed_in)
         .merge(entrance.route_layer(visitors))
         .merge(files)

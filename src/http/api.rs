@@ -1,4 +1,4 @@
-//! The API as a whole: every request framed, and answered by its route.
+//! The API as a whole: it frames every request and routes it.
 
 use std::sync::Arc;
 
@@ -11,10 +11,9 @@ use super::app::App;
 use super::frame::frame;
 use super::router::{names, router};
 
-/// Answers whatever is asked of the API. Cheap to clone.
+/// Answers every request to the API. Cheap to clone.
 ///
-/// The frame is around the router and no layer of it: each layer would take every request through
-/// boxes on the heap.
+/// The frame is not a layer of the router: each layer would add heap allocations to every request.
 #[derive(Clone, Debug)]
 pub struct Api {
     app: App,
@@ -28,7 +27,7 @@ impl Api {
         let router = router(app.clone());
         let mut known = matchit::Router::new();
         for name in names() {
-            // The router has just taken all of them.
+            // The router has accepted the same paths, so they do not conflict.
             let _ = known.insert(name, name);
         }
         Self {
@@ -38,7 +37,7 @@ impl Api {
         }
     }
 
-    /// The answer to one request.
+    /// Handles one request.
     pub async fn answer(self, request: Request) -> Response {
         let Self { app, router, names } = self;
         let known = names.at(request.uri().path()).ok();

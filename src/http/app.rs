@@ -1,58 +1,37 @@
-//! What the handlers stand on.
+//! The state that all handlers share.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sqlx::PgPool;
+use utoipa::openapi::OpenApi;
 
-use super::runtime::health::Pulse;
-use crate::audit::Recorder;
-use crate::auth::Authenticator;
-use crate::catalog::Catalog;
-use crate::clock::{Clock, Entropy};
+use super::database_monitor::DatabaseMonitor;
 use crate::keys::{Keyring, Vault};
-use crate::meter::Meter;
 use crate::protection::Protection;
-use crate::ratelimit::Limiter;
-use crate::settings::Settings;
+use crate::web::Resources;
 
-/// Everything a handler may use, shared by all of them.
+/// Everything a handler may use. Clones share it.
 #[derive(Clone, Debug)]
 pub struct App(Arc<Parts>);
 
 /// The parts of an [`App`].
 #[derive(Debug)]
 pub struct Parts {
-    /// Tells the time.
-    pub clock: Clock,
-    /// Gives randomness.
-    pub entropy: Entropy,
-    /// What the operator decided.
-    pub settings: Settings,
-    /// The database, for administration and for asking whether it is there.
-    pub database: PgPool,
-    /// Knows what of the database is cached here.
-    pub catalog: Catalog,
-    /// Knows the callers.
-    pub authenticator: Arc<Authenticator>,
-    /// Knows how much each may still ask.
-    pub limiter: Arc<Limiter>,
-    /// Does what applications ask for.
+    /// What the API shares with the dashboard.
+    pub resources: Arc<Resources>,
+    /// Runs the operations of applications.
     pub protection: Protection,
-    /// Keeps the trail.
-    pub recorder: Recorder,
-    /// The tokens, for asking how they are.
-    pub token: hsm::Token,
-    /// How the database has been in the last second.
-    pub pulse: Pulse,
-    /// Knows which key does what.
+    /// The state of the database within the last second.
+    pub database_monitor: DatabaseMonitor,
+    /// Chooses keys.
     pub keyring: Arc<Keyring>,
     /// Makes keys in the tokens.
     pub vault: Vault,
-    /// Counts requests.
-    pub meter: Arc<Meter>,
-    /// Set once the process has begun to end.
+    /// Set once the process shuts down.
     pub draining: AtomicBool,
+    /// Makes the OpenAPI document of all routes.
+    pub document: fn() -> OpenApi,
 }
 
 impl App {
@@ -62,16 +41,24 @@ impl App {
         Self(Arc::new(parts))
     }
 
-    /// From here on the service tells load balancers to send nothing more.
+    /// Reports the instance as not ready, so that load balancers send no more requests.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
     }
 }
 
-impl std::ops::Deref for App {
+impl Deref for App {
     type Target = Parts;
 
     fn deref(&self) -> &Parts {
         &self.0
+    }
+}
+
+impl Deref for Parts {
+    type Target = Resources;
+
+    fn deref(&self) -> &Resources {
+        &self.resources
     }
 }

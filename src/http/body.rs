@@ -1,4 +1,4 @@
-//! Reading a body once, into memory that wipes itself.
+//! Reads a body once, into memory that wipes itself.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
@@ -7,10 +7,10 @@ use http_body_util::BodyExt as _;
 use crate::protection::Unread;
 use crate::wiped::Wiped;
 
-/// What a request brought.
+/// The body of a request.
 pub(super) type Bytes = Wiped<Vec<u8>>;
 
-/// Refuses a body that is not JSON by its own account.
+/// Refuses a body that is not declared as JSON.
 ///
 /// # Errors
 /// When its `Content-Type` is not `application/json`, with or without parameters.
@@ -29,10 +29,10 @@ pub(super) fn is_json(headers: &HeaderMap) -> Result<(), Unread> {
     }
 }
 
-/// Reads at most `limit` bytes; what lies beyond is neither read nor kept.
+/// Reads at most `limit` bytes and stops there.
 ///
 /// # Errors
-/// When there is more, or when the body breaks off.
+/// When the body is longer or incomplete.
 pub(super) async fn read(
     headers: &HeaderMap,
     mut body: Body,
@@ -44,7 +44,7 @@ pub(super) async fn read(
     if announced.is_some_and(|length| length > limit) {
         return Err(Unread::TooLarge);
     }
-    // Room for all of it at once, so that nothing is moved and left behind while it grows.
+    // The full capacity up front: growing would leave copies of plaintext in freed memory.
     let mut bytes = Wiped::new(Vec::with_capacity(announced.unwrap_or(0)));
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Unread::BrokenOff)?;
@@ -59,7 +59,7 @@ pub(super) async fn read(
     Ok(bytes)
 }
 
-/// Appends to `bytes`, wiping the old memory where it has to move.
+/// Appends to `bytes`; a reallocation wipes the old memory.
 fn append(bytes: &mut Bytes, data: &[u8]) {
     let needed = bytes.len().saturating_add(data.len());
     if needed > bytes.capacity() {

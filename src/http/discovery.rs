@@ -1,7 +1,6 @@
-//! What anyone finds out by themselves, without an API key: the public keys of services that
-//! publish them, and how to speak to this API.
+//! Discovery without an API key: published public keys and the OpenAPI document.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, OnceLock};
 
 use axum::Json;
 use axum::body::Bytes;
@@ -11,14 +10,13 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 use super::app::App;
-use super::error::Fault;
-use super::openapi;
+use super::error::ApiError;
 use crate::ids::ServiceId;
 use crate::keys::JwkSet;
 
 const CACHEABLE: (header::HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=60");
 
-/// What a service publishes.
+/// The public keys that a service publishes.
 #[derive(Debug)]
 pub(super) struct Published(Arc<JwkSet>);
 
@@ -28,7 +26,7 @@ impl IntoResponse for Published {
     }
 }
 
-/// Tells the public keys of a service that publishes them.
+/// Returns the public keys of a service that publishes them.
 #[utoipa::path(
     get,
     path = "",
@@ -38,26 +36,25 @@ impl IntoResponse for Published {
 pub(super) async fn jwks(
     State(app): State<App>,
     service: Result<Path<String>, PathRejection>,
-) -> Result<Published, Fault> {
-    // What does not decode is no more found than what is no id.
-    let Path(service) = service.map_err(|_| Fault::NotFound)?;
-    let service: ServiceId = service.parse().map_err(|_| Fault::NotFound)?;
+) -> Result<Published, ApiError> {
+    // A segment that cannot be decoded is answered like an unknown id.
+    let Path(service) = service.map_err(|_| ApiError::NotFound)?;
+    let service: ServiceId = service.parse().map_err(|_| ApiError::NotFound)?;
     let published = app.keyring.published(service).await?;
-    let keys = published.ok_or(Fault::NotFound)?;
+    let keys = published.ok_or(ApiError::NotFound)?;
     Ok(Published(keys))
 }
 
-/// Tells what this API is: this document.
+/// Returns this document.
 #[utoipa::path(
     get,
     path = "",
     operation_id = "openapi",
     responses((status = 200, description = "An OpenAPI 3.1 document.", body = serde_json::Value))
 )]
-pub(super) async fn openapi() -> impl IntoResponse {
-    // It is the same for as long as the process runs.
-    static DOCUMENT: LazyLock<Bytes> =
-        LazyLock::new(|| openapi::document().to_json().unwrap_or_default().into());
+pub(super) async fn openapi(State(app): State<App>) -> impl IntoResponse {
+    static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
+    let document = DOCUMENT.get_or_init(|| (app.document)().to_json().unwrap_or_default().into());
     let json = (header::CONTENT_TYPE, "application/json");
-    ([CACHEABLE, json], DOCUMENT.clone())
+    ([CACHEABLE, json], document.clone())
 }

@@ -1,7 +1,6 @@
-//! The codes that clients tell errors apart by: each with its status and what it says to people.
+//! The error codes of the API, each with its status and default message.
 //!
-//! One table, from which the answers are made ([`Fault`](super::error::Fault)) and the document of
-//! the API alike.
+//! Responses ([`ApiError`](super::error::ApiError)) and the OpenAPI document use this one table.
 
 use std::fmt;
 
@@ -9,28 +8,28 @@ use axum::http::StatusCode;
 
 macro_rules! codes {
     ($($variant:ident $name:ident $status:ident $message:literal,)*) => {
-        /// What an error is called.
+        /// An error code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub(super) enum ErrorCode {
             $(#[doc = $message] $variant,)*
         }
 
         impl ErrorCode {
-            /// Its name in the API.
+            /// The name in the API.
             pub(super) const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => stringify!($name),)*
                 }
             }
 
-            /// The status that it is answered with.
+            /// The HTTP status.
             pub(super) const fn status(self) -> StatusCode {
                 match self {
                     $(Self::$variant => StatusCode::$status,)*
                 }
             }
 
-            /// What is said to people where nothing more can be said.
+            /// The default message.
             pub(super) const fn message(self) -> &'static str {
                 match self {
                     $(Self::$variant => $message,)*
@@ -46,11 +45,11 @@ codes! {
     InvalidProtectedPayload INVALID_PROTECTED_PAYLOAD BAD_REQUEST
         "The protected payload cannot be parsed",
     UnprotectNotAvailable UNPROTECT_NOT_AVAILABLE BAD_REQUEST
-        "The destination service alone holds the private key of this policy",
+        "Only the destination service holds the private key of this policy",
     DecryptionFailed DECRYPTION_FAILED BAD_REQUEST
         "The ciphertext does not authenticate with this key",
     AuthenticationFailed AUTHENTICATION_FAILED UNAUTHORIZED
-        "The API key is missing, not valid, or not valid any more",
+        "The API key is missing, invalid, expired or revoked",
     Forbidden FORBIDDEN FORBIDDEN
         "An API key of this type may not call this API",
     OperationNotAllowed OPERATION_NOT_ALLOWED FORBIDDEN
@@ -58,25 +57,25 @@ codes! {
     PolicyNotActive POLICY_NOT_ACTIVE FORBIDDEN
         "The policy is not active",
     NotFound NOT_FOUND NOT_FOUND
-        "There is nothing at this path",
+        "No resource exists at this path",
     ServiceNotFound SERVICE_NOT_FOUND NOT_FOUND
-        "There is no such service",
+        "The service does not exist",
     PolicyNotFound POLICY_NOT_FOUND NOT_FOUND
-        "There is no such policy",
+        "The policy does not exist",
     KeyNotFound KEY_NOT_FOUND NOT_FOUND
-        "There is no such key",
+        "The key does not exist",
     ApiKeyNotFound API_KEY_NOT_FOUND NOT_FOUND
-        "There is no such API key",
+        "The API key does not exist",
     MethodNotAllowed METHOD_NOT_ALLOWED METHOD_NOT_ALLOWED
-        "This method is not offered here; see the header Allow",
+        "This path does not support the method; see the Allow header",
     Conflict CONFLICT CONFLICT
-        "This would contradict what is there",
+        "The change conflicts with the current state",
     PreconditionFailed PRECONDITION_FAILED PRECONDITION_FAILED
-        "The resource has changed since; read it again",
+        "The resource has changed; read it again",
     PayloadTooLarge PAYLOAD_TOO_LARGE PAYLOAD_TOO_LARGE
         "The body is too large",
     UnsupportedMediaType UNSUPPORTED_MEDIA_TYPE UNSUPPORTED_MEDIA_TYPE
-        "The body must be sent as Content-Type: application/json",
+        "The Content-Type must be application/json",
     RateLimitExceeded RATE_LIMIT_EXCEEDED TOO_MANY_REQUESTS
         "Too many requests; try again later",
     DestinationKeyNotFound DESTINATION_KEY_NOT_FOUND INTERNAL_SERVER_ERROR
@@ -84,7 +83,7 @@ codes! {
     InternalError INTERNAL_ERROR INTERNAL_SERVER_ERROR
         "The operation failed",
     ServiceUnavailable SERVICE_UNAVAILABLE SERVICE_UNAVAILABLE
-        "The service cannot do this at the moment; try again soon",
+        "The service is temporarily unavailable; try again soon",
 }
 
 impl fmt::Display for ErrorCode {

@@ -5,6 +5,7 @@ mod api;
 mod app;
 mod body;
 mod caller;
+mod database_monitor;
 mod discovery;
 mod error;
 mod error_code;
@@ -17,6 +18,6 @@ mod runtime;
 
 pub use self::api::Api;
 pub use self::app::{App, Parts};
+pub use self::database_monitor::DatabaseMonitor;
 pub use self::error::recorded_status;
-pub use self::openapi::document;
-pub use self::runtime::health::Pulse;
+pub use self::router::document;

@@ -1,4 +1,4 @@
-//! What load balancers and supervisors ask, without a key: is it alive, may it have traffic.
+//! Liveness and readiness probes, without an API key.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -10,18 +10,18 @@ use serde::Serialize;
 use utoipa::{IntoResponses, ToSchema};
 
 use super::app::App;
-use super::error::Fault;
+use super::error::ApiError;
 use crate::db;
 
-const WELL: Well = Well { status: Status::Ok };
+const OK: ProbeResult = ProbeResult { status: Status::Ok };
 
-/// Longer than this a database that is there does not take.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// A database that takes longer counts as unavailable.
+const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// All is well.
+/// The probe succeeded.
 #[derive(Debug, Serialize, IntoResponses, ToSchema)]
 #[response(status = 200, example = json!({"status": "ok"}))]
-pub(super) struct Well {
+pub(super) struct ProbeResult {
     #[schema(inline)]
     status: Status,
 }
@@ -32,23 +32,23 @@ enum Status {
     Ok,
 }
 
-impl IntoResponse for Well {
+impl IntoResponse for ProbeResult {
     fn into_response(self) -> Response {
         Json(self).into_response()
     }
 }
 
-/// Tells that the process answers.
+/// Reports that the process answers.
 #[utoipa::path(get, path = "", operation_id = "live")]
-pub(super) async fn live() -> Well {
-    WELL
+pub(super) async fn live() -> ProbeResult {
+    OK
 }
 
-/// Tells that the instance can protect, which needs the database and no token, and is not ending.
+/// Reports that the instance accepts traffic: the database answers and no shutdown has begun.
 #[utoipa::path(get, path = "", operation_id = "ready")]
-pub(super) async fn ready(State(app): State<App>) -> Result<Well, Fault> {
-    if app.draining.load(Ordering::Relaxed) || !db::answers(&app.database, PATIENCE).await {
-        return Err(Fault::Unavailable);
+pub(super) async fn ready(State(app): State<App>) -> Result<ProbeResult, ApiError> {
+    if app.draining.load(Ordering::Relaxed) || !db::answers(&app.database, TIMEOUT).await {
+        return Err(ApiError::Unavailable);
     }
-    Ok(WELL)
+    Ok(OK)
 }

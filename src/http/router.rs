@@ -1,37 +1,44 @@
-//! Every route on one page.
+//! The route table.
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
+use utoipa::openapi::OpenApi;
 use utoipa_axum::routes;
 
 use super::admin::{api_keys, audit, events, keys, policies, services};
 use super::app::App;
-use super::error::Fault;
+use super::error::ApiError;
 use super::routes::{Access, Routes};
 use super::runtime::{health, operations, protect, unprotect};
-use super::{caller, discovery, probes};
+use super::{caller, discovery, openapi, probes};
 
 /// The whole API, without its frame.
 pub(super) fn router(app: App) -> Router {
     let [open, runtime, health, administration] = groups().map(|group| group.router);
-    let gate = from_fn_with_state(app.clone(), caller::administrators_only);
+    let administrators = from_fn_with_state(app.clone(), caller::administrators_only);
     Router::new()
         .merge(open)
         .merge(runtime)
         .merge(health)
-        .merge(administration.route_layer(gate))
-        .fallback(async || Fault::NotFound)
-        .method_not_allowed_fallback(async || Fault::MethodNotAllowed)
+        .merge(administration.route_layer(administrators))
+        .fallback(async || ApiError::NotFound)
+        .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app)
 }
 
-/// What the routes are called, each once.
+/// The paths of all routes, each once.
 pub fn names() -> impl Iterator<Item = &'static str> {
     groups().into_iter().flat_map(|group| group.names)
 }
 
-/// All routes there are, by who may call them.
-pub(super) fn groups() -> [Routes; 4] {
+/// The OpenAPI document of all routes.
+#[must_use]
+pub fn document() -> OpenApi {
+    openapi::document(groups())
+}
+
+/// All routes, grouped by permitted callers.
+fn groups() -> [Routes; 4] {
     let open = Routes::of(Access::Anyone)
         .at("/livez", routes!(probes::live))
         .at("/readyz", routes!(probes::ready))

@@ -1,4 +1,4 @@
-//! Routes together with their description, so that the API and its document cannot differ.
+//! Routes with their OpenAPI descriptions, so that API and document agree.
 
 use axum::Router;
 use utoipa::openapi::path::Paths;
@@ -10,9 +10,9 @@ use super::app::App;
 /// Who may call a group of routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Whoever reaches the service.
+    /// Everyone, without authentication.
     Anyone,
-    /// Whoever has an API key, of whatever type.
+    /// Every API key, of any type.
     Caller,
     /// Applications.
     Application,
@@ -20,7 +20,7 @@ pub(super) enum Access {
     Administrator,
 }
 
-/// Routes that the same callers may call.
+/// Routes with the same permitted callers.
 pub(super) struct Routes {
     pub(super) access: Access,
     pub(super) router: Router<App>,
@@ -30,7 +30,7 @@ pub(super) struct Routes {
 }
 
 impl Routes {
-    /// None yet.
+    /// An empty group.
     pub(super) fn of(access: Access) -> Self {
         Self {
             access,
@@ -41,8 +41,7 @@ impl Routes {
         }
     }
 
-    /// Those that `routes!` makes of `handlers`, at `path`. What a handler says of itself has no
-    /// path: this is where it gets one.
+    /// Adds the handlers that `routes!` collected, at `path`.
     pub(super) fn at(mut self, path: &'static str, handlers: UtoipaMethodRouter<App>) -> Self {
         let (schemas, described, methods) = handlers;
         let items = described.paths.into_values();

@@ -24,8 +24,8 @@ use super::front::Answers;
 use super::pace::{Overdue, Pace, Patience};
 use super::stream::Stream;
 use super::tls::Tls;
-use crate::client_address::OverTls;
 use crate::settings::Http;
+use crate::web::OverTls;
 
 /// A silent HTTP/2 connection is asked for a sign of life after this long, and given as long again.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);

@@ -18,7 +18,7 @@ use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
 use crate::dashboard::{self, Dashboard};
 use crate::http::router::names;
-use crate::http::{Api, App, Pulse, recorded_status};
+use crate::http::{self, Api, App, DatabaseMonitor, document, recorded_status};
 use crate::keys::{Encryptions, Keyring, Vault};
 use crate::management::{Actor, Context, keys};
 use crate::meter::{Meter, TokenTimes};
@@ -26,6 +26,7 @@ use crate::policy::Policies;
 use crate::protection::{Protection, Rooms};
 use crate::ratelimit::Limiter;
 use crate::settings::Settings;
+use crate::web::Resources;
 
 /// A running service, without its listeners. Its jobs end when it is dropped.
 #[derive(Debug)]
@@ -83,9 +84,9 @@ impl Service {
             keyring: keyring.clone(),
             recorder: recorder.clone(),
         };
-        let pulse = Pulse::first(&clock, &database, &encryptions).await;
-        jobs.spawn(feel_pulse(
-            pulse.clone(),
+        let database_monitor = DatabaseMonitor::start(&clock, &database, &encryptions).await;
+        jobs.spawn(monitor_database(
+            database_monitor.clone(),
             clock.clone(),
             database.clone(),
             encryptions,
@@ -102,35 +103,30 @@ impl Service {
         let limiter = Arc::new(limiter);
         jobs.spawn(keep_limiter(limiter.clone(), database.clone()));
         let meter = Arc::new(Meter::new(names().chain(dashboard::names())));
-        let dashboard = Dashboard::new(dashboard::Parts {
-            clock: clock.clone(),
-            entropy,
-            settings: settings.clone(),
-            database: database.clone(),
-            catalog: catalog.clone(),
-            authenticator: authenticator.clone(),
-            limiter: limiter.clone(),
-            recorder: recorder.clone(),
-            token: token.clone(),
-            vault: vault.clone(),
-            meter: meter.clone(),
-        });
-        let app = App::new(crate::http::Parts {
-            limiter,
-            protection: Protection::new(rooms, recorded_status),
-            recorder,
-            token,
-            pulse,
-            keyring,
-            vault,
+        let resources = Arc::new(Resources {
             clock,
             entropy,
             settings,
             database,
             catalog,
             authenticator,
+            limiter,
+            recorder,
+            token,
             meter,
+        });
+        let dashboard = Dashboard::new(dashboard::Parts {
+            resources: resources.clone(),
+            vault: vault.clone(),
+        });
+        let app = App::new(http::Parts {
+            resources,
+            protection: Protection::new(rooms, recorded_status),
+            database_monitor,
+            keyring,
+            vault,
             draining: AtomicBool::new(false),
+            document,
         });
         Self {
             app,
@@ -202,8 +198,13 @@ async fn sum_traffic(clock: Clock, database: PgPool, deadline: Duration) {
     match never {}
 }
 
-async fn feel_pulse(pulse: Pulse, clock: Clock, database: PgPool, encryptions: Arc<Encryptions>) {
-    let never = pulse.keep(clock, database, &encryptions).await;
+async fn monitor_database(
+    monitor: DatabaseMonitor,
+    clock: Clock,
+    database: PgPool,
+    encryptions: Arc<Encryptions>,
+) {
+    let never = monitor.run(clock, database, &encryptions).await;
     match never {}
 }
 

@@ -8,8 +8,8 @@ use axum::response::{IntoResponse as _, Response};
 use maud::{Markup, html};
 
 use crate::audit::{Entry, Export, Filter, Format, entries, entry};
-use crate::dashboard::desk::{Addressed, Asked, Desk};
-use crate::dashboard::fault::Fault;
+use crate::dashboard::error::PageError;
+use crate::dashboard::extract::{Addressed, PageContext, Query};
 use crate::dashboard::form::Form;
 use crate::dashboard::view::fields::{Field, Fields};
 use crate::dashboard::view::filters::{Filters, options};
@@ -30,15 +30,18 @@ const OPERATIONS: [(&str, &str); 5] = [
     ("hash", "hash"),
 ];
 
-pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
+pub(in crate::dashboard) async fn list(
+    cx: PageContext,
+    Query(query): Query,
+) -> Result<Markup, PageError> {
     let mut filters = Filters::of(query);
     let filter = filter(&mut filters);
     let request = filters.page();
     let page = if filters.are_right() {
         let older_than = request.after().map(RecordId::from_uuid);
         let rows = entries(
-            &desk.context.pool,
-            desk.now(),
+            &cx.context.pool,
+            cx.now(),
             &filter,
             older_than,
             request.rows(),
@@ -48,13 +51,13 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
     } else {
         Page::of(request, Vec::new(), |entry: &Entry| entry.id.uuid())
     };
-    let services = services::choices(&desk.context).await?;
+    let services = services::choices(&cx.context).await?;
     let named: Vec<_> = page
         .items
         .iter()
         .filter_map(|entry| entry.application_id)
         .collect();
-    let names = services::names(&desk.context, &named).await?;
+    let names = services::names(&cx.context, &named).await?;
     let file = filters.query().clone().without("cursor").query();
     let listing = Listing {
         section: SECTION,
@@ -85,17 +88,17 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
         p.lead { "Every request of the runtime API, newest first. No answer left before its record was committed." }
         (listing.draw(&filters, &page, |fields| shown(fields, &services), |entry| row(entry, &names)))
     };
-    Ok(desk.page(SECTION, "Audit", &content))
+    Ok(cx.page(SECTION, "Audit", &content))
 }
 
 pub(in crate::dashboard) async fn show(
-    desk: Desk,
+    cx: PageContext,
     Addressed(id): Addressed<RecordId>,
-) -> Result<Markup, Fault> {
-    let record = entry(&desk.context.pool, id)
+) -> Result<Markup, PageError> {
+    let record = entry(&cx.context.pool, id)
         .await?
-        .ok_or(Fault::NotFound)?;
-    let names = services::names(&desk.context, record.application_id.as_slice()).await?;
+        .ok_or(PageError::NotFound)?;
+    let names = services::names(&cx.context, record.application_id.as_slice()).await?;
     let faint = |text: &str| html! { span.faint { (text) } };
     let content = html! {
         (SECTION.crumbs())
@@ -120,31 +123,31 @@ pub(in crate::dashboard) async fn show(
             @if let Some(message) = &record.error_message { p { strong { "What was wrong: " } (said(message)) } }
         }
     };
-    Ok(desk.page(SECTION, "Audit record", &content))
+    Ok(cx.page(SECTION, "Audit record", &content))
 }
 
 pub(in crate::dashboard) async fn export_csv(
-    desk: Desk,
-    Asked(query): Asked,
-) -> Result<Response, Fault> {
-    download(&desk, query, Format::Csv)
+    cx: PageContext,
+    Query(query): Query,
+) -> Result<Response, PageError> {
+    download(&cx, query, Format::Csv)
 }
 
 pub(in crate::dashboard) async fn export_ndjson(
-    desk: Desk,
-    Asked(query): Asked,
-) -> Result<Response, Fault> {
-    download(&desk, query, Format::Ndjson)
+    cx: PageContext,
+    Query(query): Query,
+) -> Result<Response, PageError> {
+    download(&cx, query, Format::Ndjson)
 }
 
 /// Streams the selection.
-fn download(desk: &Desk, query: Form, format: Format) -> Result<Response, Fault> {
+fn download(cx: &PageContext, query: Form, format: Format) -> Result<Response, PageError> {
     let mut filters = Filters::of(query);
     let filter = filter(&mut filters);
     if !filters.are_right() {
-        return Err(Fault::NotFound);
+        return Err(PageError::NotFound);
     }
-    let export = Export::new(desk.context.pool.clone(), desk.now(), filter, format);
+    let export = Export::new(cx.context.pool.clone(), cx.now(), filter, format);
     let headers = [
         (header::CONTENT_TYPE, format.media_type()),
         (header::CONTENT_DISPOSITION, format.disposition()),

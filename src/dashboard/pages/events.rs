@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
-use crate::dashboard::desk::{Addressed, Asked, Desk};
-use crate::dashboard::fault::Fault;
+use crate::dashboard::error::PageError;
+use crate::dashboard::extract::{Addressed, PageContext, Query};
 use crate::dashboard::form::Form;
 use crate::dashboard::view::fields::{Field, Fields};
 use crate::dashboard::view::filters::{Filters, options};
@@ -17,7 +17,10 @@ use crate::management::{Page, PageRequest};
 
 const SECTION: Section = Section::Events;
 
-pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
+pub(in crate::dashboard) async fn list(
+    cx: PageContext,
+    Query(query): Query,
+) -> Result<Markup, PageError> {
     let mut filters = Filters::of(query);
     let resource_id: Option<ResourceId> =
         filters.parsed("resourceId", "this must be the id of a resource");
@@ -31,7 +34,7 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
         to: filters.moment("to"),
     };
     let page = if filters.are_right() {
-        events::list(&desk.context, &filter, filters.page()).await?
+        events::list(&cx.context, &filter, filters.page()).await?
     } else {
         Page::of(PageRequest::default(), Vec::new(), |event: &Recorded| {
             event.id.uuid()
@@ -50,7 +53,7 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
         p.lead { "Every change by an administrator, recorded in the transaction that made it." }
         (listing.draw(&filters, &page, shown, row))
     };
-    Ok(desk.page(SECTION, "Management events", &content))
+    Ok(cx.page(SECTION, "Management events", &content))
 }
 
 fn shown(fields: &Fields<'_>) -> Markup {
@@ -66,12 +69,12 @@ fn shown(fields: &Fields<'_>) -> Markup {
 }
 
 pub(in crate::dashboard) async fn show(
-    desk: Desk,
+    cx: PageContext,
     Addressed(id): Addressed<EventId>,
-) -> Result<Markup, Fault> {
-    let event = events::read(&desk.context, id)
+) -> Result<Markup, PageError> {
+    let event = events::read(&cx.context, id)
         .await?
-        .ok_or(Fault::NotFound)?;
+        .ok_or(PageError::NotFound)?;
     let faint = |text: &str| html! { span.faint { (text) } };
     let (changed, same) = difference(event.before.as_ref(), event.after.as_ref());
     let same_of = Form::default()
@@ -112,7 +115,7 @@ pub(in crate::dashboard) async fn show(
             }
         }
     };
-    Ok(desk.page(SECTION, "Management event", &content))
+    Ok(cx.page(SECTION, "Management event", &content))
 }
 
 const ACTIONS: [(&str, &str); 5] = [

@@ -7,15 +7,15 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::{Markup, html};
 
 use crate::auth::{Administrator, Denied};
-use crate::client_address::ClientAddress;
 use crate::dashboard::app::Dashboard;
-use crate::dashboard::desk::{Asked, Desk, Sent};
-use crate::dashboard::fault::Fault;
+use crate::dashboard::error::PageError;
+use crate::dashboard::extract::{PageContext, Query, Submitted};
 use crate::dashboard::form::Form;
-use crate::dashboard::gate::{TOKEN, Visitor};
 use crate::dashboard::session::{self, Secret, Transport};
 use crate::dashboard::view::shell;
+use crate::dashboard::viewer::{TOKEN, Visitor};
 use crate::ratelimit::{Rule, Scope};
+use crate::web::ClientAddress;
 
 /// Why somebody is not let in. All bad keys look the same.
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ enum Refused {
 
 pub(in crate::dashboard) async fn ask(
     Extension(visitor): Extension<Visitor>,
-    Asked(query): Asked,
+    Query(query): Query,
 ) -> Markup {
     page(&visitor, place(&query), None)
 }
@@ -36,8 +36,8 @@ pub(in crate::dashboard) async fn enter(
     Extension(visitor): Extension<Visitor>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
     Extension(transport): Extension<Transport>,
-    Sent(form): Sent,
-) -> Result<Response, Fault> {
+    Submitted(form): Submitted,
+) -> Result<Response, PageError> {
     let again = |status, why| (status, page(&visitor, place(&form), Some(why))).into_response();
     let scope = Scope::SignIns(client);
     if dashboard.limiter.take(scope, Rule::SIGN_INS).await.is_err() {
@@ -57,10 +57,10 @@ pub(in crate::dashboard) async fn enter(
 }
 
 pub(in crate::dashboard) async fn leave(
-    desk: Desk,
+    cx: PageContext,
     Extension(transport): Extension<Transport>,
-) -> Result<Response, Fault> {
-    session::close(&desk.dashboard.database, &desk.viewer.secret).await?;
+) -> Result<Response, PageError> {
+    session::close(&cx.dashboard.database, &cx.viewer.secret).await?;
     let away = Redirect::to("/dashboard/sign-in?out=yes").into_response();
     Ok(with_cookie(away, transport.forget()))
 }
@@ -69,7 +69,7 @@ async fn authenticate(
     dashboard: &Dashboard,
     form: &Form,
     client: std::net::IpAddr,
-) -> Result<Option<Administrator>, Fault> {
+) -> Result<Option<Administrator>, PageError> {
     let bearer = zeroize::Zeroizing::new(format!("Bearer {}", form.text("key")));
     let authenticator = &dashboard.authenticator;
     match authenticator
@@ -118,7 +118,7 @@ fn page(visitor: &Visitor, to: &str, refused: Option<Refused>) -> Markup {
     });
     let content = html! {
         div.lone.narrow {
-            div.brand-large { (shell::mark()) }
+            div.brand-large { (shell::logo()) }
             h1 { "Sign in to Sealward" }
             form method="post" action="/dashboard/sign-in" {
                 input type="hidden" name=(TOKEN) value=(visitor.secret.form_token());

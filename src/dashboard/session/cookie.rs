@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use axum::http::{HeaderMap, HeaderValue, header};
 
 use super::Secret;
-use crate::client_address::OverTls;
+use crate::web::OverTls;
 
 /// How a browser comes to this service, which decides what its cookie must demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

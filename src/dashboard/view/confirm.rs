@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::shell::token;
 use super::words::capital;
-use crate::dashboard::gate::Viewer;
+use crate::dashboard::viewer::Viewer;
 use crate::problem::Problem;
 
 /// What is asked.

@@ -1,10 +1,10 @@
-//! What is around every page: head, navigation, who is signed in.
+//! The layout of every page: head, navigation, account.
 
 use maud::{DOCTYPE, Markup, html};
 
 use super::notice::Notice;
 use crate::dashboard::assets;
-use crate::dashboard::gate::{TOKEN, Viewer};
+use crate::dashboard::viewer::{TOKEN, Viewer};
 
 /// The parts of the dashboard, as the navigation lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Section {
         Self::Events,
     ];
 
-    /// Where it begins.
+    /// The path of its first page.
     pub(in crate::dashboard) const fn place(self) -> &'static str {
         match self {
             Self::Overview => "/dashboard",
@@ -42,7 +42,7 @@ impl Section {
         }
     }
 
-    /// What it is called.
+    /// Its title.
     pub(in crate::dashboard) const fn name(self) -> &'static str {
         match self {
             Self::Overview => "Overview",
@@ -55,7 +55,7 @@ impl Section {
         }
     }
 
-    /// The way back to it, on the pages below it.
+    /// The link back to it, on the pages below it.
     pub(in crate::dashboard) fn crumbs(self) -> Markup {
         html! { p.crumbs { a href=(self.place()) { (self.name()) } } }
     }
@@ -71,7 +71,7 @@ pub(in crate::dashboard) fn page(
     page_with(viewer, section, title, None, content)
 }
 
-/// The same, telling what was just done.
+/// The same with the result of the last change.
 pub(in crate::dashboard) fn page_with(
     viewer: &Viewer,
     section: Option<Section>,
@@ -85,7 +85,7 @@ pub(in crate::dashboard) fn page_with(
             a.skip href="#content" { "Skip to content" }
             div.frame {
                 header.side {
-                    a.brand href="/dashboard" { (mark()) span { "Sealward" } }
+                    a.brand href="/dashboard" { (logo()) span { "Sealward" } }
                     nav aria-label="Main" {
                         ul {
                             @for other in Section::ALL {
@@ -118,18 +118,18 @@ pub(in crate::dashboard) fn page_with(
     )
 }
 
-/// A page for whoever it is.
+/// A page for a browser that is not signed in.
 pub(in crate::dashboard) fn bare(title: &str, content: &Markup) -> Markup {
     document(title, &html! { main.bare #content { (content) } })
 }
 
-/// The field by which the gate knows a form of ours.
+/// The hidden field with the form token.
 pub(in crate::dashboard) fn token(viewer: &Viewer) -> Markup {
     html! { input type="hidden" name=(TOKEN) value=(viewer.secret.form_token()); }
 }
 
-/// The mark of the house.
-pub(in crate::dashboard) fn mark() -> Markup {
+/// The logo.
+pub(in crate::dashboard) fn logo() -> Markup {
     html! { img src=(assets::icon_address()) alt="" width="28" height="28"; }
 }
 

@@ -3,7 +3,7 @@
 use super::answer::{Created, Current, Gone, Listed};
 use super::desk::{Addressed, Desk, IfMatch, ToCreate, ToUpdate};
 use super::filters::Filters;
-use crate::http::error::Fault;
+use crate::http::error::ApiError;
 use crate::ids::ApiKeyId;
 use crate::management::PageRequest;
 use crate::management::api_keys::{self, ApiKey, ApiKeyDraft, Filter};
@@ -21,7 +21,7 @@ type ApiKeyChanges = ToUpdate<ApiKeyDraft>;
 pub(in crate::http) async fn list(
     Desk(context): Desk,
     mut filters: Filters,
-) -> Result<Listed<ApiKey>, Fault> {
+) -> Result<Listed<ApiKey>, ApiError> {
     let page = filters.page();
     let filter = Filter {
         name: None,
@@ -38,7 +38,7 @@ pub(in crate::http) async fn list(
 pub(in crate::http) async fn create(
     Desk(context): Desk,
     ToCreate(proposal): NewApiKey,
-) -> Result<Created<api_keys::Created>, Fault> {
+) -> Result<Created<api_keys::Created>, ApiError> {
     Ok(Created(api_keys::create(&context, proposal).await?))
 }
 
@@ -47,7 +47,7 @@ pub(in crate::http) async fn create(
 pub(in crate::http) async fn read(
     Desk(context): Desk,
     Addressed(id): Addressed<ApiKeyId>,
-) -> Result<Current<ApiKey>, Fault> {
+) -> Result<Current<ApiKey>, ApiError> {
     Ok(Current(api_keys::read(&context, id).await?))
 }
 
@@ -64,7 +64,7 @@ pub(in crate::http) async fn update(
     Addressed(id): Addressed<ApiKeyId>,
     IfMatch(expected): IfMatch,
     ToUpdate(proposal): ApiKeyChanges,
-) -> Result<Current<ApiKey>, Fault> {
+) -> Result<Current<ApiKey>, ApiError> {
     let api_key = api_keys::update(&context, id, &expected, proposal).await?;
     Ok(Current(api_key))
 }
@@ -80,7 +80,7 @@ pub(in crate::http) async fn revoke(
     Desk(context): Desk,
     Addressed(id): Addressed<ApiKeyId>,
     IfMatch(expected): IfMatch,
-) -> Result<Gone, Fault> {
+) -> Result<Gone, ApiError> {
     api_keys::revoke(&context, id, &expected).await?;
     Ok(Gone)
 }

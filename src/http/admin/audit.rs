@@ -10,7 +10,7 @@ use super::filters::Filters;
 use crate::audit::{Entry, Export, Filter, Format, entries};
 use crate::catalog::Unreadable;
 use crate::http::app::App;
-use crate::http::error::Fault;
+use crate::http::error::ApiError;
 use crate::ids::RecordId;
 use crate::management::{Page, PageRequest};
 
@@ -37,7 +37,7 @@ pub(in crate::http) async fn list(
     State(app): State<App>,
     headers: HeaderMap,
     mut filters: Filters,
-) -> Result<Trail, Fault> {
+) -> Result<Trail, ApiError> {
     let file = wanted(&headers);
     let page = filters.page();
     let filter = Filter {

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use crate::auth::Administrator;
 use crate::http::app::App;
 use crate::http::body;
-use crate::http::error::Fault;
+use crate::http::error::ApiError;
 use crate::ids::{ApiKeyId, KeyId, ServiceId};
 use crate::json::Text;
 use crate::management::{Actor, Context, Draft, Expected, Missing, Proposal, Revision, policies};
@@ -59,14 +59,14 @@ impl Address for ApiKeyId {
 }
 
 impl FromRequestParts<App> for Desk {
-    type Rejection = Fault;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Fault> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let administrator = parts.extensions.get::<Administrator>();
         let tag = parts.extensions.get::<RequestTag>();
         // A route that asks for a desk and is not behind the gate is a defect of the router.
         let (Some(administrator), Some(tag)) = (administrator, tag) else {
-            return Err(Fault::Internal);
+            return Err(ApiError::Internal);
         };
         Ok(Self(Context {
             clock: app.clock.clone(),
@@ -79,11 +79,11 @@ impl FromRequestParts<App> for Desk {
 }
 
 impl<T: Address> FromRequestParts<App> for Addressed<T> {
-    type Rejection = Fault;
+    type Rejection = ApiError;
 
     /// What cannot be a name at all names nothing.
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Fault> {
-        let missing = || Fault::Missing(T::MISSING);
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let missing = || ApiError::Missing(T::MISSING);
         let Path(text) = Path::<String>::from_request_parts(parts, app)
             .await
             .map_err(|_| missing())?;
@@ -92,25 +92,25 @@ impl<T: Address> FromRequestParts<App> for Addressed<T> {
 }
 
 impl<D: Draft> FromRequest<App> for ToCreate<D> {
-    type Rejection = Fault;
+    type Rejection = ApiError;
 
-    async fn from_request(request: Request, app: &App) -> Result<Self, Fault> {
+    async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
         read(request, app, Proposal::to_create).await.map(Self)
     }
 }
 
 impl<D: Draft> FromRequest<App> for ToUpdate<D> {
-    type Rejection = Fault;
+    type Rejection = ApiError;
 
-    async fn from_request(request: Request, app: &App) -> Result<Self, Fault> {
+    async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
         read(request, app, Proposal::to_update).await.map(Self)
     }
 }
 
 impl FromRequestParts<App> for IfMatch {
-    type Rejection = Fault;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Fault> {
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, ApiError> {
         let lines = parts.headers.get_all(header::IF_MATCH).iter();
         let tags: Vec<&str> = lines
             .flat_map(|line| line.to_str().unwrap_or_default().split(','))
@@ -132,11 +132,11 @@ async fn read<T>(
     request: Request,
     app: &App,
     make: impl FnOnce(Text<'_>) -> T,
-) -> Result<T, Fault> {
+) -> Result<T, ApiError> {
     let (parts, body) = request.into_parts();
     body::is_json(&parts.headers)?;
     let bytes = body::read(&parts.headers, body, app.settings.limits.max_body_bytes).await?;
     let text = Text::parse(&bytes)
-        .map_err(|not_json| Fault::of_body(Code::Format, not_json.to_string()))?;
+        .map_err(|not_json| ApiError::of_body(Code::Format, not_json.to_string()))?;
     Ok(make(text))
 }

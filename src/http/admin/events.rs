@@ -3,7 +3,7 @@
 use super::answer::Listed;
 use super::desk::Desk;
 use super::filters::Filters;
-use crate::http::error::Fault;
+use crate::http::error::ApiError;
 use crate::management::PageRequest;
 use crate::management::events::{self, Filter, Recorded, ResourceId};
 
@@ -19,7 +19,7 @@ const TIME: &str = "this must be a time as 2030-01-31T12:00:00.000Z";
 pub(in crate::http) async fn list(
     Desk(context): Desk,
     mut filters: Filters,
-) -> Result<Listed<Recorded>, Fault> {
+) -> Result<Listed<Recorded>, ApiError> {
     let page = filters.page();
     let resource_id: Option<ResourceId> =
         filters.parsed("resourceId", "this must be the id of a resource");

@@ -10,7 +10,7 @@ use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::http::app::App;
-use crate::http::error::Fault;
+use crate::http::error::ApiError;
 use crate::management::{Cursor, Limit, PageRequest};
 use crate::problem::{Code, Problem, Problems};
 
@@ -97,7 +97,7 @@ impl Filters {
     }
 
     /// Ends the reading.
-    pub(in crate::http) fn finish(mut self) -> Result<(), Fault> {
+    pub(in crate::http) fn finish(mut self) -> Result<(), ApiError> {
         for (name, _) in std::mem::take(&mut self.parameters) {
             self.problems.note(Problem::new(
                 name,
@@ -108,7 +108,7 @@ impl Filters {
         if self.problems.is_empty() {
             Ok(())
         } else {
-            Err(Fault::Problems(self.problems.into_vec()))
+            Err(ApiError::Problems(self.problems.into_vec()))
         }
     }
 
@@ -158,7 +158,7 @@ mod tests {
         filters.number("status", 100..=599);
         filters.text("name");
         filters.text("twice");
-        let Err(Fault::Problems(problems)) = filters.finish() else {
+        let Err(ApiError::Problems(problems)) = filters.finish() else {
             panic!("this query is wrong");
         };
         let found: Vec<_> = problems
@@ -194,7 +194,7 @@ mod tests {
         let mut filters = Filters::of("use=none");
         let usage: Option<crate::keys::Usage> = filters.one_of("use", "enc, sig, data");
         assert_eq!(usage, None);
-        let Err(Fault::Problems(problems)) = filters.finish() else {
+        let Err(ApiError::Problems(problems)) = filters.finish() else {
             panic!("there is no such use");
         };
         assert_eq!(problems[0].code, Code::Unsupported);

@@ -6,7 +6,7 @@ use super::answer::{Created, Current, Gone, Listed, Made};
 use super::desk::{Addressed, Desk, IfMatch, ToCreate, ToUpdate};
 use super::filters::Filters;
 use crate::http::app::App;
-use crate::http::error::Fault;
+use crate::http::error::ApiError;
 use crate::ids::KeyId;
 use crate::keys::Key;
 use crate::management::PageRequest;
@@ -23,7 +23,7 @@ type NewImportParameters = ToCreate<ImportParametersDraft>;
 pub(in crate::http) async fn list(
     Desk(context): Desk,
     mut filters: Filters,
-) -> Result<Listed<Key>, Fault> {
+) -> Result<Listed<Key>, ApiError> {
     let page = filters.page();
     let filter = Filter {
         name: None,
@@ -44,7 +44,7 @@ pub(in crate::http) async fn create(
     Desk(context): Desk,
     State(app): State<App>,
     ToCreate(proposal): NewKey,
-) -> Result<Created<Key>, Fault> {
+) -> Result<Created<Key>, ApiError> {
     let key = keys::create(&context, &app.vault, rules(&app), proposal).await?;
     Ok(Created(key))
 }
@@ -60,7 +60,7 @@ pub(in crate::http) async fn import_parameters(
     Desk(context): Desk,
     State(app): State<App>,
     ToCreate(proposal): NewImportParameters,
-) -> Result<Made<ImportParameters>, Fault> {
+) -> Result<Made<ImportParameters>, ApiError> {
     let made = keys::create_import_parameters(&context, &app.vault, proposal).await?;
     Ok(Made(made))
 }
@@ -70,7 +70,7 @@ pub(in crate::http) async fn import_parameters(
 pub(in crate::http) async fn read(
     Desk(context): Desk,
     Addressed(id): Addressed<KeyId>,
-) -> Result<Current<Key>, Fault> {
+) -> Result<Current<Key>, ApiError> {
     Ok(Current(keys::read(&context, id).await?))
 }
 
@@ -87,7 +87,7 @@ pub(in crate::http) async fn update(
     Addressed(id): Addressed<KeyId>,
     IfMatch(expected): IfMatch,
     ToUpdate(proposal): KeyChanges,
-) -> Result<Current<Key>, Fault> {
+) -> Result<Current<Key>, ApiError> {
     let key = keys::update(&context, id, &expected, proposal).await?;
     Ok(Current(key))
 }
@@ -104,7 +104,7 @@ pub(in crate::http) async fn delete(
     State(app): State<App>,
     Addressed(id): Addressed<KeyId>,
     IfMatch(expected): IfMatch,
-) -> Result<Gone, Fault> {
+) -> Result<Gone, ApiError> {
     keys::delete(&context, rules(&app), id, &expected).await?;
     Ok(Gone)
 }

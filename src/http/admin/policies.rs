@@ -3,7 +3,7 @@
 use super::answer::{Created, Current, Gone, Listed};
 use super::desk::{Addressed, Desk, IfMatch, ToCreate, ToUpdate};
 use super::filters::Filters;
-use crate::http::error::Fault;
+use crate::http::error::ApiError;
 use crate::management::PageRequest;
 use crate::management::policies::{self, Filter, Name, Policy, PolicyDraft};
 
@@ -20,7 +20,7 @@ type PolicyChanges = ToUpdate<PolicyDraft>;
 pub(in crate::http) async fn list(
     Desk(context): Desk,
     mut filters: Filters,
-) -> Result<Listed<Policy>, Fault> {
+) -> Result<Listed<Policy>, ApiError> {
     let page = filters.page();
     let filter = Filter {
         text: None,
@@ -37,7 +37,7 @@ pub(in crate::http) async fn list(
 pub(in crate::http) async fn create(
     Desk(context): Desk,
     ToCreate(proposal): NewPolicy,
-) -> Result<Created<Policy>, Fault> {
+) -> Result<Created<Policy>, ApiError> {
     Ok(Created(policies::create(&context, proposal).await?))
 }
 
@@ -46,7 +46,7 @@ pub(in crate::http) async fn create(
 pub(in crate::http) async fn read(
     Desk(context): Desk,
     Addressed(name): Addressed<Name>,
-) -> Result<Current<Policy>, Fault> {
+) -> Result<Current<Policy>, ApiError> {
     Ok(Current(policies::read(&context, &name).await?))
 }
 
@@ -63,7 +63,7 @@ pub(in crate::http) async fn update(
     Addressed(name): Addressed<Name>,
     IfMatch(expected): IfMatch,
     ToUpdate(proposal): PolicyChanges,
-) -> Result<Current<Policy>, Fault> {
+) -> Result<Current<Policy>, ApiError> {
     let policy = policies::update(&context, &name, &expected, proposal).await?;
     Ok(Current(policy))
 }
@@ -79,7 +79,7 @@ pub(in crate::http) async fn delete(
     Desk(context): Desk,
     Addressed(name): Addressed<Name>,
     IfMatch(expected): IfMatch,
-) -> Result<Gone, Fault> {
+) -> Result<Gone, ApiError> {
     policies::delete(&context, &name, &expected).await?;
     Ok(Gone)
 }

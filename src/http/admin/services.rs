@@ -3,7 +3,7 @@
 use super::answer::{Created, Current, Gone, Listed};
 use super::desk::{Addressed, Desk, IfMatch, ToCreate, ToUpdate};
 use super::filters::Filters;
-use crate::http::error::Fault;
+use crate::http::error::ApiError;
 use crate::ids::ServiceId;
 use crate::management::PageRequest;
 use crate::management::services::{self, Filter, Service, ServiceDraft};
@@ -21,7 +21,7 @@ type ServiceChanges = ToUpdate<ServiceDraft>;
 pub(in crate::http) async fn list(
     Desk(context): Desk,
     mut filters: Filters,
-) -> Result<Listed<Service>, Fault> {
+) -> Result<Listed<Service>, ApiError> {
     let page = filters.page();
     let filter = Filter {
         name: filters.text("name"),
@@ -35,7 +35,7 @@ pub(in crate::http) async fn list(
 pub(in crate::http) async fn create(
     Desk(context): Desk,
     ToCreate(proposal): NewService,
-) -> Result<Created<Service>, Fault> {
+) -> Result<Created<Service>, ApiError> {
     Ok(Created(services::create(&context, proposal).await?))
 }
 
@@ -44,7 +44,7 @@ pub(in crate::http) async fn create(
 pub(in crate::http) async fn read(
     Desk(context): Desk,
     Addressed(id): Addressed<ServiceId>,
-) -> Result<Current<Service>, Fault> {
+) -> Result<Current<Service>, ApiError> {
     Ok(Current(services::read(&context, id).await?))
 }
 
@@ -61,7 +61,7 @@ pub(in crate::http) async fn update(
     Addressed(id): Addressed<ServiceId>,
     IfMatch(expected): IfMatch,
     ToUpdate(proposal): ServiceChanges,
-) -> Result<Current<Service>, Fault> {
+) -> Result<Current<Service>, ApiError> {
     let service = services::update(&context, id, &expected, proposal).await?;
     Ok(Current(service))
 }
@@ -77,7 +77,7 @@ pub(in crate::http) async fn delete(
     Desk(context): Desk,
     Addressed(id): Addressed<ServiceId>,
     IfMatch(expected): IfMatch,
-) -> Result<Gone, Fault> {
+) -> Result<Gone, ApiError> {
     services::delete(&context, id, &expected).await?;
     Ok(Gone)
 }

@@ -1,17 +1,16 @@
-//! The one map from what went wrong to what the client is told.
+//! The one mapping from errors to responses.
 //!
-//! Rooms below know no HTTP; handlers return a [`Fault`], whatever it is made of, and
-//! [`frame`](super::frame) writes it. Outside, an answer never carries what helps an attacker;
-//! inside, the log gets the whole of it under the request's name.
+//! Rooms below know no HTTP. Handlers return an [`ApiError`], and [`frame`](super::frame) writes it.
+//! A response never carries what helps an attacker; the log gets the cause under the request's id.
 
-mod causes;
-mod told;
+mod conversions;
+mod response;
 
 use std::sync::Arc;
 
 use axum::http::{HeaderValue, header};
 
-use self::causes::passes;
+use self::conversions::is_transient;
 use super::error_code::ErrorCode;
 use crate::audit::Unrecorded;
 use crate::auth::{Refusal, WrongKind};
@@ -19,108 +18,115 @@ use crate::management::Missing;
 use crate::problem::Problem;
 use crate::ratelimit::Exceeded;
 
-pub use self::causes::recorded_status;
-pub(super) use self::told::{Carried, Refused, Told};
+pub use self::conversions::recorded_status;
+pub(super) use self::response::{CarriedError, Description, ErrorBody};
 
-/// Why a request is not answered as its sender hoped.
+/// Why a request failed.
 #[derive(Clone, Debug)]
-pub(super) enum Fault {
-    /// Something is wrong with the request; never empty.
+pub(super) enum ApiError {
+    /// The request is invalid; the list is never empty.
     Problems(Vec<Problem>),
-    /// There is nothing at this path.
+    /// No route has this path.
     NotFound,
-    /// There is something, but not for this method.
+    /// The route does not support this method.
     MethodNotAllowed,
-    /// The body is not JSON by its own account.
+    /// The `Content-Type` is not JSON.
     UnsupportedMediaType,
     /// The body is larger than the settings allow.
     PayloadTooLarge,
-    /// The credential is not good. Why is for the log alone.
+    /// The credential is not valid. Only the log gets the reason.
     Unauthenticated(Refusal),
-    /// The credential is good, and not for this API.
+    /// The credential is valid, but not for this API.
     WrongKind(WrongKind),
-    /// The caller has used up what it may send.
+    /// The caller exceeded its rate limit.
     RateLimited(Exceeded),
-    /// There is no such resource.
+    /// The resource does not exist.
     Missing(Missing),
-    /// It would contradict what is there, as the text says.
+    /// The change conflicts with the current state, as the text says.
     Conflict(String),
-    /// The resource is not as the caller expects it.
+    /// `If-Match` does not match the resource.
     Outdated,
-    /// The legacy form of an envelope is none.
+    /// The legacy form of an envelope cannot be parsed.
     InvalidProtectedPayload,
     /// The API key, the policy or the key's state forbids it, as the text says.
     NotAllowed(String),
-    /// The destination alone can open envelopes of this policy.
+    /// Only the destination can open envelopes of this policy.
     UnprotectNotAvailable,
-    /// The policy refuses while it is inactive.
+    /// The policy is inactive and its failure mode is `error`.
     PolicyNotActive,
     /// The destination has no key for this.
     DestinationKeyNotFound,
-    /// What was to be decrypted does not authenticate.
+    /// The ciphertext does not authenticate.
     DecryptionFailed,
-    /// An envelope does not open, or cannot be made. Why is for nobody.
+    /// An envelope could not be opened or made.
     #[expect(dead_code, reason = "the log reads it, by Debug")]
     Failed(&'static str),
-    /// The token did not do it.
+    /// The token refused the operation.
     #[expect(dead_code, reason = "the log reads it, by Debug")]
     Token(hsm::HsmError),
-    /// No token can be asked.
+    /// No token is available.
     #[expect(dead_code, reason = "the log reads it, by Debug")]
     TokenOut(hsm::HsmError),
-    /// The answer was not recorded, so it does not leave.
+    /// The audit record could not be written, so the answer is withheld.
     Unrecorded(Unrecorded),
-    /// The database did not do it.
+    /// The database failed.
     Database(Arc<sqlx::Error>),
-    /// The time for answering is over.
+    /// The request exceeded its time limit.
     TimedOut,
-    /// Something that this needs is out of reach; it will be back.
+    /// A dependency is temporarily unavailable.
     Unavailable,
-    /// A defect of ours.
+    /// A defect of the service.
     Internal,
 }
 
-impl Fault {
-    /// What the client is told of it.
-    pub(super) fn told(&self) -> Told {
+impl ApiError {
+    /// What the client learns about the error.
+    pub(super) fn describe(&self) -> Description {
         match self {
             Self::Problems(_) => ErrorCode::InvalidRequest.into(),
             Self::NotFound => ErrorCode::NotFound.into(),
             Self::MethodNotAllowed => ErrorCode::MethodNotAllowed.into(),
             Self::UnsupportedMediaType => ErrorCode::UnsupportedMediaType.into(),
             Self::PayloadTooLarge => ErrorCode::PayloadTooLarge.into(),
-            Self::Unauthenticated(_) => Told::from(ErrorCode::AuthenticationFailed)
-                .with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
+            Self::Unauthenticated(_) => Description::from(ErrorCode::AuthenticationFailed)
+                .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
             Self::WrongKind(_) => ErrorCode::Forbidden.into(),
-            Self::RateLimited(exceeded) => Told::from(ErrorCode::RateLimitExceeded)
+            Self::RateLimited(exceeded) => Description::from(ErrorCode::RateLimitExceeded)
                 .retry_after(exceeded.retry_after.as_secs().saturating_add(1)),
             Self::Missing(Missing::Service) => ErrorCode::ServiceNotFound.into(),
             Self::Missing(Missing::Policy) => ErrorCode::PolicyNotFound.into(),
             Self::Missing(Missing::Key) => ErrorCode::KeyNotFound.into(),
             Self::Missing(Missing::ApiKey) => ErrorCode::ApiKeyNotFound.into(),
-            Self::Conflict(conflict) => Told::from(ErrorCode::Conflict).saying(sentence(conflict)),
+            Self::Conflict(conflict) => {
+                Description::from(ErrorCode::Conflict).with_message(sentence(conflict))
+            }
             Self::Outdated => ErrorCode::PreconditionFailed.into(),
             Self::InvalidProtectedPayload => ErrorCode::InvalidProtectedPayload.into(),
             Self::NotAllowed(why) => {
-                Told::from(ErrorCode::OperationNotAllowed).saying(sentence(why))
+                Description::from(ErrorCode::OperationNotAllowed).with_message(sentence(why))
             }
             Self::UnprotectNotAvailable => ErrorCode::UnprotectNotAvailable.into(),
             Self::PolicyNotActive => ErrorCode::PolicyNotActive.into(),
             Self::DestinationKeyNotFound => ErrorCode::DestinationKeyNotFound.into(),
             Self::DecryptionFailed => ErrorCode::DecryptionFailed.into(),
-            Self::Failed(_) | Self::Token(_) => Self::Internal.told(),
-            Self::TokenOut(_) | Self::Unrecorded(_) => Self::Unavailable.told(),
-            Self::Database(error) if !passes(error) => Self::Internal.told(),
-            Self::Database(_) => Self::Unavailable.told(),
+            Self::Failed(_) | Self::Token(_) => Self::Internal.describe(),
+            Self::TokenOut(_) | Self::Unrecorded(_) => Self::Unavailable.describe(),
+            Self::Database(error) if !is_transient(error) => Self::Internal.describe(),
+            Self::Database(_) => Self::Unavailable.describe(),
             Self::TimedOut => Self::Unavailable
-                .told()
-                .saying("The request could not be answered in time"),
-            Self::Unavailable => Told::from(ErrorCode::ServiceUnavailable).retry_after(1),
+                .describe()
+                .with_message("The request could not be answered in time"),
+            Self::Unavailable => Description::from(ErrorCode::ServiceUnavailable).retry_after(1),
             Self::Internal => ErrorCode::InternalError.into(),
         }
     }
 
-    /// What happened, for the log, which is told more than the client.
+    /// The code that the client sees.
+    pub(super) fn code(&self) -> ErrorCode {
+        self.describe().code
+    }
+
+    /// The cause, for the log only.
     pub(super) fn cause(&self) -> String {
         match self {
             Self::Unauthenticated(refusal) => refusal.to_string(),
@@ -131,7 +137,7 @@ impl Fault {
         }
     }
 
-    /// The problems to list, where the request is at fault.
+    /// The problems of an invalid request.
     fn details(&self) -> Option<&[Problem]> {
         match self {
             Self::Problems(problems) => Some(problems),
@@ -140,7 +146,7 @@ impl Fault {
     }
 }
 
-/// A text of ours, as it stands in a log, as a sentence that begins an answer.
+/// A log text with a capital at its beginning.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());

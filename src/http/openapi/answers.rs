@@ -12,7 +12,7 @@ use super::headers::always;
 use crate::audit::Entry;
 use crate::http::admin::{Created, Current, Gone, Listed, Made, Trail};
 use crate::http::discovery::Published;
-use crate::http::error::Fault;
+use crate::http::error::ApiError;
 use crate::keys::JwkSet;
 use crate::management::Cursor;
 
@@ -89,7 +89,7 @@ impl IntoResponses for Published {
 }
 
 /// Errors are not told here: they follow from what a route is, and are added to all of them.
-impl IntoResponses for Fault {
+impl IntoResponses for ApiError {
     fn responses() -> Responses {
         Responses::new()
     }

@@ -6,7 +6,7 @@ use utoipa::openapi::{Components, RefOr, Schema};
 
 use super::headers;
 use crate::audit::{Entry, OperationType};
-use crate::http::error::Refused;
+use crate::http::error::ErrorBody;
 use crate::keys::{JwkSet, Key};
 use crate::management::Cursor;
 use crate::management::api_keys::{self, ApiKey};
@@ -21,7 +21,7 @@ pub(super) const ADMIN_KEY: &str = "adminKey";
 /// All of them, but for those that are known from request bodies.
 pub(super) fn all() -> Components {
     let mut schemas = Vec::new();
-    add::<Refused<'_>>(&mut schemas);
+    add::<ErrorBody<'_>>(&mut schemas);
     add::<OperationType>(&mut schemas);
     add::<Cursor>(&mut schemas);
     add::<JwkSet>(&mut schemas);

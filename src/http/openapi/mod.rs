@@ -1,4 +1,4 @@
-//! The OpenAPI document: what the routes say of themselves, and what holds for all of them.
+//! The OpenAPI document: the descriptions of the routes, and what all of them have in common.
 
 mod answers;
 mod components;
@@ -14,32 +14,46 @@ use utoipa::openapi::tag::{Tag, TagBuilder};
 use utoipa::openapi::{InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathItem};
 
 use self::components::{ADMIN_KEY, APPLICATION_KEY};
-use super::router::groups;
-use super::routes::Access;
+use super::routes::{Access, Routes};
 
-/// Where the parts of the API begin, what they are called, and what they are for.
+/// The parts of the API: path prefix, name and description.
 const PARTS: [(&str, &str, &str); 9] = [
-    ("/api/v1/health", "Health", "How the service is."),
-    ("/api/v1/", "Runtime", "What applications do with data."),
-    ("/admin/services", "Services", "Who protects, and for whom."),
-    ("/admin/policies", "Policies", "How payloads are protected."),
-    ("/admin/keys", "Keys", "What they are protected with."),
-    ("/admin/api-keys", "API keys", "Who may call."),
-    ("/admin/audit", "Audit", "What was done, by whom."),
+    ("/api/v1/health", "Health", "The state of the service."),
+    (
+        "/api/v1/",
+        "Runtime",
+        "Cryptographic operations for applications.",
+    ),
+    (
+        "/admin/services",
+        "Services",
+        "Applications that protect data, and destinations.",
+    ),
+    (
+        "/admin/policies",
+        "Policies",
+        "Rules for protecting payloads.",
+    ),
+    ("/admin/keys", "Keys", "Cryptographic keys."),
+    ("/admin/api-keys", "API keys", "Credentials."),
+    ("/admin/audit", "Audit", "The audit log."),
     (
         "/.well-known/",
         "Discovery",
-        "What partners find out by themselves.",
+        "Published keys and this document.",
     ),
-    ("/", "Probes", "What load balancers and tools ask."),
+    (
+        "/",
+        "Probes",
+        "Probes for load balancers and orchestrators.",
+    ),
 ];
 
-/// The document of the whole API.
-#[must_use]
-pub fn document() -> OpenApi {
+/// The document of the API that `groups` make up.
+pub(super) fn document(groups: impl IntoIterator<Item = Routes>) -> OpenApi {
     let mut paths = Paths::new();
     let mut components = components::all();
-    for group in groups() {
+    for group in groups {
         components.schemas.extend(group.schemas);
         for (path, mut item) in group.paths.paths {
             for operation in operations(&mut item) {

@@ -11,7 +11,7 @@ use utoipa::openapi::{Content, Ref, RefOr, Response, ResponseBuilder, Schema};
 
 use super::extractors::IF_MATCH;
 use super::headers;
-use crate::http::error::Refused;
+use crate::http::error::ErrorBody;
 use crate::http::error_code::ErrorCode::{
     self, ApiKeyNotFound, AuthenticationFailed, Conflict, DecryptionFailed, DestinationKeyNotFound,
     Forbidden, InternalError, InvalidProtectedPayload, InvalidRequest, KeyNotFound, NotFound,
@@ -133,7 +133,7 @@ fn response(codes: &[ErrorCode]) -> Response {
         .enum_values(Some(names));
     let error = ObjectBuilder::new().property("code", code);
     let schema = AllOfBuilder::new()
-        .item(Ref::from_schema_name(Refused::name()))
+        .item(Ref::from_schema_name(ErrorBody::name()))
         .item(ObjectBuilder::new().property("error", error));
     let examples = codes.iter().map(|code| (code.name(), example(*code)));
     let content = Content::builder()

@@ -1,9 +1,6 @@
 //! `GET /api/v1/health`.
 
-use std::convert::Infallible;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Json;
@@ -12,101 +9,22 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use hsm::{TokenState, TokenStatus};
 use serde::Serialize;
-use sqlx::PgPool;
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
 use crate::auth::{Caller, Denied};
-use crate::clock::{Clock, Timestamp};
-use crate::db;
+use crate::clock::Timestamp;
 use crate::http::app::App;
-use crate::http::caller::{authorization, client_address, look, refused, tell};
-use crate::http::error::Fault;
+use crate::http::caller::{authorization, client_address, unauthenticated};
+use crate::http::error::ApiError;
 use crate::ids::KeyId;
-use crate::keys::Encryptions;
 use crate::ratelimit::Counting;
+use crate::web::write_rate_limit;
 
-/// What of health has to be asked of the database, asked in the last second. Clones share it.
-#[derive(Clone, Debug, Default)]
-pub struct Pulse(Arc<Beat>);
+/// Time limit for authentication: without the database, a remembered caller is enough.
+const AUTHENTICATION_TIMEOUT: Duration = Duration::from_millis(500);
 
-#[derive(Debug, Default)]
-struct Beat {
-    /// How long the database took to answer, in microseconds.
-    latency: AtomicU64,
-    /// Keys that have encrypted so often that they should be replaced.
-    worn: Mutex<Vec<KeyId>>,
-}
-
-/// An answer from the database that took longer is as bad as none.
-const PATIENCE: Duration = Duration::from_millis(500);
-
-/// Between two questions: with the patience, a change shows within a second.
-const PAUSE: Duration = Duration::from_millis(250);
-
-/// The latency of a database that does not answer.
-const SILENCE: u64 = 0;
-
-impl Pulse {
-    /// Asks the database once, so that what is told from the first answer on is true.
-    pub async fn first(clock: &Clock, database: &PgPool, encryptions: &Encryptions) -> Self {
-        let pulse = Self::default();
-        pulse.beat(clock, database, encryptions).await;
-        pulse
-    }
-
-    /// Asks the database again and again, for as long as this is polled.
-    pub async fn keep(
-        self,
-        clock: Clock,
-        database: PgPool,
-        encryptions: &Encryptions,
-    ) -> Infallible {
-        loop {
-            tokio::time::sleep(PAUSE).await;
-            self.beat(&clock, &database, encryptions).await;
-        }
-    }
-
-    async fn beat(&self, clock: &Clock, database: &PgPool, encryptions: &Encryptions) {
-        let asked = clock.monotonic();
-        let latency = if db::answers(database, PATIENCE).await {
-            let took = clock.monotonic().saturating_sub(asked);
-            u64::try_from(took.as_micros()).unwrap_or(u64::MAX).max(1)
-        } else {
-            SILENCE
-        };
-        self.0.latency.store(latency, Ordering::Relaxed);
-        // With the database away, what was known before stays true.
-        if latency != SILENCE
-            && let Ok(Ok(worn)) = timeout(PATIENCE, encryptions.worn()).await
-        {
-            let worn = worn.into_iter().map(|(key, _)| key).collect();
-            *self.0.worn.lock().unwrap_or_else(PoisonError::into_inner) = worn;
-        }
-    }
-
-    /// How long the database took to answer last; none while it does not.
-    #[must_use]
-    pub fn latency(&self) -> Option<Duration> {
-        match self.0.latency.load(Ordering::Relaxed) {
-            SILENCE => None,
-            micros => Some(Duration::from_micros(micros)),
-        }
-    }
-
-    /// Keys that have encrypted so often that they should be replaced.
-    #[must_use]
-    pub fn worn(&self) -> Vec<KeyId> {
-        self.0
-            .worn
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-}
-
-/// In order of merit.
+/// From best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = HealthStatus)]
@@ -176,16 +94,16 @@ struct RateLimiter {
     status: Status,
 }
 
-/// Tells any caller how the service is.
+/// Reports the health of the service to any caller.
 ///
-/// Takes nothing from the caller's limit, and is not recorded.
+/// Does not count against the caller's rate limit and is not audited.
 #[utoipa::path(
     get,
     path = "",
     operation_id = "health",
     responses(
-        (status = 200, description = "It works, if perhaps not all of it.", body = Health),
-        (status = 503, description = "It does not work.", body = Health)
+        (status = 200, description = "The service works, possibly degraded.", body = Health),
+        (status = 503, description = "The service does not work.", body = Health)
     )
 )]
 pub(in crate::http) async fn health(State(app): State<App>, request: Request) -> impl IntoResponse {
@@ -193,41 +111,45 @@ pub(in crate::http) async fn health(State(app): State<App>, request: Request) ->
     let headers = request.into_parts().0.headers;
     let caller = match identify(&app, &headers, client).await {
         Ok(caller) => caller,
-        Err(fault) => return fault.into_response(),
+        Err(error) => return error.into_response(),
     };
-    let health = examine(&app);
+    let health = check(&app);
     let status = match health.status {
         Status::Ok | Status::Degraded => StatusCode::OK,
         Status::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
     };
     let mut response = (status, Json(health)).into_response();
-    tell(look(&app, &caller).await, response.headers_mut());
+    write_rate_limit(app.rate_limit(&caller).await, response.headers_mut());
     response
 }
 
-/// The caller; with the database away, as far as it is remembered.
-async fn identify(app: &App, headers: &HeaderMap, client: IpAddr) -> Result<Caller, Fault> {
+/// Authenticates the caller; without the database, a remembered caller is enough.
+async fn identify(app: &App, headers: &HeaderMap, client: IpAddr) -> Result<Caller, ApiError> {
     let authorization = authorization(headers);
     let known = app.authenticator.authenticate(authorization, client);
-    let refusal = match timeout(PATIENCE, known).await {
+    let refusal = match timeout(AUTHENTICATION_TIMEOUT, known).await {
         Ok(Ok(caller)) => return Ok(caller),
         Ok(Err(Denied::Refused(refusal))) => refusal,
         Ok(Err(Denied::Unreadable(_))) | Err(_) => {
             let remembered = app.authenticator.recall(authorization, client).await;
-            return remembered.map_err(|_| Fault::Unavailable);
+            return remembered.map_err(|_| ApiError::Unavailable);
         }
     };
-    Err(refused(app, client, refusal).await)
+    Err(unauthenticated(app, client, refusal).await)
 }
 
-fn examine(app: &App) -> Health {
-    let latency = app.pulse.latency();
+fn check(app: &App) -> Health {
+    let latency = app.database_monitor.latency();
     let database = Database {
         status: working(latency.is_some()),
         latency_ms: latency.map(millis),
     };
     let missing = app.vault.latest().missing.clone();
-    let hsm = hsm(app.token.status().tokens, app.pulse.worn(), missing);
+    let hsm = hsm(
+        app.token.status().tokens,
+        app.database_monitor.worn(),
+        missing,
+    );
     let audit = Audit {
         status: working(app.recorder.is_healthy()),
         queued: app.recorder.queued(),
@@ -238,7 +160,7 @@ fn examine(app: &App) -> Health {
             Counting::Apart(_) => Status::Degraded,
         },
     };
-    // Without any token there is still protecting, hashing and verifying.
+    // Without a token, protect, hash and verify still work.
     let status = database
         .status
         .max(audit.status)

@@ -1,5 +1,4 @@
-//! The runtime API: one endpoint a file. What they have in common is how a request is received and
-//! how its answer leaves.
+//! The runtime API: one file per endpoint, with shared receiving and responding.
 
 pub(super) mod health;
 pub(super) mod operations;

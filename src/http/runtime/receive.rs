@@ -1,4 +1,4 @@
-//! How a request is received: its caller, its body, and what the limiter says.
+//! Receives a runtime request: caller, rate limit and body.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -15,84 +15,90 @@ use crate::audit::{Endpoint, Record};
 use crate::auth::{Caller, Denied};
 use crate::http::app::App;
 use crate::http::body::{self, Bytes};
-use crate::http::caller::{admit, authorization, client_address, refused};
-use crate::http::error::Fault;
+use crate::http::caller::{authorization, client_address, unauthenticated};
+use crate::http::error::ApiError;
 use crate::json::Text;
 use crate::protection::{Call, Unread};
 use crate::ratelimit::Standing;
 use crate::request_tag::RequestTag;
 use crate::telemetry::step;
 
-/// A request of somebody, with its body.
+/// A request of an identified caller, with its body.
 pub(super) struct Received {
     pub(super) call: Call,
     pub(super) body: Bytes,
     pub(super) standing: Standing,
 }
 
-/// The most that is read of a body whose sender is nobody: enough to tell whether it is JSON.
-const OF_STRANGERS: usize = 64 * 1024;
+/// The limit for the body of an unauthenticated request, which is read for its syntax only.
+const ANONYMOUS_BODY_LIMIT: usize = 64 * 1024;
 
-/// For so long a credential that was good is taken to be so still, while a body is read.
-const FRESH: Duration = Duration::from_millis(250);
+/// Reading a body that takes longer has the credential checked again.
+const CREDENTIAL_FRESHNESS: Duration = Duration::from_millis(250);
 
-/// Where a request came in, and when.
-struct Arrival {
+/// The facts about a request that its record needs.
+struct Origin {
     endpoint: Endpoint,
-    at: Duration,
+    arrived: Duration,
     tag: RequestTag,
     client: IpAddr,
 }
 
-/// Receives a request. The credential is looked at before the body is read, and what is answered
-/// keeps the contract's order all the same: a body that is no JSON is told before a bad credential.
+/// Receives a request. The credential is checked before the body is read; the order of refusals is
+/// kept all the same: malformed JSON comes before a bad credential.
 pub(super) async fn receive(
     app: &App,
     endpoint: Endpoint,
     request: Request,
 ) -> Result<Received, Response> {
-    let arrival = Arrival {
+    let origin = Origin {
         endpoint,
-        at: app.clock.monotonic(),
+        arrived: app.clock.monotonic(),
         tag: request
             .extensions()
             .get::<RequestTag>()
             .cloned()
-            .unwrap_or_else(|| RequestTag::new(&app.clock, &app.entropy)),
+            .unwrap_or_else(|| app.new_request_tag()),
         client: client_address(&request),
     };
     let (parts, body) = request.into_parts();
     let authorization = authorization(&parts.headers);
     match app
         .authenticator
-        .authenticate(authorization, arrival.client)
+        .authenticate(authorization, origin.client)
         .instrument(step!("caller"))
         .await
     {
-        Ok(caller) => of_caller(app, arrival, caller, &parts, body).await,
+        Ok(caller) => receive_body(app, origin, caller, &parts, body).await,
         Err(denied) => {
-            let limit = app.settings.limits.max_body_bytes.min(OF_STRANGERS);
+            let limit = app.settings.limits.max_body_bytes.min(ANONYMOUS_BODY_LIMIT);
             let body = read(&parts, body, limit).await;
-            Err(of_nobody(app, arrival, denied, body).await)
+            Err(reject_anonymous(app, origin, denied, body).await)
         }
     }
 }
 
-async fn of_caller(
+async fn receive_body(
     app: &App,
-    arrival: Arrival,
+    origin: Origin,
     caller: Caller,
     parts: &Parts,
     body: Body,
 ) -> Result<Received, Response> {
-    let admitted = admit(app, &caller).instrument(step!("limit")).await;
+    let admitted = app.admit(&caller).instrument(step!("limit")).await;
     let standing = admitted.unwrap_or_else(|exceeded| exceeded.standing);
     let body = read(parts, body, app.settings.limits.max_body_bytes).await;
-    let caller = match still(app, &arrival, caller, parts).await {
+    let caller = match revalidate(app, &origin, caller, parts).await {
         Ok(caller) => caller,
-        Err(denied) => return Err(of_nobody(app, arrival, denied, body).await),
+        Err(denied) => return Err(reject_anonymous(app, origin, denied, body).await),
     };
-    let call = Call::new(caller, admitted, arrival.endpoint, arrival.tag, arrival.at);
+    let call = Call::new(
+        caller,
+        admitted,
+        origin.endpoint,
+        origin.tag,
+        origin.arrived,
+    );
     match body {
         Ok(body) => Ok(Received {
             call,
@@ -106,61 +112,59 @@ async fn of_caller(
     }
 }
 
-/// The caller as it is now that the body is there: who was revoked while a body trickled in is nobody.
-async fn still(
+/// Checks a credential again after a slow body, in case it was revoked meanwhile.
+async fn revalidate(
     app: &App,
-    arrival: &Arrival,
+    origin: &Origin,
     caller: Caller,
     parts: &Parts,
 ) -> Result<Caller, Denied> {
-    if app.clock.monotonic().saturating_sub(arrival.at) < FRESH {
+    if app.clock.monotonic().saturating_sub(origin.arrived) < CREDENTIAL_FRESHNESS {
         return Ok(caller);
     }
     let authorization = authorization(&parts.headers);
-    let again = app
-        .authenticator
-        .authenticate(authorization, arrival.client);
+    let again = app.authenticator.authenticate(authorization, origin.client);
     again.instrument(step!("caller")).await
 }
 
-/// Answers a request whose sender is not known, and leaves a trace of it that nobody waits for.
-async fn of_nobody(
+/// Refuses an unauthenticated request; its audit record is not awaited.
+async fn reject_anonymous(
     app: &App,
-    arrival: Arrival,
+    origin: Origin,
     denied: Denied,
     body: Result<Bytes, Unread>,
 ) -> Response {
-    let fault = match body {
+    let error = match body {
         Err(unread @ (Unread::OtherMedia | Unread::BrokenOff)) => unread.into(),
-        // Of a longer one it is not known whether it is JSON.
-        Err(Unread::TooLarge) => whose(app, arrival.client, denied).await,
+        // The syntax of a longer body is unknown.
+        Err(Unread::TooLarge) => authentication_error(app, origin.client, denied).await,
         Ok(body) => match Text::parse(&body) {
-            Ok(_) => whose(app, arrival.client, denied).await,
-            Err(error) => error.into(),
+            Ok(_) => authentication_error(app, origin.client, denied).await,
+            Err(not_json) => not_json.into(),
         },
     };
-    let told = fault.told();
+    let description = error.describe();
     app.recorder.submit_anonymous(Record {
-        request_id: arrival.tag.as_str().into(),
+        request_id: origin.tag.as_str().into(),
         application_id: None,
         api_key_id: None,
-        operation_type: arrival.endpoint.operation_type(),
-        endpoint: Some(arrival.endpoint),
+        operation_type: origin.endpoint.operation_type(),
+        endpoint: Some(origin.endpoint),
         policy_number: None,
         key_id: None,
         payload_size_bytes: 0,
-        response_status: told.code.status().as_u16(),
-        arrived: arrival.at,
-        error_code: Some(told.code.name()),
-        error_message: Some(told.message),
-        client_address: Some(arrival.client),
+        response_status: description.code.status().as_u16(),
+        arrived: origin.arrived,
+        error_code: Some(description.code.name()),
+        error_message: Some(description.message),
+        client_address: Some(origin.client),
     });
-    fault.into_response()
+    error.into_response()
 }
 
-async fn whose(app: &App, client: IpAddr, denied: Denied) -> Fault {
+async fn authentication_error(app: &App, client: IpAddr, denied: Denied) -> ApiError {
     match denied {
-        Denied::Refused(refusal) => refused(app, client, refusal).await,
+        Denied::Refused(refusal) => unauthenticated(app, client, refusal).await,
         Denied::Unreadable(unreadable) => unreadable.into(),
     }
 }

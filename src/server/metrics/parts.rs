@@ -100,7 +100,7 @@ impl Parts {
         page.gauge(
             "sealward_keys_worn",
             "Keys that have encrypted so often that they should be replaced.",
-            count(self.app.pulse.worn().len()),
+            count(self.app.database_monitor.worn().len()),
         )?;
         page.gauge(
             "sealward_keys_missing",
@@ -141,7 +141,7 @@ impl Parts {
     }
 
     fn database(&self, page: &mut Page<'_>) -> fmt::Result {
-        let latency = self.app.pulse.latency();
+        let latency = self.app.database_monitor.latency();
         page.gauge(
             "sealward_database_up",
             "Whether the database answers.",

@@ -201,6 +201,6 @@ async fn a_change_of_what_somebody_else_has_changed_is_refused() {
     assert!(
         refused
             .body
-            .contains("Somebody changed this after you opened the page")
+            .contains("The resource changed after you opened the page")
     );
 }

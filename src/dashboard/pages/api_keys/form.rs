@@ -7,8 +7,8 @@ use secrecy::ExposeSecret as _;
 use serde_json::Value;
 
 use super::{CREATE, SECTION, place};
-use crate::dashboard::desk::{Addressed, Asked, Desk, Sent, done, wrong};
-use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::error::{PageError, refusal};
+use crate::dashboard::extract::{Addressed, PageContext, Query, Submitted, done, invalid_form};
 use crate::dashboard::form::{Body, Form, moment, or_null, typed};
 use crate::dashboard::view::fields::{Choice, Field, Fields, Sheet};
 use crate::dashboard::view::notice::Notice;
@@ -20,58 +20,64 @@ use crate::management::{Error, policies, services};
 use crate::operation::Operation;
 use crate::problem::Problem;
 
-pub(in crate::dashboard) async fn new(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
+pub(in crate::dashboard) async fn new(
+    cx: PageContext,
+    Query(query): Query,
+) -> Result<Markup, PageError> {
     let form = Form::default()
         .with("type", "live")
         .with("serviceId", query.text("serviceId"))
         .with("operations", "all");
-    creation(&desk, &form, &[]).await
+    creation(&cx, &form, &[]).await
 }
 
-pub(in crate::dashboard) async fn create(desk: Desk, Sent(form): Sent) -> Result<Response, Fault> {
-    match made(&desk, &form).await {
+pub(in crate::dashboard) async fn create(
+    cx: PageContext,
+    Submitted(form): Submitted,
+) -> Result<Response, PageError> {
+    match made(&cx, &form).await {
         // No redirect: the key is in this answer and nowhere else.
-        Ok(created) => Ok((StatusCode::CREATED, shown_once(&desk, &created)).into_response()),
-        Err(error) => Ok(wrong(creation(&desk, &form, &refusal(error)?).await?)),
+        Ok(created) => Ok((StatusCode::CREATED, shown_once(&cx, &created)).into_response()),
+        Err(error) => Ok(invalid_form(creation(&cx, &form, &refusal(error)?).await?)),
     }
 }
 
 pub(in crate::dashboard) async fn edit(
-    desk: Desk,
+    cx: PageContext,
     Addressed(id): Addressed<ApiKeyId>,
-) -> Result<Markup, Fault> {
-    let key = api_keys::read(&desk.context, id).await?;
-    change(&desk, &key, &form_of(&key), &[]).await
+) -> Result<Markup, PageError> {
+    let key = api_keys::read(&cx.context, id).await?;
+    change(&cx, &key, &form_of(&key), &[]).await
 }
 
 pub(in crate::dashboard) async fn update(
-    desk: Desk,
+    cx: PageContext,
     Addressed(id): Addressed<ApiKeyId>,
-    Sent(form): Sent,
-) -> Result<Response, Fault> {
-    match changed(&desk, id, &form).await {
+    Submitted(form): Submitted,
+) -> Result<Response, PageError> {
+    match changed(&cx, id, &form).await {
         Ok(_) => Ok(done(&place(id), Notice::Saved)),
         Err(error) => {
             let problems = refusal(error)?;
-            let key = api_keys::read(&desk.context, id).await?;
-            Ok(wrong(change(&desk, &key, &form, &problems).await?))
+            let key = api_keys::read(&cx.context, id).await?;
+            Ok(invalid_form(change(&cx, &key, &form, &problems).await?))
         }
     }
 }
 
-async fn made(desk: &Desk, form: &Form) -> Result<Created, Error> {
+async fn made(cx: &PageContext, form: &Form) -> Result<Created, Error> {
     let proposal = body(form)
         .set("type", form.text("type"))
         .set("serviceId", or_null(form.some("serviceId")));
-    api_keys::create(&desk.context, proposal.into_new()?).await
+    api_keys::create(&cx.context, proposal.into_new()?).await
 }
 
-async fn changed(desk: &Desk, id: ApiKeyId, form: &Form) -> Result<ApiKey, Error> {
+async fn changed(cx: &PageContext, id: ApiKeyId, form: &Form) -> Result<ApiKey, Error> {
     let proposal = body(form).into_change::<ApiKeyDraft>()?;
-    api_keys::update(&desk.context, id, &form.expected(), proposal).await
+    api_keys::update(&cx.context, id, &form.expected(), proposal).await
 }
 
-fn shown_once(desk: &Desk, created: &Created) -> Markup {
+fn shown_once(cx: &PageContext, created: &Created) -> Markup {
     let key = &created.api_key;
     let content = html! {
         (SECTION.crumbs())
@@ -90,12 +96,16 @@ fn shown_once(desk: &Desk, created: &Created) -> Markup {
             div.actions { a.button.main href=(place(key.id)) { "I have copied it" } }
         }
     };
-    desk.page(SECTION, "API key created", &content)
+    cx.page(SECTION, "API key created", &content)
 }
 
-async fn creation(desk: &Desk, form: &Form, problems: &[Problem]) -> Result<Markup, Fault> {
-    let services = services::choices(&desk.context).await?;
-    let policies = policies::choices(&desk.context).await?;
+async fn creation(
+    cx: &PageContext,
+    form: &Form,
+    problems: &[Problem],
+) -> Result<Markup, PageError> {
+    let services = services::choices(&cx.context).await?;
+    let policies = policies::choices(&cx.context).await?;
     let fields = Fields::new(form, problems);
     let sheet = Sheet {
         action: SECTION.place(),
@@ -103,20 +113,16 @@ async fn creation(desk: &Desk, form: &Form, problems: &[Problem]) -> Result<Mark
         back: SECTION.place(),
     };
     let terms = terms(&fields, || owner(&fields, &services), policies);
-    Ok(page(
-        desk,
-        CREATE,
-        &fields.sheet(&desk.viewer, sheet, &terms),
-    ))
+    Ok(page(cx, CREATE, &fields.sheet(&cx.viewer, sheet, &terms)))
 }
 
 async fn change(
-    desk: &Desk,
+    cx: &PageContext,
     key: &ApiKey,
     form: &Form,
     problems: &[Problem],
-) -> Result<Markup, Fault> {
-    let policies = policies::choices(&desk.context).await?;
+) -> Result<Markup, PageError> {
+    let policies = policies::choices(&cx.context).await?;
     let fields = Fields::new(form, problems);
     let there = place(key.id);
     let sheet = Sheet {
@@ -128,14 +134,14 @@ async fn change(
         || html! { p.lead { "Type and service of " code { (key.hint) } " cannot be changed." } };
     let terms = terms(&fields, fixed, policies);
     Ok(page(
-        desk,
+        cx,
         "Edit API key",
-        &fields.sheet(&desk.viewer, sheet, &terms),
+        &fields.sheet(&cx.viewer, sheet, &terms),
     ))
 }
 
-fn page(desk: &Desk, title: &str, form: &Markup) -> Markup {
-    desk.page(
+fn page(cx: &PageContext, title: &str, form: &Markup) -> Markup {
+    cx.page(
         SECTION,
         title,
         &html! { (SECTION.crumbs()) h1 { (title) } (form) },

@@ -9,8 +9,8 @@ use maud::{Markup, html};
 
 use crate::auth::Kind;
 use crate::clock::Timestamp;
-use crate::dashboard::desk::{Addressed, Asked, Desk};
-use crate::dashboard::fault::Fault;
+use crate::dashboard::error::PageError;
+use crate::dashboard::extract::{Addressed, PageContext, Query};
 use crate::dashboard::view::fields::{Field, Fields};
 use crate::dashboard::view::filters::{Filters, options};
 use crate::dashboard::view::list::{Listing, facts};
@@ -29,7 +29,10 @@ const SECTION: Section = Section::ApiKeys;
 /// As the interface calls the step, and people look for it.
 const CREATE: &str = "Create API Key";
 
-pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
+pub(in crate::dashboard) async fn list(
+    cx: PageContext,
+    Query(query): Query,
+) -> Result<Markup, PageError> {
     let mut filters = Filters::of(query);
     let filter = Filter {
         name: filters.text("name"),
@@ -37,10 +40,10 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
         kind: filters.named("type"),
         status: filters.named("status"),
     };
-    let page = api_keys::list(&desk.context, &filter, filters.page()).await?;
-    let services = services::choices(&desk.context).await?;
+    let page = api_keys::list(&cx.context, &filter, filters.page()).await?;
+    let services = services::choices(&cx.context).await?;
     let names: HashMap<_, _> = services.iter().cloned().collect();
-    let now = desk.now();
+    let now = cx.now();
     let create = html! { a.button.main href={ (SECTION.place()) "/new" } { (CREATE) } };
     let listing = Listing {
         section: SECTION,
@@ -73,16 +76,16 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
         p.lead { "What applications and administrators authenticate with. A key is shown once, when it is made." }
         (listing.draw(&filters, &page, fields, |key| row(key, &names, now)))
     };
-    Ok(desk.page(SECTION, "API Keys", &content))
+    Ok(cx.page(SECTION, "API Keys", &content))
 }
 
 pub(in crate::dashboard) async fn show(
-    desk: Desk,
+    cx: PageContext,
     Addressed(id): Addressed<ApiKeyId>,
-) -> Result<Markup, Fault> {
-    let key = api_keys::read(&desk.context, id).await?;
-    let names = services::names(&desk.context, key.service_id.as_slice()).await?;
-    let now = desk.now();
+) -> Result<Markup, PageError> {
+    let key = api_keys::read(&cx.context, id).await?;
+    let names = services::names(&cx.context, key.service_id.as_slice()).await?;
+    let now = cx.now();
     let content = html! {
         (SECTION.crumbs())
         div.head {
@@ -112,7 +115,7 @@ pub(in crate::dashboard) async fn show(
             ]))
         }
     };
-    Ok(desk.page(SECTION, &key.name, &content))
+    Ok(cx.page(SECTION, &key.name, &content))
 }
 
 fn row(key: &ApiKey, names: &HashMap<ServiceId, String>, now: Timestamp) -> Vec<Markup> {

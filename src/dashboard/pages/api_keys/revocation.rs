@@ -4,8 +4,8 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::{SECTION, place};
-use crate::dashboard::desk::{Addressed, Desk, Sent, done, not_done};
-use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::error::{PageError, refusal};
+use crate::dashboard::extract::{Addressed, PageContext, Submitted, done, refused};
 use crate::dashboard::view::confirm::Question;
 use crate::dashboard::view::notice::Notice;
 use crate::dashboard::view::words::said;
@@ -14,27 +14,31 @@ use crate::management::api_keys;
 use crate::problem::Problem;
 
 pub(in crate::dashboard) async fn ask(
-    desk: Desk,
+    cx: PageContext,
     Addressed(id): Addressed<ApiKeyId>,
-) -> Result<Markup, Fault> {
-    question(&desk, id, &[]).await
+) -> Result<Markup, PageError> {
+    question(&cx, id, &[]).await
 }
 
 pub(in crate::dashboard) async fn revoke(
-    desk: Desk,
+    cx: PageContext,
     Addressed(id): Addressed<ApiKeyId>,
-    Sent(form): Sent,
-) -> Result<Response, Fault> {
-    match api_keys::revoke(&desk.context, id, &form.expected()).await {
+    Submitted(form): Submitted,
+) -> Result<Response, PageError> {
+    match api_keys::revoke(&cx.context, id, &form.expected()).await {
         Ok(()) => Ok(done(&place(id), Notice::Revoked)),
-        Err(error) => Ok(not_done(question(&desk, id, &refusal(error)?).await?)),
+        Err(error) => Ok(refused(question(&cx, id, &refusal(error)?).await?)),
     }
 }
 
-async fn question(desk: &Desk, id: ApiKeyId, problems: &[Problem]) -> Result<Markup, Fault> {
-    let key = api_keys::read(&desk.context, id).await?;
+async fn question(
+    cx: &PageContext,
+    id: ApiKeyId,
+    problems: &[Problem],
+) -> Result<Markup, PageError> {
+    let key = api_keys::read(&cx.context, id).await?;
     let (there, revision) = (place(id), key.revision.to_string());
-    let is_own = desk.viewer.administrator.api_key_id() == id;
+    let is_own = cx.viewer.administrator.api_key_id() == id;
     let question = Question {
         title: "Revoke this API key?",
         subject: html! {
@@ -52,5 +56,5 @@ async fn question(desk: &Desk, id: ApiKeyId, problems: &[Problem]) -> Result<Mar
         fields: &[("revision", &revision)],
         back: &there,
     };
-    Ok(desk.asks(SECTION, &question, problems))
+    Ok(cx.confirmation(SECTION, &question, problems))
 }

@@ -4,8 +4,8 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::{SECTION, place};
-use crate::dashboard::desk::{Addressed, Desk, Sent, done, wrong};
-use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::error::{PageError, refusal};
+use crate::dashboard::extract::{Addressed, PageContext, Submitted, done, invalid_form};
 use crate::dashboard::form::{Body, Form, moment, typed};
 use crate::dashboard::view::fields::{Field, Fields, Sheet};
 use crate::dashboard::view::notice::Notice;
@@ -16,37 +16,37 @@ use crate::management::keys::{self, KeyDraft};
 use crate::problem::Problem;
 
 pub(in crate::dashboard) async fn edit(
-    desk: Desk,
+    cx: PageContext,
     Addressed(id): Addressed<KeyId>,
-) -> Result<Markup, Fault> {
-    let key = keys::read(&desk.context, id).await?;
+) -> Result<Markup, PageError> {
+    let key = keys::read(&cx.context, id).await?;
     let form = Form::default()
         .with("revision", key.revision.to_string())
         .with("name", key.name.as_str())
         .with_some("expiresAt", key.expires_at.map(typed));
-    Ok(page(&desk, id, &form, &[]))
+    Ok(page(&cx, id, &form, &[]))
 }
 
 pub(in crate::dashboard) async fn update(
-    desk: Desk,
+    cx: PageContext,
     Addressed(id): Addressed<KeyId>,
-    Sent(form): Sent,
-) -> Result<Response, Fault> {
-    match changed(&desk, id, &form).await {
+    Submitted(form): Submitted,
+) -> Result<Response, PageError> {
+    match changed(&cx, id, &form).await {
         Ok(_) => Ok(done(&place(id), Notice::Saved)),
-        Err(error) => Ok(wrong(page(&desk, id, &form, &refusal(error)?))),
+        Err(error) => Ok(invalid_form(page(&cx, id, &form, &refusal(error)?))),
     }
 }
 
-async fn changed(desk: &Desk, id: KeyId, form: &Form) -> Result<Key, Error> {
+async fn changed(cx: &PageContext, id: KeyId, form: &Form) -> Result<Key, Error> {
     let proposal = Body::default()
         .set("name", form.text("name"))
         .set("expiresAt", moment(form.some("expiresAt")))
         .into_change::<KeyDraft>()?;
-    keys::update(&desk.context, id, &form.expected(), proposal).await
+    keys::update(&cx.context, id, &form.expected(), proposal).await
 }
 
-fn page(desk: &Desk, id: KeyId, form: &Form, problems: &[Problem]) -> Markup {
+fn page(cx: &PageContext, id: KeyId, form: &Form, problems: &[Problem]) -> Markup {
     let fields = Fields::new(form, problems);
     let there = place(id);
     let sheet = Sheet {
@@ -67,7 +67,7 @@ fn page(desk: &Desk, id: KeyId, form: &Form, problems: &[Problem]) -> Markup {
     let content = html! {
         (SECTION.crumbs())
         h1 { "Edit key" }
-        (fields.sheet(&desk.viewer, sheet, &terms))
+        (fields.sheet(&cx.viewer, sheet, &terms))
     };
-    desk.page(SECTION, "Edit key", &content)
+    cx.page(SECTION, "Edit key", &content)
 }

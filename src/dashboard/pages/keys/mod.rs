@@ -12,8 +12,8 @@ use maud::{Markup, html};
 use self::steps::Step;
 use crate::audit::traffic::{last_uses, uses};
 use crate::clock::Timestamp;
-use crate::dashboard::desk::{Addressed, Asked, Desk};
-use crate::dashboard::fault::Fault;
+use crate::dashboard::error::PageError;
+use crate::dashboard::extract::{Addressed, PageContext, Query};
 use crate::dashboard::view::fields::{Field, Fields};
 use crate::dashboard::view::filters::{Filters, options};
 use crate::dashboard::view::list::{Listing, facts};
@@ -39,7 +39,10 @@ const USES: [(&str, &str); 3] = [
     ("data", "Data (data)"),
 ];
 
-pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
+pub(in crate::dashboard) async fn list(
+    cx: PageContext,
+    Query(query): Query,
+) -> Result<Markup, PageError> {
     let mut filters = Filters::of(query);
     let filter = Filter {
         name: filters.text("name"),
@@ -47,12 +50,12 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
         usage: filters.named("use"),
         status: filters.named("status"),
     };
-    let page = keys::list(&desk.context, filter, filters.page()).await?;
-    let services = services::choices(&desk.context).await?;
+    let page = keys::list(&cx.context, filter, filters.page()).await?;
+    let services = services::choices(&cx.context).await?;
     let names: HashMap<_, _> = services.iter().cloned().collect();
     let listed: Vec<KeyId> = page.items.iter().map(|key| key.id).collect();
-    let used = last_uses(&desk.context.pool, &listed).await?;
-    let now = desk.now();
+    let used = last_uses(&cx.context.pool, &listed).await?;
+    let now = cx.now();
     let create = html! {
         a.button.main href={ (SECTION.place()) "/new" } { "Generate key" }
         " "
@@ -81,17 +84,17 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
         p.lead { "Private and secret keys live in the token alone; here is what is known of them." }
         (listing.draw(&filters, &page, fields, |key| row(key, &names, used.get(&key.id), now)))
     };
-    Ok(desk.page(SECTION, "Keys", &content))
+    Ok(cx.page(SECTION, "Keys", &content))
 }
 
 pub(in crate::dashboard) async fn show(
-    desk: Desk,
+    cx: PageContext,
     Addressed(id): Addressed<KeyId>,
-) -> Result<Markup, Fault> {
-    let key = keys::read(&desk.context, id).await?;
-    let names = services::names(&desk.context, &[key.service_id]).await?;
-    let now = desk.now();
-    let uses = uses(&desk.context.pool, id, now.minus(MONTH)).await?;
+) -> Result<Markup, PageError> {
+    let key = keys::read(&cx.context, id).await?;
+    let names = services::names(&cx.context, &[key.service_id]).await?;
+    let now = cx.now();
+    let uses = uses(&cx.context.pool, id, now.minus(MONTH)).await?;
     let content = html! {
         (SECTION.crumbs())
         div.head {
@@ -137,12 +140,12 @@ pub(in crate::dashboard) async fn show(
             }
         }
     };
-    Ok(desk.page(SECTION, &key.name, &content))
+    Ok(cx.page(SECTION, &key.name, &content))
 }
 
 /// What the operator decided about keys.
-fn rules(desk: &Desk) -> Rules {
-    let settings = &desk.dashboard.settings;
+fn rules(cx: &PageContext) -> Rules {
+    let settings = &cx.dashboard.settings;
     Rules {
         destruction_delay: settings.keys.destruction_delay.0,
         plaintext_import: settings.plaintext_import_allowed(),

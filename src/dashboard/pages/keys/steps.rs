@@ -7,8 +7,8 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::{SECTION, place, rules, status};
-use crate::dashboard::desk::{Desk, Sent, done, not_done};
-use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::error::{PageError, refusal};
+use crate::dashboard::extract::{PageContext, Submitted, done, refused};
 use crate::dashboard::form::{Body, Form};
 use crate::dashboard::view::confirm::Question;
 use crate::dashboard::view::notice::Notice;
@@ -141,35 +141,35 @@ impl FromStr for Step {
 }
 
 /// The key and the step that a path names.
-fn named((id, step): (String, String)) -> Result<(KeyId, Step), Fault> {
-    let id = id.parse().map_err(|_| Fault::NotFound)?;
-    let step = step.parse().map_err(|()| Fault::NotFound)?;
+fn named((id, step): (String, String)) -> Result<(KeyId, Step), PageError> {
+    let id = id.parse().map_err(|_| PageError::NotFound)?;
+    let step = step.parse().map_err(|()| PageError::NotFound)?;
     Ok((id, step))
 }
 
 pub(in crate::dashboard) async fn confirm(
-    desk: Desk,
+    cx: PageContext,
     Path(path): Path<(String, String)>,
-) -> Result<Markup, Fault> {
+) -> Result<Markup, PageError> {
     let (id, step) = named(path)?;
-    question(&desk, id, step, &[]).await
+    question(&cx, id, step, &[]).await
 }
 
 pub(in crate::dashboard) async fn take(
-    desk: Desk,
+    cx: PageContext,
     Path(path): Path<(String, String)>,
-    Sent(form): Sent,
-) -> Result<Response, Fault> {
+    Submitted(form): Submitted,
+) -> Result<Response, PageError> {
     let (id, step) = named(path)?;
-    match carry_out(&desk, id, step, &form).await {
+    match carry_out(&cx, id, step, &form).await {
         Ok(id) => Ok(done(&place(id), step.notice())),
-        Err(error) => Ok(not_done(question(&desk, id, step, &refusal(error)?).await?)),
+        Err(error) => Ok(refused(question(&cx, id, step, &refusal(error)?).await?)),
     }
 }
 
-async fn carry_out(desk: &Desk, id: KeyId, step: Step, form: &Form) -> Result<KeyId, Error> {
+async fn carry_out(cx: &PageContext, id: KeyId, step: Step, form: &Form) -> Result<KeyId, Error> {
     let expected = form.expected();
-    let key = keys::read(&desk.context, id).await?;
+    let key = keys::read(&cx.context, id).await?;
     if !step.fits(&key) {
         let (step, status) = (step.button().to_lowercase(), key.status.name());
         return Err(Error::Conflict(format!(
@@ -177,9 +177,9 @@ async fn carry_out(desk: &Desk, id: KeyId, step: Step, form: &Form) -> Result<Ke
         )));
     }
     match step {
-        Step::Rotate => rotate(desk, id, &expected).await,
+        Step::Rotate => rotate(cx, id, &expected).await,
         Step::Delete => {
-            keys::delete(&desk.context, rules(desk), id, &expected).await?;
+            keys::delete(&cx.context, rules(cx), id, &expected).await?;
             Ok(id)
         }
         Step::Activate | Step::Retire | Step::Disable | Step::Restore => {
@@ -187,15 +187,15 @@ async fn carry_out(desk: &Desk, id: KeyId, step: Step, form: &Form) -> Result<Ke
             let proposal = Body::default()
                 .set_some("status", status)
                 .into_change::<KeyDraft>()?;
-            keys::update(&desk.context, id, &expected, proposal).await?;
+            keys::update(&cx.context, id, &expected, proposal).await?;
             Ok(id)
         }
     }
 }
 
 /// Has the token make a key like this one, and retires this one.
-async fn rotate(desk: &Desk, id: KeyId, expected: &Expected) -> Result<KeyId, Error> {
-    let former = keys::read(&desk.context, id).await?;
+async fn rotate(cx: &PageContext, id: KeyId, expected: &Expected) -> Result<KeyId, Error> {
+    let former = keys::read(&cx.context, id).await?;
     expected.check(former.revision())?;
     let body = Body::default()
         .set("serviceId", former.service_id.to_string())
@@ -203,38 +203,38 @@ async fn rotate(desk: &Desk, id: KeyId, expected: &Expected) -> Result<KeyId, Er
         .set("use", former.usage.name())
         .set("algorithm", former.algorithm.name())
         .set("generate", true);
-    let vault = &desk.dashboard.vault;
+    let vault = &cx.dashboard.vault;
     let made = keys::create(
-        &desk.context,
+        &cx.context,
         vault,
-        rules(desk),
+        rules(cx),
         body.into_new::<NewKeyDraft>()?,
     )
     .await?;
     // An envelope key has made way in that transaction; others are retired after it.
-    let former = keys::read(&desk.context, id).await?;
+    let former = keys::read(&cx.context, id).await?;
     if former.status == Status::Active {
         let retire = Body::default().set("status", Status::Retired.name());
-        keys::update(&desk.context, id, &Expected::Any, retire.into_change()?).await?;
+        keys::update(&cx.context, id, &Expected::Any, retire.into_change()?).await?;
     }
     Ok(made.id)
 }
 
 async fn question(
-    desk: &Desk,
+    cx: &PageContext,
     id: KeyId,
     step: Step,
     problems: &[Problem],
-) -> Result<Markup, Fault> {
-    let key = keys::read(&desk.context, id).await?;
+) -> Result<Markup, PageError> {
+    let key = keys::read(&cx.context, id).await?;
     let (there, revision) = (place(id), key.revision.to_string());
-    let delay = rules(desk).destruction_delay;
+    let delay = rules(cx).destruction_delay;
     let question = Question {
         title: &format!("{} this key?", step.button()),
         subject: html! {
             strong { (said(&key.name)) } " (" code { (key.id) } ", " (key.algorithm.name()) ") is " (status(key.status)) "."
             @if step == Step::Delete {
-                " It will be destroyed on " (moment(desk.now().plus(delay)))
+                " It will be destroyed on " (moment(cx.now().plus(delay)))
                 ", in " (span(delay)) "."
             }
         },
@@ -245,7 +245,7 @@ async fn question(
         fields: &[("revision", &revision)],
         back: &there,
     };
-    Ok(desk.asks(SECTION, &question, problems))
+    Ok(cx.confirmation(SECTION, &question, problems))
 }
 
 #[cfg(test)]

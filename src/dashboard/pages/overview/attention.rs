@@ -6,8 +6,8 @@ use maud::{Markup, html};
 
 use crate::audit::traffic::loads;
 use crate::clock::Timestamp;
-use crate::dashboard::desk::Desk;
-use crate::dashboard::fault::Fault;
+use crate::dashboard::error::PageError;
+use crate::dashboard::extract::PageContext;
 use crate::dashboard::pages::policies::state::state;
 use crate::dashboard::view::words::{Tone, badge, count, distance, said};
 use crate::management::dangers::{self, Dangers, Expiring};
@@ -31,10 +31,10 @@ struct Busy {
     limited: i64,
 }
 
-pub(super) async fn attention(desk: &Desk) -> Result<Markup, Fault> {
-    let now = desk.now();
-    let found = dangers::find(&desk.context, now.plus(SOON)).await?;
-    let busy = busy(desk, now).await?;
+pub(super) async fn attention(cx: &PageContext) -> Result<Markup, PageError> {
+    let now = cx.now();
+    let found = dangers::find(&cx.context, now.plus(SOON)).await?;
+    let busy = busy(cx, now).await?;
     Ok(html! {
         section.card aria-labelledby="attention" {
             h2 #attention { "What to look at" }
@@ -139,10 +139,10 @@ fn ending<I: std::fmt::Display>(
 }
 
 /// The services that came near their limits in the last hour.
-async fn busy(desk: &Desk, now: Timestamp) -> Result<Vec<Busy>, Fault> {
+async fn busy(cx: &PageContext, now: Timestamp) -> Result<Vec<Busy>, PageError> {
     let mut busy = Vec::new();
-    for load in loads(&desk.context.pool, now.minus(HOUR)).await? {
-        let service = match services::read(&desk.context, load.service).await {
+    for load in loads(&cx.context.pool, now.minus(HOUR)).await? {
+        let service = match services::read(&cx.context, load.service).await {
             Ok(service) => service,
             Err(Error::Missing(Missing::Service)) => continue,
             Err(error) => return Err(error.into()),

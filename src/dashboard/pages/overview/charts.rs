@@ -6,8 +6,8 @@ use maud::{Markup, html};
 
 use crate::audit::traffic::{Point, Traffic, Window, summed_up_to, traffic};
 use crate::clock::Timestamp;
-use crate::dashboard::desk::Desk;
-use crate::dashboard::fault::Fault;
+use crate::dashboard::error::PageError;
+use crate::dashboard::extract::PageContext;
 use crate::dashboard::view::chart::{Chart, Series, Shape};
 use crate::dashboard::view::list::empty;
 use crate::dashboard::view::words::{count, millis, moment};
@@ -81,10 +81,10 @@ impl Range {
     }
 }
 
-pub(super) async fn charts(desk: &Desk, range: Range) -> Result<Markup, Fault> {
-    let window = range.until(desk.now());
-    let seen = traffic(&desk.context.pool, window).await?;
-    let up_to = summed_up_to(&desk.context.pool).await?;
+pub(super) async fn charts(cx: &PageContext, range: Range) -> Result<Markup, PageError> {
+    let window = range.until(cx.now());
+    let seen = traffic(&cx.context.pool, window).await?;
+    let up_to = summed_up_to(&cx.context.pool).await?;
     let requests: u64 = seen.points.iter().map(|point| point.requests).sum();
     Ok(html! {
         section.charts aria-labelledby="traffic" {

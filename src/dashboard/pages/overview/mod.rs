@@ -6,16 +6,19 @@ mod states;
 
 use maud::{Markup, html};
 
-use crate::dashboard::desk::{Asked, Desk};
-use crate::dashboard::fault::Fault;
+use crate::dashboard::error::PageError;
+use crate::dashboard::extract::{PageContext, Query};
 use crate::dashboard::view::shell::Section;
 
-pub(in crate::dashboard) async fn show(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
+pub(in crate::dashboard) async fn show(
+    cx: PageContext,
+    Query(query): Query,
+) -> Result<Markup, PageError> {
     let content = html! {
         h1 { "Overview" }
-        (states::states(&desk.dashboard).await)
-        (attention::attention(&desk).await?)
-        (charts::charts(&desk, charts::Range::named(query.text("range"))).await?)
+        (states::states(&cx.dashboard).await)
+        (attention::attention(&cx).await?)
+        (charts::charts(&cx, charts::Range::named(query.text("range"))).await?)
     };
-    Ok(desk.page(Section::Overview, "Overview", &content))
+    Ok(cx.page(Section::Overview, "Overview", &content))
 }

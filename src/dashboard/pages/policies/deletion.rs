@@ -4,8 +4,8 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::{SECTION, place};
-use crate::dashboard::desk::{Addressed, Desk, Sent, done, not_done};
-use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::error::{PageError, refusal};
+use crate::dashboard::extract::{Addressed, PageContext, Submitted, done, refused};
 use crate::dashboard::view::confirm::Question;
 use crate::dashboard::view::notice::Notice;
 use crate::dashboard::view::words::said;
@@ -13,25 +13,29 @@ use crate::management::policies::{self, Name};
 use crate::problem::Problem;
 
 pub(in crate::dashboard) async fn ask(
-    desk: Desk,
+    cx: PageContext,
     Addressed(name): Addressed<Name>,
-) -> Result<Markup, Fault> {
-    question(&desk, &name, &[]).await
+) -> Result<Markup, PageError> {
+    question(&cx, &name, &[]).await
 }
 
 pub(in crate::dashboard) async fn delete(
-    desk: Desk,
+    cx: PageContext,
     Addressed(name): Addressed<Name>,
-    Sent(form): Sent,
-) -> Result<Response, Fault> {
-    match policies::delete(&desk.context, &name, &form.expected()).await {
+    Submitted(form): Submitted,
+) -> Result<Response, PageError> {
+    match policies::delete(&cx.context, &name, &form.expected()).await {
         Ok(()) => Ok(done(SECTION.place(), Notice::Deleted)),
-        Err(error) => Ok(not_done(question(&desk, &name, &refusal(error)?).await?)),
+        Err(error) => Ok(refused(question(&cx, &name, &refusal(error)?).await?)),
     }
 }
 
-async fn question(desk: &Desk, name: &Name, problems: &[Problem]) -> Result<Markup, Fault> {
-    let policy = policies::read(&desk.context, name).await?;
+async fn question(
+    cx: &PageContext,
+    name: &Name,
+    problems: &[Problem],
+) -> Result<Markup, PageError> {
+    let policy = policies::read(&cx.context, name).await?;
     let (there, revision) = (place(policy.id), policy.revision.to_string());
     let question = Question {
         title: "Delete this policy?",
@@ -49,5 +53,5 @@ async fn question(desk: &Desk, name: &Name, problems: &[Problem]) -> Result<Mark
         fields: &[("revision", &revision)],
         back: &there,
     };
-    Ok(desk.asks(SECTION, &question, problems))
+    Ok(cx.confirmation(SECTION, &question, problems))
 }

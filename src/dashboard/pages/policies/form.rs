@@ -5,8 +5,8 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{SECTION, place};
-use crate::dashboard::desk::{Addressed, Asked, Desk, Sent, done, wrong};
-use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::error::{PageError, refusal};
+use crate::dashboard::extract::{Addressed, PageContext, Query, Submitted, done, invalid_form};
 use crate::dashboard::form::{Body, Form, or_null};
 use crate::dashboard::view::fields::{Choice, Field, Fields, Sheet};
 use crate::dashboard::view::list::empty;
@@ -19,7 +19,10 @@ use crate::management::{Error, services};
 use crate::policy::KeyOwnership;
 use crate::problem::Problem;
 
-pub(in crate::dashboard) async fn new(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
+pub(in crate::dashboard) async fn new(
+    cx: PageContext,
+    Query(query): Query,
+) -> Result<Markup, PageError> {
     let form = Form::default()
         .with("destinationServiceId", query.text("destinationServiceId"))
         .with("keyOwnership", "service_managed")
@@ -28,52 +31,59 @@ pub(in crate::dashboard) async fn new(desk: Desk, Asked(query): Asked) -> Result
         .with("allowedOperations", "protect")
         .with("allowedOperations", "unprotect")
         .with("callers", "all");
-    creation(&desk, &form, &[]).await
+    creation(&cx, &form, &[]).await
 }
 
-pub(in crate::dashboard) async fn create(desk: Desk, Sent(form): Sent) -> Result<Response, Fault> {
-    match made(&desk, &form).await {
+pub(in crate::dashboard) async fn create(
+    cx: PageContext,
+    Submitted(form): Submitted,
+) -> Result<Response, PageError> {
+    match made(&cx, &form).await {
         Ok(policy) => Ok(done(&place(policy.id), Notice::Created)),
-        Err(error) => Ok(wrong(creation(&desk, &form, &refusal(error)?).await?)),
+        Err(error) => Ok(invalid_form(creation(&cx, &form, &refusal(error)?).await?)),
     }
 }
 
 pub(in crate::dashboard) async fn edit(
-    desk: Desk,
+    cx: PageContext,
     Addressed(name): Addressed<Name>,
-) -> Result<Markup, Fault> {
-    let policy = policies::read(&desk.context, &name).await?;
-    change(&desk, &policy, &form_of(&policy), &[]).await
+) -> Result<Markup, PageError> {
+    let policy = policies::read(&cx.context, &name).await?;
+    change(&cx, &policy, &form_of(&policy), &[]).await
 }
 
 pub(in crate::dashboard) async fn update(
-    desk: Desk,
+    cx: PageContext,
     Addressed(name): Addressed<Name>,
-    Sent(form): Sent,
-) -> Result<Response, Fault> {
-    match changed(&desk, &name, &form).await {
+    Submitted(form): Submitted,
+) -> Result<Response, PageError> {
+    match changed(&cx, &name, &form).await {
         Ok(policy) => Ok(done(&place(policy.id), Notice::Saved)),
         Err(error) => {
             let problems = refusal(error)?;
-            let policy = policies::read(&desk.context, &name).await?;
-            Ok(wrong(change(&desk, &policy, &form, &problems).await?))
+            let policy = policies::read(&cx.context, &name).await?;
+            Ok(invalid_form(change(&cx, &policy, &form, &problems).await?))
         }
     }
 }
 
-async fn made(desk: &Desk, form: &Form) -> Result<Policy, Error> {
+async fn made(cx: &PageContext, form: &Form) -> Result<Policy, Error> {
     let proposal = body(form).set_some("policyNumber", form.some("policyNumber"));
-    policies::create(&desk.context, proposal.into_new()?).await
+    policies::create(&cx.context, proposal.into_new()?).await
 }
 
-async fn changed(desk: &Desk, name: &Name, form: &Form) -> Result<Policy, Error> {
+async fn changed(cx: &PageContext, name: &Name, form: &Form) -> Result<Policy, Error> {
     let proposal = body(form).set("policyNumber", form.text("policyNumber"));
     let proposal = proposal.into_change::<PolicyDraft>()?;
-    policies::update(&desk.context, name, &form.expected(), proposal).await
+    policies::update(&cx.context, name, &form.expected(), proposal).await
 }
 
-async fn creation(desk: &Desk, form: &Form, problems: &[Problem]) -> Result<Markup, Fault> {
-    let services = services::choices(&desk.context).await?;
+async fn creation(
+    cx: &PageContext,
+    form: &Form,
+    problems: &[Problem],
+) -> Result<Markup, PageError> {
+    let services = services::choices(&cx.context).await?;
     let fields = Fields::new(form, problems);
     let sheet = Sheet {
         action: SECTION.place(),
@@ -89,19 +99,19 @@ async fn creation(desk: &Desk, form: &Form, problems: &[Problem]) -> Result<Mark
                 Some(html! { a.button.main href="/dashboard/services/new" { "Create service" } })))
         } @else {
             p.lead { "A new policy is active. It refuses payloads should it ever be made inactive, until you choose otherwise on its page." }
-            (fields.sheet(&desk.viewer, sheet, &terms(&fields, &services)))
+            (fields.sheet(&cx.viewer, sheet, &terms(&fields, &services)))
         }
     };
-    Ok(desk.page(SECTION, "Create policy", &content))
+    Ok(cx.page(SECTION, "Create policy", &content))
 }
 
 async fn change(
-    desk: &Desk,
+    cx: &PageContext,
     policy: &Policy,
     form: &Form,
     problems: &[Problem],
-) -> Result<Markup, Fault> {
-    let services = services::choices(&desk.context).await?;
+) -> Result<Markup, PageError> {
+    let services = services::choices(&cx.context).await?;
     let fields = Fields::new(form, problems);
     let there = place(policy.id);
     let sheet = Sheet {
@@ -113,9 +123,9 @@ async fn change(
         (SECTION.crumbs())
         h1 { "Edit policy " (policy.policy_number.as_str()) }
         p.lead { "Status and failure mode are changed on the policy's own page." }
-        (fields.sheet(&desk.viewer, sheet, &terms(&fields, &services)))
+        (fields.sheet(&cx.viewer, sheet, &terms(&fields, &services)))
     };
-    Ok(desk.page(SECTION, "Edit policy", &content))
+    Ok(cx.page(SECTION, "Edit policy", &content))
 }
 
 fn terms(fields: &Fields<'_>, services: &[(ServiceId, String)]) -> Markup {

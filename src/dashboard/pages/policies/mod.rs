@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use maud::{Markup, html};
 
 use self::state::state;
-use crate::dashboard::desk::{Addressed, Asked, Desk};
-use crate::dashboard::fault::Fault;
+use crate::dashboard::error::PageError;
+use crate::dashboard::extract::{Addressed, PageContext, Query};
 use crate::dashboard::view::fields::{Field, Fields};
 use crate::dashboard::view::filters::{Filters, options};
 use crate::dashboard::view::list::{Listing, facts};
@@ -25,15 +25,18 @@ use crate::policy::KeyOwnership;
 
 const SECTION: Section = Section::Policies;
 
-pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
+pub(in crate::dashboard) async fn list(
+    cx: PageContext,
+    Query(query): Query,
+) -> Result<Markup, PageError> {
     let mut filters = Filters::of(query);
     let filter = Filter {
         text: filters.text("text"),
         status: filters.named("status"),
         destination_service_id: filters.parsed("destinationServiceId", "this must be a service"),
     };
-    let page = policies::list(&desk.context, &filter, filters.page()).await?;
-    let services = services::choices(&desk.context).await?;
+    let page = policies::list(&cx.context, &filter, filters.page()).await?;
+    let services = services::choices(&cx.context).await?;
     let names: HashMap<_, _> = services.iter().cloned().collect();
     let create = html! { a.button.main href={ (SECTION.place()) "/new" } { "Create policy" } };
     let listing = Listing {
@@ -64,21 +67,21 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
         p.lead { "How payloads are protected for a destination service, and who may have that done." }
         (listing.draw(&filters, &page, fields, |policy| row(policy, &names)))
     };
-    Ok(desk.page(SECTION, "Policies", &content))
+    Ok(cx.page(SECTION, "Policies", &content))
 }
 
 pub(in crate::dashboard) async fn show(
-    desk: Desk,
+    cx: PageContext,
     Addressed(name): Addressed<Name>,
-) -> Result<Markup, Fault> {
-    let policy = policies::read(&desk.context, &name).await?;
+) -> Result<Markup, PageError> {
+    let policy = policies::read(&cx.context, &name).await?;
     let callers = policy.allowed_service_ids.clone().unwrap_or_default();
     let named: Vec<ServiceId> = callers
         .iter()
         .copied()
         .chain([policy.destination_service_id])
         .collect();
-    let names = services::names(&desk.context, &named).await?;
+    let names = services::names(&cx.context, &named).await?;
     let there = place(policy.id);
     let content = html! {
         (SECTION.crumbs())
@@ -121,7 +124,7 @@ pub(in crate::dashboard) async fn show(
             }
         }
     };
-    Ok(desk.page(SECTION, policy.policy_number.as_str(), &content))
+    Ok(cx.page(SECTION, policy.policy_number.as_str(), &content))
 }
 
 fn row(policy: &Policy, names: &HashMap<ServiceId, String>) -> Vec<Markup> {

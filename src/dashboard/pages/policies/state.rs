@@ -5,8 +5,8 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::{SECTION, place};
-use crate::dashboard::desk::{Addressed, Asked, Desk, Sent, done, not_done};
-use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::error::{PageError, refusal};
+use crate::dashboard::extract::{Addressed, PageContext, Query, Submitted, done, refused};
 use crate::dashboard::form::{Body, Form};
 use crate::dashboard::view::confirm::Question;
 use crate::dashboard::view::fields::{Choice, Field, Fields};
@@ -73,41 +73,39 @@ pub(super) fn choice(policy: &Policy) -> Markup {
 }
 
 pub(in crate::dashboard) async fn confirm(
-    desk: Desk,
+    cx: PageContext,
     Addressed(name): Addressed<Name>,
-    Asked(query): Asked,
-) -> Result<Markup, Fault> {
-    question(&desk, &name, query, &[]).await
+    Query(query): Query,
+) -> Result<Markup, PageError> {
+    question(&cx, &name, query, &[]).await
 }
 
 pub(in crate::dashboard) async fn change(
-    desk: Desk,
+    cx: PageContext,
     Addressed(name): Addressed<Name>,
-    Sent(form): Sent,
-) -> Result<Response, Fault> {
-    match changed(&desk, &name, &form).await {
+    Submitted(form): Submitted,
+) -> Result<Response, PageError> {
+    match changed(&cx, &name, &form).await {
         Ok(policy) => Ok(done(&place(policy.id), Notice::Saved)),
-        Err(error) => Ok(not_done(
-            question(&desk, &name, form, &refusal(error)?).await?,
-        )),
+        Err(error) => Ok(refused(question(&cx, &name, form, &refusal(error)?).await?)),
     }
 }
 
-async fn changed(desk: &Desk, name: &Name, form: &Form) -> Result<Policy, Error> {
+async fn changed(cx: &PageContext, name: &Name, form: &Form) -> Result<Policy, Error> {
     let proposal = Body::default()
         .set("status", form.text("status"))
         .set("failureMode", form.text("failureMode"))
         .into_change::<PolicyDraft>()?;
-    policies::update(&desk.context, name, &form.expected(), proposal).await
+    policies::update(&cx.context, name, &form.expected(), proposal).await
 }
 
 async fn question(
-    desk: &Desk,
+    cx: &PageContext,
     name: &Name,
     wanted: Form,
     problems: &[Problem],
-) -> Result<Markup, Fault> {
-    let policy = policies::read(&desk.context, name).await?;
+) -> Result<Markup, PageError> {
+    let policy = policies::read(&cx.context, name).await?;
     let mut wanted = Filters::of(wanted);
     let status = wanted.named("status").unwrap_or(policy.status);
     let mode = wanted.named("failureMode").unwrap_or(policy.failure_mode);
@@ -129,7 +127,7 @@ async fn question(
         ],
         back: &there,
     };
-    Ok(desk.asks(SECTION, &question, problems))
+    Ok(cx.confirmation(SECTION, &question, problems))
 }
 
 /// What a state means, in sentences.

@@ -4,8 +4,8 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::{SECTION, place};
-use crate::dashboard::desk::{Addressed, Desk, Sent, done, not_done};
-use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::error::{PageError, refusal};
+use crate::dashboard::extract::{Addressed, PageContext, Submitted, done, refused};
 use crate::dashboard::view::confirm::Question;
 use crate::dashboard::view::notice::Notice;
 use crate::dashboard::view::words::said;
@@ -14,25 +14,29 @@ use crate::management::services;
 use crate::problem::Problem;
 
 pub(in crate::dashboard) async fn ask(
-    desk: Desk,
+    cx: PageContext,
     Addressed(id): Addressed<ServiceId>,
-) -> Result<Markup, Fault> {
-    question(&desk, id, &[]).await
+) -> Result<Markup, PageError> {
+    question(&cx, id, &[]).await
 }
 
 pub(in crate::dashboard) async fn delete(
-    desk: Desk,
+    cx: PageContext,
     Addressed(id): Addressed<ServiceId>,
-    Sent(form): Sent,
-) -> Result<Response, Fault> {
-    match services::delete(&desk.context, id, &form.expected()).await {
+    Submitted(form): Submitted,
+) -> Result<Response, PageError> {
+    match services::delete(&cx.context, id, &form.expected()).await {
         Ok(()) => Ok(done(SECTION.place(), Notice::Deleted)),
-        Err(error) => Ok(not_done(question(&desk, id, &refusal(error)?).await?)),
+        Err(error) => Ok(refused(question(&cx, id, &refusal(error)?).await?)),
     }
 }
 
-async fn question(desk: &Desk, id: ServiceId, problems: &[Problem]) -> Result<Markup, Fault> {
-    let service = services::read(&desk.context, id).await?;
+async fn question(
+    cx: &PageContext,
+    id: ServiceId,
+    problems: &[Problem],
+) -> Result<Markup, PageError> {
+    let service = services::read(&cx.context, id).await?;
     let (there, revision) = (place(id), service.revision.to_string());
     let question = Question {
         title: "Delete this service?",
@@ -47,5 +51,5 @@ async fn question(desk: &Desk, id: ServiceId, problems: &[Problem]) -> Result<Ma
         fields: &[("revision", &revision)],
         back: &there,
     };
-    Ok(desk.asks(SECTION, &question, problems))
+    Ok(cx.confirmation(SECTION, &question, problems))
 }

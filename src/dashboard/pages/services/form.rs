@@ -5,8 +5,8 @@ use maud::{Markup, html};
 
 use super::{SECTION, place};
 use crate::auth::Tier;
-use crate::dashboard::desk::{Addressed, Desk, Sent, done, wrong};
-use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::error::{PageError, refusal};
+use crate::dashboard::extract::{Addressed, PageContext, Submitted, done, invalid_form};
 use crate::dashboard::form::{Body, Form, number, or_null};
 use crate::dashboard::view::fields::{Choice, Field, Fields, Sheet};
 use crate::dashboard::view::notice::Notice;
@@ -15,73 +15,76 @@ use crate::management::Error;
 use crate::management::services::{self, Service, ServiceDraft};
 use crate::problem::Problem;
 
-pub(in crate::dashboard) async fn new(desk: Desk) -> Markup {
+pub(in crate::dashboard) async fn new(cx: PageContext) -> Markup {
     let form = Form::default().with("tier", Tier::default().name());
-    creation(&desk, &form, &[])
+    creation(&cx, &form, &[])
 }
 
-pub(in crate::dashboard) async fn create(desk: Desk, Sent(form): Sent) -> Result<Response, Fault> {
-    match made(&desk, &form).await {
+pub(in crate::dashboard) async fn create(
+    cx: PageContext,
+    Submitted(form): Submitted,
+) -> Result<Response, PageError> {
+    match made(&cx, &form).await {
         Ok(service) => Ok(done(&place(service.id), Notice::Created)),
-        Err(error) => Ok(wrong(creation(&desk, &form, &refusal(error)?))),
+        Err(error) => Ok(invalid_form(creation(&cx, &form, &refusal(error)?))),
     }
 }
 
 pub(in crate::dashboard) async fn edit(
-    desk: Desk,
+    cx: PageContext,
     Addressed(id): Addressed<ServiceId>,
-) -> Result<Markup, Fault> {
-    let service = services::read(&desk.context, id).await?;
-    Ok(change(&desk, id, &form_of(&service), &[]))
+) -> Result<Markup, PageError> {
+    let service = services::read(&cx.context, id).await?;
+    Ok(change(&cx, id, &form_of(&service), &[]))
 }
 
 pub(in crate::dashboard) async fn update(
-    desk: Desk,
+    cx: PageContext,
     Addressed(id): Addressed<ServiceId>,
-    Sent(form): Sent,
-) -> Result<Response, Fault> {
-    match changed(&desk, id, &form).await {
+    Submitted(form): Submitted,
+) -> Result<Response, PageError> {
+    match changed(&cx, id, &form).await {
         Ok(_) => Ok(done(&place(id), Notice::Saved)),
-        Err(error) => Ok(wrong(change(&desk, id, &form, &refusal(error)?))),
+        Err(error) => Ok(invalid_form(change(&cx, id, &form, &refusal(error)?))),
     }
 }
 
-async fn made(desk: &Desk, form: &Form) -> Result<Service, Error> {
-    services::create(&desk.context, body(form).into_new()?).await
+async fn made(cx: &PageContext, form: &Form) -> Result<Service, Error> {
+    services::create(&cx.context, body(form).into_new()?).await
 }
 
-async fn changed(desk: &Desk, id: ServiceId, form: &Form) -> Result<Service, Error> {
+async fn changed(cx: &PageContext, id: ServiceId, form: &Form) -> Result<Service, Error> {
     let proposal = body(form).into_change::<ServiceDraft>()?;
-    services::update(&desk.context, id, &form.expected(), proposal).await
+    services::update(&cx.context, id, &form.expected(), proposal).await
 }
 
-fn creation(desk: &Desk, form: &Form, problems: &[Problem]) -> Markup {
+fn creation(cx: &PageContext, form: &Form, problems: &[Problem]) -> Markup {
     let place = SECTION.place();
     let sheet = Sheet {
         action: place,
         button: "Create service",
         back: place,
     };
-    page(desk, sheet, "Create service", &Fields::new(form, problems))
+    page(cx, sheet, "Create service", &Fields::new(form, problems))
 }
 
-fn change(desk: &Desk, id: ServiceId, form: &Form, problems: &[Problem]) -> Markup {
+fn change(cx: &PageContext, id: ServiceId, form: &Form, problems: &[Problem]) -> Markup {
     let there = place(id);
     let sheet = Sheet {
         action: &format!("{there}/edit"),
         button: "Save changes",
         back: &there,
     };
-    page(desk, sheet, "Edit service", &Fields::new(form, problems))
+    page(cx, sheet, "Edit service", &Fields::new(form, problems))
 }
 
-fn page(desk: &Desk, sheet: Sheet<'_>, title: &str, fields: &Fields<'_>) -> Markup {
+fn page(cx: &PageContext, sheet: Sheet<'_>, title: &str, fields: &Fields<'_>) -> Markup {
     let content = html! {
         (SECTION.crumbs())
         h1 { (title) }
-        (fields.sheet(&desk.viewer, sheet, &terms(fields)))
+        (fields.sheet(&cx.viewer, sheet, &terms(fields)))
     };
-    desk.page(SECTION, title, &content)
+    cx.page(SECTION, title, &content)
 }
 
 fn terms(fields: &Fields<'_>) -> Markup {

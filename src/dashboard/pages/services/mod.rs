@@ -5,8 +5,8 @@ pub(in crate::dashboard) mod form;
 
 use maud::{Markup, html};
 
-use crate::dashboard::desk::{Addressed, Asked, Desk};
-use crate::dashboard::fault::Fault;
+use crate::dashboard::error::PageError;
+use crate::dashboard::extract::{Addressed, PageContext, Query};
 use crate::dashboard::view::fields::Field;
 use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::list::{Listing, facts};
@@ -17,12 +17,15 @@ use crate::management::services::{self, Filter, Service};
 
 const SECTION: Section = Section::Services;
 
-pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
+pub(in crate::dashboard) async fn list(
+    cx: PageContext,
+    Query(query): Query,
+) -> Result<Markup, PageError> {
     let mut filters = Filters::of(query);
     let filter = Filter {
         name: filters.text("name"),
     };
-    let page = services::list(&desk.context, &filter, filters.page()).await?;
+    let page = services::list(&cx.context, &filter, filters.page()).await?;
     let create = html! { a.button.main href={ (SECTION.place()) "/new" } { "Create service" } };
     let listing = Listing {
         section: SECTION,
@@ -39,14 +42,14 @@ pub(in crate::dashboard) async fn list(desk: Desk, Asked(query): Asked) -> Resul
             name: "name", label: "Name contains", ..Field::default()
         }), row))
     };
-    Ok(desk.page(SECTION, "Services", &content))
+    Ok(cx.page(SECTION, "Services", &content))
 }
 
 pub(in crate::dashboard) async fn show(
-    desk: Desk,
+    cx: PageContext,
     Addressed(id): Addressed<ServiceId>,
-) -> Result<Markup, Fault> {
-    let service = services::read(&desk.context, id).await?;
+) -> Result<Markup, PageError> {
+    let service = services::read(&cx.context, id).await?;
     let content = html! {
         (SECTION.crumbs())
         div.head {
@@ -76,7 +79,7 @@ pub(in crate::dashboard) async fn show(
             }
         }
     };
-    Ok(desk.page(SECTION, &service.name, &content))
+    Ok(cx.page(SECTION, &service.name, &content))
 }
 
 fn row(service: &Service) -> Vec<Markup> {

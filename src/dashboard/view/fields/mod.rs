@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use self::problems::Problems;
 use super::shell::token;
 use crate::dashboard::form::Form;
-use crate::dashboard::gate::Viewer;
+use crate::dashboard::viewer::Viewer;
 use crate::problem::Problem;
 
 /// A form being drawn: what stands in it, and what is wrong with that.

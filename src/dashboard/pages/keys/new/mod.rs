@@ -8,8 +8,8 @@ use maud::{Markup, html};
 
 use self::source::{Source, kind, material};
 use super::{SECTION, place, rules};
-use crate::dashboard::desk::{Asked, Desk, Sent, done, wrong};
-use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::error::{PageError, refusal};
+use crate::dashboard::extract::{PageContext, Query, Submitted, done, invalid_form};
 use crate::dashboard::form::Form;
 use crate::dashboard::view::fields::{Field, Fields, Sheet};
 use crate::dashboard::view::notice::Notice;
@@ -21,32 +21,40 @@ use crate::material::Algorithm;
 use crate::problem::Problem;
 
 pub(in crate::dashboard) async fn generate(
-    desk: Desk,
-    Asked(query): Asked,
-) -> Result<Markup, Fault> {
+    cx: PageContext,
+    Query(query): Query,
+) -> Result<Markup, PageError> {
     let form = blank(&query, Source::Generated);
-    page(&desk, Source::Generated, &form, &[], None).await
+    page(&cx, Source::Generated, &form, &[], None).await
 }
 
-pub(in crate::dashboard) async fn import(desk: Desk, Asked(query): Asked) -> Result<Markup, Fault> {
+pub(in crate::dashboard) async fn import(
+    cx: PageContext,
+    Query(query): Query,
+) -> Result<Markup, PageError> {
     let source = Source::named(query.text("from"));
-    page(&desk, source, &blank(&query, source), &[], None).await
+    page(&cx, source, &blank(&query, source), &[], None).await
 }
 
-pub(in crate::dashboard) async fn create(desk: Desk, Sent(form): Sent) -> Result<Response, Fault> {
+pub(in crate::dashboard) async fn create(
+    cx: PageContext,
+    Submitted(form): Submitted,
+) -> Result<Response, PageError> {
     let source = Source::named(form.text("from"));
-    match made(&desk, source, &form).await {
+    match made(&cx, source, &form).await {
         Ok(key) => Ok(done(&place(key.id), Notice::Created)),
         Err(error) => {
             let problems = refusal(error)?;
-            Ok(wrong(page(&desk, source, &form, &problems, None).await?))
+            Ok(invalid_form(
+                page(&cx, source, &form, &problems, None).await?,
+            ))
         }
     }
 }
 
-async fn made(desk: &Desk, source: Source, form: &Form) -> Result<Key, Error> {
+async fn made(cx: &PageContext, source: Source, form: &Form) -> Result<Key, Error> {
     let proposal = source.body(form).into_new()?;
-    keys::create(&desk.context, &desk.dashboard.vault, rules(desk), proposal).await
+    keys::create(&cx.context, &cx.dashboard.vault, rules(cx), proposal).await
 }
 
 fn blank(query: &Form, source: Source) -> Form {
@@ -62,13 +70,13 @@ fn blank(query: &Form, source: Source) -> Form {
 }
 
 async fn page(
-    desk: &Desk,
+    cx: &PageContext,
     source: Source,
     form: &Form,
     problems: &[Problem],
     parameters: Option<&ImportParameters>,
-) -> Result<Markup, Fault> {
-    let services = services::choices(&desk.context).await?;
+) -> Result<Markup, PageError> {
+    let services = services::choices(&cx.context).await?;
     let fields = Fields::new(form, problems);
     let title = if source == Source::Generated {
         "Generate key"
@@ -100,23 +108,23 @@ async fn page(
             required: false,
         }))
     };
-    let terms = fields.sheet(&desk.viewer, sheet, &terms);
+    let terms = fields.sheet(&cx.viewer, sheet, &terms);
     let content = html! {
         (SECTION.crumbs())
         h1 { (title) }
         @if source != Source::Generated { (ways(source)) }
         p.lead { (source.means()) }
-        @if source == Source::Plain && !rules(desk).plaintext_import {
+        @if source == Source::Plain && !rules(cx).plaintext_import {
             p.notice.warn { "The operator has not allowed this here (keys.allow_plaintext_import). Wrap the key instead." }
         } @else if source == Source::Wrapped {
-            (wrapping::step(desk, &fields, parameters))
+            (wrapping::step(cx, &fields, parameters))
             h2 { "2. Bring in the wrapped key" }
             (terms)
         } @else {
             (terms)
         }
     };
-    Ok(desk.page(SECTION, title, &content))
+    Ok(cx.page(SECTION, title, &content))
 }
 
 fn ways(current: Source) -> Markup {

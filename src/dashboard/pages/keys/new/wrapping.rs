@@ -7,8 +7,8 @@ use maud::{Markup, html};
 use super::super::SECTION;
 use super::page;
 use super::source::Source;
-use crate::dashboard::desk::{Desk, Sent, wrong};
-use crate::dashboard::fault::{Fault, refusal};
+use crate::dashboard::error::{PageError, refusal};
+use crate::dashboard::extract::{PageContext, Submitted, invalid_form};
 use crate::dashboard::form::{Body, Form};
 use crate::dashboard::view::fields::{Choice, Field, Fields};
 use crate::dashboard::view::list::facts;
@@ -17,34 +17,37 @@ use crate::dashboard::view::words;
 use crate::management::Error;
 use crate::management::keys::{self, ImportParameters};
 
-pub(in crate::dashboard) async fn prepare(desk: Desk, Sent(form): Sent) -> Result<Response, Fault> {
-    match made(&desk, &form).await {
+pub(in crate::dashboard) async fn prepare(
+    cx: PageContext,
+    Submitted(form): Submitted,
+) -> Result<Response, PageError> {
+    match made(&cx, &form).await {
         Ok(made) => {
             let form = Form::default()
                 .with("wrappedKey.importKeyId", made.import_key_id.to_string())
                 .with("wrappedKey.mechanism", made.mechanism.name())
                 .with("activate", "yes");
-            let page = page(&desk, Source::Wrapped, &form, &[], Some(&made)).await?;
+            let page = page(&cx, Source::Wrapped, &form, &[], Some(&made)).await?;
             Ok((StatusCode::CREATED, page).into_response())
         }
         Err(error) => {
             let problems = refusal(error)?;
-            Ok(wrong(
-                page(&desk, Source::Wrapped, &form, &problems, None).await?,
+            Ok(invalid_form(
+                page(&cx, Source::Wrapped, &form, &problems, None).await?,
             ))
         }
     }
 }
 
-async fn made(desk: &Desk, form: &Form) -> Result<ImportParameters, Error> {
+async fn made(cx: &PageContext, form: &Form) -> Result<ImportParameters, Error> {
     let proposal = Body::default().set("mechanism", form.text("mechanism"));
-    let vault = &desk.dashboard.vault;
-    keys::create_import_parameters(&desk.context, vault, proposal.into_new()?).await
+    let vault = &cx.dashboard.vault;
+    keys::create_import_parameters(&cx.context, vault, proposal.into_new()?).await
 }
 
 /// The first step of a wrapped import, and what it gave.
 pub(super) fn step(
-    desk: &Desk,
+    cx: &PageContext,
     fields: &Fields<'_>,
     parameters: Option<&ImportParameters>,
 ) -> Markup {
@@ -63,7 +66,7 @@ pub(super) fn step(
                 pre tabindex="0" { "sealward key wrap --public-key wrapping.pem --mechanism " (made.mechanism.name()) " --sha256 " (made.public_key_sha256) " …" }
             } @else {
                 form.form method="post" action={ (SECTION.place()) "/import-parameters" } {
-                    (token(&desk.viewer))
+                    (token(&cx.viewer))
                     (fields.radios(Field {
                         name: "mechanism", label: "Mechanism",
                         hint: "RSA-OAEP and AES-KWP, as AWS KMS and Google Cloud KMS import keys.", required: true,

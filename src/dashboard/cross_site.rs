@@ -1,8 +1,8 @@
-//! Those whom a page of another site led here.
+//! Navigation from another site.
 //!
-//! Their browser keeps its cookie back, so that nobody can act in its name, and would look like one
-//! that is not signed in: asked to sign in again, it would be given another secret, and a link in a
-//! mail would end its session. So they are asked to come again, from a page of ours.
+//! The browser withholds its `SameSite=Strict` cookie and so seems to be signed out. A sign-in page
+//! would replace its secret and end its session. The response therefore reloads the page from this
+//! site, which sends the cookie.
 
 use axum::extract::Request;
 use axum::http::{HeaderValue, Method, StatusCode, header};
@@ -11,14 +11,14 @@ use maud::html;
 
 use super::view::shell;
 
-/// Whether a request was led here by another site, as browsers say.
-pub(super) fn is_from_elsewhere(request: &Request) -> bool {
+/// Whether the browser reports a navigation from another site.
+pub(super) fn is_cross_site(request: &Request) -> bool {
     let site = request.headers().get("sec-fetch-site");
     *request.method() == Method::GET && site.is_some_and(|site| site == "cross-site")
 }
 
-/// Has the browser come again.
-pub(super) fn again(request: &Request) -> Response {
+/// Makes the browser load the same page from this site.
+pub(super) fn reload(request: &Request) -> Response {
     let place = request.uri().path_and_query();
     let place = place.map_or("/dashboard", |place| place.as_str());
     let content = html! {

@@ -1,7 +1,8 @@
-//! Where a request comes from, seen through the proxies in front of the service, and how.
+//! The client's address behind trusted proxies, and whether its connection uses TLS.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use axum::extract::{ConnectInfo, Request};
 use axum::http::HeaderMap;
 use ipnet::IpNet;
 
@@ -9,16 +10,22 @@ use ipnet::IpNet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientAddress(pub IpAddr);
 
-/// Marks a request whose connection speaks TLS with this very process.
+/// Marks a request whose TLS connection ends in this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverTls;
 
 impl ClientAddress {
-    /// The last address that is no proxy of ours, going back from the connection's peer through
-    /// `X-Forwarded-For`. What a client wrote there itself lies before that and is never believed.
+    /// The client of `request`, of which the connection's peer may be a trusted proxy.
     #[must_use]
-    pub fn of(peer: Option<IpAddr>, headers: &HeaderMap, proxies: &[IpNet]) -> Self {
-        // Without a connection, as where the router is called directly, there is only this machine.
+    pub fn of_request(request: &Request, proxies: &[IpNet]) -> Self {
+        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+        Self::of(peer.map(|peer| peer.0.ip()), request.headers(), proxies)
+    }
+
+    /// The last address that is not a trusted proxy, from the connection's peer back through
+    /// `X-Forwarded-For`. Entries before it come from the client and are ignored.
+    fn of(peer: Option<IpAddr>, headers: &HeaderMap, proxies: &[IpNet]) -> Self {
+        // A router that is called directly has no connection: the client is this machine.
         let peer = peer
             .unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
             .to_canonical();

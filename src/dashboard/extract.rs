@@ -1,4 +1,4 @@
-//! What a page is given of its request.
+//! The extractors of pages.
 
 use std::convert::Infallible;
 use std::str::FromStr;
@@ -10,50 +10,50 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::Markup;
 
 use super::app::Dashboard;
-use super::fault::Fault;
+use super::error::PageError;
 use super::form::Form;
-use super::gate::Viewer;
 use super::view::confirm::{self, Question};
 use super::view::notice::Notice;
 use super::view::shell::{self, Section};
+use super::viewer::Viewer;
 use crate::clock::Timestamp;
 use crate::management::{Actor, Context};
 use crate::problem::Problem;
 use crate::request_tag::RequestTag;
 
-/// An administrator at work.
+/// The context of a page for an administrator.
 #[derive(Debug)]
-pub(super) struct Desk {
-    /// What every use case is given.
+pub(super) struct PageContext {
+    /// The context of management functions.
     pub(super) context: Context,
-    /// Who is looking.
+    /// The administrator who is signed in.
     pub(super) viewer: Viewer,
-    /// Everything else there is.
+    /// The state that all pages share.
     pub(super) dashboard: Dashboard,
-    /// What the last page has to say of what was just done.
+    /// The result of the last change.
     notice: Option<Notice>,
 }
 
-/// The form that was sent. The gate has read it and found it to be this browser's own.
+/// The submitted form. [`access`](super::access) has read it and checked its token.
 #[derive(Debug)]
-pub(super) struct Sent(pub(super) Form);
+pub(super) struct Submitted(pub(super) Form);
 
-/// The query of the address.
+/// The query string.
 #[derive(Debug)]
-pub(super) struct Asked(pub(super) Form);
+pub(super) struct Query(pub(super) Form);
 
-/// What the last part of the path names.
+/// The resource that the path names.
 #[derive(Debug)]
 pub(super) struct Addressed<T>(pub(super) T);
 
-impl Desk {
+impl PageContext {
     /// A whole page.
     pub(super) fn page(&self, section: Section, title: &str, content: &Markup) -> Markup {
         shell::page_with(&self.viewer, Some(section), title, self.notice, content)
     }
 
-    /// The page that asks before something is done; `problems` are why it came to nothing.
-    pub(super) fn asks(
+    /// The confirmation page; `problems` say why the change failed.
+    pub(super) fn confirmation(
         &self,
         section: Section,
         question: &Question<'_>,
@@ -63,36 +63,39 @@ impl Desk {
         self.page(section, question.title, &content)
     }
 
-    /// The moment for which pages are drawn.
+    /// The time for which a page is rendered.
     pub(super) fn now(&self) -> Timestamp {
         self.dashboard.clock.now()
     }
 }
 
-/// The form again, with what is wrong with it.
-pub(super) fn wrong(page: Markup) -> Response {
+/// The form with its problems.
+pub(super) fn invalid_form(page: Markup) -> Response {
     (StatusCode::BAD_REQUEST, page).into_response()
 }
 
-/// The question again, with why nothing came of the answer.
-pub(super) fn not_done(page: Markup) -> Response {
+/// The confirmation page of a change that failed.
+pub(super) fn refused(page: Markup) -> Response {
     (StatusCode::CONFLICT, page).into_response()
 }
 
-/// Goes on to `place`, which tells what was done.
+/// Redirects to `place`, which shows the result.
 pub(super) fn done(place: &str, notice: Notice) -> Response {
     Redirect::to(&format!("{place}?done={}", notice.name())).into_response()
 }
 
-impl FromRequestParts<Dashboard> for Desk {
-    type Rejection = Fault;
+impl FromRequestParts<Dashboard> for PageContext {
+    type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, dashboard: &Dashboard) -> Result<Self, Fault> {
+    async fn from_request_parts(
+        parts: &mut Parts,
+        dashboard: &Dashboard,
+    ) -> Result<Self, PageError> {
         let viewer = parts.extensions.get::<Viewer>().cloned();
         let tag = parts.extensions.get::<RequestTag>();
-        // A page that asks for a desk and is not behind the gate is a defect of the router.
+        // A route without access control is a defect of the router.
         let (Some(viewer), Some(tag)) = (viewer, tag) else {
-            return Err(Fault::Defect);
+            return Err(PageError::Defect);
         };
         let query = Form::of(parts.uri.query().unwrap_or_default().as_bytes());
         Ok(Self {
@@ -110,19 +113,19 @@ impl FromRequestParts<Dashboard> for Desk {
     }
 }
 
-impl FromRequestParts<Dashboard> for Sent {
-    type Rejection = Fault;
+impl FromRequestParts<Dashboard> for Submitted {
+    type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Dashboard) -> Result<Self, Fault> {
+    async fn from_request_parts(parts: &mut Parts, _: &Dashboard) -> Result<Self, PageError> {
         parts
             .extensions
             .remove::<Form>()
             .map(Self)
-            .ok_or(Fault::Defect)
+            .ok_or(PageError::Defect)
     }
 }
 
-impl FromRequestParts<Dashboard> for Asked {
+impl FromRequestParts<Dashboard> for Query {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &Dashboard) -> Result<Self, Infallible> {
@@ -132,12 +135,12 @@ impl FromRequestParts<Dashboard> for Asked {
 }
 
 impl<T: FromStr> FromRequestParts<Dashboard> for Addressed<T> {
-    type Rejection = Fault;
+    type Rejection = PageError;
 
-    /// What cannot be a name at all names nothing.
-    async fn from_request_parts(parts: &mut Parts, state: &Dashboard) -> Result<Self, Fault> {
+    /// A malformed id is answered like an unknown one.
+    async fn from_request_parts(parts: &mut Parts, state: &Dashboard) -> Result<Self, PageError> {
         let path = Path::<String>::from_request_parts(parts, state).await;
-        let Path(text) = path.map_err(|_| Fault::NotFound)?;
-        text.parse().map(Self).map_err(|_| Fault::NotFound)
+        let Path(text) = path.map_err(|_| PageError::NotFound)?;
+        text.parse().map(Self).map_err(|_| PageError::NotFound)
     }
 }

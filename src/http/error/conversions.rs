@@ -1,4 +1,4 @@
-//! What faults are made of: the errors of the rooms below, each to what it means here.
+//! Conversions from the errors of the rooms below.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use hsm::ErrorKind;
 
-use super::Fault;
+use super::ApiError;
 use crate::audit::Unrecorded;
 use crate::auth::WrongKind;
 use crate::catalog::Unreadable;
@@ -16,14 +16,14 @@ use crate::problem::{Code, Problem};
 use crate::protection::{self, RecordedStatus, Unread};
 use crate::ratelimit::Exceeded;
 
-impl Fault {
+impl ApiError {
     /// One problem with the body as a whole.
     pub(in crate::http) fn of_body(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
         Self::Problems(vec![Problem::of_body(code, message)])
     }
 }
 
-impl From<management::Error> for Fault {
+impl From<management::Error> for ApiError {
     fn from(error: management::Error) -> Self {
         match error {
             management::Error::Invalid(problems) => Self::Problems(problems.into_vec()),
@@ -43,7 +43,7 @@ impl From<management::Error> for Fault {
     }
 }
 
-impl From<protection::Refusal> for Fault {
+impl From<protection::Refusal> for ApiError {
     fn from(refusal: protection::Refusal) -> Self {
         use protection::Refusal;
         match refusal {
@@ -71,7 +71,7 @@ impl From<protection::Refusal> for Fault {
     }
 }
 
-impl From<Unread> for Fault {
+impl From<Unread> for ApiError {
     fn from(unread: Unread) -> Self {
         match unread {
             Unread::OtherMedia => Self::UnsupportedMediaType,
@@ -81,13 +81,13 @@ impl From<Unread> for Fault {
     }
 }
 
-impl From<NotJson> for Fault {
+impl From<NotJson> for ApiError {
     fn from(error: NotJson) -> Self {
         Self::of_body(Code::Format, error.to_string())
     }
 }
 
-impl From<Unrecorded> for Fault {
+impl From<Unrecorded> for ApiError {
     fn from(unrecorded: Unrecorded) -> Self {
         Self::Unrecorded(unrecorded)
     }
@@ -102,39 +102,39 @@ pub fn recorded_status(refusal: Option<&protection::Refusal>) -> RecordedStatus 
             code: None,
         };
     };
-    let told = Fault::from(refusal.clone()).told();
+    let code = ApiError::from(refusal.clone()).code();
     RecordedStatus {
-        number: told.code.status().as_u16(),
-        code: Some(told.code.name()),
+        number: code.status().as_u16(),
+        code: Some(code.name()),
     }
 }
 
-impl From<Unreadable> for Fault {
+impl From<Unreadable> for ApiError {
     fn from(Unreadable(error): Unreadable) -> Self {
         Self::Database(error)
     }
 }
 
-impl From<WrongKind> for Fault {
+impl From<WrongKind> for ApiError {
     fn from(wrong: WrongKind) -> Self {
         Self::WrongKind(wrong)
     }
 }
 
-impl From<Exceeded> for Fault {
+impl From<Exceeded> for ApiError {
     fn from(exceeded: Exceeded) -> Self {
         Self::RateLimited(exceeded)
     }
 }
 
-impl From<Vec<Problem>> for Fault {
+impl From<Vec<Problem>> for ApiError {
     fn from(problems: Vec<Problem>) -> Self {
         Self::Problems(problems)
     }
 }
 
-/// Whether this is a state of the database that passes, and no defect of ours.
-pub(super) fn passes(error: &sqlx::Error) -> bool {
+/// Whether the database fails temporarily: the error is not a defect of the service.
+pub(super) fn is_transient(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)
         | sqlx::Error::Tls(_)
@@ -142,8 +142,8 @@ pub(super) fn passes(error: &sqlx::Error) -> bool {
         | sqlx::Error::PoolTimedOut
         | sqlx::Error::PoolClosed
         | sqlx::Error::WorkerCrashed => true,
-        // Connections lost (08), transactions rolled back (40), resources used up (53), operators
-        // intervening (57), the disk (58), and a server that is read-only for now (25006).
+        // Lost connections (08), rolled-back transactions (40), exhausted resources (53), operator
+        // intervention (57), disk errors (58), and a server that is read-only (25006).
         sqlx::Error::Database(refusal) => refusal.code().is_some_and(|code| {
             code == "25006"
                 || ["08", "40", "53", "57", "58"]

@@ -1,0 +1,245 @@
+//! Errors of pages, and the page that shows them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use hsm::ErrorKind;
+use maud::html;
+
+use super::view::shell;
+use super::view::words::capital;
+use super::viewer::Viewer;
+use crate::catalog::Unreadable;
+use crate::management::{self, Missing};
+use crate::problem::{Code, Problem};
+use crate::request_tag::RequestTag;
+
+/// Why a page cannot be shown or a form was refused.
+#[derive(Debug)]
+pub(super) enum PageError {
+    /// No page has this address.
+    NotFound,
+    /// The change failed for a reason that no form shows.
+    Management(management::Error),
+    /// The session cannot be read from the database.
+    Unreadable(#[expect(dead_code, reason = "the log reads it, by Debug")] Unreadable),
+    /// The form token does not belong to this browser.
+    ForeignForm,
+    /// The form is too large or incomplete.
+    UnreadableForm,
+    /// The rate limit is exceeded.
+    TooMany,
+    /// The request exceeded its time limit.
+    TimedOut,
+    /// A defect of the service.
+    Defect,
+}
+
+/// Carries an error to the access control, which knows the viewer.
+#[derive(Clone, Debug)]
+struct CarriedError(Arc<PageError>);
+
+/// What people are description.
+struct Description {
+    status: StatusCode,
+    title: &'static str,
+    text: Cow<'static, str>,
+}
+
+impl PageError {
+    fn describe(&self) -> Description {
+        let description = |status, title, text: &str| Description {
+            status,
+            title,
+            text: text.to_owned().into(),
+        };
+        match self {
+            Self::NotFound => description(
+                StatusCode::NOT_FOUND,
+                "Page not found",
+                "Check the address. The resource may have been deleted.",
+            ),
+            Self::Management(error) => of_management(error),
+            Self::Unreadable(_) => description(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "This page is temporarily unavailable",
+                "The database cannot be reached. Nothing was changed. Reload the page in a moment.",
+            ),
+            Self::ForeignForm => description(
+                StatusCode::FORBIDDEN,
+                "This form was not accepted",
+                "It was not sent from this page in this browser, or the page is older than your \
+                 sign-in. Nothing was changed. Open the page again and send the form from there.",
+            ),
+            Self::UnreadableForm => description(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "This form could not be read",
+                "It is larger than the limit, or incomplete. Nothing was changed.",
+            ),
+            Self::TooMany => description(
+                StatusCode::TOO_MANY_REQUESTS,
+                "Too many requests",
+                "Wait a moment, then load the page again.",
+            ),
+            Self::TimedOut => description(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "This took too long",
+                "The request exceeded its time limit. If you changed something, check whether the change \
+                 was made before you try again.",
+            ),
+            Self::Defect => description(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "Internal error",
+                "This is a defect of the service. Its log has the details under the request id below.",
+            ),
+        }
+    }
+}
+
+fn of_management(error: &management::Error) -> Description {
+    use management::Error;
+    let description = |status, title, text: String| Description {
+        status,
+        title,
+        text: text.into(),
+    };
+    match error {
+        Error::Missing(missing) => description(
+            StatusCode::NOT_FOUND,
+            match missing {
+                Missing::Service => "Service not found",
+                Missing::Policy => "Policy not found",
+                Missing::Key => "Key not found",
+                Missing::ApiKey => "API key not found",
+            },
+            "It may have been deleted.".to_owned(),
+        ),
+        Error::Conflict(_) | Error::NotAllowed(_) | Error::Outdated | Error::Invalid(_) => {
+            description(
+                StatusCode::CONFLICT,
+                "The change was refused",
+                sentences(error),
+            )
+        }
+        Error::Token(_) | Error::Database(_) => description(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "The change is temporarily impossible",
+            sentences(error),
+        ),
+        Error::BrokenOff => PageError::Defect.describe(),
+    }
+}
+
+/// The problems to show in the form, at its fields where they are known.
+///
+/// # Errors
+/// An error that the form cannot show.
+pub(super) fn refusal(error: management::Error) -> Result<Vec<Problem>, PageError> {
+    use management::Error;
+    match error {
+        Error::Invalid(problems) => Ok(problems.into_vec()),
+        Error::Conflict(_) | Error::NotAllowed(_) | Error::Outdated | Error::Token(_) => {
+            Ok(vec![Problem::of_body(Code::Conflict, sentences(&error))])
+        }
+        Error::Missing(_) | Error::Database(_) | Error::BrokenOff => Err(error.into()),
+    }
+}
+
+/// The text of a failed change, without anything that only the log may hold.
+pub(super) fn sentences(error: &management::Error) -> String {
+    use management::Error;
+    match error {
+        Error::Conflict(why) => format!("{}.", capital(why)),
+        Error::NotAllowed(why) => format!("{}.", capital(why)),
+        Error::Invalid(problems) => {
+            let messages = problems.as_slice().iter().map(|problem| {
+                if problem.field.is_empty() {
+                    format!("{}.", capital(&problem.message))
+                } else {
+                    format!("{}: {}.", problem.field, problem.message)
+                }
+            });
+            messages.collect::<Vec<_>>().join(" ")
+        }
+        Error::Outdated => {
+            "The resource changed after you opened the page. Check its current state, then \
+                            try again."
+                .to_owned()
+        }
+        Error::Missing(missing) => format!("The {missing} does not exist."),
+        Error::Token(error) => match error.kind() {
+            ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late => {
+                "The token is unavailable or busy. Nothing was changed.".to_owned()
+            }
+            ErrorKind::BadInput | ErrorKind::KeyMissing | ErrorKind::Refused => {
+                "The token refused the operation. Nothing was changed. The log has the details."
+                    .to_owned()
+            }
+        },
+        Error::Database(_) => {
+            "The database failed. Check whether the change was made before you try again."
+                .to_owned()
+        }
+        Error::BrokenOff => "The operation stopped because of a defect.".to_owned(),
+    }
+}
+
+impl IntoResponse for PageError {
+    fn into_response(self) -> Response {
+        let mut response = self.describe().status.into_response();
+        response
+            .extensions_mut()
+            .insert(CarriedError(Arc::new(self)));
+        response
+    }
+}
+
+impl From<management::Error> for PageError {
+    fn from(error: management::Error) -> Self {
+        Self::Management(error)
+    }
+}
+
+impl From<Unreadable> for PageError {
+    fn from(unreadable: Unreadable) -> Self {
+        Self::Unreadable(unreadable)
+    }
+}
+
+impl From<sqlx::Error> for PageError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Management(error.into())
+    }
+}
+
+/// The response, or the page for the error that it carries.
+pub(super) fn render(
+    mut response: Response,
+    viewer: Option<&Viewer>,
+    tag: &RequestTag,
+) -> Response {
+    let Some(CarriedError(error)) = response.extensions_mut().remove::<CarriedError>() else {
+        return response;
+    };
+    let description = error.describe();
+    if description.status.is_server_error() {
+        tracing::error!(request_id = %tag, cause = ?error, "page failed");
+    } else {
+        tracing::info!(request_id = %tag, cause = ?error, "page refused");
+    }
+    let content = html! {
+        div.lone {
+            h1 { (description.title) }
+            p { (description.text) }
+            p { a.button href="/dashboard" { "Go to the overview" } }
+            p.faint { "Request " code { (tag) } }
+        }
+    };
+    let page = match viewer {
+        Some(viewer) => shell::page(viewer, None, description.title, &content),
+        None => shell::bare(description.title, &content),
+    };
+    (description.status, page).into_response()
+}

@@ -1,0 +1,107 @@
+//! The response for an error: one format for all of them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::ApiError;
+use crate::http::error_code::ErrorCode;
+use crate::problem::Problem;
+use crate::request_tag::RequestTag;
+
+/// What a client learns about an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::http) struct Description {
+    /// The code for programs, which determines the status.
+    pub(in crate::http) code: ErrorCode,
+    /// The text for people.
+    pub(in crate::http) message: Cow<'static, str>,
+    /// Headers of this response alone.
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+/// The body of every error response.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Error)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::http) struct ErrorBody<'a> {
+    error: ErrorObject<'a>,
+    request_id: &'a RequestTag,
+}
+
+/// The error itself.
+#[derive(Serialize, ToSchema)]
+struct ErrorObject<'a> {
+    /// The code, for programs.
+    code: &'a str,
+    /// The text for people; it may vary.
+    message: &'a str,
+    /// Every problem of the request, for `INVALID_REQUEST`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    details: Option<&'a [Problem]>,
+}
+
+impl From<ErrorCode> for Description {
+    fn from(code: ErrorCode) -> Self {
+        Self {
+            code,
+            message: code.message().into(),
+            headers: Vec::new(),
+        }
+    }
+}
+
+impl Description {
+    pub(super) fn with_message(self, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            message: message.into(),
+            ..self
+        }
+    }
+
+    pub(super) fn retry_after(self, seconds: u64) -> Self {
+        self.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
+    }
+
+    pub(super) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+}
+
+impl ApiError {
+    /// The response to the request with the id `tag`.
+    pub(in crate::http) fn to_response(&self, tag: &RequestTag) -> Response {
+        let description = self.describe();
+        let status = description.code.status();
+        let headers: HeaderMap = description.headers.into_iter().collect();
+        let body = ErrorBody {
+            error: ErrorObject {
+                code: description.code.name(),
+                message: &description.message,
+                details: self.details(),
+            },
+            request_id: tag,
+        };
+        (status, headers, axum::Json(body)).into_response()
+    }
+}
+
+/// Carries an error from a handler to the frame, which knows the request's id.
+#[derive(Clone, Debug)]
+pub(in crate::http) struct CarriedError(pub(in crate::http) Arc<ApiError>);
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = self.describe().code.status().into_response();
+        response
+            .extensions_mut()
+            .insert(CarriedError(Arc::new(self)));
+        response
+    }
+}

@@ -1,0 +1,111 @@
+//! The frame around every handler: trace span, time limit, caught panics, metrics, common headers.
+
+use std::panic::AssertUnwindSafe;
+
+use axum::body::{Body, HttpBody as _};
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, Method, header};
+use axum::response::Response;
+use futures_util::FutureExt as _;
+use tracing::Instrument as _;
+use tracing::field::Empty;
+
+use super::Resources;
+use crate::request_tag::RequestTag;
+use crate::telemetry::step;
+
+/// The header that carries the id of a request.
+pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Why a handler returned no response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// It panicked.
+    Panicked,
+    /// It exceeded the time limit.
+    TimedOut,
+}
+
+/// The API or the dashboard: how each answers where no handler did.
+pub trait Surface {
+    /// The response to a request whose handler failed.
+    fn failed(failure: Failure) -> Response;
+
+    /// Writes the error that `response` carries; returns its code for metrics.
+    fn complete(response: Response, tag: &RequestTag) -> (Response, Option<&'static str>);
+
+    /// The client's trace context that the request continues.
+    fn traceparent(_: &Request) -> Option<&str> {
+        None
+    }
+}
+
+impl Resources {
+    /// Handles one request for `route`. The frame is the outermost layer, so every response has
+    /// passed through it.
+    pub async fn frame<S: Surface, F>(
+        &self,
+        route: Option<&str>,
+        tag: RequestTag,
+        mut request: Request,
+        handle: impl FnOnce(Request) -> F,
+    ) -> Response
+    where
+        F: Future<Output = Response>,
+    {
+        let arrived = self.clock.monotonic();
+        let method = request.method().clone();
+        let step = step!(
+            "request",
+            method = method.as_str(),
+            route,
+            traceparent = S::traceparent(&request),
+            request_id = tag.as_str(),
+            status = Empty,
+            code = Empty,
+        );
+        request.extensions_mut().insert(tag.clone());
+        // The call itself is inside the future, so that its panics are caught too.
+        let handled = AssertUnwindSafe(async { handle(request).await }).catch_unwind();
+        let handled = handled.instrument(step.clone());
+        let response = match tokio::time::timeout(self.settings.limits.request_timeout.0, handled)
+            .await
+        {
+            Ok(Ok(response)) => response,
+            Ok(Err(_)) => {
+                tracing::error!(request_id = %tag, "a handler panicked; the line before shows where");
+                S::failed(Failure::Panicked)
+            }
+            Err(_) => S::failed(Failure::TimedOut),
+        };
+        let (mut response, code) = S::complete(response, &tag);
+        let status = response.status().as_u16();
+        step.record("status", status);
+        step.record("code", code);
+        let took = self.clock.monotonic().saturating_sub(arrived);
+        self.meter.count(route, method.as_str(), status, code, took);
+        let headers = response.headers_mut();
+        if let Ok(value) = HeaderValue::from_str(tag.as_str()) {
+            headers.insert(X_REQUEST_ID, value);
+        }
+        headers
+            .entry(header::CACHE_CONTROL)
+            .or_insert(HeaderValue::from_static("no-store"));
+        if method == Method::HEAD {
+            without_body(response)
+        } else {
+            response
+        }
+    }
+}
+
+/// The same response to `HEAD`. The router has done this for its own responses; errors are written
+/// later, and HTTP/2 would send their bodies.
+fn without_body(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    if let Some(length) = body.size_hint().exact() {
+        let header = parts.headers.entry(header::CONTENT_LENGTH);
+        header.or_insert(length.into());
+    }
+    Response::from_parts(parts, Body::empty())
+}

@@ -1,0 +1,43 @@
+//! The rate limit of a caller, and the headers that report it.
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+
+use super::Resources;
+use crate::auth::Caller;
+use crate::ratelimit::{Exceeded, Rule, Scope, Standing};
+
+const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+
+impl Resources {
+    /// Takes one request from the caller's limit.
+    ///
+    /// # Errors
+    /// When the caller has exceeded its limit.
+    pub async fn admit(&self, caller: &Caller) -> Result<Standing, Exceeded> {
+        let (scope, rule) = bucket(caller);
+        self.limiter.take(scope, rule).await
+    }
+
+    /// The state of the caller's limit; takes nothing from it.
+    pub async fn rate_limit(&self, caller: &Caller) -> Standing {
+        let (scope, rule) = bucket(caller);
+        self.limiter.look(scope, rule).await
+    }
+}
+
+/// Writes the state of a caller's limit into the headers of a response.
+pub fn write_rate_limit(standing: Standing, headers: &mut HeaderMap) {
+    headers.insert(LIMIT, HeaderValue::from(standing.limit));
+    headers.insert(REMAINING, HeaderValue::from(standing.remaining));
+    headers.insert(RESET, HeaderValue::from(standing.reset));
+}
+
+fn bucket(caller: &Caller) -> (Scope, Rule) {
+    let limit = caller.rate_limit();
+    let scope = caller
+        .service_id()
+        .map_or_else(|| Scope::AdminKey(caller.api_key_id()), Scope::Service);
+    (scope, Rule::new(limit.requests_per_second, limit.burst))
+}

@@ -1,0 +1,47 @@
+//! The parts of the service that handlers of the API and pages of the dashboard both use.
+
+use std::sync::Arc;
+
+use sqlx::PgPool;
+
+use crate::audit::Recorder;
+use crate::auth::Authenticator;
+use crate::catalog::Catalog;
+use crate::clock::{Clock, Entropy};
+use crate::meter::Meter;
+use crate::ratelimit::Limiter;
+use crate::request_tag::RequestTag;
+use crate::settings::Settings;
+
+/// Everything that both surfaces need to handle a request.
+#[derive(Debug)]
+pub struct Resources {
+    /// The time.
+    pub clock: Clock,
+    /// Randomness.
+    pub entropy: Entropy,
+    /// The operator's settings.
+    pub settings: Settings,
+    /// The connection pool for administration and for health checks.
+    pub database: PgPool,
+    /// The caches and their invalidation.
+    pub catalog: Catalog,
+    /// Identifies callers.
+    pub authenticator: Arc<Authenticator>,
+    /// Enforces rate limits.
+    pub limiter: Arc<Limiter>,
+    /// Writes the audit log.
+    pub recorder: Recorder,
+    /// The tokens, for their status.
+    pub token: hsm::Token,
+    /// Counts requests.
+    pub meter: Arc<Meter>,
+}
+
+impl Resources {
+    /// A generated id for a request.
+    #[must_use]
+    pub fn new_request_tag(&self) -> RequestTag {
+        RequestTag::new(&self.clock, &self.entropy)
+    }
+}
