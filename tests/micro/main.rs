@@ -1,4 +1,4 @@
-//! The parts of the hot path by themselves: `tests/micro/run [FILTER]`.
+//! Benchmarks of single functions of the request path: `tests/micro/run [FILTER]`.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -6,7 +6,7 @@
     clippy::unwrap_used,
     dead_code,
     unused_imports,
-    reason = "benches with the support of the integration tests"
+    reason = "benchmarks that use the support module of the integration tests"
 )]
 
 #[path = "../it/envelope/private_key.rs"]
@@ -55,7 +55,7 @@ fn seal_p_256(bencher: Bencher<'_, '_>, size: usize) {
     );
 }
 
-/// All but what the token does.
+/// All steps except the token operation.
 #[divan::bench(args = SIZES)]
 fn open_rsa_2048(bencher: Bencher<'_, '_>, size: usize) {
     let private = PrivateKey::rsa();
@@ -101,7 +101,7 @@ fn hit_catalog(bencher: Bencher<'_, '_>) {
     bencher.bench(|| runtime.block_on(cache.get(black_box(&7))).expect("a value"));
 }
 
-/// One record at a time: handed over, committed, told.
+/// One record at a time, from submission to receipt.
 #[divan::bench(sample_count = 20, sample_size = 50)]
 fn record(bencher: Bencher<'_, '_>) {
     let runtime = runtime();

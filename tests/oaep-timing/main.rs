@@ -1,24 +1,20 @@
-//! Whether the time in which OAEP padding is refused tells what is wrong with it, in the manner of
-//! dudect: two kinds of fault in random order, the times of each compared by Welch's t-test. Only
-//! the decoding is timed, which takes a few microseconds: what it told would drown in a request.
+//! Tests that the time to refuse OAEP padding does not depend on the fault, like dudect: it decodes two
+//! kinds of faults in random order and compares the times with Welch's t-test. It measures only the
+//! decoding, because a complete request would hide a difference of microseconds.
 #![allow(
     clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stdout,
-    reason = "a check, which a person reads and may fail"
+    reason = "a manual check"
 )]
 
 #[path = "../timing/compare.rs"]
 mod compare;
 #[path = "../../hsm/src/oaep.rs"]
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "its own tests come along, and are not run here"
-)]
+#[allow(dead_code, unused_imports, reason = "includes a file with its tests")]
 mod oaep;
 
-/// As the decoding calls it.
+/// The name that the decoder imports.
 mod crypt {
     pub(crate) use hsm::OaepHash;
 }
@@ -33,9 +29,9 @@ use sha2::{Digest, Sha256};
 use compare::{KEPT, SUSPICIOUS, median, welch};
 use crypt::OaepHash;
 
-/// Decodings of each kind, unless the first argument says otherwise.
+/// Decodings per kind. The first argument overrides it.
 const SAMPLES: usize = 200_000;
-/// So many different blocks of each kind.
+/// Different blocks per kind.
 const BLOCKS: usize = 512;
 
 /// The length of an RSA-2048 modulus, and of the hash.
@@ -46,7 +42,7 @@ fn main() -> ExitCode {
     let samples = std::env::args().find_map(|argument| argument.parse().ok());
     let samples = samples.unwrap_or(SAMPLES);
     let mut is_suspicious = false;
-    println!("{samples} decodings of each kind; t beyond {SUSPICIOUS} tells two kinds apart\n");
+    println!("{samples} decodings of each kind; |t| above {SUSPICIOUS} is a difference\n");
     println!("| padding | against | median ns | median ns | t of all | of 95 % | of 75 % |");
     println!("|---|---|--:|--:|--:|--:|--:|");
     for (fault, make) in FAULTS {
@@ -60,18 +56,18 @@ fn main() -> ExitCode {
         is_suspicious |= compared.iter().any(|t| t.abs() > SUSPICIOUS);
     }
     if is_suspicious {
-        println!("\nsome kinds of padding are told apart by their times");
+        println!("\nthe decoding time differs for some kinds of padding");
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
 }
 
-/// Makes a block whose padding is wrong.
+/// Creates a block with invalid padding.
 type Make = fn() -> Vec<u8>;
 
-/// What is compared with the rubbish that another key's ciphertext decrypts to.
+/// The kinds of faults. Each is compared with a random block, like a ciphertext for another key.
 const FAULTS: [(&str, Make); 7] = [
-    // The same against itself: what the machine makes of no difference at all.
+    // A kind against itself shows the noise of the machine.
     ("rubbish", rubbish),
     ("first byte not zero", || block(1, &data(label(), 158))),
     ("first byte not zero, longest message", || {
@@ -97,7 +93,7 @@ fn rubbish() -> Vec<u8> {
     rubbish
 }
 
-/// The data before it is masked: so many zeros, and a random message behind the separator.
+/// The data block before masking: zeros, the separator and a random message.
 fn data(label: [u8; HASH], zeros: usize) -> Vec<u8> {
     let message = &random::<MODULUS>()[..MODULUS - 2 * HASH - 2 - zeros];
     [&label, vec![0; zeros].as_slice(), &[1], message].concat()
@@ -132,11 +128,11 @@ fn random<const LENGTH: usize>() -> [u8; LENGTH] {
     bytes
 }
 
-/// Nanoseconds of decodings of one kind or the other, whichever the dice say.
+/// Times of decodings in nanoseconds, with the kinds in random order.
 fn interleaved(kinds: [Make; 2], samples: usize) -> [Vec<f64>; 2] {
     let blocks = kinds.map(|make| (0..BLOCKS).map(|_| make()).collect::<Vec<_>>());
     let mut times = [Vec::with_capacity(samples), Vec::with_capacity(samples)];
-    // Copied to one place, so that no kind lies better in the cache than the other.
+    // Copied to one place, so that caching does not favour a kind.
     let mut block = [0; MODULUS];
     while times.iter().any(|times| times.len() < samples) {
         for dice in random::<64>() {

@@ -1,4 +1,4 @@
-//! The module behind this one, and which of its tokens a call is for.
+//! The module that receives the forwarded calls, and the token of each call.
 
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
@@ -17,12 +17,12 @@ static LOADED: OnceLock<Option<Behind>> = OnceLock::new();
 pub(crate) struct Behind {
     functions: &'static CK_FUNCTION_LIST,
     known: Mutex<Known>,
-    /// Held by each call that is inside. A device drops sessions by itself; in a module that is a
-    /// library they would be taken from under the calls that use them.
+    /// Held by each active call. A hardware token can close sessions during a call; a library would
+    /// crash, so sessions are closed only between calls.
     inside: RwLock<()>,
 }
 
-/// Which token a call is for, by what it names it with.
+/// The token of a call, identified by its first argument.
 #[derive(Default)]
 struct Known {
     labels: HashMap<CK_SLOT_ID, String>,
@@ -30,22 +30,22 @@ struct Known {
 }
 
 impl Behind {
-    /// The module that the folder names, loaded once and never unloaded.
+    /// The module named in the folder. It is loaded once and never unloaded.
     pub(crate) fn loaded() -> Option<&'static Self> {
         LOADED.get_or_init(Self::load).as_ref()
     }
 
     fn load() -> Option<Self> {
         let path = watch::folder()?.module()?;
-        // SAFETY: a PKCS#11 module, whose initializers do no harm as far as anybody knows.
+        // SAFETY: a PKCS#11 module, whose initializers have no known unsound effects.
         let library = unsafe { Library::new(path) }.ok()?;
         let library = Box::leak(Box::new(library));
-        // SAFETY: PKCS#11 gives the function of this name this type.
+        // SAFETY: PKCS#11 defines this type for this function.
         let list = unsafe { library.get::<CK_C_GetFunctionList>(b"C_GetFunctionList\0") }.ok()?;
         let mut functions = ptr::null_mut();
-        // SAFETY: the argument is where a pointer fits.
+        // SAFETY: the argument has room for a pointer.
         let code = unsafe { (*list)?(&raw mut functions) };
-        // SAFETY: of what a module answers, the table lives for as long as the module.
+        // SAFETY: the table lives as long as the module.
         let functions = unsafe { functions.as_ref() }.filter(|_| code == CKR_OK)?;
         Some(Self {
             functions,
@@ -58,25 +58,25 @@ impl Behind {
         self.functions
     }
 
-    /// The label of the token in a slot; it keeps it while it is away.
+    /// The label of the token in a slot. It is cached while the token is unavailable.
     pub(crate) fn token_in(&self, slot: CK_SLOT_ID) -> Option<String> {
         if let Some(label) = self.known().labels.get(&slot) {
             return Some(label.clone());
         }
         let mut info = MaybeUninit::<CK_TOKEN_INFO>::uninit();
-        // SAFETY: the argument is where the answer fits.
+        // SAFETY: the argument has room for the result.
         let code = unsafe { self.functions.C_GetTokenInfo?(slot, info.as_mut_ptr()) };
         if code != CKR_OK {
             return None;
         }
-        // SAFETY: the token has filled it in.
+        // SAFETY: the token has initialized it.
         let info = unsafe { info.assume_init() };
         let label = String::from_utf8_lossy(&info.label).trim_end().to_owned();
         self.known().labels.insert(slot, label.clone());
         Some(label)
     }
 
-    /// The label of the token that a session is open on.
+    /// The label of the token of a session.
     pub(crate) fn token_of(&self, session: CK_SESSION_HANDLE) -> Option<String> {
         let slot = self.slot_of(session)?;
         self.token_in(slot)
@@ -86,17 +86,17 @@ impl Behind {
         self.known().slots.insert(session, slot);
     }
 
-    /// Slots may hold other tokens from now on.
+    /// Clears the cached labels, because slots can contain other tokens.
     pub(crate) fn forget(&self) {
         self.known().labels.clear();
     }
 
-    /// To be held while a call is inside.
+    /// Held during a call.
     pub(crate) fn inside(&self) -> RwLockReadGuard<'_, ()> {
         self.inside.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closes all sessions on the token that this one is open on, once no call is inside.
+    /// Closes all sessions of this session's token when no call is active.
     pub(crate) fn drop_sessions(&self, session: CK_SESSION_HANDLE) {
         if let (Some(slot), Some(close)) =
             (self.slot_of(session), self.functions.C_CloseAllSessions)
@@ -107,7 +107,7 @@ impl Behind {
         }
     }
 
-    /// Logs out of the token that this session is open on, once no call is inside.
+    /// Logs out of this session's token when no call is active.
     pub(crate) fn drop_login(&self, session: CK_SESSION_HANDLE) {
         if let Some(log_out) = self.functions.C_Logout {
             let _alone = self.inside.write();

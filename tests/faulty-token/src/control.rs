@@ -1,29 +1,29 @@
-//! The test's side: arranges faults and reads what was called.
+//! The interface for tests: sets faults and counts calls.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use crate::Rule;
 
-/// The environment variable that names the folder a process's faulty token lives in.
+/// The environment variable with the control folder of the faulty token.
 pub const FOLDER: &str = "FAULTY_TOKEN";
 
 pub(crate) const MODULE: &str = "module";
 pub(crate) const RULES: &str = "rules";
 pub(crate) const CALLS: &str = "calls";
 
-/// A folder that rules a faulty token.
+/// The control folder of a faulty token.
 #[derive(Debug, Clone)]
 pub struct Control {
     folder: PathBuf,
 }
 
 impl Control {
-    /// Makes the folder, for a module that forwards to this one.
+    /// Creates the folder for a module that forwards to `module`.
     ///
     /// # Panics
     ///
-    /// When the folder cannot be written, as everything here: a test has nothing better to do.
+    /// Panics if the folder cannot be written, like all functions here.
     pub fn new(folder: impl Into<PathBuf>, module: impl AsRef<Path>) -> Self {
         let control = Self::at(folder);
         sound(fs::create_dir_all(&control.folder));
@@ -34,40 +34,40 @@ impl Control {
         control
     }
 
-    /// A folder that was made already.
+    /// Opens an existing folder.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         Self { folder }
     }
 
-    /// The folder, which is what [`FOLDER`] must say.
+    /// The folder, which is the value for [`FOLDER`].
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Puts these rules in force, instead of those before. Where several apply, the first does.
-    /// All begin to count anew.
+    /// Replaces all rules. If several apply to a call, the first one is used. The counters of all
+    /// rules restart.
     pub fn rules(&self, rules: &[Rule]) {
         let place = self.folder.join(RULES);
-        // A number on top tells the same rules apart that are put in force again.
+        // The number in the first line distinguishes identical rules that are set again.
         let before = fs::read_to_string(&place).unwrap_or_default();
         let number: u64 = before
             .lines()
             .next()
             .map_or(0, |line| sound(line.parse::<u64>()) + 1);
         let text: String = rules.iter().map(|rule| format!("{rule}\n")).collect();
-        // Renamed into place, so that nobody reads half of it.
+        // Renaming prevents reads of an incomplete file.
         let aside = self.folder.join("rules.new");
         sound(fs::write(&aside, format!("{number}\n{text}")));
         sound(fs::rename(aside, place));
     }
 
-    /// How often a function was called, all tokens together.
+    /// The number of calls of a function, for all tokens.
     pub fn calls(&self, function: &str) -> usize {
         self.count(|called, _| called == function)
     }
 
-    /// How often a function was called for the token with this label.
+    /// The number of calls of a function for the token with this label.
     pub fn calls_on(&self, token: &str, function: &str) -> usize {
         self.count(|called, on| called == function && on == token)
     }
@@ -80,7 +80,7 @@ impl Control {
             .count()
     }
 
-    /// The module itself. Cargo puts it beside the test binaries of whoever depends on this crate.
+    /// The path of the module, which cargo puts next to the test binaries of dependent crates.
     pub fn module() -> PathBuf {
         let beside = sound(env::current_exe())
             .parent()
@@ -93,7 +93,7 @@ impl Control {
     }
 }
 
-#[allow(clippy::panic, reason = "only tests come here, and fail")]
+#[allow(clippy::panic, reason = "only tests use this")]
 fn sound<T>(result: Result<T, impl std::fmt::Debug>) -> T {
     result.unwrap_or_else(|error| panic!("the faulty token's folder: {error:?}"))
 }

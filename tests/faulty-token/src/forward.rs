@@ -1,5 +1,4 @@
-//! The table of functions, and the way every call takes: recorded, hurt where a rule says so, and
-//! passed on.
+//! The function table. Every call is recorded, modified if a rule applies, and forwarded.
 
 use std::ffi::c_void;
 use std::{mem, process};
@@ -19,11 +18,11 @@ trait Function {
     const NAME: &'static str;
     const PLACE: Place;
 
-    /// The address of this function in the module behind this one.
+    /// The address of this function in the other module.
     fn behind(list: &CK_FUNCTION_LIST) -> Option<*const c_void>;
 }
 
-/// What a function's first argument says about the token it is for.
+/// How the first argument of a function identifies the token.
 enum Place {
     Nowhere,
     Slot,
@@ -81,18 +80,18 @@ functions! {
 ///
 /// # Safety
 ///
-/// As PKCS#11 says: the argument is null, or where a pointer fits.
+/// As in PKCS#11: the argument is null or has room for a pointer.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn C_GetFunctionList(list: CK_FUNCTION_LIST_PTR_PTR) -> CK_RV {
     if list.is_null() {
         return CKR_ARGUMENTS_BAD;
     }
-    // SAFETY: not null, and the caller vouches for the rest. The table is only ever read.
+    // SAFETY: not null, and the caller guarantees the rest. The table is only read.
     unsafe { *list = (&raw const TABLE).cast_mut() };
     CKR_OK
 }
 
-/// What stands in the table for a function whose type is `Pointer`.
+/// The table entry of a function of type `Pointer`.
 trait Hook<Pointer> {
     const HOOK: Pointer;
 }
@@ -112,7 +111,7 @@ macro_rules! hook {
                                 address,
                             )
                         };
-                        // SAFETY: with the arguments that the caller vouches for.
+                        // SAFETY: the caller guarantees the arguments.
                         unsafe { function($($argument),*) }
                     })
                 }

@@ -1,8 +1,8 @@
 //! A PKCS#11 module that forwards every call to another module and injects faults on demand.
 //!
-//! The process that loads it names a folder in the environment variable [`FOLDER`]. There lie the
-//! path of the other module, the rules in force, and a line for every call that was made. A test
-//! arranges all of that with a [`Control`], also for a process other than its own:
+//! The process that loads it names a folder in the environment variable [`FOLDER`]. The folder contains
+//! the path of the other module, the current rules and a line per call. A test manages the folder with a
+//! [`Control`], also for another process:
 //!
 //! ```no_run
 //! use faulty_token::{Control, Fault};
@@ -13,8 +13,8 @@
 //! assert_eq!(token.calls("C_Login"), 1);
 //! ```
 //!
-//! Rules are read anew at every call, so a change holds from the next call on. Only the functions
-//! of PKCS#11 2.40 are there.
+//! Each call reads the rules, so a change applies to the next call. The module supports the functions
+//! of PKCS#11 2.40.
 
 #![allow(
     unsafe_code,
@@ -23,7 +23,7 @@
 #![allow(
     non_camel_case_types,
     non_snake_case,
-    reason = "PKCS#11 names its functions so"
+    reason = "the names of PKCS#11 functions"
 )]
 
 mod behind;

@@ -1,34 +1,34 @@
-//! What is to go wrong, and when. A rule is one line of text, so that it crosses processes.
+//! Faults and the calls to which they apply. A rule is one line of text, so that processes can share it.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// What goes wrong. Codes and flags are PKCS#11's numbers.
+/// A fault. Codes and flags are the numbers of PKCS#11.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The call does not reach the token and answers with this code.
+    /// The call does not reach the token and returns this code.
     Return(u64),
-    /// The call does its work and answers with this code nevertheless.
+    /// The call is executed but returns this code.
     ThenReturn(u64),
-    /// The call takes so much longer.
+    /// The call takes this much longer.
     Delay(Duration),
-    /// The call hangs for as long as the rule is in force; then it goes on.
+    /// The call hangs until the rule is removed, and then continues.
     Hang,
-    /// The token closes all its sessions, with which the login goes, just before the call.
+    /// The token closes all its sessions before the call, which also ends the login.
     DropSessions,
-    /// The token forgets the login just before the call.
+    /// The token ends the login before the call.
     DropLogin,
-    /// The call does its work and says that its output, the last argument, is so long.
+    /// The call is executed but reports this length for its output, the last argument.
     Length(u64),
-    /// `C_GetTokenInfo` shows these flags, too.
+    /// `C_GetTokenInfo` also returns these flags.
     Flags(u64),
-    /// The process ends there and then.
+    /// The process exits immediately.
     Abort,
 }
 
-/// A fault, and the calls it happens to.
+/// A fault and the calls to which it applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     pub(crate) function: String,
@@ -52,20 +52,20 @@ impl Fault {
 }
 
 impl Rule {
-    /// Only these calls, of those that fit otherwise, counted from 1 since the rule is in force.
+    /// Only these matching calls, counted from 1 since the rule was set.
     #[must_use]
     pub fn calls(self, calls: RangeInclusive<u64>) -> Self {
         Self { calls, ..self }
     }
 
-    /// Only calls for the token with this label, which has no spaces.
+    /// Only calls for the token with this label. The label must not contain spaces.
     #[must_use]
     pub fn token(self, label: &str) -> Self {
         let token = Some(label.to_owned());
         Self { token, ..self }
     }
 
-    /// Only calls on threads of this name, which has no spaces.
+    /// Only calls on threads with this name. The name must not contain spaces.
     #[must_use]
     pub fn thread(self, name: &str) -> Self {
         let thread = Some(name.to_owned());
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_is_read_as_it_was_written() {
+    fn a_written_rule_reads_back_unchanged() {
         let faults = [
             Fault::Return(0x30),
             Fault::ThenReturn(0x05),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rule_is_refused() {
+    fn malformed_rules_are_refused() {
         for line in [
             "",
             "C_Sign 1 2 * * return",

@@ -1,4 +1,4 @@
-//! The module's side of the folder: which fault a call meets, and the record of all calls.
+//! The module's access to the folder: the fault of a call, and the record of all calls.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -12,21 +12,21 @@ use crate::control::{CALLS, FOLDER, MODULE, RULES};
 
 static FOLDER_IN_USE: OnceLock<Option<Folder>> = OnceLock::new();
 
-/// The folder this process was given.
+/// The control folder of this process.
 pub(crate) struct Folder {
     path: PathBuf,
     calls: File,
     in_force: Mutex<InForce>,
 }
 
-/// The rules as they were read last, each with the calls it has counted.
+/// The rules at the last read, with their counters.
 #[derive(Default)]
 struct InForce {
     text: String,
     rules: Vec<(Rule, u64)>,
 }
 
-/// The folder, or nothing where there is none: then there is no token either.
+/// The control folder. Without one, the module has no token.
 pub(crate) fn folder() -> Option<&'static Folder> {
     FOLDER_IN_USE.get_or_init(Folder::open).as_ref()
 }
@@ -34,7 +34,7 @@ pub(crate) fn folder() -> Option<&'static Folder> {
 impl Folder {
     #[allow(
         clippy::disallowed_methods,
-        reason = "a module has nothing but the environment to be configured with"
+        reason = "a PKCS#11 module can only be configured through the environment"
     )]
     fn open() -> Option<Self> {
         let path = PathBuf::from(env::var_os(FOLDER)?);
@@ -49,14 +49,14 @@ impl Folder {
         })
     }
 
-    /// The path of the module behind this one.
+    /// The path of the other module.
     pub(crate) fn module(&self) -> Option<String> {
         fs::read_to_string(self.path.join(MODULE)).ok()
     }
 
-    /// Records a call and tells what goes wrong with it.
+    /// Records a call and returns its fault.
     pub(crate) fn meet(&self, function: &str, token: &str) -> Option<Rule> {
-        // One write a line, so that lines of different threads do not mix.
+        // One write per line, so that lines of different threads do not mix.
         let line = format!("{function} {token}\n");
         let _ = (&self.calls).write_all(line.as_bytes());
 
@@ -68,7 +68,7 @@ impl Folder {
         in_force.meet(function, token)
     }
 
-    /// Hangs for as long as a rule is in force.
+    /// Hangs until the rule is removed.
     pub(crate) fn hang(&self, rule: &Rule) {
         let line = rule.to_string();
         while self.read_rules().lines().any(|other| other == line) {
@@ -82,7 +82,7 @@ impl Folder {
 }
 
 impl InForce {
-    /// Reads the rules; the number on top is none.
+    /// Reads the rules. The first line is a number and not a rule.
     fn renew(&mut self, text: String) {
         let rules = text.lines().filter_map(|line| line.parse().ok());
         self.rules = rules.map(|rule| (rule, 0)).collect();
@@ -109,13 +109,14 @@ impl InForce {
     }
 }
 
-/// Lets time pass, which is the fault that was asked for.
-#[allow(clippy::disallowed_methods, reason = "a slow token is slow")]
+/// Sleeps to simulate a slow token.
+#[allow(clippy::disallowed_methods, reason = "simulates a slow token")]
 pub(crate) fn pause(time: Duration) {
     thread::sleep(time);
 }
 
-/// The system's name of this thread. Rust's own is kept in the program, not in this module.
+/// The name of this thread in the system. Rust's thread names belong to the program and not to this
+/// module.
 fn this_thread() -> String {
     let name = fs::read_to_string("/proc/thread-self/comm").unwrap_or_default();
     name.trim_end().to_owned()
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_counted_for_each_rule_from_one() {
+    fn each_rule_counts_its_calls_from_one() {
         let second = Fault::Return(5).on("C_Sign").calls(2..=2).token("one");
         let mut rules = in_force(std::slice::from_ref(&second));
         let mut meet = |token| rules.meet("C_Sign", token).is_some();
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_rule_that_applies_does() {
+    fn the_first_applicable_rule_is_used() {
         let first = Fault::Return(5).on("C_Sign").calls(1..=1);
         let later = Fault::Hang.on("C_Sign").calls(1..=9);
         let mut rules = in_force(&[first.clone(), later.clone()]);
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_told_apart_by_the_name_the_system_knows() {
+    fn rules_match_the_thread_name_of_the_system() {
         let rule = Fault::Hang.on("C_Sign").thread("hsm-worker");
         let meets = move || {
             in_force(std::slice::from_ref(&rule))

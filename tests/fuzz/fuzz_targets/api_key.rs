@@ -1,4 +1,4 @@
-//! The form of an API key, and the header that carries it.
+//! The format of API keys and the `Authorization` header.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Request bodies: our scan takes what serde_json takes, and hands out members as they stand.
+//! Request bodies: the scanner accepts the same input as serde_json and returns members unchanged.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Envelopes as an object: whatever is read leads to a question that a private key can be asked,
-//! and nothing opens without its answer.
+//! Envelopes as objects: every parsed envelope results in a valid private key operation, and no
+//! envelope opens without its result.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! What is signed: canonical bytes are a fixed point, and mean what the text meant.
+//! Canonical JSON: canonicalization is idempotent and preserves the value.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -34,7 +34,7 @@ fuzz_target!(|body: &[u8]| {
     }
 });
 
-/// Equality that knows 1 and 1.0 as one number.
+/// Equality that treats 1 and 1.0 as the same number.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),

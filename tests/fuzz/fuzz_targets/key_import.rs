@@ -1,4 +1,4 @@
-//! Keys as administrators hand them in: PEM, JWK and DER, public and private.
+//! Imported keys: PEM, JWK and DER, public and private.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// What was read is written so that it reads back, and envelopes can be made for it.
+/// A parsed key can be encoded and parsed again, and can receive envelopes.
 fn public(key: &PublicKey) {
     let spki = key.to_spki();
     let again = PublicKey::from_spki(&spki).expect("our SPKI reads back");

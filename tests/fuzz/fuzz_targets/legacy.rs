@@ -1,4 +1,4 @@
-//! The legacy string: base64url of an object or of a compact serialization, or that itself.
+//! Legacy strings: a compact serialization, or base64url of an object or of a compact serialization.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,7 +7,7 @@ use sealward::envelope::Envelope;
 
 fuzz_target!(|text: &str| {
     let direct = Envelope::parse_legacy(text).is_ok();
-    // Wrapped once more, only what is an object or compact can be read.
+    // With one more base64url layer, only objects and compact serializations are valid.
     let wrapped = Envelope::parse_legacy(&to_base64url(text.as_bytes())).is_ok();
     if direct && text.contains('.') {
         assert!(wrapped, "a compact serialization is read in either form");

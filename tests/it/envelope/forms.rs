@@ -1,4 +1,4 @@
-//! The forms in which an envelope may come, and what is said of those that are none.
+//! The accepted forms of an envelope, and the errors for malformed ones.
 
 use sealward::binary::to_base64url;
 use sealward::envelope::{Alg, Enc, Envelope};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{PrivateKey, sealed};
 
 #[test]
-fn says_which_member_is_malformed_and_why() {
+fn errors_name_the_malformed_member_and_the_reason() {
     let good: Value =
         serde_json::from_str(&sealed(&PrivateKey::rsa(), Alg::RsaOaep, Enc::A128GCM, "1")).unwrap();
     let with = |name: &str, value: Value| {
@@ -119,7 +119,7 @@ fn legacy_strings_come_in_three_forms() {
         let envelope = Envelope::parse_legacy(&text).expect(&text);
         assert_eq!(key.open(envelope).unwrap().as_bytes(), b"\"legacy\"");
     }
-    // A tag that was cut is for the cryptography, as it is in an object.
+    // A truncated tag is a cryptographic failure, as in an object.
     let cut = &compact[..compact.rfind('.').unwrap() + 2];
     assert!(key.open(Envelope::parse_legacy(cut).unwrap()).is_err());
     let twice = to_base64url(to_base64url(object.as_bytes()).as_bytes());

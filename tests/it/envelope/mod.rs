@@ -1,4 +1,4 @@
-//! The envelope room alone: no HTTP, no token; a private key in memory answers for the token.
+//! Tests of `envelope` without HTTP and token. A private key in memory replaces the token.
 
 mod forms;
 mod private_key;
@@ -11,7 +11,7 @@ use sealward::clock::Entropy;
 use sealward::envelope::{Alg, Enc, Envelope, Recipient, seal};
 use sealward::json::Text;
 
-/// Seals for `key`, as `/protect` does.
+/// Seals for `key` like `/protect`.
 pub(crate) fn sealed(key: &PrivateKey, alg: Alg, enc: Enc, plaintext: &str) -> String {
     let recipient = Recipient {
         key: key.public(),
@@ -30,7 +30,7 @@ pub(crate) fn sealed(key: &PrivateKey, alg: Alg, enc: Enc, plaintext: &str) -> S
     out
 }
 
-/// Reads the object with the five members, which must be well-formed.
+/// Parses a well-formed object with the five members.
 pub(crate) fn read(object: &str) -> Envelope {
     Envelope::parse(Text::parse(object.as_bytes()).unwrap()).unwrap()
 }

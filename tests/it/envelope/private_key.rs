@@ -1,4 +1,4 @@
-//! A private key in memory, which answers what a token is asked.
+//! A private key in memory that replaces the token.
 
 use aws_lc_rs::agreement::{self, UnparsedPublicKey, agree};
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der};
@@ -26,7 +26,7 @@ enum Half {
 }
 
 impl PrivateKey {
-    /// An RSA key, the smallest that is taken.
+    /// An RSA key of the smallest accepted size.
     pub(crate) fn rsa() -> Self {
         let key = PrivateDecryptingKey::generate(KeySize::Rsa2048).unwrap();
         let (pkcs8, spki) = (key.as_der().unwrap(), key.public_key().as_der().unwrap());
@@ -47,7 +47,7 @@ impl PrivateKey {
         Self::new(Half::Ec(key), &pkcs8, &spki)
     }
 
-    /// One key of each kind that envelopes are made for, with the algorithms it fits.
+    /// One key of each supported type with its algorithms.
     pub(crate) fn of_every_kind() -> Vec<(Self, Vec<Alg>)> {
         let fit = |key: Self| {
             let family = key.public.family();
@@ -77,7 +77,7 @@ impl PrivateKey {
         &self.spki_pem
     }
 
-    /// What a token would say to the question; `None` where it would refuse.
+    /// The token's result for this question. `None` if the token refuses it.
     pub(crate) fn answer(&self, question: Question<'_>) -> Option<Vec<u8>> {
         match (&self.half, question) {
             (Half::Rsa(key), Question::Decrypt { hash, wrapped_key }) => {
@@ -93,18 +93,18 @@ impl PrivateKey {
                 let peer = UnparsedPublicKey::new(key.algorithm(), peer);
                 agree(key, peer, (), |secret| Ok(secret.to_vec())).ok()
             }
-            _ => panic!("the question is for the other family of keys"),
+            _ => panic!("the question is for another key family"),
         }
     }
 
-    /// Asks and opens, as `/unprotect` does.
+    /// Opens an envelope like `/unprotect`.
     pub(crate) fn open(&self, envelope: Envelope) -> Result<Plaintext, Unopenable> {
         let opening = self.asked(envelope);
         let answer = self.answer(opening.question());
         opening.open(&Entropy::system(), answer.as_deref())
     }
 
-    /// The question to this key about an envelope of its family.
+    /// The question for this key about an envelope of its family.
     pub(crate) fn asked(&self, envelope: Envelope) -> Opening {
         envelope.for_key(&Entropy::system(), &self.public).unwrap()
     }

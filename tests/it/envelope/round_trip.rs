@@ -1,4 +1,4 @@
-//! What is sealed opens again, to the letter, with the right key and no other.
+//! An envelope opens to the exact plaintext with its key and with no other key.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ type Kinds = Vec<(PrivateKey, Vec<Alg>)>;
 static KEYS: LazyLock<Kinds> = LazyLock::new(PrivateKey::of_every_kind);
 
 #[test]
-fn every_algorithm_opens_what_it_sealed() {
+fn every_algorithm_opens_its_own_envelopes() {
     for (key, alg, enc) in every_way(&KEYS) {
         let object = sealed(key, alg, enc, "{\"b\": 1.0, \"a\":\"\\u00e9\"}");
         let envelope = read(&object);
@@ -30,7 +30,7 @@ fn every_algorithm_opens_what_it_sealed() {
 }
 
 #[test]
-fn another_key_of_the_same_kind_opens_nothing() {
+fn another_key_of_the_same_type_does_not_open_an_envelope() {
     let others = PrivateKey::of_every_kind();
     for ((key, alg, enc), (other, _, _)) in every_way(&KEYS).zip(every_way(&others)) {
         let envelope = read(&sealed(key, alg, enc, "1"));
@@ -42,7 +42,7 @@ fn another_key_of_the_same_kind_opens_nothing() {
 }
 
 #[test]
-fn a_key_on_another_curve_is_asked_about_a_point_of_its_own() {
+fn a_private_key_only_receives_points_of_its_own_curve() {
     for (key, made_for) in [(Curve::P256, Curve::P384), (Curve::P521, Curve::P256)] {
         let envelope = read(&sealed(
             &PrivateKey::ec(made_for),
@@ -65,7 +65,7 @@ fn a_key_on_another_curve_is_asked_about_a_point_of_its_own() {
 }
 
 #[test]
-fn an_algorithm_of_the_other_family_is_refused_before_any_work() {
+fn an_algorithm_of_another_key_family_is_refused_before_any_key_operation() {
     let (rsa, ec) = (PrivateKey::rsa(), PrivateKey::ec(Curve::P256));
     for (key, alg) in [(&rsa, Alg::EcdhEsA256Kw), (&ec, Alg::RsaOaep256)] {
         let recipient = Recipient {
@@ -89,7 +89,7 @@ fn an_algorithm_of_the_other_family_is_refused_before_any_work() {
 }
 
 #[test]
-fn two_envelopes_of_one_plaintext_have_nothing_in_common_but_the_header() {
+fn two_envelopes_of_one_plaintext_share_only_the_header() {
     let (key, _) = &KEYS[0];
     let [one, other] = [(); 2].map(|()| sealed(key, Alg::RsaOaep256, Enc::A256GCM, "\"same\""));
     let members = |object: &str| serde_json::from_str::<serde_json::Value>(object).unwrap();
@@ -120,7 +120,7 @@ fn every_way(keys: &Kinds) -> impl Iterator<Item = (&PrivateKey, Alg, Enc)> {
     })
 }
 
-/// JSON as people and machines write it: spaces, escapes, numbers no double holds, deep nesting.
+/// JSON with spaces, escapes, numbers beyond double precision and deep nesting.
 fn json_text() -> impl Strategy<Value = String> {
     let scalar = prop_oneof![
         Just("null".to_owned()),

@@ -1,4 +1,4 @@
-//! Whoever changes an envelope, wherever, opens nothing.
+//! A modified envelope does not open.
 
 use sealward::clock::Entropy;
 use sealward::envelope::{Alg, Curve, Enc, Envelope, Unopenable};
@@ -9,7 +9,8 @@ use super::{PrivateKey, read, sealed};
 
 const MEMBERS: [&str; 5] = ["protected", "encrypted_key", "iv", "ciphertext", "tag"];
 
-/// For each character its neighbours of one bit, one far away, and three outside the alphabet.
+/// Replacements for a character: those that differ in one bit, a distant one, and three outside the
+/// alphabet.
 const OTHERS: [fn(u8) -> u8; 6] = [
     |it| it ^ 1,
     |it| it ^ 2,
@@ -61,7 +62,7 @@ fn every_shortened_or_lengthened_member_is_refused() {
 }
 
 #[test]
-fn parts_of_two_envelopes_make_none() {
+fn members_of_two_envelopes_cannot_be_combined() {
     let key = PrivateKey::rsa();
     let [one, other] = ["1", "2"].map(|plaintext| {
         let object = sealed(&key, Alg::RsaOaep, Enc::A256GCM, plaintext);
@@ -75,15 +76,15 @@ fn parts_of_two_envelopes_make_none() {
     }
 }
 
-/// Every kind of cryptographic fault asks the key once, about something of the right form, and
-/// ends in the one error.
+/// Every cryptographic failure uses the key once, with a well-formed question, and returns the same
+/// error.
 #[test]
-fn faults_are_all_one() {
+fn all_cryptographic_failures_return_the_same_error() {
     let (rsa, ec) = (PrivateKey::rsa(), PrivateKey::ec(Curve::P256));
     let of_rsa = sealed(&rsa, Alg::RsaOaep256, Enc::A256GCM, "1");
     let of_ec = sealed(&ec, Alg::EcdhEsA256Kw, Enc::A256GCM, "1");
     let (short, long) = ("AAAA".to_owned(), "A".repeat(400));
-    // Neither is whole bytes: six bits, and twelve of which the last is not zero.
+    // Neither is a whole number of bytes: 6 bits, and 12 bits with the last bit set.
     let (cut, altered) = ("A".to_owned(), "AB".to_owned());
     let above_modulus = format!("{}w", "_".repeat(341));
     for (key, object, name, value, about) in [

@@ -1,4 +1,4 @@
-//! Envelopes, both ways, for every algorithm and curve.
+//! Envelopes in both directions, for every algorithm and curve.
 
 use sealward::envelope::{Curve, Enc, Envelope};
 use sealward::json::Text;
@@ -10,22 +10,22 @@ use crate::envelope::{PrivateKey, read, sealed};
 const PLAINTEXT: &str = "{\"b\": 1.0, \"a\":[\"grün\",12345678901234567890]}";
 
 #[test]
-fn jose_opens_ours_and_we_open_those_of_jose() {
+fn sealward_and_jose_open_each_others_envelopes() {
     exchange(Peer::jose());
 }
 
 #[test]
-fn jwcrypto_opens_ours_and_we_open_those_of_jwcrypto() {
+fn sealward_and_jwcrypto_open_each_others_envelopes() {
     exchange(Peer::jwcrypto());
 }
 
 #[test]
-fn joserfc_opens_ours_and_we_open_those_of_joserfc() {
+fn sealward_and_joserfc_open_each_others_envelopes() {
     exchange(Peer::joserfc());
 }
 
 #[test]
-fn parties_that_jose_names_go_into_the_key() {
+fn apu_and_apv_from_jose_enter_the_key_derivation() {
     let key = PrivateKey::ec(Curve::P256);
     let theirs = Peer::jose().ask(&json!({
         "do": "seal", "alg": "ECDH-ES+A128KW", "enc": "A256GCM", "publicKey": key.spki_pem(),
@@ -72,7 +72,7 @@ fn exchange(mut peer: Peer) {
     );
 }
 
-/// The flattened object, or the compact form split into it.
+/// The flattened object, or the compact form converted to it.
 fn either_form(answer: &Value) -> Envelope {
     let Value::String(compact) = answer else {
         return read(&answer.to_string());

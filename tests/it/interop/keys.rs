@@ -1,4 +1,4 @@
-//! Keys made by others are taken in every form, and others read what is given out.
+//! Sealward imports keys from other libraries in every form, and other libraries read its public keys.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::support::World;
 const PASSPHRASE: &str = "correct horse";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_of_cryptography_and_jwcrypto_are_taken_and_ours_are_read() {
+async fn keys_are_exchanged_with_cryptography_and_jwcrypto() {
     let world = World::new().await;
     let service = world.service("interop").await;
     let import = async |member: &str, key: &Value, passphrase: Option<&str>| {

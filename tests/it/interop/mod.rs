@@ -1,6 +1,6 @@
-//! Other people's JOSE libraries open what we seal and seal what we open, for every algorithm.
+//! Interoperability with other JOSE libraries, for every algorithm.
 //!
-//! `tests/interop/setup` installs them once; `./dev test` calls it and sets the variable.
+//! `./dev test` installs the libraries with `tests/interop/setup` and sets the variable.
 
 mod envelopes;
 mod keys;

@@ -1,4 +1,4 @@
-//! A library of others in a process of its own: an order a line, an answer a line.
+//! Another JOSE library in a separate process. Each request and each response is one line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -37,12 +37,12 @@ impl Peer {
         )
     }
 
-    /// PyPI `cryptography` and `jwcrypto`, as makers of keys.
+    /// PyPI `cryptography` and `jwcrypto`, which generate keys.
     pub(super) fn keys() -> Self {
         Self::start("keys", &home().join("venv/bin/python"), "keys_peer.py")
     }
 
-    /// Gives one order and waits for its answer.
+    /// Sends a request and waits for its response.
     pub(super) fn ask(&mut self, order: &Value) -> Value {
         writeln!(self.orders, "{order}").unwrap();
         let mut answer = String::new();
@@ -74,7 +74,7 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // A peer that has gone already is what is wanted.
+        // The process may already have exited.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -82,7 +82,7 @@ impl Drop for Peer {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "where ./dev test put the libraries"
+    reason = "./dev test sets the folder of the libraries"
 )]
 fn home() -> PathBuf {
     std::env::var_os("SEALWARD_TEST_INTEROP")

@@ -16,7 +16,7 @@ use crate::support::{Client, World};
 const MESSAGE: &str = "signed by one, verified by the other: grün";
 
 #[tokio::test]
-async fn signatures_of_rsa_keys() {
+async fn rsa_signatures_verify_in_both_directions() {
     let world = World::new().await;
     let shared = Shared::new(&world, "RSA-2048").await;
     for bits in [256, 384, 512] {
@@ -31,7 +31,7 @@ async fn signatures_of_rsa_keys() {
 }
 
 #[tokio::test]
-async fn signatures_of_elliptic_curves() {
+async fn elliptic_curve_signatures_verify_in_both_directions() {
     let world = World::new().await;
     for (curve, bits) in [("P-256", 256), ("P-384", 384), ("P-521", 512)] {
         let shared = Shared::new(&world, curve).await;
@@ -45,7 +45,7 @@ async fn signatures_of_elliptic_curves() {
 }
 
 #[tokio::test]
-async fn codes_of_secret_keys() {
+async fn hmac_codes_verify_in_both_directions() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let secret = [0x5a; 32];
@@ -62,7 +62,7 @@ async fn codes_of_secret_keys() {
     assert_eq!(ours, BASE64_STANDARD.encode(theirs));
 }
 
-/// A key that openssl made and that was imported: both sides sign with it.
+/// A key from openssl that Sealward imported. Both sides sign with it.
 struct Shared<'w> {
     caller: Client<'w>,
     algorithm: &'static str,
@@ -88,7 +88,7 @@ impl<'w> Shared<'w> {
         }
     }
 
-    /// `arguments` make openssl do the same as `name` does in `/operations`.
+    /// `arguments` select the operation `name` of `/operations` in openssl.
     async fn exchange(&self, name: &str, arguments: &str) {
         let order = json!({ "data": MESSAGE, "algorithm": name });
         let ours = self.caller.operate("sign", order).await.ok().json()["result"].clone();
@@ -142,7 +142,7 @@ impl<'w> Shared<'w> {
         self.folder.openssl(arguments, how)
     }
 
-    /// The bytes of each half of an ECDSA signature, which openssl has in DER.
+    /// The number of bytes of `r` and `s`; openssl encodes them in DER.
     fn width(&self) -> Option<usize> {
         match self.algorithm {
             "P-256" => Some(32),
@@ -168,7 +168,7 @@ fn beside_each_other(signature: &[u8], width: usize) -> Vec<u8> {
     halves.iter().flat_map(padded).collect()
 }
 
-/// Where openssl reads and writes.
+/// The folder for the files of openssl.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -187,7 +187,7 @@ impl Folder {
         fs::read(self.0.join(name)).unwrap()
     }
 
-    /// Whether openssl does what it is told without complaint.
+    /// Whether openssl succeeds.
     fn openssl(&self, arguments: &str, how: &str) -> bool {
         let mut openssl = Command::new("openssl");
         openssl.args(arguments.split(' ')).args(how.split(' '));
@@ -202,7 +202,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A folder left behind fails no test.
+        // A remaining folder does not fail the test.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

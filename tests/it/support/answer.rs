@@ -1,11 +1,11 @@
-//! What came back, and what tests expect of it.
+//! Responses and assertions about them.
 
 use axum::body::to_bytes;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde_json::Value;
 
-/// An answer, read whole.
+/// A response with its complete body.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
@@ -37,20 +37,20 @@ impl Answer {
             .to_owned()
     }
 
-    /// A header, which must be there.
+    /// A required header.
     pub(crate) fn header(&self, name: &str) -> &str {
         let value = self.headers.get(name);
         let value = value.unwrap_or_else(|| panic!("no {name} in {:?}", self.headers));
         value.to_str().expect("a header of text")
     }
 
-    /// It was 200.
+    /// Asserts status 200.
     #[track_caller]
     pub(crate) fn ok(self) -> Self {
         self.expect(StatusCode::OK)
     }
 
-    /// It was 201, and tells where.
+    /// Asserts status 201 and a `Location` with the ID.
     #[track_caller]
     pub(crate) fn created(self) -> Self {
         let made = self.expect(StatusCode::CREATED);
@@ -59,19 +59,19 @@ impl Answer {
         made
     }
 
-    /// It was 204, and nothing more.
+    /// Asserts status 204 without a body.
     #[track_caller]
     pub(crate) fn gone(self) {
         let gone = self.expect(StatusCode::NO_CONTENT);
         assert_eq!(gone.body, "");
     }
 
-    /// It was refused with this status and code, in the one form of errors.
+    /// Asserts an error response with this status and code.
     #[track_caller]
     pub(crate) fn refused(self, status: u16, code: &str) -> Self {
         let json = self.json();
-        let told = (self.status.as_u16(), json["error"]["code"].as_str());
-        assert_eq!(told, (status, Some(code)), "{json}");
+        let found = (self.status.as_u16(), json["error"]["code"].as_str());
+        assert_eq!(found, (status, Some(code)), "{json}");
         assert_eq!(
             json["requestId"].as_str(),
             Some(self.header("x-request-id"))
@@ -80,7 +80,7 @@ impl Answer {
         self
     }
 
-    /// It was 400 for exactly these fields, each with its code.
+    /// Asserts status 400 with exactly these fields and codes in `details`.
     #[track_caller]
     pub(crate) fn invalid(self, expected: &[(&str, &str)]) {
         let answer = self.refused(400, "INVALID_REQUEST");
@@ -99,7 +99,7 @@ impl Answer {
         assert_eq!(found, expected, "{json}");
     }
 
-    /// What the message says.
+    /// The error message.
     pub(crate) fn message(&self) -> String {
         self.json()["error"]["message"]
             .as_str()

@@ -1,4 +1,4 @@
-//! Certificate authorities of tests, and what they issue.
+//! Certificate authorities for tests and their certificates.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use rcgen::{
 use super::Scratch;
 use super::openssl::openssl;
 
-/// An authority; nobody trusts it who is not given its certificate.
+/// A certificate authority. Only clients and servers with its certificate trust it.
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 /// A certificate and its key, in PEM.
@@ -30,24 +30,24 @@ impl Authority {
         Self(issuer.expect("an authority"))
     }
 
-    /// Its own certificate, in PEM.
+    /// The CA certificate in PEM.
     pub(crate) fn certificate(&self) -> String {
         self.0.pem()
     }
 
-    /// For a server of that name.
+    /// A certificate for the server `name`.
     pub(crate) fn server(&self, name: &str) -> IssuedCertificate {
         let usage = ExtendedKeyUsagePurpose::ServerAuth;
         self.issue(name, usage, |_| {})
     }
 
-    /// For a client.
+    /// A certificate for a client.
     pub(crate) fn client(&self) -> IssuedCertificate {
         let usage = ExtendedKeyUsagePurpose::ClientAuth;
         self.issue("client", usage, |_| {})
     }
 
-    /// For a client, and over.
+    /// An expired certificate for a client.
     pub(crate) fn expired_client(&self) -> IssuedCertificate {
         let usage = ExtendedKeyUsagePurpose::ClientAuth;
         self.issue("client", usage, |params| {
@@ -55,7 +55,7 @@ impl Authority {
         })
     }
 
-    /// For a server of that name, good from the first of one year to the first of another.
+    /// A certificate for the server `name`, valid from 1 January of one year to 1 January of another.
     pub(crate) fn server_between(&self, name: &str, years: [i32; 2]) -> IssuedCertificate {
         let usage = ExtendedKeyUsagePurpose::ServerAuth;
         let [from, to] = years.map(|year| date_time_ymd(year, 1, 1));
@@ -65,12 +65,12 @@ impl Authority {
         })
     }
 
-    /// The list of what it has revoked, in PEM, as openssl makes it.
+    /// A revocation list in PEM, created by openssl.
     pub(crate) fn revoking(&self, revoked: &[&IssuedCertificate]) -> String {
         self.list(revoked, "-crldays 1")
     }
 
-    /// The same, which was to be replaced in 2021.
+    /// A revocation list that expired in 2021.
     pub(crate) fn revoking_long_ago(&self, revoked: &[&IssuedCertificate]) -> String {
         self.list(
             revoked,
@@ -123,7 +123,7 @@ impl Authority {
 }
 
 impl IssuedCertificate {
-    /// Writes both into `folder`, over those of before; tells where.
+    /// Writes both into `folder` and returns their paths.
     pub(crate) fn write(&self, folder: &Path) -> [PathBuf; 2] {
         let files = [
             folder.join("certificate.pem"),

@@ -1,4 +1,4 @@
-//! Those who ask: administrators, applications, strangers.
+//! Clients: administrators, applications and unauthenticated ones.
 
 use std::future::IntoFuture;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, World};
 
-/// Somebody who sends requests.
+/// A client that sends requests with its API key, if it has one.
 #[derive(Clone)]
 pub(crate) struct Client<'w> {
     world: &'w World,
@@ -32,13 +32,13 @@ impl<'w> Client<'w> {
         }
     }
 
-    /// The same person, sending this header as well.
+    /// Adds a header to all requests.
     pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
         self.headers.push((name, value.to_owned()));
         self
     }
 
-    /// Where administrators find this person's key.
+    /// The path of the client's API key in the management API.
     pub(crate) fn key_path(&self) -> String {
         let id = self.key_id.as_ref().expect("a key of its own");
         format!("/admin/api-keys/{id}")
@@ -60,7 +60,7 @@ impl<'w> Client<'w> {
         self.send(Method::DELETE, path, None).await
     }
 
-    /// Sends a body as it is, whatever it is.
+    /// Sends `body` unchanged.
     pub(crate) async fn send_text(&self, method: Method, path: &str, body: &str) -> Answer {
         let request = self.request(method, path);
         let request = request.header(header::CONTENT_TYPE, "application/json");
@@ -92,7 +92,7 @@ impl<'w> Client<'w> {
     }
 }
 
-/// An application in the making.
+/// Builds an application with its service and API key.
 pub(crate) struct Application<'w> {
     world: &'w World,
     name: String,
@@ -108,12 +108,12 @@ impl<'w> Application<'w> {
         }
     }
 
-    /// Its key is bound to the policy with this number.
+    /// Binds the API key to the policy with this number.
     pub(crate) fn bound_to(self, policy: &str) -> Self {
         self.with("policyNumber", json!(policy))
     }
 
-    /// Its key has this member.
+    /// Sets a member of the API key.
     pub(crate) fn with(mut self, member: &str, value: Value) -> Self {
         self.key[member] = value;
         self

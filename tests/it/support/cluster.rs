@@ -1,4 +1,4 @@
-//! A Postgres of a test's own, which may be stopped, cut off and killed.
+//! A Postgres cluster for one test, which can be paused, disconnected and killed.
 
 use std::fs;
 use std::io::Write as _;
@@ -14,10 +14,10 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection};
 
 use super::{Database, Proxy, postgres, within};
 
-/// For its start and its end, on a machine under load.
+/// The time limit for start and stop on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What is committed stays when processes are killed: only the machine may not go down.
+/// Settings without `fsync`: commits survive killed processes but not a crash of the machine.
 const SETTINGS: &str = "listen_addresses = ''
 fsync = off
 synchronous_commit = on
@@ -26,7 +26,7 @@ shared_buffers = 64MB
 log_min_messages = fatal
 ";
 
-/// A cluster behind a proxy, with nothing in it but Postgres's own.
+/// An empty cluster behind a proxy.
 pub(crate) struct Cluster {
     folder: PathBuf,
     programs: PathBuf,
@@ -38,7 +38,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Makes one by the programs of the cluster that all tests share, and starts it.
+    /// Creates a cluster with the programs of the shared cluster and starts it.
     pub(crate) async fn start() -> Self {
         let mut shared = postgres::cluster().connect().await.expect("a connection");
         let ask = async |connection: &mut PgConnection, sql| -> String {
@@ -58,7 +58,7 @@ impl Cluster {
         cluster
     }
 
-    /// A standby of this one, which has all that this one has answered for from now on.
+    /// A synchronous standby of this cluster.
     pub(crate) async fn standby(&self) -> Self {
         let mut standby = Self::of(self.programs.clone(), self.user).await;
         let made = self
@@ -72,7 +72,7 @@ impl Cluster {
             .output()
             .expect("pg_basebackup runs");
         assert!(made.status.success(), "{made:?}");
-        // It has the settings of this one, and of two the last one counts.
+        // It copies the settings of the primary. The last value of a setting applies.
         let settings = format!("unix_socket_directories = '{}'\n", standby.folder.display());
         let mut file = fs::OpenOptions::new()
             .append(true)
@@ -86,7 +86,7 @@ impl Cluster {
         standby
     }
 
-    /// One of which nothing is there but its folder.
+    /// A cluster with an empty folder.
     async fn of(programs: PathBuf, user: (u32, u32)) -> Self {
         let name = format!("sealward-cluster-{:032x}", rand::random::<u128>());
         let folder = std::env::temp_dir().join(name);
@@ -103,7 +103,7 @@ impl Cluster {
         cluster
     }
 
-    /// A folder of its own in which its processes may write.
+    /// A folder that belongs to the Postgres user.
     pub(crate) fn subfolder(&self, name: &str) -> PathBuf {
         let folder = self.folder.join(name);
         self.make_folder(&folder);
@@ -117,14 +117,14 @@ impl Cluster {
         chown(folder, Some(user), Some(group)).expect("its owner");
     }
 
-    /// Does this as its superuser, past the proxy.
+    /// Executes SQL as the superuser without the proxy.
     pub(crate) async fn run(&self, sql: &str) {
         let mut connection = self.past_proxy().connect().await.expect("a connection");
         let sql = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
         sql.execute(&mut connection).await.expect("it is done");
     }
 
-    /// As whom its processes run.
+    /// The user of its processes.
     pub(crate) fn user(&self) -> (u32, u32) {
         self.user
     }
@@ -146,21 +146,21 @@ impl Cluster {
         fs::write(self.data().join("postgresql.auto.conf"), settings).expect("its settings");
     }
 
-    /// The database `postgres`, on the way through the proxy.
+    /// The database `postgres` through the proxy.
     pub(crate) fn through_proxy(&self) -> Database {
         let options = PgConnectOptions::new_without_pgpass();
         let options = options.host("127.0.0.1").port(self.port);
         Database::of_cluster(options.username("postgres").database("postgres"))
     }
 
-    /// The way to the same that nothing is wrong with.
+    /// The database `postgres` without the proxy.
     pub(crate) fn past_proxy(&self) -> PgConnectOptions {
         let options = PgConnectOptions::new_without_pgpass();
         let options = options.socket(&self.folder).port(5432);
         options.username("postgres").database("postgres")
     }
 
-    /// Stops every process of it, as if the machine stood still.
+    /// Pauses every process (SIGSTOP).
     pub(crate) fn freeze(&self) {
         self.signal_all(Signal::STOP);
     }
@@ -169,17 +169,17 @@ impl Cluster {
         self.signal_all(Signal::CONT);
     }
 
-    /// Ends it; every connection breaks, and what was not committed is gone.
+    /// Stops the cluster in fast mode: it closes all connections and rolls back open transactions.
     pub(crate) async fn stop(&mut self) {
         self.end(Signal::INT).await;
     }
 
-    /// Ends it without any care, as after a failure.
+    /// Stops the cluster immediately, like a crash.
     pub(crate) async fn crash(&mut self) {
         self.end(Signal::QUIT).await;
     }
 
-    /// Starts it, and waits until it answers.
+    /// Starts the cluster and waits until it accepts connections.
     pub(crate) async fn start_again(&mut self) {
         let server = self.program("postgres").arg("-D").arg(self.data()).spawn();
         self.server = Some(server.expect("postgres starts"));
@@ -201,7 +201,7 @@ impl Cluster {
         .await;
     }
 
-    /// The server first, so that it starts no more of them meanwhile.
+    /// Signals the server first, so that it starts no further processes.
     fn signal_all(&self, signal: Signal) {
         let Some(server) = &self.server else { return };
         send(server.id(), signal);
@@ -231,7 +231,7 @@ impl Cluster {
 
 fn send(process: u32, signal: Signal) {
     let id = i32::try_from(process).ok().and_then(Pid::from_raw);
-    // A process that has ended meanwhile needs no signal.
+    // The process may have exited.
     let _ = kill_process(id.expect("a process id"), signal);
 }
 
@@ -242,7 +242,7 @@ impl Drop for Cluster {
             send(server.id(), Signal::QUIT);
             let _ = server.wait();
         }
-        // A folder left behind in /tmp fails no test.
+        // A remaining folder in /tmp does not fail the test.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

@@ -1,4 +1,4 @@
-//! What the document promises, to which every answer in every test is held.
+//! Checks every response of every test against the OpenAPI document.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::Answer;
 
-/// The document of the API.
+/// The OpenAPI document.
 pub(crate) fn document() -> &'static Value {
     static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
         let document = sealward::http::document();
@@ -20,8 +20,8 @@ pub(crate) fn document() -> &'static Value {
     &DOCUMENT
 }
 
-/// Holds an answer to what the document says of its route: the status, the headers that are always
-/// there, the media type, the code of an error, and the schema of a body in JSON.
+/// Asserts that the document describes the response: status, required headers, media type, error
+/// code and the schema of a JSON body.
 #[track_caller]
 pub(super) fn check(method: &Method, path: &str, answer: &Answer) {
     let Some(route) = route(path) else {
@@ -68,7 +68,7 @@ pub(super) fn check(method: &Method, path: &str, answer: &Answer) {
     }
 }
 
-/// Whether `value` is as the schema at that place of the document says, and if not, why.
+/// Validates `value` against the schema at `place` in the document.
 pub(crate) fn fits_schema(place: &str, value: &Value) -> Result<(), String> {
     let (schemas, index) = &*compiled(place);
     let fits = schemas.validate(value, *index);
@@ -77,11 +77,11 @@ pub(crate) fn fits_schema(place: &str, value: &Value) -> Result<(), String> {
 
 type Compiled = (Schemas, SchemaIndex);
 
-/// The schema at that place, compiled when it is first asked for.
+/// The schema at `place`, compiled on first use.
 fn compiled(place: &str) -> Arc<Compiled> {
     const NAME: &str = "https://sealward.example/openapi.json";
     static KNOWN: LazyLock<Mutex<HashMap<String, Arc<Compiled>>>> = LazyLock::new(Mutex::default);
-    // What a failed test leaves behind is whole.
+    // The map is consistent after a panic of another test.
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(compiled) = known.get(place) {
         return compiled.clone();
@@ -100,8 +100,8 @@ fn compiled(place: &str) -> Arc<Compiled> {
     compiled
 }
 
-/// The body as JSON; none where it holds what Rust has no value for, as a payload may: half of a
-/// surrogate pair, a number that is too big.
+/// The body as JSON. `None` if it contains a payload that `Value` cannot hold: a lone surrogate or
+/// a number out of range.
 fn read(body: &str) -> Option<Value> {
     let mut reader = serde_json::Deserializer::from_str(body);
     reader.disable_recursion_limit();
@@ -123,7 +123,7 @@ fn required_headers<'d>(place: &str, response: &'d Value) -> impl Iterator<Item 
     })
 }
 
-/// Where the document tells of the route that `path` takes; the one with the fewest parameters.
+/// The route in the document that matches `path`, with the fewest parameters.
 fn route(path: &str) -> Option<&'static str> {
     static PLACES: LazyLock<HashMap<&'static str, String>> = LazyLock::new(|| {
         let paths = document()["paths"].as_object().expect("paths");
@@ -150,7 +150,7 @@ fn fits(template: &str, path: &str) -> bool {
             .all(|(wanted, given)| wanted == given || wanted.starts_with('{') && !given.is_empty())
 }
 
-/// The place itself, or the one that a reference there leads to.
+/// `place`, or the target of the reference at `place`.
 fn resolved(place: &str) -> String {
     let reference = document().pointer(place).and_then(|at| at["$ref"].as_str());
     let leads = reference.and_then(|reference| reference.strip_prefix('#'));

@@ -1,4 +1,4 @@
-//! Whom envelopes are for, and what applications ask of the runtime API.
+//! Destination services and the requests of the runtime API.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ pub(crate) const UNPROTECT: &str = "/api/v1/unprotect";
 pub(crate) const OPERATIONS: &str = "/api/v1/operations";
 
 impl World {
-    /// A key of `service`, generated in the token; tells its id.
+    /// Generates a key of `service` in the token and returns its ID.
     pub(crate) async fn key(&self, service: &str, usage: &str, algorithm: &str) -> String {
         let order = json!({
             "serviceId": service,
@@ -22,7 +22,7 @@ impl World {
         made.created().text("id")
     }
 
-    /// A service with an envelope key, and a policy that protects for it with that algorithm.
+    /// Creates a service with an envelope key and a policy with this algorithm.
     pub(crate) async fn destination(&self, name: &str, algorithm: &str, alg: &str) -> Destination {
         let service = self.service(name).await;
         let key = self.key(&service, "enc", algorithm).await;
@@ -36,7 +36,7 @@ impl World {
         }
     }
 
-    /// One that is quick to make.
+    /// A destination with a P-256 key, which is fast to create.
     pub(crate) async fn some_destination(&self) -> Destination {
         self.destination("destination", "P-256", "ECDH-ES+A256KW")
             .await
@@ -57,7 +57,7 @@ impl World {
     }
 }
 
-/// Whom envelopes are for.
+/// A destination service with its key and policy.
 pub(crate) struct Destination {
     pub(crate) service: String,
     pub(crate) key: String,
@@ -66,7 +66,7 @@ pub(crate) struct Destination {
 }
 
 impl Client<'_> {
-    /// Protects under the policy that the API key is bound to.
+    /// Protects with the policy that is bound to the API key.
     pub(crate) async fn protect(&self, payload: Value) -> Answer {
         self.post(PROTECT, json!({ "payload": payload })).await
     }
@@ -86,7 +86,7 @@ impl Client<'_> {
     }
 }
 
-/// The envelope in the answer to protecting.
+/// The envelope in a response of `/protect`.
 pub(crate) fn jwe(protected: &Answer) -> Value {
     protected.clone().ok().json()["jwe"].clone()
 }

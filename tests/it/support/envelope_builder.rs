@@ -1,4 +1,5 @@
-//! Somebody else who makes envelopes: every part can be made wrong, and what follows from it right.
+//! An independent implementation that creates envelopes. Tests can make each part invalid while the
+//! other parts remain consistent.
 
 use aes_gcm::aead::{Aead as _, KeyInit as _, Payload};
 use aes_gcm::{Aes128Gcm, Aes256Gcm};
@@ -14,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Destination, World};
 
-/// An envelope in the making, with the header of ours.
+/// Builds an envelope, by default with the header of Sealward.
 pub(crate) struct EnvelopeBuilder {
     public: PublicKey,
     pub(crate) header: Value,
@@ -24,7 +25,7 @@ pub(crate) struct EnvelopeBuilder {
 }
 
 impl EnvelopeBuilder {
-    /// For the key of `destination`, RSA or P-256, as its record shows it.
+    /// For the RSA or P-256 key of `destination`, as the management API returns it.
     pub(crate) async fn to(world: &World, destination: &Destination) -> Self {
         let path = format!("/admin/keys/{}", destination.key);
         let jwk = world.admin().get(&path).await.ok().json()["publicKey"].to_string();
@@ -43,13 +44,13 @@ impl EnvelopeBuilder {
         }
     }
 
-    /// The same, for another key than its header says.
+    /// Uses another key than the one in the header.
     pub(crate) fn with_key_of(mut self, other: Self) -> Self {
         self.public = other.public;
         self
     }
 
-    /// The five members.
+    /// The envelope with its five members.
     pub(crate) fn envelope(mut self) -> Value {
         let encrypted_key = match self.public.parts() {
             PublicParts::Rsa { .. } => self.encrypted(),
@@ -60,7 +61,7 @@ impl EnvelopeBuilder {
             msg: &self.plaintext,
             aad: protected.as_bytes(),
         };
-        // A key of a length that the cipher does not have is as good as any: the receiver has none.
+        // The content of a key with an invalid length does not matter: the receiver cannot use it.
         let sealed = match <[u8; 12]>::try_from(self.iv.as_slice()) {
             Ok(iv) if self.content_key.len() == 16 => Aes128Gcm::new_from_slice(&self.content_key)
                 .unwrap()
@@ -99,7 +100,7 @@ impl EnvelopeBuilder {
         wrapped
     }
 
-    /// Adds the ephemeral point to the header, unless there is one already.
+    /// Adds `epk` to the header if it is missing.
     fn agreed(&mut self) -> Vec<u8> {
         let PublicParts::Ec { point, .. } = self.public.parts() else {
             panic!("no key to agree with");
@@ -120,13 +121,13 @@ impl EnvelopeBuilder {
     }
 }
 
-/// The ephemeral key of a header, from x and y.
+/// The member `epk` from x and y.
 pub(crate) fn epk(coordinates: &[u8]) -> Value {
     let (x, y) = coordinates.split_at(32);
     json!({ "kty": "EC", "crv": "P-256", "x": BASE64URL.encode(x), "y": BASE64URL.encode(y) })
 }
 
-/// RFC 7518, section 4.6.2, for one round and without parties.
+/// The Concat KDF of RFC 7518, section 4.6.2, for one round and without `apu` and `apv`.
 fn concat_kdf(secret: &[u8]) -> [u8; 32] {
     let alg = b"ECDH-ES+A256KW";
     let mut hash = Sha256::new();

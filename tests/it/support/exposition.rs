@@ -1,4 +1,4 @@
-//! What the listener for metrics tells, read as Prometheus reads it.
+//! Parses the metrics page like Prometheus.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub(crate) struct Family {
     pub(crate) help: String,
 }
 
-/// One line.
+/// One sample.
 #[derive(Debug)]
 struct Sample {
     name: String,
@@ -26,7 +26,7 @@ struct Sample {
 
 impl Exposition {
     pub(crate) fn parse(text: &str) -> Self {
-        let body = text.strip_suffix("# EOF\n").expect("a page that is whole");
+        let body = text.strip_suffix("# EOF\n").expect("a complete page");
         let mut page = Self {
             families: BTreeMap::new(),
             samples: Vec::new(),
@@ -56,7 +56,7 @@ impl Exposition {
         fitting.map(|sample| sample.value).sum()
     }
 
-    /// The names of all lines of a metric, and of their labels.
+    /// The names and labels of all samples of a metric.
     pub(crate) fn lines_of(&self, family: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
         let of_family = self.samples.iter().filter(|sample| {
             let rest = sample.name.strip_prefix(family);

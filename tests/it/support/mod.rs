@@ -1,4 +1,4 @@
-//! The language in which tests arrange a world and ask things of it.
+//! Shared fixtures and clients of the integration tests.
 
 mod answer;
 mod authority;

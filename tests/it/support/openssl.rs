@@ -1,9 +1,9 @@
-//! openssl, as a maker of keys and signatures.
+//! Keys and signatures from the `openssl` program.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// Runs openssl with these arguments, which are separated by spaces; gives what it prints.
+/// Runs openssl with arguments separated by spaces and returns its output.
 pub(crate) fn openssl(arguments: &str, input: &[u8]) -> Vec<u8> {
     let mut process = Command::new("openssl")
         .args(arguments.split(' '))
@@ -21,12 +21,12 @@ pub(crate) fn openssl(arguments: &str, input: &[u8]) -> Vec<u8> {
     output.stdout
 }
 
-/// The same where PEM goes in and comes out.
+/// Runs openssl with PEM input and output.
 pub(crate) fn pem(arguments: &str, input: &str) -> String {
     String::from_utf8(openssl(arguments, input.as_bytes())).expect("text")
 }
 
-/// A fresh private key of `algorithm`, in PEM.
+/// Generates a private key of `algorithm` in PEM.
 pub(crate) fn private(algorithm: &str) -> String {
     let arguments = match algorithm {
         "RSA-2048" => "genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:2048",
@@ -40,12 +40,12 @@ pub(crate) fn private(algorithm: &str) -> String {
         "secp256k1" => "genpkey -algorithm EC -pkeyopt ec_paramgen_curve:secp256k1",
         "Ed25519" => "genpkey -algorithm ED25519",
         "X25519" => "genpkey -algorithm X25519",
-        other => panic!("how is {other} made?"),
+        other => panic!("unknown algorithm {other}"),
     };
     pem(arguments, "")
 }
 
-/// The public half of a private key, both in PEM.
+/// The public key of a private key, both in PEM.
 pub(crate) fn public(private: &str) -> String {
     pem("pkey -pubout", private)
 }

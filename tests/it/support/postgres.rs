@@ -1,23 +1,23 @@
-//! A database for each test, made from a migrated template.
+//! A database per test, created from a migrated template.
 
 use std::str::FromStr as _;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, PgPool};
 
-/// Tests of all processes agree on this number when they make the template.
+/// The advisory lock that all test processes take to create the template.
 const LOCK: i64 = 0x5ea1_3a2d;
 
-/// A database of one test's own; it is dropped with this.
+/// The database of one test. Dropping this value drops the database.
 #[derive(Debug)]
 pub(crate) struct Database {
-    /// None where it goes with its cluster.
+    /// `None` if the cluster is deleted with its database.
     name: Option<String>,
     options: PgConnectOptions,
 }
 
 impl Database {
-    /// Makes one, with the schema of this binary and nothing in it.
+    /// Creates an empty database with the schema of this binary.
     pub(crate) async fn new() -> Self {
         let cluster = cluster();
         let mut admin = cluster.connect().await.expect("connect to the cluster");
@@ -35,7 +35,7 @@ impl Database {
         }
     }
 
-    /// One in a cluster that is thrown away, to which these options lead.
+    /// A database in a temporary cluster with these options.
     pub(crate) fn of_cluster(options: PgConnectOptions) -> Self {
         Self {
             name: None,
@@ -43,17 +43,17 @@ impl Database {
         }
     }
 
-    /// How to connect to it.
+    /// The connection options of the owner.
     pub(crate) fn options(&self) -> &PgConnectOptions {
         &self.options
     }
 
-    /// How the service connects to it.
+    /// The connection options of the service.
     pub(crate) fn as_application(&self) -> PgConnectOptions {
         sealward::db::as_application(self.options.clone())
     }
 
-    /// The section of the settings that leads to it. The password stands apart from the address.
+    /// The settings section for this database, with a separate password.
     pub(crate) fn settings(&self) -> String {
         let mut url = self.options.to_url_lossy();
         let password = url.password().map(str::to_owned);
@@ -66,13 +66,13 @@ impl Database {
         )
     }
 
-    /// Connections to it.
+    /// A connection pool.
     pub(crate) fn pool(&self) -> PgPool {
         pool(self.options.clone())
     }
 }
 
-/// Connections by these options, made when they are needed.
+/// A pool that connects on demand.
 pub(crate) fn pool(options: PgConnectOptions) -> PgPool {
     PgPoolOptions::new()
         .max_connections(4)
@@ -80,9 +80,9 @@ pub(crate) fn pool(options: PgConnectOptions) -> PgPool {
 }
 
 impl Drop for Database {
-    /// Nobody waits for it: Postgres drops a database only once every connection that is being made
-    /// has been made or given up, and those of this test are given up after this returns. One left
-    /// behind at the end fails no test; the cluster is thrown away.
+    /// Drops the database in the background. Postgres waits until all pending connections are
+    /// complete or closed, and this test closes its own after this function returns. A remaining
+    /// database does not fail the test, because the cluster is temporary.
     fn drop(&mut self) {
         let Some(name) = self.name.take() else {
             return;
@@ -100,7 +100,7 @@ impl Drop for Database {
     }
 }
 
-/// The variables by which Postgres's own programs reach the cluster as its superuser.
+/// The environment variables for the Postgres programs to connect as superuser.
 pub(crate) fn superuser() -> Vec<(&'static str, String)> {
     let url = cluster().to_url_lossy();
     let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
@@ -117,15 +117,15 @@ pub(crate) fn superuser() -> Vec<(&'static str, String)> {
 
 #[allow(
     clippy::disallowed_methods,
-    reason = "the tests have no settings but this one"
+    reason = "the tests read this variable instead of settings"
 )]
 pub(super) fn cluster() -> PgConnectOptions {
     let url = std::env::var("SEALWARD_TEST_POSTGRES")
-        .expect("SEALWARD_TEST_POSTGRES names a cluster for tests; ./dev test sets it");
-    PgConnectOptions::from_str(&url).expect("SEALWARD_TEST_POSTGRES is a URL of Postgres")
+        .expect("SEALWARD_TEST_POSTGRES is not set; use ./dev test");
+    PgConnectOptions::from_str(&url).expect("SEALWARD_TEST_POSTGRES must be a Postgres URL")
 }
 
-/// The template with the migrations of this binary, made by whichever test comes first.
+/// The template with the migrations of this binary. The first test creates it.
 async fn template(cluster: &PgConnectOptions, admin: &mut PgConnection) -> String {
     let migrator = sqlx::migrate!("./migrations");
     let sums = migrator.iter().flat_map(|step| step.checksum.iter());

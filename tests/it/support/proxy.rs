@@ -1,5 +1,5 @@
-//! A proxy in front of Postgres, or of another server, that can fall silent or become slow, as a
-//! network does.
+//! A TCP proxy in front of Postgres or another server that simulates network faults: silence,
+//! latency and closed connections.
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
 
-/// Forwards connections until it is told to fall silent; what is in flight is then kept back.
+/// Forwards connections until `silence`, which holds back data in flight.
 pub(crate) struct Proxy {
     is_open: watch::Sender<bool>,
     delay: watch::Sender<Duration>,
@@ -19,14 +19,14 @@ pub(crate) struct Proxy {
     _forwarding: JoinSet<()>,
 }
 
-/// Where the server listens.
+/// The address of the server.
 enum Target {
     Socket(PathBuf),
     Host(String, u16),
 }
 
 impl Proxy {
-    /// A proxy in front of where `options` lead, and the options that lead through it.
+    /// A proxy for the server in `options`, and options that use the proxy.
     pub(crate) async fn in_front_of(options: &PgConnectOptions) -> (PgConnectOptions, Self) {
         let target = match options.get_socket() {
             Some(folder) => Target::Socket(folder.join(format!(".s.PGSQL.{}", options.get_port()))),
@@ -37,7 +37,7 @@ impl Proxy {
         (through, proxy)
     }
 
-    /// A proxy in front of a socket in a folder, and the port of this machine that leads through it.
+    /// A proxy for a Unix socket, and its local port.
     pub(crate) async fn in_front_of_socket(socket: PathBuf) -> (u16, Self) {
         Self::to(Target::Socket(socket)).await
     }
@@ -61,30 +61,30 @@ impl Proxy {
         (port, proxy)
     }
 
-    /// Lets nothing through any more, and closes nothing.
+    /// Stops forwarding without closing connections.
     pub(crate) fn fall_silent(&self) {
         self.is_open.send_replace(false);
     }
 
-    /// Falls silent, and closes every connection there is.
+    /// Stops forwarding and closes every connection.
     pub(crate) fn close_connections(&self) {
         self.fall_silent();
-        // Without a connection there is nobody to tell.
+        // Sending fails only if there is no connection.
         let _ = self.close_connections.send(());
     }
 
-    /// Lets everything through so much later, in each direction.
+    /// Delays data in both directions.
     pub(crate) fn slow_down(&self, delay: Duration) {
         self.delay.send_replace(delay);
     }
 
-    /// Lets everything through again, what was kept back first.
+    /// Forwards again, starting with the data that was held back.
     pub(crate) fn speak_again(&self) {
         self.is_open.send_replace(true);
     }
 }
 
-/// How what arrives is let through.
+/// The current forwarding mode.
 #[derive(Clone)]
 struct Way {
     gate: watch::Receiver<bool>,
@@ -99,7 +99,7 @@ async fn accept(
 ) {
     let mut connections = JoinSet::new();
     while let Ok((client, _)) = listener.accept().await {
-        // Where the server is away, whoever wanted it is hung up on.
+        // If the server is unavailable, the proxy closes the client connection.
         let ended = [close_connections.subscribe(), close_connections.subscribe()];
         match &target {
             Target::Socket(socket) => {

@@ -1,9 +1,9 @@
-//! A folder of one test's own.
+//! A temporary folder for one test.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// It is removed with this.
+/// Dropping this value removes the folder.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
@@ -20,7 +20,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A folder left behind in /tmp fails no test.
+        // A remaining folder in /tmp does not fail the test.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,4 +1,4 @@
-//! A client over TLS, which sees what the handshake agreed on.
+//! A TLS client that shows the result of the handshake.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -19,20 +19,20 @@ use tokio_rustls::client::TlsStream;
 
 use super::{Answer, Authority, IssuedCertificate};
 
-/// The name for which servers of tests have certificates.
+/// The host name in the certificates of test servers.
 pub(crate) const HOST: &str = "sealward.test";
 
-/// Somebody who trusts one authority.
+/// A client that trusts one authority.
 pub(crate) struct SecureClient {
     config: ClientConfig,
     from: Ipv4Addr,
 }
 
-/// A connection that has been agreed on.
+/// A connection after the handshake.
 pub(crate) struct Secured {
     sender: Sender,
     pub(crate) version: Option<ProtocolVersion>,
-    /// The server's own certificate.
+    /// The server certificate.
     pub(crate) certificate: CertificateDer<'static>,
 }
 
@@ -42,7 +42,7 @@ enum Sender {
 }
 
 impl SecureClient {
-    /// Speaks what both sides like best.
+    /// A client that offers HTTP/2 and HTTP/1.1.
     pub(crate) fn trusting(authority: &Authority) -> Self {
         Self::speaking(
             authority,
@@ -52,7 +52,7 @@ impl SecureClient {
         )
     }
 
-    /// Shows who it is.
+    /// Presents a client certificate.
     pub(crate) fn showing(authority: &Authority, papers: &IssuedCertificate) -> Self {
         let versions = rustls::DEFAULT_VERSIONS;
         Self::speaking(authority, versions, &["h2"], Some(papers))
@@ -89,12 +89,12 @@ impl SecureClient {
         }
     }
 
-    /// The same from another address of this machine.
+    /// Connects from another local address.
     pub(crate) fn from(self, from: Ipv4Addr) -> Self {
         Self { from, ..self }
     }
 
-    /// Connects, and agrees on TLS and on what is spoken in it.
+    /// Connects and negotiates TLS and the HTTP version.
     pub(crate) async fn connect(&self, address: SocketAddr) -> io::Result<Secured> {
         let socket = TcpSocket::new_v4()?;
         socket.bind((self.from, 0).into())?;
@@ -116,7 +116,7 @@ impl Secured {
             let (sender, connection) = http2::handshake(TokioExecutor::new(), stream)
                 .await
                 .map_err(io::Error::other)?;
-            // How it ends shows in what is sent over it.
+            // Errors of the connection appear in the requests.
             tokio::spawn(async move { drop(connection.await) });
             Sender::Http2(sender)
         } else {
@@ -131,7 +131,7 @@ impl Secured {
         })
     }
 
-    /// What is spoken.
+    /// The negotiated protocol.
     pub(crate) fn protocol(&self) -> &'static str {
         match self.sender {
             Sender::Http1(_) => "http/1.1",
@@ -139,7 +139,7 @@ impl Secured {
         }
     }
 
-    /// Sends a request as it is.
+    /// Sends a request unchanged.
     pub(crate) async fn send(&mut self, request: Request<Body>) -> hyper::Result<Answer> {
         let response: Response<Incoming> = match &mut self.sender {
             Sender::Http1(sender) => {
@@ -158,7 +158,7 @@ impl Secured {
     }
 }
 
-/// The certificate in a PEM text.
+/// The first certificate in a PEM text.
 pub(crate) fn certificate(pem: &str) -> CertificateDer<'static> {
     CertificateDer::from_pem_slice(pem.as_bytes()).expect("a certificate")
 }

@@ -1,5 +1,5 @@
-//! One token for all tests of a process: SoftHSM reads its configuration once, and tests are told
-//! apart by their keys.
+//! The token of all tests in a process. SoftHSM reads its configuration once per process, so tests
+//! share the token and use separate keys.
 
 use std::path::{Path, PathBuf};
 use std::process::{self, Command};
@@ -14,7 +14,7 @@ const PREFIX: &str = "sealward-it-token-";
 const LABEL: &str = "tests";
 const PIN: &str = "5678";
 
-/// The token, made by whichever test comes first.
+/// The token. The first test creates it.
 pub(crate) async fn token() -> Token {
     static TOKEN: OnceCell<Token> = OnceCell::const_new();
     TOKEN.get_or_init(open).await.clone()
@@ -36,20 +36,20 @@ async fn open() -> Token {
         pin: PIN.to_owned().into(),
     };
     let config = Config {
-        // SoftHSM has no OAEP with SHA-2; what stands in for it in development is tested here.
+        // SoftHSM does not support OAEP with SHA-2; the tests use the replacement for development.
         allow_raw_rsa: true,
         observer: Some(Arc::new(times().clone())),
         ..Config::new(vec![config])
     };
     let opened = Token::open(config).await;
-    opened.expect("a token that was just made")
+    opened.expect("a new token")
 }
 
-/// Makes a token in `home`, and lets this process know where it is.
+/// Creates a token in `home` and sets SOFTHSM2_CONF for this process.
 #[allow(
     unsafe_code,
     clippy::disallowed_methods,
-    reason = "SoftHSM is told its folder by the environment alone, of this very process"
+    reason = "SoftHSM reads its folder only from the environment of the process"
 )]
 fn make(home: &Path) {
     fs::create_dir_all(home.join("tokens")).expect("a folder for the token");
@@ -66,22 +66,22 @@ fn make(home: &Path) {
         .output()
         .expect("run softhsm2-util");
     assert!(made.status.success(), "{made:?}");
-    // SAFETY: Rust's own readers of the environment share a lock with this; of C code only the
-    // module reads this name, and it is loaded after this, by this thread's caller.
+    // SAFETY: Rust code reads the environment under the same lock. The only C code that reads this
+    // name is the module, which the caller loads afterwards on this thread.
     unsafe { env::set_var("SOFTHSM2_CONF", &config) };
 }
 
 #[allow(
     clippy::disallowed_methods,
-    reason = "the tests have no settings but these"
+    reason = "the tests read this variable instead of settings"
 )]
 pub(crate) fn module() -> PathBuf {
     env::var_os("SEALWARD_TEST_SOFTHSM")
-        .expect("SEALWARD_TEST_SOFTHSM names SoftHSM's module; ./dev test sets it")
+        .expect("SEALWARD_TEST_SOFTHSM is not set; use ./dev test")
         .into()
 }
 
-/// Removes the tokens of processes that have ended.
+/// Removes the tokens of processes that no longer exist.
 fn sweep() {
     let Ok(entries) = fs::read_dir(env::temp_dir()) else {
         return;
@@ -90,7 +90,7 @@ fn sweep() {
         let name = entry.file_name();
         let process = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
         if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
-            // Another process may sweep at the same time.
+            // Another process may remove the folder at the same time.
             let _ = fs::remove_dir_all(entry.path());
         }
     }

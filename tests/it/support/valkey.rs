@@ -1,4 +1,4 @@
-//! A Valkey of a test's own: Debian's redis-server, which keeps nothing.
+//! A Valkey server for one test: Debian's redis-server without persistence.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -12,13 +12,13 @@ use sealward::settings::{RateLimit, Span};
 
 use super::{Authority, Proxy, within};
 
-/// What it asks of those who connect.
-pub(crate) const PASSWORD: &str = "tell-no-one-7c9e";
+/// The password of the server.
+pub(crate) const PASSWORD: &str = "valkey-password-7c9e";
 
-/// For its start, on a machine under load.
+/// The time limit for the start on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A server behind a proxy, which can fall silent and hang up.
+/// A server behind a proxy that simulates network faults.
 pub(crate) struct Valkey {
     process: Child,
     folder: PathBuf,
@@ -28,20 +28,20 @@ pub(crate) struct Valkey {
 }
 
 impl Valkey {
-    /// A server on this machine.
+    /// Starts a server on this machine.
     pub(crate) async fn start() -> Self {
         Self::start_in(folder(), &[]).await
     }
 
-    /// The same, spoken to over TLS alone, with a certificate for `localhost`.
+    /// Starts a server that accepts only TLS, with a certificate for `localhost`.
     pub(crate) async fn over_tls() -> Self {
         let folder = folder();
         let authority = Authority::new();
         fs::write(folder.join("ca.pem"), authority.certificate()).expect("write a certificate");
         let papers = authority.server("localhost").write(&folder);
         let [certificate, key] = papers.map(|file| file.display().to_string());
-        // TLS has no sockets in folders, and a port of its own might be taken by then: this one is
-        // taken anew until the server has it.
+        // TLS requires a port, and another process can take a free port first. Tries new ports until
+        // the server starts.
         loop {
             let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
             let port = free.local_addr().expect("its address").port();
@@ -87,19 +87,19 @@ impl Valkey {
         }
     }
 
-    /// The settings that lead to it.
+    /// The settings for this server.
     pub(crate) fn settings(&self) -> RateLimit {
         let scheme = if self.over_tls { "rediss" } else { "redis" };
         RateLimit {
             url: Some(format!("{scheme}://localhost:{}", self.port)),
             ca: self.over_tls.then(|| self.folder.join("ca.pem")),
-            // Others compile at the same time: what is late here is not slow.
+            // A loaded machine can delay responses.
             timeout: Span::seconds(2),
             ..RateLimit::default()
         }
     }
 
-    /// The section of the settings of a process that leads to it.
+    /// The settings section for a process.
     pub(crate) fn section(&self) -> String {
         format!(
             "[ratelimit]\nurl = \"redis://localhost:{}\"\npassword = {{ value = \"{PASSWORD}\" }}\ntimeout = \"2s\"\n",
@@ -107,7 +107,7 @@ impl Valkey {
         )
     }
 
-    /// A limiter that shares its buckets here, and has found them.
+    /// A limiter that is connected to this server.
     pub(crate) async fn limiter(&self, clock: Clock) -> Limiter {
         let limiter = super::world::limiter(&clock, Some(&self.settings()));
         limiter.find_shared().await;
@@ -117,7 +117,7 @@ impl Valkey {
 
 impl Drop for Valkey {
     fn drop(&mut self) {
-        // It is killed whatever it is doing, and its folder is in /tmp.
+        // Errors do not matter: the process is killed and its folder is in /tmp.
         let _ = self.process.kill();
         let _ = self.process.wait();
         let _ = fs::remove_dir_all(&self.folder);

@@ -1,4 +1,4 @@
-//! A whole service, in process, over a database of its own.
+//! A complete service in this process with its own database.
 
 use std::future::pending;
 use std::net::SocketAddr;
@@ -26,28 +26,28 @@ use sqlx::postgres::PgConnectOptions;
 use super::clients::{Application, Client};
 use super::{Answer, Database, Valkey, conformance, postgres, valkey};
 
-/// One instance of the service and what it stands on.
+/// One instance of the service with its dependencies.
 pub(crate) struct World {
     pub(crate) clock: Clock,
-    /// The test's own way into the database, with the rights of its owner.
+    /// Connections of the test to the database, as its owner.
     pub(crate) pool: PgPool,
     service: Service,
-    /// Made once: to make it takes longer than most requests do.
+    /// Created once, because creation takes longer than most requests.
     front: Front,
     stage: Stage,
     admin_key: String,
     limits: Option<RateLimit>,
-    // Dropped last: nothing may use it any more.
+    // Must be dropped last.
     database: std::sync::Arc<Database>,
 }
 
 impl World {
-    /// A world in development, at the present time.
+    /// A service in development with the system clock.
     pub(crate) async fn new() -> Self {
         Self::at(Clock::system(), Stage::Development).await
     }
 
-    /// A world of that stage, at the time of that clock.
+    /// A service of this environment with this clock.
     pub(crate) async fn at(clock: Clock, stage: Stage) -> Self {
         let database = Database::new().await;
         let admin_key = first_admin_key(&clock, &database.pool()).await;
@@ -55,12 +55,12 @@ impl World {
         Self::start(clock, stage, database.into(), options, admin_key, None).await
     }
 
-    /// Another instance over the same database.
+    /// Another instance with the same database.
     pub(crate) async fn another(&self) -> Self {
         self.another_by(self.database.options().clone()).await
     }
 
-    /// Another instance that reaches the same database by these options.
+    /// Another instance that connects to the same database with these options.
     pub(crate) async fn another_by(&self, options: PgConnectOptions) -> Self {
         let database = self.database.clone();
         let admin_key = self.admin_key.clone();
@@ -68,7 +68,7 @@ impl World {
         Self::start(clock, self.stage, database, options, admin_key, limits).await
     }
 
-    /// The same instance, ended in good order and started again.
+    /// Stops the instance and starts it again.
     pub(crate) async fn restarted(self) -> Self {
         self.service.finish().await;
         let options = self.database.options().clone();
@@ -76,49 +76,48 @@ impl World {
         Self::start(clock, self.stage, database, options, self.admin_key, limits).await
     }
 
-    /// The same instance, started again with its limits counted there, as are those of others
-    /// beside it.
+    /// Restarts the instance with rate limits shared in `valkey`.
     pub(crate) async fn counting_in(mut self, valkey: &Valkey) -> Self {
         self.limits = Some(valkey.settings());
         self.restarted().await
     }
 
-    /// How to reach the database.
+    /// The connection options of the owner.
     pub(crate) fn database(&self) -> &PgConnectOptions {
         self.database.options()
     }
 
-    /// How the service itself connects to it.
+    /// The connection options of the service.
     pub(crate) fn as_application(&self) -> PgConnectOptions {
         self.database.as_application()
     }
 
-    /// An administrator.
+    /// A client with the admin key.
     pub(crate) fn admin(&self) -> Client<'_> {
         self.client(&self.admin_key)
     }
 
-    /// The administrator's key.
+    /// The admin key.
     pub(crate) fn admin_key(&self) -> &str {
         &self.admin_key
     }
 
-    /// Whoever holds `key`.
+    /// A client with this API key.
     pub(crate) fn client(&self, key: &str) -> Client<'_> {
         Client::new(self, Some(format!("Bearer {key}")))
     }
 
-    /// Somebody without a key.
+    /// A client without an API key.
     pub(crate) fn anonymous(&self) -> Client<'_> {
         Client::new(self, None)
     }
 
-    /// A calling application: its service and a key, once it is awaited.
+    /// Builds an application. Awaiting it creates the service and the API key.
     pub(crate) fn application(&self, name: &str) -> Application<'_> {
         Application::new(self, name)
     }
 
-    /// A service of that name.
+    /// Creates a service and returns its ID.
     pub(crate) async fn service(&self, name: &str) -> String {
         let made = self
             .admin()
@@ -127,31 +126,31 @@ impl World {
         made.created().text("id")
     }
 
-    /// A policy that protects for `destination`.
+    /// Creates a policy for `destination` and returns its number.
     pub(crate) async fn policy(&self, destination: &str) -> String {
         let policy = json!({ "name": "policy", "destinationServiceId": destination });
         let made = self.admin().post("/admin/policies", policy).await;
         made.created().text("policyNumber")
     }
 
-    /// Ends the key of `person`.
+    /// Revokes the API key of `client`.
     pub(crate) async fn revoke(&self, client: &Client<'_>) {
         self.admin().delete(&client.key_path()).await.gone();
     }
 
-    /// The API and the dashboard, as a listener is given them.
+    /// The handler of API and dashboard for a listener.
     pub(crate) fn front(&self) -> Front {
         self.front.clone()
     }
 
-    /// What the listener for metrics is given.
+    /// The handler of metrics for a listener.
     pub(crate) async fn metrics(&self, tls: Option<Tls>) -> Router {
         let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let listener = listen("http.listen", anywhere).await.expect("a port");
         self.service.metrics(tls, listener.connections())
     }
 
-    /// Sends a request as it is.
+    /// Sends a request unchanged.
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let answer = Answer::of(self.front().answer(request).await).await;
@@ -159,15 +158,14 @@ impl World {
         answer
     }
 
-    /// Listens on a port of its own, for those who do not ask in process; tells the address.
+    /// Listens on a free port for clients outside this process and returns the address.
     pub(crate) async fn served(&self, tls: Option<Tls>) -> SocketAddr {
         let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let listener = listen("http.listen", anywhere).await.expect("a port");
         self.serve(listener.over(tls))
     }
 
-    /// The same for at most so many connections of clients who may take so long; tells of the
-    /// connections, too.
+    /// Listens with these connection and time limits. Also returns the connections.
     pub(crate) async fn guarded(
         &self,
         connections: u32,
@@ -182,7 +180,7 @@ impl World {
 
     fn serve(&self, listener: Listener) -> SocketAddr {
         let address = listener.address();
-        // It ends with the test's runtime.
+        // The task ends with the runtime of the test.
         let (front, at_once) = (self.front(), Duration::ZERO);
         tokio::spawn(listener.serve(front, pending(), at_once, at_once));
         address
@@ -201,7 +199,7 @@ impl World {
         let settings = Settings {
             environment: stage,
             limits: Limits {
-                // A machine that runs all tests at once takes long to make an RSA key.
+                // Generating an RSA key takes long while all tests run.
                 request_timeout: Span::seconds(120),
                 ..Limits::default()
             },
@@ -232,7 +230,7 @@ impl World {
     }
 }
 
-/// A limiter as these settings want it.
+/// A limiter with these settings.
 pub(super) fn limiter(clock: &Clock, settings: Option<&RateLimit>) -> Limiter {
     let Some(settings) = settings else {
         return Limiter::new(clock.clone());
@@ -242,18 +240,18 @@ pub(super) fn limiter(clock: &Clock, settings: Option<&RateLimit>) -> Limiter {
     Limiter::shared(clock.clone(), shared)
 }
 
-/// Polls until `is_so` says so, for at most `patience`; says how long that took.
+/// Polls until `is_so` returns true, for at most `patience`. Returns the elapsed time.
 pub(crate) async fn within(patience: Duration, mut is_so: impl AsyncFnMut() -> bool) -> Duration {
     let started = tokio::time::Instant::now();
     while !is_so().await {
         assert!(started.elapsed() < patience, "not within {patience:?}");
-        // What is waited for needs the processor too.
+        // Yields the processor to the awaited task.
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     started.elapsed()
 }
 
-/// The first admin key is made beside the API, as an operator makes it.
+/// Creates the first admin key without the API, like an operator.
 async fn first_admin_key(clock: &Clock, pool: &PgPool) -> String {
     let context = Context {
         clock: clock.clone(),
