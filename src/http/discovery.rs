@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::app::App;
 use super::error::ApiError;
+use crate::http::error_code::errors;
 use crate::ids::ServiceId;
 use crate::keys::JwkSet;
 
@@ -31,7 +32,8 @@ impl IntoResponse for Published {
     get,
     path = "",
     operation_id = "jwks",
-    params(("serviceId" = ServiceId, Path))
+    params(("serviceId" = ServiceId, Path)),
+    responses(errors::NotFound)
 )]
 pub(super) async fn jwks(
     State(app): State<App>,

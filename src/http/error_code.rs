@@ -2,9 +2,11 @@
 //!
 //! Responses ([`ApiError`](super::error::ApiError)) and the OpenAPI document use this one table.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use axum::http::StatusCode;
+use utoipa::openapi::{RefOr, Response};
 
 macro_rules! codes {
     ($($variant:ident $name:ident $status:ident $message:literal,)*) => {
@@ -15,6 +17,9 @@ macro_rules! codes {
         }
 
         impl ErrorCode {
+            /// Every code.
+            pub(super) const ALL: &[Self] = &[$(Self::$variant,)*];
+
             /// The name in the API.
             pub(super) const fn name(self) -> &'static str {
                 match self {
@@ -35,6 +40,21 @@ macro_rules! codes {
                     $(Self::$variant => $message,)*
                 }
             }
+        }
+
+        /// Every code as a type, for the `responses` of a handler.
+        #[allow(dead_code, reason = "the codes that follow from the route are not listed")]
+        pub(in crate::http) mod errors {
+            $(
+                #[doc = $message]
+                pub(in crate::http) enum $variant {}
+
+                impl utoipa::IntoResponses for $variant {
+                    fn responses() -> super::Responses {
+                        super::declared(super::ErrorCode::$variant)
+                    }
+                }
+            )*
         }
     };
 }
@@ -84,6 +104,13 @@ codes! {
         "The operation failed",
     ServiceUnavailable SERVICE_UNAVAILABLE SERVICE_UNAVAILABLE
         "The service is temporarily unavailable; try again soon",
+}
+
+type Responses = BTreeMap<String, RefOr<Response>>;
+
+/// A placeholder under the name of `code`, which the OpenAPI document replaces by a response.
+fn declared(code: ErrorCode) -> Responses {
+    Responses::from([(code.name().to_owned(), Response::default().into())])
 }
 
 impl fmt::Display for ErrorCode {

@@ -4,6 +4,7 @@ use super::answer::{Created, Current, Gone, Listed};
 use super::desk::{Addressed, Desk, IfMatch, ToCreate, ToUpdate};
 use super::filters::Filters;
 use crate::http::error::ApiError;
+use crate::http::error_code::errors;
 use crate::ids::ApiKeyId;
 use crate::management::PageRequest;
 use crate::management::api_keys::{self, ApiKey, ApiKeyDraft, Filter};
@@ -43,7 +44,13 @@ pub(in crate::http) async fn create(
 }
 
 /// Reads an API key.
-#[utoipa::path(get, path = "", operation_id = "readApiKey", params(Addressed<ApiKeyId>))]
+#[utoipa::path(
+    get,
+    path = "",
+    operation_id = "readApiKey",
+    params(Addressed<ApiKeyId>),
+    responses(errors::ApiKeyNotFound)
+)]
 pub(in crate::http) async fn read(
     Desk(context): Desk,
     Addressed(id): Addressed<ApiKeyId>,
@@ -57,7 +64,8 @@ pub(in crate::http) async fn read(
     path = "",
     operation_id = "updateApiKey",
     params(Addressed<ApiKeyId>, IfMatch),
-    request_body = ApiKeyChanges
+    request_body = ApiKeyChanges,
+    responses(errors::ApiKeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn update(
     Desk(context): Desk,
@@ -74,7 +82,8 @@ pub(in crate::http) async fn update(
     delete,
     path = "",
     operation_id = "revokeApiKey",
-    params(Addressed<ApiKeyId>, IfMatch)
+    params(Addressed<ApiKeyId>, IfMatch),
+    responses(errors::ApiKeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn revoke(
     Desk(context): Desk,

@@ -7,6 +7,7 @@ use super::desk::{Addressed, Desk, IfMatch, ToCreate, ToUpdate};
 use super::filters::Filters;
 use crate::http::app::App;
 use crate::http::error::ApiError;
+use crate::http::error_code::errors;
 use crate::ids::KeyId;
 use crate::keys::Key;
 use crate::management::PageRequest;
@@ -39,7 +40,13 @@ pub(in crate::http) async fn list(
 }
 
 /// Makes a key.
-#[utoipa::path(post, path = "", operation_id = "createKey", request_body = NewKey)]
+#[utoipa::path(
+    post,
+    path = "",
+    operation_id = "createKey",
+    request_body = NewKey,
+    responses(errors::OperationNotAllowed, errors::Conflict)
+)]
 pub(in crate::http) async fn create(
     Desk(context): Desk,
     State(app): State<App>,
@@ -66,7 +73,13 @@ pub(in crate::http) async fn import_parameters(
 }
 
 /// Reads a key.
-#[utoipa::path(get, path = "", operation_id = "readKey", params(Addressed<KeyId>))]
+#[utoipa::path(
+    get,
+    path = "",
+    operation_id = "readKey",
+    params(Addressed<KeyId>),
+    responses(errors::KeyNotFound)
+)]
 pub(in crate::http) async fn read(
     Desk(context): Desk,
     Addressed(id): Addressed<KeyId>,
@@ -80,7 +93,8 @@ pub(in crate::http) async fn read(
     path = "",
     operation_id = "updateKey",
     params(Addressed<KeyId>, IfMatch),
-    request_body = KeyChanges
+    request_body = KeyChanges,
+    responses(errors::KeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn update(
     Desk(context): Desk,
@@ -97,7 +111,8 @@ pub(in crate::http) async fn update(
     delete,
     path = "",
     operation_id = "deleteKey",
-    params(Addressed<KeyId>, IfMatch)
+    params(Addressed<KeyId>, IfMatch),
+    responses(errors::KeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn delete(
     Desk(context): Desk,

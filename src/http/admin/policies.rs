@@ -4,6 +4,7 @@ use super::answer::{Created, Current, Gone, Listed};
 use super::desk::{Addressed, Desk, IfMatch, ToCreate, ToUpdate};
 use super::filters::Filters;
 use crate::http::error::ApiError;
+use crate::http::error_code::errors;
 use crate::management::PageRequest;
 use crate::management::policies::{self, Filter, Name, Policy, PolicyDraft};
 
@@ -33,7 +34,13 @@ pub(in crate::http) async fn list(
 }
 
 /// Makes a policy.
-#[utoipa::path(post, path = "", operation_id = "createPolicy", request_body = NewPolicy)]
+#[utoipa::path(
+    post,
+    path = "",
+    operation_id = "createPolicy",
+    request_body = NewPolicy,
+    responses(errors::Conflict)
+)]
 pub(in crate::http) async fn create(
     Desk(context): Desk,
     ToCreate(proposal): NewPolicy,
@@ -42,7 +49,13 @@ pub(in crate::http) async fn create(
 }
 
 /// Reads a policy.
-#[utoipa::path(get, path = "", operation_id = "readPolicy", params(Addressed<Name>))]
+#[utoipa::path(
+    get,
+    path = "",
+    operation_id = "readPolicy",
+    params(Addressed<Name>),
+    responses(errors::PolicyNotFound)
+)]
 pub(in crate::http) async fn read(
     Desk(context): Desk,
     Addressed(name): Addressed<Name>,
@@ -56,7 +69,8 @@ pub(in crate::http) async fn read(
     path = "",
     operation_id = "updatePolicy",
     params(Addressed<Name>, IfMatch),
-    request_body = PolicyChanges
+    request_body = PolicyChanges,
+    responses(errors::PolicyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn update(
     Desk(context): Desk,
@@ -73,7 +87,8 @@ pub(in crate::http) async fn update(
     delete,
     path = "",
     operation_id = "deletePolicy",
-    params(Addressed<Name>, IfMatch)
+    params(Addressed<Name>, IfMatch),
+    responses(errors::PolicyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn delete(
     Desk(context): Desk,

@@ -4,6 +4,7 @@ use super::answer::{Created, Current, Gone, Listed};
 use super::desk::{Addressed, Desk, IfMatch, ToCreate, ToUpdate};
 use super::filters::Filters;
 use crate::http::error::ApiError;
+use crate::http::error_code::errors;
 use crate::ids::ServiceId;
 use crate::management::PageRequest;
 use crate::management::services::{self, Filter, Service, ServiceDraft};
@@ -31,7 +32,13 @@ pub(in crate::http) async fn list(
 }
 
 /// Makes a service.
-#[utoipa::path(post, path = "", operation_id = "createService", request_body = NewService)]
+#[utoipa::path(
+    post,
+    path = "",
+    operation_id = "createService",
+    request_body = NewService,
+    responses(errors::Conflict)
+)]
 pub(in crate::http) async fn create(
     Desk(context): Desk,
     ToCreate(proposal): NewService,
@@ -40,7 +47,13 @@ pub(in crate::http) async fn create(
 }
 
 /// Reads a service.
-#[utoipa::path(get, path = "", operation_id = "readService", params(Addressed<ServiceId>))]
+#[utoipa::path(
+    get,
+    path = "",
+    operation_id = "readService",
+    params(Addressed<ServiceId>),
+    responses(errors::ServiceNotFound)
+)]
 pub(in crate::http) async fn read(
     Desk(context): Desk,
     Addressed(id): Addressed<ServiceId>,
@@ -54,7 +67,8 @@ pub(in crate::http) async fn read(
     path = "",
     operation_id = "updateService",
     params(Addressed<ServiceId>, IfMatch),
-    request_body = ServiceChanges
+    request_body = ServiceChanges,
+    responses(errors::ServiceNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn update(
     Desk(context): Desk,
@@ -71,7 +85,8 @@ pub(in crate::http) async fn update(
     delete,
     path = "",
     operation_id = "deleteService",
-    params(Addressed<ServiceId>, IfMatch)
+    params(Addressed<ServiceId>, IfMatch),
+    responses(errors::ServiceNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn delete(
     Desk(context): Desk,

@@ -1,4 +1,4 @@
-//! Which errors a route can give. Most follow from what the route is; the others stand in a table.
+//! The error responses of a route: those that follow from the route, and those that its handler lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,61 +13,13 @@ use super::extractors::IF_MATCH;
 use super::headers;
 use crate::http::error::ErrorBody;
 use crate::http::error_code::ErrorCode::{
-    self, ApiKeyNotFound, AuthenticationFailed, Conflict, DecryptionFailed, DestinationKeyNotFound,
-    Forbidden, InternalError, InvalidProtectedPayload, InvalidRequest, KeyNotFound, NotFound,
-    OperationNotAllowed, PayloadTooLarge, PolicyNotActive, PolicyNotFound, PreconditionFailed,
-    RateLimitExceeded, ServiceNotFound, ServiceUnavailable, UnprotectNotAvailable,
-    UnsupportedMediaType,
+    self, AuthenticationFailed, Forbidden, InternalError, InvalidRequest, PayloadTooLarge,
+    PreconditionFailed, RateLimitExceeded, ServiceUnavailable, UnsupportedMediaType,
 };
 use crate::http::routes::Access;
 
-/// What only these routes can answer, by their operation's id.
-const OWN: [(&str, &[ErrorCode]); 21] = [
-    (
-        "protect",
-        &[
-            PolicyNotFound,
-            OperationNotAllowed,
-            PolicyNotActive,
-            DestinationKeyNotFound,
-        ],
-    ),
-    (
-        "unprotect",
-        &[
-            InvalidProtectedPayload,
-            PolicyNotFound,
-            OperationNotAllowed,
-            UnprotectNotAvailable,
-            DestinationKeyNotFound,
-        ],
-    ),
-    (
-        "operate",
-        &[OperationNotAllowed, KeyNotFound, DecryptionFailed],
-    ),
-    ("jwks", &[NotFound]),
-    ("createService", &[Conflict]),
-    ("readService", &[ServiceNotFound]),
-    ("updateService", &[ServiceNotFound, Conflict]),
-    ("deleteService", &[ServiceNotFound, Conflict]),
-    ("createPolicy", &[Conflict]),
-    ("readPolicy", &[PolicyNotFound]),
-    ("updatePolicy", &[PolicyNotFound, Conflict]),
-    ("deletePolicy", &[PolicyNotFound, Conflict]),
-    ("createKey", &[OperationNotAllowed, Conflict]),
-    ("readKey", &[KeyNotFound]),
-    ("updateKey", &[KeyNotFound, Conflict]),
-    ("deleteKey", &[KeyNotFound, Conflict]),
-    ("createApiKey", &[]),
-    ("readApiKey", &[ApiKeyNotFound]),
-    ("updateApiKey", &[ApiKeyNotFound, Conflict]),
-    ("revokeApiKey", &[ApiKeyNotFound, Conflict]),
-    ("createImportParameters", &[]),
-];
-
-/// Adds to `operation` all the errors that it can give. Those with the same status share a
-/// response, which goes to `shared` under the names of its codes.
+/// Adds all error responses of `operation`. Codes with the same status form one response, which goes
+/// to `shared` under the names of its codes.
 pub(super) fn add(
     operation: &mut Operation,
     access: Access,
@@ -84,7 +36,7 @@ pub(super) fn add(
         let answer = response(&codes);
         let responses = &mut operation.responses.responses;
         match responses.get_mut(&status.to_string()) {
-            // Health answers under the same status by itself.
+            // The handler has a response of its own with this status, such as health.
             Some(RefOr::T(own)) => join(own, answer),
             _ => {
                 let names: Vec<_> = codes.iter().map(|code| code.name()).collect();
@@ -96,8 +48,8 @@ pub(super) fn add(
     }
 }
 
-fn codes(operation: &Operation, access: Access) -> BTreeSet<ErrorCode> {
-    // A request may always be badly named, take too long, or meet a defect.
+fn codes(operation: &mut Operation, access: Access) -> BTreeSet<ErrorCode> {
+    // Every request can have an invalid id, time out, or meet a defect.
     let mut codes = BTreeSet::from([InvalidRequest, InternalError, ServiceUnavailable]);
     if access != Access::Anyone {
         codes.extend([AuthenticationFailed, RateLimitExceeded]);
@@ -111,9 +63,11 @@ fn codes(operation: &Operation, access: Access) -> BTreeSet<ErrorCode> {
     if takes_if_match(operation) {
         codes.insert(PreconditionFailed);
     }
-    let id = operation.operation_id.as_deref().unwrap_or_default();
-    let own = OWN.iter().filter(|(named, _)| *named == id);
-    codes.extend(own.flat_map(|(_, codes)| *codes));
+    let responses = &mut operation.responses.responses;
+    let listed = ErrorCode::ALL
+        .iter()
+        .filter(|code| responses.remove(code.name()).is_some());
+    codes.extend(listed);
     codes
 }
 
@@ -125,7 +79,7 @@ fn takes_if_match(operation: &Operation) -> bool {
     })
 }
 
-/// The response that carries one of these codes, which have one status.
+/// The response for these codes, which have the same status.
 fn response(codes: &[ErrorCode]) -> Response {
     let names = codes.iter().map(|code| code.name());
     let code = ObjectBuilder::new()
@@ -140,12 +94,12 @@ fn response(codes: &[ErrorCode]) -> Response {
         .schema(Some(schema))
         .examples_from_iter(examples)
         .build();
-    let said: Vec<_> = codes
+    let descriptions: Vec<_> = codes
         .iter()
         .map(|code| format!("`{code}`: {}.", code.message()))
         .collect();
     let mut response = ResponseBuilder::new()
-        .description(said.join(" "))
+        .description(descriptions.join(" "))
         .content("application/json", content)
         .build();
     response.headers.extend(headers::of_refusals(codes));
@@ -165,7 +119,7 @@ fn example(code: ErrorCode) -> RefOr<utoipa::openapi::example::Example> {
     ExampleBuilder::new().value(Some(whole)).build().into()
 }
 
-/// One response out of two for the same status.
+/// Merges two responses with the same status.
 fn join(own: &mut Response, other: Response) {
     own.description = format!("{} Or: {}", own.description, other.description);
     own.headers.extend(other.headers);

@@ -8,6 +8,7 @@ use super::respond::respond;
 use super::shape::{OperationAnswer, OperationRequest};
 use crate::audit::Endpoint;
 use crate::http::app::App;
+use crate::http::error_code::errors;
 
 /// Encrypts, decrypts, signs, verifies or hashes with an algorithm of the caller's choice.
 #[utoipa::path(
@@ -15,7 +16,12 @@ use crate::http::app::App;
     path = "",
     operation_id = "operate",
     request_body = OperationRequest,
-    responses((status = 200, description = "What the operation gave.", body = OperationAnswer))
+    responses(
+        (status = 200, description = "What the operation gave.", body = OperationAnswer),
+        errors::OperationNotAllowed,
+        errors::KeyNotFound,
+        errors::DecryptionFailed
+    )
 )]
 pub(in crate::http) async fn operate(
     State(app): State<App>,

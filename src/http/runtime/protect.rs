@@ -8,6 +8,7 @@ use super::respond::respond;
 use super::shape::{ProtectRequest, ProtectedPayload};
 use crate::audit::Endpoint;
 use crate::http::app::App;
+use crate::http::error_code::errors;
 
 /// Protects a payload under a policy.
 #[utoipa::path(
@@ -15,7 +16,13 @@ use crate::http::app::App;
     path = "",
     operation_id = "protect",
     request_body = ProtectRequest,
-    responses((status = 200, description = "The payload, protected.", body = ProtectedPayload))
+    responses(
+        (status = 200, description = "The payload, protected.", body = ProtectedPayload),
+        errors::PolicyNotFound,
+        errors::OperationNotAllowed,
+        errors::PolicyNotActive,
+        errors::DestinationKeyNotFound
+    )
 )]
 pub(in crate::http) async fn protect(
     State(app): State<App>,

@@ -8,6 +8,7 @@ use super::respond::respond;
 use super::shape::{UnprotectRequest, Unprotected};
 use crate::audit::Endpoint;
 use crate::http::app::App;
+use crate::http::error_code::errors;
 
 /// Opens an envelope under a policy.
 #[utoipa::path(
@@ -15,7 +16,14 @@ use crate::http::app::App;
     path = "",
     operation_id = "unprotect",
     request_body = UnprotectRequest,
-    responses((status = 200, description = "The payload.", body = Unprotected))
+    responses(
+        (status = 200, description = "The payload.", body = Unprotected),
+        errors::InvalidProtectedPayload,
+        errors::PolicyNotFound,
+        errors::OperationNotAllowed,
+        errors::UnprotectNotAvailable,
+        errors::DestinationKeyNotFound
+    )
 )]
 pub(in crate::http) async fn unprotect(
     State(app): State<App>,
