@@ -1,15 +1,15 @@
-//! One thing wrong with a request: the entry of `details` in a 400 answer.
+//! A problem of a request: an entry of `details` in a 400 answer.
 //!
-//! Every room that reads what a client sent reports in these terms, and all problems of a body are
-//! gathered before it is refused. A message says what would be right; it never repeats the value
-//! that was sent, which may be a secret.
+//! Every room that reads input reports problems in this form, and all problems of a body are
+//! reported at once. A message is the rest of a sentence that begins with the member: it states the
+//! rule ("must be base64") and never repeats the value, which may be a secret.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What is wrong with one member of a request, or, with an empty `field`, with the body as a whole.
+/// A problem of one member of a request, or, with an empty `field`, of the body as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Problem {
     /// The member's path, as in `jwe.iv` or `allowedCidrs[2]`.
@@ -20,26 +20,26 @@ pub struct Problem {
     pub message: Cow<'static, str>,
 }
 
-/// The kinds of problem that programs can tell apart.
+/// The kinds of problem, for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = ProblemCode)]
 pub enum Code {
-    /// A member that must be there is absent.
+    /// A required member is absent.
     Required,
-    /// The JSON type is another than asked for.
+    /// The JSON type is wrong.
     Type,
-    /// The type is right and the text is not: not base64, not JSON, not a date.
+    /// The type is right, the text is not: not base64, not JSON, not a date.
     Format,
     /// Too short or too long.
     Length,
     /// Too small or too big.
     Range,
-    /// Well formed, and not offered here.
+    /// Well formed, but not supported.
     Unsupported,
-    /// A member, or a name of something else, that does not exist.
+    /// There is no such member, or no such resource.
     Unknown,
-    /// Contradicts another member.
+    /// It contradicts another member.
     Conflict,
 }
 
@@ -62,9 +62,9 @@ impl Problem {
         Self::new(String::new(), code, message)
     }
 
-    /// The member at `field` is absent and must not be.
+    /// The required member at `field` is absent.
     pub fn required(field: impl Into<String>) -> Self {
-        Self::new(field, Code::Required, "this member is required")
+        Self::new(field, Code::Required, "is required")
     }
 
     /// The same problem seen from the object that holds `field` under the name `parent`.
@@ -79,30 +79,30 @@ impl Problem {
     }
 }
 
-/// All the problems of one body, as many as are worth telling.
+/// The problems of one body, at most [`Problems::MOST`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// More than these are left out, so that an answer stays small however long a body is.
+    /// Further problems are left out, so that an answer stays small however long a body is.
     pub const MOST: usize = 32;
 
-    /// Notes one more problem.
+    /// Adds a problem.
     pub fn note(&mut self, problem: Problem) {
         if self.0.len() < Self::MOST {
             self.0.push(problem);
         }
     }
 
-    /// Notes all of `others`, which are problems of the object that stands under the name `parent`.
+    /// Adds `others`, which are problems of the object named `parent`.
     pub fn note_inside(&mut self, parent: &str, others: Self) {
         for problem in others.0 {
             self.note(problem.inside(parent));
         }
     }
 
-    /// Whether nothing was wrong.
+    /// Whether there is no problem.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

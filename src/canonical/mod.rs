@@ -1,9 +1,8 @@
-//! What is signed, verified and hashed of a JSON value: a string is its UTF-8 bytes, anything else
-//! its RFC 8785 (JCS) bytes, so that neither white space nor the order of members matters.
+//! The bytes of a JSON value that are signed, verified or hashed: the UTF-8 bytes of a string, the
+//! RFC 8785 (JCS) bytes of any other value. White space and the order of members do not matter.
 //!
-//! Two different values must never come to the same bytes, so what JCS cannot keep is refused
-//! first: duplicate names, lone surrogates, and numbers that a double does not carry (`number.rs` says
-//! which).
+//! Two different values never have the same bytes: duplicate names, lone surrogates, and numbers
+//! that a double does not carry (see `number.rs`) are refused.
 
 mod number;
 mod tree;
@@ -16,14 +15,14 @@ use self::number::is_carried;
 use self::tree::Unambiguous;
 use crate::json::Text;
 
-/// Why a value has no bytes to sign.
+/// The value has no canonical form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotCanonical {
-    #[error("an object has two members of the same name")]
+    #[error("must not have two members of the same name in an object")]
     DuplicateName,
-    #[error("a string has a lone surrogate in it")]
+    #[error("must not contain a lone surrogate")]
     LoneSurrogate,
-    #[error("a number has more digits, or a greater exponent, than an IEEE 754 double carries")]
+    #[error("must not have numbers beyond the digits or exponent of an IEEE 754 double")]
     Number,
 }
 

@@ -11,8 +11,7 @@
 
 /// Whether the double that `number` reads as is written with the same value.
 pub(super) fn is_carried(number: &str) -> bool {
-    // Any 15 digits survive in a double; this is nearly every number there is.
-    if number.len() <= 15 && !number.contains(['e', 'E']) {
+    if is_short(number) {
         return true;
     }
     let Ok(double) = number.parse::<f64>() else {
@@ -22,6 +21,16 @@ pub(super) fn is_carried(number: &str) -> bool {
     // the even one and Rust the greater.
     serde_json_canonicalizer::to_string(&double)
         .is_ok_and(|written| double.is_finite() && Decimal::of(number) == Decimal::of(&written))
+}
+
+/// Whether the number has at most 15 digits and lies far inside the range of a double: every such
+/// decimal is carried. Nearly all numbers are short.
+fn is_short(number: &str) -> bool {
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    mantissa.len() <= 15
+        && exponent
+            .parse::<i16>()
+            .is_ok_and(|exponent| exponent.unsigned_abs() <= 250)
 }
 
 /// The value of a decimal text: `0.digits` times ten to the `exponent`, in lowest terms.

@@ -1,21 +1,19 @@
-//! The JOSE header: what is read of `protected`, and how ours is written.
-
-use std::str::FromStr;
+//! The JOSE header: reading and writing `protected`.
 
 use super::algorithm::{Alg, Curve, Enc, Family, OaepHash};
 use crate::binary::{NotBase64, append_base64url, bytes_to_judge, from_base64url, to_base64url};
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};
 
-/// The longest `protected` that is read, in characters of base64url. Ours are under 500.
+/// The longest `protected` that is read, in characters of base64url. Sealward writes under 500.
 pub(super) const MAX_LEN: usize = 8 * 1024;
 
 const READ: [&str; 8] = ["alg", "enc", "kid", "cty", "typ", "epk", "apu", "apv"];
 
-/// Each of these would change what the envelope means, or where its key comes from.
+/// Parameters that would change the meaning of the envelope or the source of its key.
 const REFUSED: [&str; 7] = ["zip", "crit", "p2c", "jku", "jwk", "x5u", "x5c"];
 
-/// What the header of an envelope says.
+/// The header of an envelope.
 #[derive(Debug)]
 pub(super) struct Header {
     pub(super) wrapping: Wrapping,
@@ -23,7 +21,7 @@ pub(super) struct Header {
     pub(super) kid: Option<String>,
 }
 
-/// How the content key is wrapped, with what the header tells for it.
+/// How the content key is wrapped, with its parameters.
 #[derive(Debug)]
 pub(super) enum Wrapping {
     Oaep(OaepHash),
@@ -52,22 +50,17 @@ impl Wrapping {
 
 /// Reads the decoded `protected`; the problems are named as seen from inside it.
 pub(super) fn read(json: &[u8]) -> Result<Header, Problems> {
-    let text = Text::parse(json).map_err(|_| {
-        Problem::of_body(Code::Format, "this must be the base64url of a JSON object")
-    })?;
+    let text = Text::parse(json)
+        .map_err(|_| Problem::of_body(Code::Format, "must be the base64url of a JSON object"))?;
     let names: Vec<&str> = READ.into_iter().chain(REFUSED).collect();
     let mut members = Members::of(text, &names);
     for name in REFUSED {
         if members.get(name).is_some() {
-            members.note(Problem::new(
-                name,
-                Code::Unsupported,
-                "this is not accepted",
-            ));
+            members.note(Problem::new(name, Code::Unsupported, "is not supported"));
         }
     }
-    let alg = named(&mut members, "alg", &Alg::ALL.map(Alg::name));
-    let enc = named(&mut members, "enc", &Enc::ALL.map(Enc::name));
+    let alg = members.one_of("alg");
+    let enc = members.one_of("enc");
     let kid = members.optional_string("kid");
     members.optional_string("cty");
     members.optional_string("typ");
@@ -81,7 +74,7 @@ pub(super) fn read(json: &[u8]) -> Result<Header, Problems> {
     })
 }
 
-/// Writes the header of an envelope of ours, in base64url. `epk` is an uncompressed point.
+/// Writes a header in base64url. `epk` is an uncompressed point.
 pub(super) fn write(alg: Alg, enc: Enc, kid: &str, epk: Option<(Curve, &[u8])>) -> String {
     let mut json = format!(
         r#"{{"alg":"{alg}","enc":"{enc}","kid":{},"cty":"json""#,
@@ -134,9 +127,9 @@ fn ephemeral_point(jwk: Text<'_>) -> Result<(Curve, Vec<u8>), Problems> {
         .required_string("kty")
         .is_some_and(|kty| kty != "EC")
     {
-        members.note(Problem::new("kty", Code::Unsupported, "this must be EC"));
+        members.note(Problem::new("kty", Code::Unsupported, "must be EC"));
     }
-    let curve = named::<Curve>(&mut members, "crv", &Curve::ALL.map(Curve::name));
+    let curve = members.one_of::<Curve>("crv");
     let x = members
         .required_string("x")
         .and_then(|x| judged(&mut members, "x", &x));
@@ -144,7 +137,7 @@ fn ephemeral_point(jwk: Text<'_>) -> Result<(Curve, Vec<u8>), Problems> {
         .required_string("y")
         .and_then(|y| judged(&mut members, "y", &y));
     let (curve, x, y) = members.finish(|| Some((curve?, x?, y?)))?;
-    // Coordinates of another length are no point; that is for the curve to find, like any other.
+    // Coordinates of a wrong length become the empty point, which the curve check refuses.
     let whole = [&x, &y].map(|coordinate| coordinate.len() == curve.coordinate_len());
     let point = if whole == [true; 2] {
         [vec![4], x, y].concat()
@@ -154,7 +147,7 @@ fn ephemeral_point(jwk: Text<'_>) -> Result<(Curve, Vec<u8>), Problems> {
     Ok((curve, point))
 }
 
-/// What one side calls itself in the key derivation; nothing where it does not.
+/// The identity of one party in the key derivation; empty where the header has none.
 fn party(members: &mut Members<'_>, name: &str) -> Option<Vec<u8>> {
     match members.optional_string(name)? {
         None => Some(Vec::new()),
@@ -162,16 +155,7 @@ fn party(members: &mut Members<'_>, name: &str) -> Option<Vec<u8>> {
     }
 }
 
-fn named<T: FromStr>(members: &mut Members<'_>, name: &str, offered: &[&str]) -> Option<T> {
-    let found = members.required_string(name)?.parse().ok();
-    if found.is_none() {
-        let message = format!("this must be one of {}", offered.join(", "));
-        members.note(Problem::new(name, Code::Unsupported, message));
-    }
-    found
-}
-
-/// Reads the base64url of what cryptography is to judge, or notes that the member is none.
+/// Reads the base64url of bytes that cryptography judges, or notes a problem.
 pub(super) fn judged(members: &mut Members<'_>, name: &str, text: &str) -> Option<Vec<u8>> {
     or_noted(members, name, bytes_to_judge(from_base64url(text)))
 }
@@ -182,7 +166,7 @@ fn or_noted(
     read: Result<Vec<u8>, NotBase64>,
 ) -> Option<Vec<u8>> {
     if read.is_err() {
-        let message = "this must be base64url without padding";
+        let message = "must be base64url without padding";
         members.note(Problem::new(name, Code::Format, message));
     }
     read.ok()

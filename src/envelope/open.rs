@@ -66,7 +66,7 @@ impl Envelope {
                 point_or_stand_in(key, agreement)
             }
             (Wrapping::Oaep(_), PublicKey::Ec(_)) | (Wrapping::Agreement(_), PublicKey::Rsa(_)) => {
-                let message = "this does not fit the key that the envelope is for";
+                let message = "must fit the key of the envelope";
                 return Err(Problem::new("protected.alg", Code::Conflict, message).into());
             }
         };

@@ -1,4 +1,4 @@
-//! Reading an envelope as a client sent it: the five members, or the legacy string forms.
+//! Reading an envelope: the five members, or the legacy string forms.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,10 +11,10 @@ use crate::problem::{Code, Problem, Problems};
 
 const MEMBERS: [&str; 5] = ["protected", "encrypted_key", "iv", "ciphertext", "tag"];
 
-/// A well-formed envelope. Whether it can be opened is not known yet.
+/// A well-formed envelope, which has not been opened.
 pub struct Envelope {
     pub(super) header: Header,
-    /// `protected` as it came, which is what the content is authenticated with.
+    /// `protected` as received; it authenticates the content.
     pub(super) protected: String,
     pub(super) encrypted_key: Vec<u8>,
     pub(super) iv: Vec<u8>,
@@ -22,9 +22,9 @@ pub struct Envelope {
     pub(super) tag: Vec<u8>,
 }
 
-/// A legacy string is none of the forms that are read.
+/// A legacy string has none of the supported forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("neither base64url of an envelope nor a JWE compact serialization")]
+#[error("must be base64url of an envelope, or a JWE compact serialization")]
 pub struct NotAnEnvelope;
 
 impl Envelope {
@@ -67,7 +67,7 @@ impl Envelope {
         }
     }
 
-    /// The key that the sender says it is for.
+    /// The `kid` that the sender set.
     #[must_use]
     pub fn kid(&self) -> Option<&str> {
         self.header.kid.as_deref()
@@ -117,13 +117,10 @@ fn read_header(members: &mut Members<'_>, protected: &str) -> Option<Header> {
 
 fn header_of(protected: &str) -> Result<Header, Problems> {
     if protected.len() > header::MAX_LEN {
-        let message = format!(
-            "this must not be longer than {} characters",
-            header::MAX_LEN
-        );
+        let message = format!("must have at most {} characters", header::MAX_LEN);
         return Err(Problem::of_body(Code::Length, message).into());
     }
     let json = from_base64url(protected)
-        .map_err(|_| Problem::of_body(Code::Format, "this must be base64url without padding"))?;
+        .map_err(|_| Problem::of_body(Code::Format, "must be base64url without padding"))?;
     header::read(&json)
 }

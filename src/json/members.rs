@@ -1,4 +1,4 @@
-//! The members of an object that we interpret.
+//! The members of a JSON object.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,9 @@ use super::text::{Kind, Text};
 use crate::closed_set::{self, ClosedSet, NotOneOf};
 use crate::problem::{Code, Problem, Problems};
 
-/// An object's members as they stand in the text, and what was found wrong with them.
+/// The members of an object, as the text has them, and their problems.
 ///
-/// Every reader returns `None` after noting a problem, so a request is read whole and then built:
+/// Every reader returns `None` after it noted a problem, so a request is read whole and then built:
 ///
 /// ```
 /// # use sealward::json::{Members, Text};
@@ -27,7 +27,7 @@ pub struct Members<'a> {
     /// The members that were asked for.
     known: Vec<(Cow<'a, str>, Text<'a>)>,
     problems: Problems,
-    /// The text was no object: nothing more is said about what it lacks.
+    /// The text is no object, which is the only problem to report.
     unreadable: bool,
 }
 
@@ -106,12 +106,12 @@ impl<'a> Members<'a> {
         self.problems.note_inside(name, problems);
     }
 
-    /// What `build` makes of the members, if nothing was wrong; else all that was.
+    /// The result of `build`, if there is no problem; else the problems.
     pub fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T, Problems> {
         if !self.problems.is_empty() {
             return Err(self.problems);
         }
-        build().ok_or_else(|| Problem::of_body(Code::Format, "must be readable").into())
+        build().ok_or_else(|| Problem::of_body(Code::Format, "must be valid").into())
     }
 
     fn read(text: Text<'a>, names: &[&str], on_other: impl Fn(&mut Problems, &str)) -> Self {
@@ -140,7 +140,7 @@ impl<'a> Members<'a> {
                 }
                 _ => members.problems.note(Problem::of_body(
                     Code::Format,
-                    "a member's name has a lone surrogate in it",
+                    "must not have member names with lone surrogates",
                 )),
             }
         });
@@ -155,7 +155,7 @@ impl<'a> Members<'a> {
             _ => None,
         });
         for name in twice {
-            let message = "a member of this name appears more than once";
+            let message = "must appear only once";
             self.problems
                 .note(Problem::new(shown(name), Code::Conflict, message));
         }
@@ -165,14 +165,10 @@ impl<'a> Members<'a> {
         match value.string() {
             Some(Ok(string)) if !string.contains('\0') => return Some(string),
             Some(Ok(_)) => {
-                self.note(Problem::new(
-                    name,
-                    Code::Format,
-                    "U+0000 is not allowed here",
-                ));
+                self.note(Problem::new(name, Code::Format, "must not contain U+0000"));
             }
             Some(Err(error)) => self.note(Problem::new(name, Code::Format, error.to_string())),
-            None => self.note(Problem::new(name, Code::Type, "this must be a string")),
+            None => self.note(Problem::new(name, Code::Type, "must be a string")),
         }
         None
     }

@@ -1,12 +1,12 @@
 //! One pass over a JSON text: the grammar of RFC 8259 and the depth, without recursion and without
-//! remembering anything but the members of the outermost object.
+//! storing anything but the members of the outermost object.
 
 use std::ops::Range;
 
 /// Deeper nesting than this is refused; a scalar has depth 0, `[]` has depth 1.
 pub const MAX_DEPTH: u32 = 128;
 
-/// Why a text is not one JSON value that we read.
+/// The text is not one JSON value within the limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotJson {
     #[error("the text is not UTF-8")]

@@ -1,13 +1,13 @@
-//! A JSON value as it stands in the text it came in.
+//! A JSON value as its source text has it.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use super::scan::{NotJson, scan};
 
-/// One well-formed JSON value, borrowed from the text it came in and without space around it.
+/// One well-formed JSON value, borrowed from its source text, without surrounding white space.
 ///
-/// May be a secret, so `Debug` shows its kind and length alone.
+/// It may be a secret, so `Debug` shows its kind and length only.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Text<'a>(&'a str);
 
@@ -22,9 +22,9 @@ pub enum Kind {
     Object,
 }
 
-/// A string has a surrogate without its other half, so it is no Unicode text.
+/// A string has a lone surrogate, so it is no Unicode text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a lone surrogate is no Unicode text")]
+#[error("must not contain a lone surrogate")]
 pub struct NotUnicode;
 
 impl<'a> Text<'a> {
@@ -46,7 +46,7 @@ impl<'a> Text<'a> {
         self.0
     }
 
-    /// What kind of value this is; its first letter tells.
+    /// The kind of value, which the first character determines.
     #[must_use]
     pub fn kind(self) -> Kind {
         match self.0.as_bytes().first() {
@@ -59,7 +59,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// What a string says; `None` for any other kind of value.
+    /// The content of a string; `None` for any other kind of value.
     #[must_use]
     pub fn string(self) -> Option<Result<Cow<'a, str>, NotUnicode>> {
         let inside = self.0.strip_prefix('"')?.strip_suffix('"')?;

@@ -14,17 +14,12 @@ pub(super) fn check_point(curve: Curve, point: &[u8]) -> Result<(), Problem> {
     if point.first() != Some(&UNCOMPRESSED) || point.len() != 1 + 2 * curve.coordinate_len() {
         return Err(Problem::of_body(
             Code::Unsupported,
-            "the point must be uncompressed (04, x, y) and of its curve's length",
+            "must be an uncompressed point (04, x, y) of its curve's length",
         ));
     }
     ParsedPublicKey::try_from(UnparsedPublicKey::new(agreement_on(curve), point))
         .map(drop)
-        .map_err(|_| {
-            Problem::of_body(
-                Code::Range,
-                format!("the point does not lie on {}", curve.name()),
-            )
-        })
+        .map_err(|_| Problem::of_body(Code::Range, format!("must be a point on {}", curve.name())))
 }
 
 /// The point in one piece, from its coordinates.

@@ -16,13 +16,13 @@ pub(super) fn check_point(point: &[u8]) -> Result<[u8; LEN], Problem> {
     let Some(decoded) = CompressedEdwardsY(bytes).decompress() else {
         return Err(Problem::of_body(
             Code::Range,
-            "the point does not lie on the curve of Ed25519",
+            "must be a point on the curve of Ed25519",
         ));
     };
     if decoded.is_small_order() || decoded.compress().0 != bytes {
         return Err(Problem::of_body(
             Code::Range,
-            "the point is of small order or not in its one canonical form",
+            "must be a canonical point of large order",
         ));
     }
     Ok(bytes)

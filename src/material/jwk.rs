@@ -74,7 +74,7 @@ impl Jwk {
 
 const ED25519: &str = "Ed25519";
 
-/// The members that are read; others, such as `kid`, say nothing about the key itself.
+/// The members that are read; others, such as `kid`, do not describe the key itself.
 const READ: [&str; 14] = [
     "kty", "crv", "n", "e", "x", "y", "d", "p", "q", "dp", "dq", "qi", "oth", "k",
 ];
@@ -87,7 +87,7 @@ pub(super) fn read_public(text: Text<'_>) -> Result<PublicKey, Problems> {
     let mut members = Members::of(text, &READ);
     for name in PRIVATE {
         if members.get(name).is_some() {
-            let told = "a public key must not come with its private half";
+            let told = "must be absent from a public key";
             members.note(Problem::new(name, Code::Conflict, told));
         }
     }
@@ -118,7 +118,7 @@ pub(super) fn read_private(text: Text<'_>) -> Result<PrivateKey, Problems> {
     Ok(key)
 }
 
-/// What is wrong with a scalar, a seed or the halves' fit is wrong with `d`; the rest is named.
+/// A problem of a scalar, a seed or of unlike halves is a problem of `d`; others name their member.
 fn of_secret(problem: Problem) -> Problem {
     if problem.field.is_empty() {
         problem.inside("d")
@@ -134,7 +134,7 @@ fn rsa_parts(
     d: Option<Zeroizing<Vec<u8>>>,
 ) -> Option<RsaParts> {
     if members.get("oth").is_some() {
-        let told = "an RSA key of two primes is taken, not of more";
+        let told = "must be absent: RSA keys have two primes";
         members.note(Problem::new("oth", Code::Unsupported, told));
     }
     let [p, q, dp, dq, qi] = ["p", "q", "dp", "dq", "qi"].map(|name| bytes(members, name));
@@ -168,7 +168,7 @@ fn public_parts(members: &mut Members<'_>) -> Option<PublicParts> {
             let crv = members.required_string("crv");
             let (x, y) = (bytes(members, "x"), bytes(members, "y"));
             let Some(curve) = Curve::named(&crv?) else {
-                return unsupported(members, "crv", "the curve must be P-256, P-384 or P-521");
+                return unsupported(members, "crv", "must be P-256, P-384 or P-521");
             };
             let point = ec::join(curve, &x?, &y?);
             let point = point.map_err(|problem| members.note(problem)).ok()?;
@@ -177,7 +177,7 @@ fn public_parts(members: &mut Members<'_>) -> Option<PublicParts> {
         "OKP" => {
             let (crv, x) = (members.required_string("crv"), bytes(members, "x"));
             if crv? != ED25519 {
-                return unsupported(members, "crv", "the curve must be Ed25519");
+                return unsupported(members, "crv", "must be Ed25519");
             }
             let point = x?.to_vec();
             Some(PublicParts::Ed25519 { point })
@@ -185,9 +185,9 @@ fn public_parts(members: &mut Members<'_>) -> Option<PublicParts> {
         "oct" => unsupported(
             members,
             "kty",
-            "this is a secret key; send its bytes as secretKey",
+            "must be RSA, EC or OKP; send a secret key as secretKey",
         ),
-        _ => unsupported(members, "kty", "the key type must be RSA, EC or OKP"),
+        _ => unsupported(members, "kty", "must be RSA, EC or OKP"),
     }
 }
 
@@ -197,7 +197,7 @@ fn bytes(members: &mut Members<'_>, name: &str) -> Option<Zeroizing<Vec<u8>>> {
     match binary::from_base64url(&text) {
         Ok(bytes) if !bytes.is_empty() => Some(Zeroizing::new(bytes)),
         _ => {
-            let told = "must be base64url without padding, and not empty";
+            let told = "must be base64url without padding and not empty";
             members.note(Problem::new(name, Code::Format, told));
             None
         }
@@ -217,7 +217,7 @@ mod tests {
         Text::parse(text.as_bytes()).unwrap()
     }
 
-    /// What is wrong with a JWK, public where nothing else is said.
+    /// The problems of a public JWK.
     fn wrong(jwk: &str) -> Vec<(String, Code)> {
         told(read_public(text(jwk)).unwrap_err())
     }

@@ -14,11 +14,11 @@ pub(super) struct Block {
 /// Reads the only block of a text.
 pub(super) fn read_one(text: &str) -> Result<Block, Problem> {
     match text.matches("-----BEGIN ").count() {
-        0 => return Err(malformed("is not PEM: there is no -----BEGIN line")),
+        0 => return Err(malformed("must be PEM; there is no -----BEGIN line")),
         1 => {}
-        _ => return Err(malformed("holds several PEM blocks; exactly one is taken")),
+        _ => return Err(malformed("must be exactly one PEM block")),
     }
-    let broken = || malformed("is not well-formed PEM");
+    let broken = || malformed("must be well-formed PEM");
     // Empty lines at the end are left there by many a tool.
     let mut decoder = Decoder::new_detect_wrap(text.trim_end().as_bytes()).map_err(|_| broken())?;
     let mut bytes = Zeroizing::new(vec![0; decoder.remaining_len()]);

@@ -55,10 +55,10 @@ impl PrivatePem {
             }
             "ENCRYPTED PRIVATE KEY" => EncryptedKey::read(block.bytes).map(Self::Locked),
             "RSA PRIVATE KEY" | "EC PRIVATE KEY" => Err(unsupported(
-                "the PEM block must be PKCS#8; convert it: openssl pkcs8 -topk8 -nocrypt -in FILE",
+                "must be PKCS#8; convert it: openssl pkcs8 -topk8 -nocrypt -in FILE",
             )),
             _ => Err(unsupported(
-                "the PEM block must be a PRIVATE KEY or an ENCRYPTED PRIVATE KEY (PKCS#8)",
+                "must be a PRIVATE KEY or an ENCRYPTED PRIVATE KEY (PKCS#8)",
             )),
         }
     }
@@ -131,7 +131,7 @@ impl PrivateKey {
         } else {
             Err(Problem::of_body(
                 Code::Conflict,
-                "the private and the public half are of two different keys",
+                "must belong to the public half",
             ))
         }
     }

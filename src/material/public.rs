@@ -65,14 +65,12 @@ impl PublicKey {
             "PUBLIC KEY" => Self::from_spki(&block.bytes),
             "CERTIFICATE" => spki::of_certificate(&block.bytes),
             "RSA PUBLIC KEY" => Err(unsupported(
-                "this is a PKCS#1 key; convert it: openssl rsa -RSAPublicKey_in -in FILE -pubout",
+                "must be PKCS#8, not PKCS#1; convert it: openssl rsa -RSAPublicKey_in -in FILE -pubout",
             )),
             label if label.contains("PRIVATE KEY") => Err(unsupported(
-                "this is a private key; its public half is: openssl pkey -in FILE -pubout",
+                "must be a public key; extract it: openssl pkey -in FILE -pubout",
             )),
-            _ => Err(unsupported(
-                "the PEM block must be a PUBLIC KEY or a CERTIFICATE",
-            )),
+            _ => Err(unsupported("must be a PUBLIC KEY or a CERTIFICATE")),
         }
     }
 

@@ -45,11 +45,11 @@ impl SecretKey {
     pub fn check_for(&self, algorithm: Algorithm) -> Result<(), Problem> {
         let length = self.0.len();
         let (fits, told) = match algorithm {
-            Algorithm::Aes128 => (length == 16, "AES-128 takes 16 bytes"),
-            Algorithm::Aes256 => (length == 32, "AES-256 takes 32 bytes"),
+            Algorithm::Aes128 => (length == 16, "must be 16 bytes for AES-128"),
+            Algorithm::Aes256 => (length == 32, "must be 32 bytes for AES-256"),
             Algorithm::HmacSha256 => (
                 HMAC_LENGTHS.contains(&length),
-                "HMAC-SHA256 takes 32 to 64 bytes",
+                "must be 32 to 64 bytes for HMAC-SHA256",
             ),
             Algorithm::Rsa2048
             | Algorithm::Rsa3072
@@ -57,7 +57,7 @@ impl SecretKey {
             | Algorithm::P256
             | Algorithm::P384
             | Algorithm::P521
-            | Algorithm::Ed25519 => (false, "this algorithm has no secret key, but a pair"),
+            | Algorithm::Ed25519 => (false, "must be absent: this algorithm has key pairs"),
         };
         if fits {
             Ok(())

@@ -19,15 +19,15 @@ const P521: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.35");
 /// Reads a SubjectPublicKeyInfo.
 pub(super) fn decode(bytes: &[u8]) -> Result<PublicKey, Problem> {
     let info = SubjectPublicKeyInfoRef::from_der(bytes)
-        .map_err(|_| Problem::of_body(Code::Format, "is not a SubjectPublicKeyInfo in DER"))?;
+        .map_err(|_| Problem::of_body(Code::Format, "must be a SubjectPublicKeyInfo in DER"))?;
     let key = info
         .subject_public_key
         .as_bytes()
-        .ok_or_else(|| Problem::of_body(Code::Format, "its bits are not whole bytes"))?;
+        .ok_or_else(|| Problem::of_body(Code::Format, "must be a bit string of whole bytes"))?;
     match info.algorithm.oid {
         RSA => {
             let numbers = pkcs1::RsaPublicKeyRef::from_der(key).map_err(|_| {
-                Problem::of_body(Code::Format, "does not hold the two numbers of an RSA key")
+                Problem::of_body(Code::Format, "must hold the two numbers of an RSA key")
             })?;
             PublicKey::new(PublicParts::Rsa {
                 modulus: rsa::trimmed(numbers.modulus.as_bytes()).to_vec(),
@@ -48,7 +48,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<PublicKey, Problem> {
 /// Reads the key of a certificate. Who signed it and until when it is good does not matter here:
 /// the administrator vouches for the key.
 pub(super) fn of_certificate(bytes: &[u8]) -> Result<PublicKey, Problem> {
-    let broken = || Problem::of_body(Code::Format, "is not an X.509 certificate");
+    let broken = || Problem::of_body(Code::Format, "must be an X.509 certificate");
     let certificate = Certificate::from_der(bytes).map_err(|_| broken())?;
     let info = certificate.tbs_certificate().subject_public_key_info();
     decode(&info.to_der().map_err(|_| broken())?)
@@ -87,7 +87,7 @@ pub(super) fn curve_of(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Curve, 
         Ok(oid) => curve_named(oid),
         Err(_) => Err(Problem::of_body(
             Code::Unsupported,
-            "the curve must be given by its name, not by its parameters",
+            "must give the curve by its name, not by its parameters",
         )),
     }
 }
@@ -100,7 +100,7 @@ pub(super) fn curve_named(oid: ObjectIdentifier) -> Result<Curve, Problem> {
         P521 => Ok(Curve::P521),
         _ => Err(Problem::of_body(
             Code::Unsupported,
-            "the curve must be P-256, P-384 or P-521",
+            "must be a key on P-256, P-384 or P-521",
         )),
     }
 }
@@ -118,6 +118,6 @@ pub(super) fn curve_parameters(curve: Curve) -> AnyRef<'static> {
 pub(super) fn unknown_kind() -> Problem {
     Problem::of_body(
         Code::Unsupported,
-        "the key must be RSA (rsaEncryption), EC or Ed25519",
+        "must be an RSA (rsaEncryption), EC or Ed25519 key",
     )
 }

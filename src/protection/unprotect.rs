@@ -20,7 +20,7 @@ struct Request<'a> {
     policy_number: Option<Cow<'a, str>>,
 }
 
-/// The two ways of sending an envelope.
+/// The two forms of an envelope.
 enum Form {
     Members(Envelope),
     Legacy(Result<Envelope, NotAnEnvelope>),
@@ -99,12 +99,12 @@ fn read<'a>(call: &mut Call, text: Text<'a>, is_bound: bool) -> Result<Request<'
             .required_string("protectedPayload")
             .map(|text| Form::Legacy(Envelope::parse_legacy(&text))),
         (Some(_), Some(_)) => {
-            let message = "send either jwe or protectedPayload, not both";
+            let message = "must be absent when jwe is present";
             members.note(Problem::new("protectedPayload", Code::Conflict, message));
             None
         }
         (None, None) => {
-            let message = "send the envelope as jwe (or, in its legacy form, as protectedPayload)";
+            let message = "is required (or protectedPayload, the legacy form)";
             members.note(Problem::new("jwe", Code::Required, message));
             None
         }

@@ -111,8 +111,7 @@ fn example(code: ErrorCode) -> RefOr<utoipa::openapi::example::Example> {
     if code == InvalidRequest
         && let Some(members) = error.as_object_mut()
     {
-        let problem =
-            json!({ "field": "name", "code": "required", "message": "this member is required" });
+        let problem = json!({ "field": "name", "code": "required", "message": "is required" });
         members.insert("details".to_owned(), json!([problem]));
     }
     let whole = json!({ "error": error, "requestId": "req_01h455vb4pex5vsknk084sn02q" });

@@ -34,7 +34,10 @@ impl Vault {
             && let Ok(id) = Uuid::from_slice(id)
             && store::is_ours(&self.pool, id).await?
         {
-            return Err(refused(Code::Conflict, "this key is the service's own"));
+            return Err(refused(
+                Code::Conflict,
+                "must not name a key of Sealward itself",
+            ));
         }
         let usage = match (described.usage, described.algorithm) {
             (Some(usage), _) => usage,
@@ -74,9 +77,10 @@ impl Vault {
                             Ok(Usage::likely_of(token_terms::algorithm_of(algorithm)))
                         }
                         KeyKind::AesOfUntoldLength => Ok(Usage::Data),
-                        KeyKind::Other => {
-                            Err(refused(Code::Unsupported, "this kind of key is not used"))
-                        }
+                        KeyKind::Other => Err(refused(
+                            Code::Unsupported,
+                            "must be a key of a supported kind",
+                        )),
                     };
                 }
                 Err(error) if error.kind() == ErrorKind::KeyMissing => {}
@@ -106,7 +110,7 @@ impl Vault {
         match given {
             None if algorithm.is_secret() => Ok(None),
             None => {
-                let message = "the token has no public half of this key: send it";
+                let message = "is required: the token has no public half of this key";
                 let problem = Problem::new("publicKey", Code::Required, message);
                 Err(NotMade::Problem(problem))
             }
@@ -129,21 +133,25 @@ fn not_adopted(error: AdoptError) -> NotMade {
     match error {
         AdoptError::Token(error) => token_error(error),
         AdoptError::Missing => missing(),
-        AdoptError::Ambiguous(_) => {
-            refused(Code::Conflict, "the token holds several keys of this name")
-        }
-        AdoptError::Internal => refused(Code::Conflict, "this key is the service's own"),
+        AdoptError::Ambiguous(_) => refused(
+            Code::Conflict,
+            "must name one key; the token holds several of this name",
+        ),
+        AdoptError::Internal => refused(Code::Conflict, "must not name a key of Sealward itself"),
         AdoptError::Unlike(told) => {
-            let message = format!("the key is {}", token_terms::algorithm_of(told));
+            let message = format!(
+                "must be {}, the algorithm of the key in the token",
+                token_terms::algorithm_of(told)
+            );
             NotMade::Problem(Problem::new("algorithm", Code::Conflict, message))
         }
         AdoptError::UntoldLength => {
-            let message = "the token does not tell how long this AES key is: say which it is";
+            let message = "is required: the token does not tell the length of this AES key";
             NotMade::Problem(Problem::new("algorithm", Code::Required, message))
         }
         AdoptError::Unfit(_) => refused(
             Code::Unsupported,
-            "the token does not let this key do what it would be used for",
+            "must name a key whose token attributes allow its use",
         ),
     }
 }
@@ -157,7 +165,7 @@ fn token_error(error: HsmError) -> NotMade {
 }
 
 fn missing() -> NotMade {
-    refused(Code::Unknown, "the token holds no such key")
+    refused(Code::Unknown, "must name a key that the token holds")
 }
 
 fn refused(code: Code, told: &'static str) -> NotMade {

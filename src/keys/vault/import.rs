@@ -90,14 +90,14 @@ impl Vault {
             NotMade::Problem(Problem::new(
                 "wrappedKey.importKeyId",
                 Code::Unknown,
-                "there is no such import key, or it has expired, been used or been tried too often",
+                "must name an import key that is unused, unexpired and has attempts left",
             ))
         })?;
         if record.mechanism != wrapped.mechanism {
             return Err(NotMade::Problem(Problem::new(
                 "wrappedKey.mechanism",
                 Code::Conflict,
-                "the import key was made for the other mechanism",
+                "must be the mechanism of the import key",
             )));
         }
         let id = self.intend(destiny.service_id).await?;
@@ -125,17 +125,17 @@ fn not_imported(member: &str, error: ImportError) -> NotMade {
         ImportError::Token(error) => return NotMade::Token(error),
         ImportError::Unsupported(_) => (
             Code::Unsupported,
-            "the token cannot take in a key of this kind in this way",
+            "must be a kind of key that the token imports this way",
         ),
         ImportError::Malformed(told) => (Code::Format, told),
         ImportError::NotUnwrapped => (
             Code::Format,
-            "the token cannot unwrap this into such a key with this import key",
+            "must be a key of this algorithm, wrapped with this import key",
         ),
         ImportError::Mismatch => return unlike_half(),
         ImportError::Weaker(_) => (
             Code::Unsupported,
-            "the token would keep this key weaker than it must",
+            "must be a key that the token can keep with the required attributes",
         ),
     };
     NotMade::Problem(Problem::new(member, code, told))

@@ -139,8 +139,8 @@ impl Vault {
             return Err(NotMade::Problem(Problem::new(
                 "algorithm",
                 Code::Unsupported,
-                "a token has not shown that it opens RSA-OAEP with SHA-256: envelopes for this key would \
-                 be lost; take a key on a curve, such as P-256",
+                "must be P-256, P-384 or P-521: a token has not shown that it opens RSA-OAEP with \
+                 SHA-256, so envelopes for an RSA key would be lost",
             )));
         }
         Ok(())
@@ -175,13 +175,13 @@ fn unlike_half() -> NotMade {
     NotMade::Problem(Problem::new(
         "publicKey",
         Code::Conflict,
-        "this is the public half of another key",
+        "must be the public half of this key",
     ))
 }
 
 fn no_public_half() -> Problem {
     Problem::of_body(
         Code::Unsupported,
-        "the token gave no usable public half of this key",
+        "must be a key whose public half the token gives",
     )
 }

@@ -45,7 +45,7 @@ impl EncryptedKey {
         } else {
             Err(Problem::of_body(
                 Code::Range,
-                "its passphrase takes too much work: encrypt it with less, or wrap the key",
+                "must be encrypted with fewer iterations; or wrap the key",
             ))
         }
     }
@@ -84,7 +84,7 @@ fn parse(bytes: &[u8]) -> Result<EncryptedPrivateKeyInfoRef<'_>, Problem> {
     EncryptedPrivateKeyInfoRef::from_der(bytes).map_err(|_| {
         Problem::of_body(
             Code::Format,
-            "is not PKCS#8 encrypted by PBES2, as openssl pkcs8 -topk8 -v2 aes-256-cbc writes it",
+            "must be PKCS#8 encrypted by PBES2, as openssl pkcs8 -topk8 -v2 aes-256-cbc writes it",
         )
     })
 }

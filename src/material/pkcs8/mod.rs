@@ -17,7 +17,7 @@ use crate::problem::{Code, Problem};
 /// Reads a PrivateKeyInfo.
 pub(super) fn decode(bytes: &[u8]) -> Result<PrivateKey, Problem> {
     let info = PrivateKeyInfoRef::from_der(bytes)
-        .map_err(|_| malformed("is not a PrivateKeyInfo of PKCS#8 in DER"))?;
+        .map_err(|_| malformed("must be a PrivateKeyInfo of PKCS#8 in DER"))?;
     let inner = info.private_key.as_bytes();
     let attached = info.public_key.and_then(|bits| bits.as_bytes());
     match info.algorithm.oid {
@@ -30,11 +30,11 @@ pub(super) fn decode(bytes: &[u8]) -> Result<PrivateKey, Problem> {
 
 fn rsa_key(inner: &[u8]) -> Result<PrivateKey, Problem> {
     let numbers = pkcs1::RsaPrivateKeyRef::from_der(inner)
-        .map_err(|_| malformed("does not hold the numbers of an RSA key"))?;
+        .map_err(|_| malformed("must hold the numbers of an RSA key"))?;
     if numbers.other_prime_infos.is_some() {
         return Err(Problem::of_body(
             Code::Unsupported,
-            "an RSA key of two primes is taken, not of more",
+            "must be an RSA key of two primes",
         ));
     }
     let plain = |number: &UintRef<'_>| rsa::trimmed(number.as_bytes()).to_vec();
@@ -58,10 +58,10 @@ fn ec_key(
 ) -> Result<PrivateKey, Problem> {
     let curve = spki::curve_of(algorithm)?;
     let inner = sec1::EcPrivateKey::from_der(inner)
-        .map_err(|_| malformed("does not hold an EC private key"))?;
+        .map_err(|_| malformed("must hold an EC private key"))?;
     let repeated = inner.parameters.and_then(|named| named.named_curve());
     if repeated.is_some_and(|oid| spki::curve_named(oid) != Ok(curve)) {
-        return Err(Problem::of_body(Code::Conflict, "it names two curves"));
+        return Err(Problem::of_body(Code::Conflict, "must name one curve"));
     }
     let key = PrivateKey::new(PrivateParts::Ec {
         curve,
@@ -78,7 +78,7 @@ fn ec_key(
 
 fn ed25519_key(inner: &[u8], attached: Option<&[u8]>) -> Result<PrivateKey, Problem> {
     let seed = <&OctetStringRef>::from_der(inner)
-        .map_err(|_| malformed("does not hold the seed of an Ed25519 key"))?;
+        .map_err(|_| malformed("must hold the seed of an Ed25519 key"))?;
     let key = PrivateKey::new(PrivateParts::Ed25519 {
         seed: Zeroizing::new(seed.as_bytes().to_vec()),
     })?;

@@ -19,13 +19,13 @@ pub(super) fn check(parts: &RsaParts) -> Result<(), Problem> {
             return Err(Problem::new(
                 member,
                 Code::Length,
-                "both primes must have half the length of the modulus",
+                "must have half the length of the modulus",
             ));
         }
     }
     let numbers = Numbers::of(parts);
     if *numbers.p.concatenating_mul(&*numbers.q).to_be_bytes() != *parts.modulus {
-        return Err(unlike("n", "is not the product of p and q"));
+        return Err(unlike("n", "must be the product of p and q"));
     }
     let distance = if *numbers.p > *numbers.q {
         numbers.p.wrapping_sub(&*numbers.q)
@@ -36,12 +36,12 @@ pub(super) fn check(parts: &RsaParts) -> Result<(), Problem> {
         return Err(Problem::new(
             "q",
             Code::Range,
-            "the primes lie so near to each other that the modulus can be factored",
+            "must be farther from p; primes this close can be factored",
         ));
     }
     for (member, prime) in [("p", &numbers.p), ("q", &numbers.q)] {
         if !crypto_primes::is_prime(Flavor::Any, &**prime) {
-            return Err(Problem::new(member, Code::Range, "is not a prime"));
+            return Err(Problem::new(member, Code::Range, "must be prime"));
         }
     }
     numbers.check_exponents(parts)
@@ -69,7 +69,7 @@ impl Numbers {
             return Err(Problem::new(
                 "d",
                 Code::Length,
-                "is longer than the modulus",
+                "must not be longer than the modulus",
             ));
         }
         for (member, prime, part) in [
@@ -82,11 +82,11 @@ impl Numbers {
             if product.rem(&order) != BoxedUint::one() {
                 return Err(unlike(
                     "d",
-                    "is not the inverse of e modulo p - 1 and q - 1",
+                    "must be the inverse of e modulo p - 1 and q - 1",
                 ));
             }
             if *rest != number(part) {
-                return Err(unlike(member, "is not d modulo its prime less one"));
+                return Err(unlike(member, "must be d modulo its prime minus one"));
             }
         }
         let coefficient = number(&parts.coefficient);
@@ -94,7 +94,7 @@ impl Numbers {
         if coefficient >= *self.p
             || coefficient.concatenating_mul(&*self.q).rem(&p) != BoxedUint::one()
         {
-            return Err(unlike("qi", "is not the inverse of q modulo p"));
+            return Err(unlike("qi", "must be the inverse of q modulo p"));
         }
         Ok(())
     }
@@ -108,7 +108,7 @@ fn nonzero(number: BoxedUint) -> Result<NonZero<BoxedUint>, Problem> {
     number
         .into_nz()
         .into_option()
-        .ok_or_else(|| Problem::new("p", Code::Range, "is not a prime"))
+        .ok_or_else(|| Problem::new("p", Code::Range, "must be prime"))
 }
 
 fn unlike(member: &'static str, told: &'static str) -> Problem {

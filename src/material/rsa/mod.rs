@@ -1,4 +1,4 @@
-//! RSA keys: which are offered, and whether their numbers belong together.
+//! RSA keys: the lengths that are offered, and the checks of their numbers.
 
 mod consistency;
 mod roca;
@@ -52,22 +52,18 @@ const EXPONENTS: std::ops::RangeInclusive<u64> = 65_537..=0xffff_ffff;
 pub(super) fn check_public(modulus: &[u8], exponent: &[u8]) -> Result<(), Problem> {
     algorithm(modulus)?;
     if modulus.last().is_none_or(|last| last % 2 == 0) {
-        return Err(Problem::new(
-            "n",
-            Code::Range,
-            "the modulus must be odd, as every product of two primes",
-        ));
+        return Err(Problem::new("n", Code::Range, "must be odd"));
     }
     check_exponent(exponent)?;
     if let Some(divisor) = roca::small_divisor(modulus) {
-        let told = format!("the modulus is divisible by {divisor}");
+        let told = format!("must be the product of two large primes; {divisor} divides it");
         return Err(Problem::new("n", Code::Range, told));
     }
     if roca::is_marked(modulus) {
         return Err(Problem::new(
             "n",
             Code::Unsupported,
-            "the modulus bears the mark of ROCA (CVE-2017-15361): its primes can be computed",
+            "must not have the fingerprint of ROCA (CVE-2017-15361); create a new key",
         ));
     }
     Ok(())
@@ -82,12 +78,12 @@ pub(super) fn algorithm(modulus: &[u8]) -> Result<Algorithm, Problem> {
         fewer @ ..2048 => Err(Problem::new(
             "n",
             Code::Range,
-            format!("the modulus has {fewer} bits; at least 2048 are required"),
+            format!("must have at least 2048 bits; this modulus has {fewer}"),
         )),
         other => Err(Problem::new(
             "n",
             Code::Unsupported,
-            format!("the modulus has {other} bits; 2048, 3072 and 4096 are offered"),
+            format!("must have 2048, 3072 or 4096 bits; this modulus has {other}"),
         )),
     }
 }
@@ -103,7 +99,7 @@ fn check_exponent(exponent: &[u8]) -> Result<(), Problem> {
         _ => Err(Problem::new(
             "e",
             Code::Range,
-            "the public exponent must be odd, at least 65537 and below 2^32",
+            "must be odd, at least 65537 and below 2^32",
         )),
     }
 }

@@ -192,7 +192,7 @@ impl Protection {
                 let names = kinds.iter().map(|kind| kind.name());
                 let names: Vec<_> = names.collect();
                 let message = format!(
-                    "must fit the key: this algorithm takes {}",
+                    "must fit the key; this algorithm takes {}",
                     names.join(", ")
                 );
                 let problem = Problem::new("payload.algorithm", Code::Unsupported, message);

@@ -129,7 +129,7 @@ mod tests {
         let problem = |field: &str, code, words: &str| Problem::new(field, code, words.to_owned());
         let all = [
             problem("list[1]", Code::Format, "this is none"),
-            problem("name", Code::Required, "this member is required"),
+            problem("name", Code::Required, "is required"),
             problem("", Code::Conflict, "two at once"),
         ];
         let problems = Problems::new(&all);
