@@ -44,7 +44,7 @@ async fn main() -> ExitCode {
         let ran = run(&plan, size).await;
         println!("{}  {}", ran.events, ran.figures);
         if ran.violations.is_empty() {
-            println!("  every promise held\n");
+            println!("  all guarantees hold\n");
             continue;
         }
         println!("  {} violations", ran.violations.len());
@@ -59,7 +59,7 @@ async fn main() -> ExitCode {
         broken.push(seed);
     }
     if broken.is_empty() {
-        println!("runs: {}; every promise held", arguments.runs);
+        println!("runs: {}; all guarantees hold", arguments.runs);
         return ExitCode::SUCCESS;
     }
     println!("promises were broken with these seeds: {broken:?}");

@@ -148,7 +148,7 @@ async fn main() -> ExitCode {
         println!("{complaint}");
     }
     if broken.is_empty() {
-        println!("no error, nothing leaked, and every promise held");
+        println!("no error, nothing leaked, and all guarantees hold");
         return ExitCode::SUCCESS;
     }
     ExitCode::FAILURE

@@ -1,4 +1,4 @@
-//! An administrator who insists: asks again until it is known that what was wanted is so.
+//! An administrator client that repeats each change until its result is known.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use super::client::{Client, Places, Sent, request};
 use super::history::Incarnation;
 
-/// Between two attempts.
+/// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// After so many the run ends all the same, and what was wanted counts as not known.
+/// The maximum number of attempts. After that the result counts as unknown.
 const ATTEMPTS: u32 = 600;
 
 pub(crate) struct Administrator {
@@ -23,11 +23,11 @@ pub(crate) struct Administrator {
     dice: SmallRng,
 }
 
-/// What came of it.
+/// The result of a change.
 pub(crate) struct Done {
     pub(crate) status: u16,
     pub(crate) body: Value,
-    /// Who did it, where it is known that it was not done before.
+    /// The instance that made the change, if it was not made before.
     pub(crate) by: Option<Incarnation>,
 }
 
@@ -46,7 +46,7 @@ impl Administrator {
         (done.status == 201).then_some(done.body)
     }
 
-    /// Makes what a run begins with.
+    /// Creates a resource that the run requires.
     pub(crate) async fn must_make(&mut self, path: &str, body: &Value) -> Value {
         let made = self.make(path, body).await;
         made.unwrap_or_else(|| panic!("{path} does not take {body}"))
@@ -57,7 +57,7 @@ impl Administrator {
         (done.status == 200).then_some(done)
     }
 
-    /// Deletes what nothing refers to; what is gone by the second attempt was deleted by the first.
+    /// Deletes a resource without references. 404 on a later attempt means that an earlier one succeeded.
     pub(crate) async fn delete(&mut self, path: &str) -> Option<Done> {
         let done = self
             .retry_until_known(Method::DELETE, path, &json!(null))

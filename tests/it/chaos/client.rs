@@ -1,5 +1,4 @@
-//! A client that never sends a request twice and always knows what became of it, as far as anybody
-//! can.
+//! A client that never repeats a request and records its result as far as a client can know it.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -15,14 +14,14 @@ use tokio::time::timeout;
 
 use super::history::Incarnation;
 
-/// The service answers in half of this, whatever fails; a machine under load takes its time.
+/// The time limit of a request. The service answers in half of this time, also during faults.
 const PATIENCE: Duration = Duration::from_secs(25);
 
-/// Where instances are to be found. Clones share it.
+/// The addresses of the running instances. Clones share the list.
 #[derive(Clone, Default)]
 pub(crate) struct Places(Arc<Mutex<Vec<Option<Place>>>>);
 
-/// An instance that takes requests.
+/// An instance that accepts requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) address: SocketAddr,
@@ -30,7 +29,7 @@ pub(crate) struct Place {
 }
 
 impl Places {
-    /// From now on this instance is to be found, or none, at this place.
+    /// Sets or removes the instance at this place.
     pub(crate) fn set(&self, place: usize, now: Option<Place>) {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if places.len() <= place {
@@ -39,14 +38,14 @@ impl Places {
         places[place] = now;
     }
 
-    /// Those that are to be found now.
+    /// The instances that currently accept requests.
     pub(crate) fn now(&self) -> Vec<Place> {
         let places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         places.iter().flatten().copied().collect()
     }
 }
 
-/// What became of a request.
+/// The result of sending a request.
 pub(crate) enum Sent {
     Not,
     Lost,
@@ -58,7 +57,7 @@ pub(crate) enum Sent {
     },
 }
 
-/// Keeps one connection to each place.
+/// Keeps one connection per place.
 #[derive(Default)]
 pub(crate) struct Client(HashMap<usize, Line>);
 
@@ -67,7 +66,7 @@ struct Line {
     sender: http1::SendRequest<Body>,
 }
 
-/// A request in the making.
+/// Builds a request.
 pub(crate) fn request(method: Method, path: &str, key: &str, body: String) -> Request<Body> {
     Request::builder()
         .method(method)
@@ -95,12 +94,12 @@ impl Client {
         }
     }
 
-    /// Closes every connection.
+    /// Closes all connections.
     pub(crate) fn close_connections(&mut self) {
         self.0.clear();
     }
 
-    /// The connection that is kept, if it can still be used, else a new one.
+    /// The open connection if it is usable, otherwise a new one.
     async fn line(&mut self, to: Place) -> Option<Line> {
         if let Some(mut line) = self.0.remove(&to.instance.place)
             && line.instance == to.instance
@@ -112,7 +111,7 @@ impl Client {
         let stream = connecting.ok()?.ok()?;
         stream.set_nodelay(true).ok()?;
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
-        // How it ends shows in what is sent over it.
+        // Errors of the connection appear in the requests.
         tokio::spawn(async move { drop(connection.await) });
         let instance = to.instance;
         Some(Line { instance, sender })
@@ -122,7 +121,7 @@ impl Client {
 async fn exchange(sender: &mut http1::SendRequest<Body>, request: Request<Body>) -> Sent {
     let answer = match sender.try_send_request(request).await {
         Ok(answer) => answer,
-        // Given back: nothing of it has left.
+        // The request was returned unsent.
         Err(error) if error.message().is_some() => return Sent::Not,
         Err(_) => return Sent::Lost,
     };

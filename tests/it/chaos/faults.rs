@@ -1,5 +1,5 @@
-//! Faults as they are done, and changes as they are made, each part by itself in the order of a plan.
-//! None begins after the time of the run is over.
+//! Injects the faults and makes the changes of a plan. Steps of one component run in sequence.
+//! No step starts after the end of the run.
 
 use std::time::Duration;
 
@@ -16,19 +16,19 @@ use super::plan::{Demand, InstanceFault, PostgresFault, Step, TokenFault, Valkey
 use super::run_log::{Of, RunLog};
 use crate::support::{Cluster, Valkey};
 
-/// How late everything comes through, in each direction, where Postgres is slow.
+/// The added latency of a slow Postgres, in each direction.
 const LATE: Duration = Duration::from_millis(60);
 
-/// How long a call takes where the token is slow.
+/// The duration of a call of a slow token.
 const SLOW: Duration = Duration::from_millis(150);
 
-/// Between two cuts of the connections for notices.
+/// The pause between two cuts of the notification connections.
 const CUTS: Duration = Duration::from_millis(30);
 
-/// How long a revoked API key is asked with still.
+/// How long clients continue to use a revoked API key.
 const LINGERS: Duration = Duration::from_millis(1_500);
 
-/// PKCS#11's codes of a broken device, and of a token that is not there.
+/// The PKCS#11 return codes of a broken device and of a missing token.
 const DEVICE_ERROR: u64 = 0x30;
 const TOKEN_NOT_PRESENT: u64 = 0xe0;
 
@@ -95,7 +95,7 @@ async fn cut_notices(cluster: &Cluster, lasts: Duration) {
             sleep(CUTS).await;
         }
     };
-    // It goes on until the time is over.
+    // The fault continues until the end of the step.
     let _: Result<(), _> = tokio::time::timeout(lasts, cutting).await;
 }
 
@@ -213,7 +213,7 @@ pub(crate) async fn on_instances(
     }
 }
 
-/// Makes changes. Who asks with a revoked API key goes on doing so for a while.
+/// Makes changes. Clients continue to use a revoked API key for some time.
 pub(crate) async fn by_administrator(
     admin: &mut Administrator,
     fixtures: &Fixtures,
@@ -296,7 +296,7 @@ async fn replace_policy(admin: &mut Administrator, fixtures: &Fixtures, run_log:
         let old = all.find(|(_, policy)| policy.role == PolicyRole::Replaced);
         old.map(|(which, policy)| (which, policy.id.clone(), policy.destination))
     };
-    // Where none could be made in place of the last one.
+    // The previous replacement failed.
     let Some((which, id, destination)) = found else {
         return fixtures
             .new_policy(admin, run_log, 0, PolicyRole::Replaced)
@@ -340,7 +340,7 @@ async fn toggle_key(
     }
 }
 
-/// Whether two spans are so close that one may have to do with the other.
+/// Whether two spans are close enough to affect each other.
 pub(crate) fn is_close(one: Span, other: Span) -> bool {
     const CLOSE: Duration = Duration::from_secs(3);
     let widened = Span {

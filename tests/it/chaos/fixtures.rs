@@ -1,4 +1,4 @@
-//! Who and what takes part in a run: services that ask, policies, keys, and what was made with them.
+//! The resources of a run: services, policies, keys, and the results that later requests use.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,33 +11,33 @@ use super::administrator::Administrator;
 use super::history::{Application, Limit, Moment, Timeline};
 use super::run_log::RunLog;
 
-/// More than any run asks for.
+/// A limit that no run reaches.
 const UNLIMITED: u32 = 1_000_000;
 
-/// Of the last application.
+/// The limit of the last application.
 const LIMIT: Limit = Limit {
     per_second: 6,
     burst: 12,
 };
 
-/// Envelopes, ciphertexts and signatures that are kept for later requests.
+/// The number of envelopes, ciphertexts and signatures to keep for later requests.
 const KEPT: usize = 300;
 
-/// Policies for anyone; one more is for the first application alone.
+/// The number of policies for all services. One more policy is restricted to the first application.
 const POLICIES: usize = 5;
 
-/// Clones share it.
+/// Clones share the state.
 #[derive(Clone)]
 pub(crate) struct Fixtures(Arc<Mutex<FixtureState>>);
 
 #[derive(Default)]
 pub(crate) struct FixtureState {
-    /// The ids of the services that ask.
+    /// The IDs of the calling services.
     pub(crate) applications: Vec<String>,
     pub(crate) api_keys: Vec<ApiKey>,
     pub(crate) policies: Vec<Policy>,
     pub(crate) keys: Vec<Key>,
-    /// Services that envelopes are for, with the algorithm of their keys.
+    /// Destination services with the algorithms of their keys and policies.
     pub(crate) destinations: Vec<(String, &'static str, &'static str)>,
     pub(crate) sealed: VecDeque<Sealed>,
     pub(crate) encrypted: VecDeque<Made>,
@@ -48,7 +48,7 @@ pub(crate) struct ApiKey {
     pub(crate) id: String,
     pub(crate) secret: String,
     pub(crate) application: usize,
-    /// Until when it is asked with; revoked ones for a while still.
+    /// The end of its use. Clients use a revoked key for some time.
     pub(crate) used_until: Option<Moment>,
 }
 
@@ -62,19 +62,19 @@ pub(crate) struct Policy {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PolicyRole {
-    /// Stays as it is.
+    /// Does not change.
     Steady,
-    /// Is switched off and on.
+    /// Is deactivated and activated repeatedly.
     Toggled,
-    /// Is deleted, and another made in its place.
+    /// Is deleted and replaced by another policy.
     Replaced,
-    /// Was deleted.
+    /// Is deleted.
     Deleted,
-    /// Is for the first application alone.
+    /// Allows only the first application.
     Restricted,
 }
 
-/// A key for operations; every second one is switched off and on.
+/// A key for operations. Every second key is disabled and activated repeatedly.
 #[derive(Clone)]
 pub(crate) struct Key {
     pub(crate) id: String,
@@ -83,7 +83,7 @@ pub(crate) struct Key {
     pub(crate) is_toggled: bool,
 }
 
-/// An envelope, and what must come out of it.
+/// An envelope and its plaintext.
 #[derive(Clone)]
 pub(crate) struct Sealed {
     pub(crate) jwe: String,
@@ -91,17 +91,17 @@ pub(crate) struct Sealed {
     pub(crate) destination: usize,
 }
 
-/// What an operation gave, and from what.
+/// The result of an operation and its input.
 #[derive(Clone)]
 pub(crate) struct Made {
     pub(crate) key: usize,
     pub(crate) data: String,
-    /// The members of the result that the reverse operation takes.
+    /// The members of the result that the inverse operation requires.
     pub(crate) result: Value,
 }
 
 impl Fixtures {
-    /// Has everything made that a run begins with.
+    /// Creates all resources that a run requires at its start.
     pub(crate) async fn create(admin: &mut Administrator, run_log: &RunLog) -> Self {
         let fixtures = Self(Arc::default());
         let destinations = [("P-256", "ECDH-ES+A256KW"), ("RSA-2048", "RSA-OAEP-256")];
@@ -138,7 +138,7 @@ impl Fixtures {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A service that asks, with its keys.
+    /// Creates a calling service with its keys.
     async fn add_application(&self, admin: &mut Administrator, run_log: &RunLog, name: &str) {
         let limit = (name == "limited").then_some(LIMIT);
         let Limit { per_second, burst } = limit.unwrap_or(Limit {
@@ -177,7 +177,7 @@ impl Fixtures {
         }
     }
 
-    /// Another API key for an application, unless it cannot be made.
+    /// Creates another API key for an application, if possible.
     pub(crate) async fn new_api_key(
         &self,
         admin: &mut Administrator,
@@ -200,7 +200,7 @@ impl Fixtures {
         });
     }
 
-    /// Another policy, unless it cannot be made.
+    /// Creates another policy, if possible.
     pub(crate) async fn new_policy(
         &self,
         admin: &mut Administrator,
@@ -229,7 +229,7 @@ impl Fixtures {
 }
 
 impl FixtureState {
-    /// An API key of that application: one that is in use, or now and then any there ever was.
+    /// An API key of the application: usually one in use, sometimes any.
     pub(crate) fn api_key(
         &self,
         dice: &mut SmallRng,
@@ -259,7 +259,7 @@ impl FixtureState {
     }
 }
 
-/// Keeps something for later requests, in place of the oldest where there is enough.
+/// Adds an item and removes the oldest one if the limit is reached.
 pub(crate) fn keep<T>(kept: &mut VecDeque<T>, another: T) {
     if kept.len() >= KEPT {
         kept.pop_front();

@@ -1,43 +1,43 @@
-//! What happened in a run, as its clients saw it: every request with its answer, every change that
-//! administrators made, every fault that weakens a promise.
+//! The history of a run from the view of its clients: requests with responses, changes by
+//! administrators, and the faults that relax a guarantee.
 
 use std::time::Duration;
 
-/// A moment, counted from the beginning of the run.
+/// The time since the start of the run.
 pub(crate) type Moment = Duration;
 
-/// One process of the service: in which place, and the how-manieth there.
+/// One process of the service: its place and the number of its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Incarnation {
     pub(crate) place: usize,
     pub(crate) number: u32,
 }
 
-/// Everything that is known of a run.
+/// All recorded facts of a run.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     pub(crate) attempts: Vec<Attempt>,
-    /// The services that ask, by the place that attempts name.
+    /// The calling services. Attempts refer to them by index.
     pub(crate) applications: Vec<Application>,
     pub(crate) api_keys: Vec<Timeline>,
     pub(crate) policies: Vec<Timeline>,
     pub(crate) keys: Vec<Timeline>,
-    /// While one of these lasted, the token was made to fail.
+    /// The times at which the token failed.
     pub(crate) token_faults: Vec<Span>,
-    /// While one of these lasted, limits could not be counted together.
+    /// The times at which the instances could not share rate limits.
     pub(crate) apart: Vec<Apart>,
-    /// Instances there were at the same time, at most.
+    /// The maximum number of concurrent instances.
     pub(crate) instances: u32,
-    /// The trail, as it stands in the database after the end.
+    /// The audit log at the end of the run.
     pub(crate) rows: Vec<Row>,
 }
 
-/// A service that asks.
+/// A calling service.
 #[derive(Clone, Debug)]
 pub(crate) struct Application {
-    /// Its id, as the trail names it.
+    /// Its ID in the audit log.
     pub(crate) id: String,
-    /// What it may ask a second, and at once; none where it may ask more than it ever will.
+    /// Its rate limit. `None` if the run cannot reach the limit.
     pub(crate) limit: Option<Limit>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Limit {
     pub(crate) burst: u32,
 }
 
-/// From one moment to another.
+/// A period of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) from: Moment,
@@ -60,19 +60,19 @@ impl Span {
     }
 }
 
-/// A time without the place where all instances count.
+/// A period without shared rate limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Apart {
     pub(crate) span: Span,
-    /// Whether instances came and went, or could not be counted, so that each may have taken itself
-    /// for the only one.
+    /// Whether instances started or stopped or could not be counted, so that each instance may have used
+    /// the full limit.
     pub(crate) is_uncounted: bool,
 }
 
 /// One request.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
-    /// Its name, which no other request has.
+    /// The unique ID of the request.
     pub(crate) nonce: String,
     pub(crate) at: Incarnation,
     pub(crate) span: Span,
@@ -82,7 +82,7 @@ pub(crate) struct Attempt {
     pub(crate) outcome: Outcome,
 }
 
-/// What was asked for, and under what.
+/// The operation of a request and its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
     Protect {
@@ -104,11 +104,11 @@ pub(crate) enum Asked {
         key: usize,
     },
     Hash,
-    /// To protect under a policy that is for others.
+    /// Protect with a policy that does not allow the service.
     ForeignPolicy {
         policy: usize,
     },
-    /// To encrypt with another's key.
+    /// Encrypt with a key of another service.
     ForeignKey {
         key: usize,
     },
@@ -116,11 +116,11 @@ pub(crate) enum Asked {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
-    /// Nothing was sent, because there was nobody to send it to.
+    /// Not sent, because no instance was available.
     NotSent,
-    /// The connection broke before the answer was whole.
+    /// The connection broke before the complete response.
     Lost,
-    /// No answer came within any patience, on a connection that stood.
+    /// No response within the time limit on an open connection.
     Silence,
     Answered(Answer),
 }
@@ -128,28 +128,28 @@ pub(crate) enum Outcome {
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// The code of an error.
+    /// The error code.
     pub(crate) code: Option<String>,
     pub(crate) gave: Gave,
-    /// What is wrong with the answer, whatever was asked: another request's name in it, another's
-    /// plaintext.
+    /// An error in the response that does not depend on the request: the ID or the plaintext of another
+    /// request.
     pub(crate) stray: Option<String>,
 }
 
-/// What a client got.
+/// The content of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Gave {
     Nothing,
     Envelope,
     PassedThrough,
     Dropped,
-    /// Exactly what was to come: the plaintext, the hash, the verdict; or something of the right form
-    /// where only another request can tell.
+    /// The expected plaintext, hash or verdict, or a well-formed result that only a later request can
+    /// verify.
     Right,
     Wrong(String),
 }
 
-/// How something that administrators change was, one after the other.
+/// The states of a resource over time.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeline {
     pub(crate) name: String,
@@ -160,26 +160,26 @@ pub(crate) struct Timeline {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Active,
-    /// An API key that was revoked, a key that was disabled, a policy that refuses.
+    /// A revoked API key, a disabled key or a refusing policy.
     Refusing,
     PassingThrough,
     Dropping,
-    /// A policy that was deleted.
+    /// A deleted policy.
     Gone,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change {
     pub(crate) to: State,
-    /// When it was first asked for: it does not hold before.
+    /// The time of the first request for the change. The state cannot apply earlier.
     pub(crate) began: Moment,
-    /// When it was known to be made; none where it never was.
+    /// The time at which the change was confirmed, if it was.
     pub(crate) done: Option<Moment>,
-    /// Who made it, where that is known: it holds there at once.
+    /// The instance that made the change, if known. The change applies there immediately.
     pub(crate) by: Option<Incarnation>,
 }
 
-/// How long after a change another instance may go on as before.
+/// How long other instances can use the previous state after a change.
 const BOUND: Duration = Duration::from_secs(1);
 
 impl Timeline {
@@ -191,7 +191,7 @@ impl Timeline {
         }
     }
 
-    /// In which states it may have been for a request that was under way in `span` at `instance`.
+    /// The possible states for a request that `instance` processed during `span`.
     pub(crate) fn possible(&self, span: Span, instance: Incarnation) -> Vec<State> {
         let since = [Moment::ZERO].into_iter();
         let since = since.chain(self.changes.iter().map(|change| change.began));
@@ -218,7 +218,7 @@ impl Timeline {
     }
 }
 
-/// A row of the trail.
+/// A record of the audit log.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) request_id: String,
@@ -228,7 +228,7 @@ pub(crate) struct Row {
 }
 
 impl Asked {
-    /// As the trail names it.
+    /// The operation name in the audit log.
     pub(crate) fn operation(self) -> &'static str {
         match self {
             Self::Protect { .. } | Self::Encrypt { .. } => "encrypt",
@@ -240,7 +240,7 @@ impl Asked {
         }
     }
 
-    /// Whether the token has to do something for it.
+    /// Whether the operation uses the token.
     pub(crate) fn needs_token(self) -> bool {
         !matches!(
             self,

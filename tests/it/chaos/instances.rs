@@ -1,24 +1,24 @@
-//! The instances of the service, and who starts them again: as a supervisor does.
+//! The instances of the service, and a supervisor that restarts them.
 
 use std::time::Duration;
 
 use rustix::process::Signal;
 use tokio::time::{Instant, sleep};
 
-use super::check::Promise;
+use super::check::Guarantee;
 use super::client::{Place, Places};
 use super::history::Incarnation;
 use super::run_log::RunLog;
 use crate::process::{PATIENCE, Process, Site};
 use crate::support::within;
 
-/// Between two looks at how the instances are.
+/// The interval of the checks of the instances.
 const LOOK: Duration = Duration::from_millis(25);
 
-/// Before one that did not start is started again.
+/// The pause before another attempt to start an instance.
 const AGAIN: Duration = Duration::from_millis(250);
 
-/// What is different from the settings of a site.
+/// The settings that differ from those of the site.
 pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("SEALWARD_METRICS_LISTEN", "127.0.0.1:0"),
     ("SEALWARD_HTTP_DRAIN_DELAY", "300ms"),
@@ -32,12 +32,12 @@ pub(crate) struct Instances<'s> {
     run_log: RunLog,
     running: Vec<Option<Process>>,
     numbers: Vec<u32>,
-    /// What those that have ended had to say.
+    /// The logs of the instances that exited.
     pub(crate) logs: Vec<String>,
 }
 
 impl<'s> Instances<'s> {
-    /// Starts so many.
+    /// Starts this number of instances.
     pub(crate) async fn start(
         site: &'s Site,
         places: &Places,
@@ -60,7 +60,7 @@ impl<'s> Instances<'s> {
         instances
     }
 
-    /// Starts one at a place, again and again until it runs; it may find nothing to stand on.
+    /// Starts an instance at a place, and repeats the attempt until it runs. Dependencies can be down.
     pub(crate) async fn start_at(&mut self, place: usize) {
         let began = Instant::now();
         loop {
@@ -99,7 +99,7 @@ impl<'s> Instances<'s> {
         }
     }
 
-    /// Kills one, as a power cut does.
+    /// Kills an instance like a power failure.
     pub(crate) fn kill(&mut self, place: usize) {
         self.places.set(place, None);
         if let Some(process) = self.running[place].take() {
@@ -108,7 +108,7 @@ impl<'s> Instances<'s> {
         }
     }
 
-    /// Tells one to end, and waits until it has.
+    /// Sends SIGTERM to an instance and waits until it exits.
     pub(crate) async fn end(&mut self, place: usize) {
         self.places.set(place, None);
         let Some(mut process) = self.running[place].take() else {
@@ -119,7 +119,7 @@ impl<'s> Instances<'s> {
         let how = process.ended().expect("its end");
         if !how.success() {
             let told = format!("instance {place} was told to end and said {how}");
-            self.run_log.broken(Promise::Lives.broken(told));
+            self.run_log.broken(Guarantee::Lives.broken(told));
         }
         self.logs.push(process.log());
     }
@@ -130,7 +130,7 @@ impl<'s> Instances<'s> {
         }
     }
 
-    /// Lets time pass; who ends meanwhile was not told to, and is started again.
+    /// Waits. Restarts instances that exit unexpectedly.
     pub(crate) async fn watch(&mut self, span: Duration) {
         let began = Instant::now();
         loop {
@@ -140,7 +140,7 @@ impl<'s> Instances<'s> {
                     continue;
                 };
                 let told = format!("instance {place} ended by itself ({how})");
-                self.run_log.broken(Promise::Lives.broken(told));
+                self.run_log.broken(Guarantee::Lives.broken(told));
                 self.kill(place);
                 self.start_at(place).await;
             }

@@ -1,5 +1,5 @@
-//! Whole histories: clients that remember everything, while what the service stands on fails in an
-//! order that a seed decides; and a checker that reads afterwards whether every promise held.
+//! Consistency under combined failures: clients record all requests while components fail in an order
+//! that a seed determines. Afterwards a checker verifies the guarantees against the recorded history.
 
 pub(crate) mod administrator;
 pub(crate) mod check;

@@ -1,4 +1,4 @@
-//! What is to go wrong, and when. A seed decides all of it, so that a run can be had again.
+//! The faults of a run and their times. A seed determines them, so that a run can be repeated.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
 
-/// The order of faults: what happens to one part of what there is comes one after the other, what
-/// happens to different parts at any time.
+/// The sequence of faults. Faults of one component do not overlap; faults of different components
+/// can.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) seed: u64,
@@ -18,7 +18,7 @@ pub(crate) struct Plan {
     pub(crate) changes: Vec<Step<Demand>>,
 }
 
-/// After so long, this for so long.
+/// A step: a pause and then a fault with its duration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step<F> {
     pub(crate) after: Duration,
@@ -28,19 +28,19 @@ pub(crate) struct Step<F> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PostgresFault {
-    /// Its processes stand still.
+    /// Its processes are paused.
     Frozen,
-    /// Ended in order, and started again afterwards.
+    /// A fast shutdown and a restart.
     Stopped,
-    /// Ended without any care, and started again afterwards.
+    /// A crash and a restart.
     Crashed,
-    /// Every connection is cut, and new ones fail.
+    /// All connections close, and new ones fail.
     CutOff,
-    /// Connections stand, and nothing comes through.
+    /// Connections stay open, but no data passes.
     Silent,
-    /// Everything comes through late.
+    /// High latency.
     Slow,
-    /// The connections on which instances hear of changes are cut again and again.
+    /// The notification connections of the instances are closed repeatedly.
     NoticesCut,
 }
 
@@ -52,33 +52,33 @@ pub(crate) enum ValkeyFault {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TokenFault {
-    /// Decrypting and signing fail, as those of a broken device do.
+    /// Decryption and signing fail like those of a broken device.
     Failing,
-    /// The token is not there.
+    /// The token is missing.
     Away,
-    /// Each call takes its time.
+    /// Every call is slow.
     Slow,
-    /// Calls do not come back while this lasts.
+    /// Calls hang.
     Hanging,
-    /// It closes all its sessions once.
+    /// The token closes all its sessions once.
     SessionsDropped,
-    /// It forgets the login once.
+    /// The token ends the login once.
     LoginDropped,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum InstanceFault {
-    /// Ended as by a power cut, and started again.
+    /// Killed like in a power failure, and restarted.
     Killed(usize),
-    /// Told to end, and started again.
+    /// SIGTERM and a restart.
     Ended(usize),
-    /// All are told to end and started again, one after the other.
+    /// All instances get SIGTERM and restart in turn.
     Replaced,
-    /// Stands still, and goes on with what it believed before.
+    /// Paused and continued with its old caches.
     Frozen(usize),
 }
 
-/// What an administrator does. Numbers choose among what there is.
+/// A change by an administrator. Numbers select the resource.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Demand {
     RevokeApiKey(usize),
@@ -89,7 +89,7 @@ pub(crate) enum Demand {
 }
 
 impl Plan {
-    /// For so many instances, within so long.
+    /// A plan for this number of instances and this duration.
     pub(crate) fn of(seed: u64, length: Duration, instances: usize) -> Self {
         let mut part = 0;
         let pauses = Pauses::within(length);
@@ -158,7 +158,7 @@ impl Plan {
     }
 }
 
-/// How much of its usual length each pause has: a short run is a dense one.
+/// The scale of all pauses. Short runs use short pauses.
 struct Pauses(f64);
 
 impl Pauses {
@@ -177,7 +177,7 @@ impl Pauses {
     }
 }
 
-/// Steps until the time is over, with pauses and durations in milliseconds.
+/// Creates steps until the end of the run, with pauses and durations in milliseconds.
 fn steps<F>(
     mut dice: SmallRng,
     length: Duration,
@@ -229,14 +229,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_decides_everything() {
+    fn a_seed_determines_the_plan() {
         let plan = |seed| Plan::of(seed, Duration::from_secs(60), 3).to_string();
         assert_eq!(plan(7), plan(7));
         assert_ne!(plan(7), plan(8));
     }
 
     #[test]
-    fn every_kind_of_fault_comes() {
+    fn a_plan_contains_every_kind_of_fault() {
         let all: String = (0..20)
             .map(|seed| Plan::of(seed, Duration::from_secs(60), 3).to_string())
             .collect();

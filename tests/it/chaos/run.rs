@@ -1,4 +1,4 @@
-//! A run: everything put up, load and faults at the same time, quiet at the end, and the checker.
+//! A run: starts all components, applies load and faults, waits for recovery and runs the checker.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
 use super::administrator::Administrator;
-use super::check::{Promise, Violation, violations};
+use super::check::{Guarantee, Violation, violations};
 use super::client::Places;
 use super::faults;
 use super::fixtures::Fixtures;
@@ -26,20 +26,20 @@ use super::worker::Worker;
 use crate::process::Site;
 use crate::support::{Cluster, Valkey};
 
-/// How long the service may take to be all right again after the last fault.
+/// The time limit for full recovery after the last fault.
 const RECOVERY: Duration = Duration::from_secs(45);
 
-/// An instance has found the place where all count by then.
+/// The time after which an instance has reconnected to the shared limiter.
 const COUNTING_AGAIN: Duration = Duration::from_secs(5);
 
-/// How many complaints are kept.
+/// The number of log messages in the report.
 const COMPLAINTS: usize = 15;
 
-/// The applications that may ask as often as they like, and the one that may not.
+/// The applications without a reachable limit, and the limited one.
 pub(crate) const FREE: [usize; 3] = [0, 1, 2];
 const LIMITED: [usize; 1] = [3];
 
-/// How a run is.
+/// The size of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) faults: Duration,
@@ -47,16 +47,16 @@ pub(crate) struct Size {
     pub(crate) workers: usize,
 }
 
-/// What came of a run.
+/// The results of a run.
 pub(crate) struct Outcomes {
     pub(crate) figures: String,
     pub(crate) events: String,
     pub(crate) violations: Vec<Violation>,
-    /// What the instances complained of, most often first.
+    /// The warnings and errors of the instances, most frequent first.
     pub(crate) complaints: Vec<String>,
 }
 
-/// A run in the order that this seed decides.
+/// Executes the plan.
 pub(crate) async fn run(plan: &Plan, size: Size) -> Outcomes {
     let mut cluster = Cluster::start().await;
     let valkey = Valkey::start().await;
@@ -72,7 +72,7 @@ pub(crate) async fn run(plan: &Plan, size: Size) -> Outcomes {
     let stop = Arc::new(AtomicBool::new(false));
     let mut load = JoinSet::new();
     for number in 0..size.workers + 2 {
-        // Two ask for the one with a limit, more often than that allows.
+        // Two workers send requests of the limited application faster than its limit.
         let (whom, pause) = match number {
             0 | 1 => (LIMITED.as_slice(), 30),
             _ => (FREE.as_slice(), 40),
@@ -135,7 +135,7 @@ async fn send_requests(
     }
 }
 
-/// Asks each instance for everything until each has done it well; tells how long that took.
+/// Sends every operation to each instance until all succeed. Returns the elapsed time.
 async fn recover(mut worker: Worker, instances: &mut Instances<'_>, run_log: &RunLog) -> Duration {
     let began = Instant::now();
     for place in 0..instances.number() {
@@ -144,7 +144,7 @@ async fn recover(mut worker: Worker, instances: &mut Instances<'_>, run_log: &Ru
             if began.elapsed() > RECOVERY {
                 let told =
                     format!("instance {place} is not all right {RECOVERY:?} after the last fault");
-                run_log.broken(Promise::Lives.broken(told));
+                run_log.broken(Guarantee::Lives.broken(told));
                 return began.elapsed();
             }
             for (number, is_done) in done.iter_mut().enumerate() {
@@ -154,12 +154,12 @@ async fn recover(mut worker: Worker, instances: &mut Instances<'_>, run_log: &Ru
         }
     }
     let took = began.elapsed();
-    // A little of it in peace: what was out of order shows.
+    // A period without faults shows remaining damage.
     instances.watch(Duration::from_secs(1)).await;
     took
 }
 
-/// The trail, but for what is counted of nobody.
+/// The audit log without the counts of unauthenticated requests.
 pub(crate) async fn rows(cluster: &Cluster) -> Vec<Row> {
     let connected = cluster.past_proxy().connect().await;
     let mut connection = connected.expect("a connection past the proxy");
@@ -172,7 +172,7 @@ pub(crate) async fn rows(cluster: &Cluster) -> Vec<Row> {
         i16,
     );
     let read = sqlx::query_as(sql).fetch_all(&mut connection).await;
-    let rows: Vec<Columns> = read.expect("the trail");
+    let rows: Vec<Columns> = read.expect("the audit log");
     let rows = rows.into_iter();
     rows.map(|(request_id, application, operation, status)| Row {
         request_id,
@@ -183,7 +183,7 @@ pub(crate) async fn rows(cluster: &Cluster) -> Vec<Row> {
     .collect()
 }
 
-/// When limits could not be counted together, and whether instances could be.
+/// The periods without shared limits, and whether the instances could be counted.
 fn apart(entries: &RunLogEntries) -> Vec<Apart> {
     let apart = entries.limiter_outages.iter().map(|span| {
         let span = Span {
@@ -239,7 +239,7 @@ fn figures(entries: &RunLogEntries, recovered: Duration) -> String {
     )
 }
 
-/// How long after its revocation an API key was taken still, at the latest.
+/// The longest time that an API key was accepted after its revocation.
 fn latest_use(entries: &RunLogEntries) -> Duration {
     let taken = entries.history.attempts.iter().filter_map(|attempt| {
         let Outcome::Answered(answer) = &attempt.outcome else {
@@ -258,7 +258,7 @@ fn latest_use(entries: &RunLogEntries) -> Duration {
     taken.max().unwrap_or_default()
 }
 
-/// Without the names of requests, which differ.
+/// Removes request IDs from messages, because they differ.
 fn complaints(logs: &[String]) -> Vec<String> {
     let mut counts = BTreeMap::<String, usize>::new();
     for line in logs.iter().flat_map(|log| log.lines()) {

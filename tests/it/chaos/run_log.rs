@@ -1,4 +1,4 @@
-//! What is written down while a run goes on.
+//! The log of a run.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,28 +7,28 @@ use tokio::time::Instant;
 use super::check::Violation;
 use super::history::{Attempt, Change, History, Moment, Span, State, Timeline};
 
-/// Clones write into the same one.
+/// Clones write to the same log.
 #[derive(Clone)]
 pub(crate) struct RunLog {
     began: Instant,
     entries: Arc<Mutex<RunLogEntries>>,
 }
 
-/// All that is known.
+/// The entries of the log.
 #[derive(Default)]
 pub(crate) struct RunLogEntries {
     pub(crate) history: History,
-    /// What was done to the service, in words.
+    /// Descriptions of faults and changes.
     pub(crate) events: Vec<(Span, String)>,
-    /// While one of these lasted, instances came and went, or could not be counted.
+    /// The times at which instances started or stopped, or could not be counted.
     pub(crate) instance_changes: Vec<Span>,
-    /// While one of these lasted, the place where all count was away.
+    /// The times at which the shared limiter was unavailable.
     pub(crate) limiter_outages: Vec<Span>,
-    /// What was broken so plainly that no history is needed to tell.
+    /// Violations that are evident without the history.
     pub(crate) broken: Vec<Violation>,
 }
 
-/// The kinds of what administrators change.
+/// The target of a change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Of {
     ApiKey(usize),
@@ -72,7 +72,7 @@ impl RunLog {
         self.lock().broken.push(violation);
     }
 
-    /// A change is asked for from now on; gives what fills in what came of it.
+    /// Records the start of a change and returns its index for the result.
     pub(crate) fn changing(&self, of: Of, to: State) -> usize {
         let began = self.now();
         let mut entries = self.lock();

@@ -1,4 +1,4 @@
-//! One short run, of a seed that is another each time and is told where a promise is broken.
+//! One short run with a random seed, which the test prints if a guarantee is violated.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::plan::Plan;
 use super::run::{Size, run};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_promise_holds_while_everything_fails() {
+async fn all_guarantees_hold_under_combined_failures() {
     let size = Size {
         faults: Duration::from_secs(9),
         instances: 2,

@@ -1,9 +1,9 @@
-//! What was let through against what the limit allows, over every window of time.
+//! Checks the admitted requests against the rate limit in every period.
 
-use super::{Promise, Violation};
+use super::{Guarantee, Violation};
 use crate::chaos::history::{Answer, Apart, Attempt, History, Limit, Moment, Outcome, Span};
 
-/// Windows that begin at so many requests are looked at, evenly chosen where there are more.
+/// The maximum number of start times to check, evenly distributed.
 const WINDOWS: usize = 4_000;
 
 pub(super) fn check(history: &History) -> Vec<Violation> {
@@ -15,13 +15,13 @@ pub(super) fn check(history: &History) -> Vec<Violation> {
             let admitted = history.attempts.iter().filter(own);
             let admitted: Vec<Span> = admitted.map(|attempt| attempt.span).collect();
             worst(history, limit, &admitted).map(|excess| {
-                Promise::Limited.broken(format!("application {place} of {limit:?}: {excess}"))
+                Guarantee::Limited.broken(format!("application {place} of {limit:?}: {excess}"))
             })
         })
         .collect()
 }
 
-/// Whether a token was taken for sure.
+/// Whether the request definitely consumed a token of the bucket.
 fn was_admitted(attempt: &Attempt) -> bool {
     match &attempt.outcome {
         Outcome::Answered(Answer { status, .. }) => !matches!(status, 401 | 429 | 503),
@@ -29,7 +29,7 @@ fn was_admitted(attempt: &Attempt) -> bool {
     }
 }
 
-/// The window in which most was let through beyond what is allowed.
+/// The period with the largest excess over the limit.
 fn worst(history: &History, limit: Limit, admitted: &[Span]) -> Option<String> {
     let mut by_end = admitted.to_vec();
     by_end.sort_by_key(|span| span.to);
@@ -58,10 +58,9 @@ fn worst(history: &History, limit: Limit, admitted: &[Span]) -> Option<String> {
     worst.map(|(_, told)| told)
 }
 
-/// The most that may be let through in a window: a bucket, and what comes back. Where instances
-/// could not count together, losing and finding the place may each give a bucket more, because an
-/// instance knows only what it saw last; and those that took themselves for the only one each give
-/// out all of it.
+/// The maximum number of requests in a period: the bucket and its refill. Losing and regaining the
+/// shared limiter can each add a burst, because an instance knows only the last state. Instances that
+/// could not be counted can each use the full limit.
 fn allowance(history: &History, limit: Limit, window: Span) -> f64 {
     let (rate, burst) = (f64::from(limit.per_second), f64::from(limit.burst));
     let instances = f64::from(history.instances.max(1));

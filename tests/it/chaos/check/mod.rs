@@ -1,11 +1,11 @@
-//! The checker: reads a history and says which promises were broken in it.
+//! The checker: finds violated guarantees in a history.
 //!
-//! It takes nothing from the service but its answers and the rows of its trail. What it cannot know,
-//! because a connection broke or an answer said 503, it allows either way; all else it does not.
+//! It uses only responses and audit records. If a connection broke or a response was 503, it accepts
+//! both possible outcomes.
 
 mod answers;
+mod audit_log;
 mod limits;
-mod trail;
 
 #[cfg(test)]
 mod tests;
@@ -14,54 +14,54 @@ use std::fmt;
 
 use super::history::{Attempt, History, Outcome};
 
-/// A promise that was broken, and what shows it.
+/// A violated guarantee with its evidence.
 #[derive(Debug)]
 pub(crate) struct Violation {
-    pub(crate) promise: Promise,
+    pub(crate) guarantee: Guarantee,
     pub(crate) evidence: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Promise {
-    /// A success, and every refusal of somebody known, has its row, and it tells what was answered.
+pub(crate) enum Guarantee {
+    /// Every success and every refusal of an authenticated caller has a record with the same result.
     Audited,
-    /// No request has more than one.
+    /// No request has more than one record.
     AuditedOnce,
-    /// No row is of a request that nobody sent.
+    /// Every record belongs to a request.
     NothingInvented,
-    /// A revocation, a disabled key, an inactive policy holds within its bound; and nobody is refused
-    /// without a reason.
+    /// Revocations, disabled keys and inactive policies take effect in time, and every refusal has a
+    /// reason.
     ChangesHold,
-    /// Nobody uses another's key, or a policy that is for others.
+    /// No service uses a key or a policy of another.
     KeptApart,
-    /// What comes back is what was asked for, and nothing of another's.
+    /// A response contains the expected result and nothing of other requests.
     Faithful,
-    /// No more is let through than the limit allows, all instances together.
+    /// All instances together do not exceed a rate limit.
     Limited,
     /// Every request is answered in time.
     Answered,
-    /// The service lives on, and comes back by itself.
+    /// No instance exits unexpectedly, and all recover.
     Lives,
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {}", self.promise, self.evidence)
+        write!(f, "{:?}: {}", self.guarantee, self.evidence)
     }
 }
 
-impl Promise {
+impl Guarantee {
     pub(crate) fn broken(self, evidence: impl Into<String>) -> Violation {
         Violation {
-            promise: self,
+            guarantee: self,
             evidence: evidence.into(),
         }
     }
 }
 
-/// Every promise that was broken.
+/// All violated guarantees.
 pub(crate) fn violations(history: &History) -> Vec<Violation> {
-    let mut found = trail::check(history);
+    let mut found = audit_log::check(history);
     for attempt in &history.attempts {
         found.extend(answers::check(history, attempt));
     }
@@ -69,7 +69,7 @@ pub(crate) fn violations(history: &History) -> Vec<Violation> {
     found
 }
 
-/// A request and its answer in one line, for whoever reads the evidence.
+/// A request and its response in one line, as evidence.
 pub(crate) fn line(attempt: &Attempt) -> String {
     let outcome = match &attempt.outcome {
         Outcome::Answered(answer) => {

@@ -1,8 +1,8 @@
-//! The checker itself: histories made by hand, sound ones and such as break one promise each.
+//! Tests of the checker with constructed histories: valid ones, and ones with exactly one violation.
 
 use std::time::Duration;
 
-use super::{Promise, violations};
+use super::{Guarantee, violations};
 use crate::chaos::history::{
     Answer, Apart, Application, Asked, Attempt, Change, Gave, History, Incarnation, Limit, Outcome,
     Row, Span, State, Timeline,
@@ -28,7 +28,7 @@ fn span(from: u64, to: u64) -> Span {
     }
 }
 
-/// Two applications, the second limited, with a key, a policy and an API key each.
+/// Two applications, the second with a limit, each with a key, a policy and an API key.
 fn history() -> History {
     let application = |id: &str, limit| Application {
         id: id.to_owned(),
@@ -74,7 +74,7 @@ fn refused(status: u16, code: &str) -> Outcome {
 }
 
 impl History {
-    /// Adds a request of the first application, with its row.
+    /// Adds a request of the first application with its record.
     fn with(mut self, span: Span, at: Incarnation, asked: Asked, outcome: Outcome) -> Self {
         let row = match &outcome {
             Outcome::Answered(answer) if answer.status != 503 => Some(Row {
@@ -109,9 +109,9 @@ impl History {
     }
 
     #[track_caller]
-    fn breaks(&self, promise: Promise) {
-        let found: Vec<_> = violations(self).iter().map(|it| it.promise).collect();
-        assert_eq!(found, [promise]);
+    fn breaks(&self, guarantee: Guarantee) {
+        let found: Vec<_> = violations(self).iter().map(|it| it.guarantee).collect();
+        assert_eq!(found, [guarantee]);
     }
 }
 
@@ -120,7 +120,7 @@ const UNPROTECT: Asked = Asked::Unprotect { policy: 0 };
 const ENCRYPT: Asked = Asked::Encrypt { key: 0 };
 
 #[test]
-fn what_is_answered_and_recorded_is_sound() {
+fn a_history_with_matching_records_is_valid() {
     history()
         .with(span(0, 10), HERE, PROTECT, envelope())
         .with(span(0, 10), HERE, UNPROTECT, right())
@@ -130,24 +130,24 @@ fn what_is_answered_and_recorded_is_sound() {
 }
 
 #[test]
-fn a_success_without_a_row_is_caught() {
+fn a_success_without_a_record_is_detected() {
     for (asked, outcome) in [(PROTECT, envelope()), (UNPROTECT, right())] {
         history()
             .without_row(span(0, 10), HERE, asked, outcome)
-            .breaks(Promise::Audited);
+            .breaks(Guarantee::Audited);
     }
 }
 
 #[test]
-fn a_refusal_without_a_row_is_caught() {
+fn a_refusal_without_a_record_is_detected() {
     let foreign = Asked::ForeignKey { key: 1 };
     history()
         .without_row(span(0, 10), HERE, foreign, refused(404, "KEY_NOT_FOUND"))
-        .breaks(Promise::Audited);
+        .breaks(Guarantee::Audited);
 }
 
 #[test]
-fn a_row_that_tells_something_else_is_caught() {
+fn a_record_with_another_result_is_detected() {
     type Falsify = fn(&mut Row);
     let falsify: [Falsify; 3] = [
         |row| row.status = 500,
@@ -157,12 +157,12 @@ fn a_row_that_tells_something_else_is_caught() {
     for falsify in falsify {
         let mut history = history().with(span(0, 10), HERE, PROTECT, envelope());
         falsify(&mut history.rows[0]);
-        history.breaks(Promise::Audited);
+        history.breaks(Guarantee::Audited);
     }
 }
 
 #[test]
-fn a_second_row_is_caught_whatever_was_answered() {
+fn a_second_record_is_detected_for_every_response() {
     for outcome in [
         envelope(),
         Outcome::Lost,
@@ -176,12 +176,12 @@ fn a_second_row_is_caught_whatever_was_answered() {
             status: 200,
         };
         history.rows = vec![row.clone(), row];
-        history.breaks(Promise::AuditedOnce);
+        history.breaks(Guarantee::AuditedOnce);
     }
 }
 
 #[test]
-fn one_row_of_a_request_whose_end_is_not_known_is_sound() {
+fn a_request_with_an_unknown_result_can_have_one_record() {
     let row = Row {
         request_id: "n0".to_owned(),
         application: Some("svc_one".to_owned()),
@@ -197,21 +197,21 @@ fn one_row_of_a_request_whose_end_is_not_known_is_sound() {
 }
 
 #[test]
-fn a_row_of_nobodys_request_is_caught() {
+fn a_record_without_a_request_is_detected() {
     let mut invented = history().with(span(0, 10), HERE, PROTECT, envelope());
     invented.rows.push(Row {
         request_id: "never-sent".to_owned(),
         ..invented.rows[0].clone()
     });
-    invented.breaks(Promise::NothingInvented);
+    invented.breaks(Guarantee::NothingInvented);
     let mut unsent = history().without_row(span(0, 10), HERE, PROTECT, Outcome::NotSent);
     unsent.is_sound();
     unsent.rows = invented.rows;
     unsent.rows.truncate(1);
-    unsent.breaks(Promise::NothingInvented);
+    unsent.breaks(Guarantee::NothingInvented);
 }
 
-/// A change that the first instance made between 1.0 and 1.1 seconds.
+/// A change by the first instance between 1.0 and 1.1 seconds.
 fn change(to: State) -> Change {
     Change {
         to,
@@ -222,7 +222,8 @@ fn change(to: State) -> Change {
 }
 
 #[test]
-fn a_success_after_a_revocation_is_caught_at_once_where_it_was_made_and_elsewhere_in_a_second() {
+fn a_success_after_a_revocation_is_detected_immediately_on_its_instance_and_after_a_second_on_others()
+ {
     let revoked = || {
         let mut history = history();
         history.api_keys[0].changes.push(change(State::Refusing));
@@ -231,13 +232,13 @@ fn a_success_after_a_revocation_is_caught_at_once_where_it_was_made_and_elsewher
     let protect =
         |from, instance| revoked().with(span(from, from + 5), instance, PROTECT, envelope());
     protect(1_050, HERE).is_sound();
-    protect(1_101, HERE).breaks(Promise::ChangesHold);
+    protect(1_101, HERE).breaks(Guarantee::ChangesHold);
     protect(2_050, THERE).is_sound();
-    protect(2_101, THERE).breaks(Promise::ChangesHold);
+    protect(2_101, THERE).breaks(Guarantee::ChangesHold);
     // The same place, but another process.
     let anew = Incarnation { number: 2, ..HERE };
     protect(2_050, anew).is_sound();
-    // Where it is not known who made it, or whether it was made at all.
+    // It is unknown which instance made the change, or whether it was made.
     let mut unknown = protect(2_050, HERE);
     unknown.api_keys[0].changes[0].by = None;
     unknown.is_sound();
@@ -246,7 +247,7 @@ fn a_success_after_a_revocation_is_caught_at_once_where_it_was_made_and_elsewher
 }
 
 #[test]
-fn a_good_key_that_is_refused_is_caught() {
+fn a_refused_valid_key_is_detected() {
     let refused = |from| {
         let mut history = history().without_row(
             span(from, from + 5),
@@ -257,13 +258,13 @@ fn a_good_key_that_is_refused_is_caught() {
         history.api_keys[0].changes.push(change(State::Refusing));
         history
     };
-    refused(900).breaks(Promise::ChangesHold);
+    refused(900).breaks(Guarantee::ChangesHold);
     refused(1_050).is_sound();
     refused(5_000).is_sound();
 }
 
 #[test]
-fn an_answer_that_no_state_of_its_policy_explains_is_caught() {
+fn a_response_that_matches_no_state_of_its_policy_is_detected() {
     let outcomes = [
         (State::Active, envelope()),
         (State::Refusing, refused(403, "POLICY_NOT_ACTIVE")),
@@ -281,14 +282,14 @@ fn an_answer_that_no_state_of_its_policy_explains_is_caught() {
             if state == fitting {
                 history.is_sound();
             } else {
-                history.breaks(Promise::ChangesHold);
+                history.breaks(Guarantee::ChangesHold);
             }
         }
     }
 }
 
 #[test]
-fn a_key_that_works_though_it_is_disabled_is_caught() {
+fn the_use_of_a_disabled_key_is_detected() {
     let disabled = |asked, outcome| {
         let mut history = history().with(span(2_200, 2_210), THERE, asked, outcome);
         history.keys[0].changes.push(change(State::Refusing));
@@ -300,19 +301,19 @@ fn a_key_that_works_though_it_is_disabled_is_caught() {
         Asked::Sign { key: 0 },
         Asked::Verify { key: 0 },
     ] {
-        disabled(asked, right()).breaks(Promise::ChangesHold);
+        disabled(asked, right()).breaks(Guarantee::ChangesHold);
         disabled(asked, refused(403, "OPERATION_NOT_ALLOWED")).is_sound();
     }
 }
 
 #[test]
-fn the_use_of_what_is_anothers_is_caught() {
+fn the_use_of_resources_of_another_service_is_detected() {
     let policy = Asked::ForeignPolicy { policy: 1 };
     let key = Asked::ForeignKey { key: 1 };
     for (asked, outcome) in [(policy, envelope()), (key, right())] {
         history()
             .with(span(0, 10), HERE, asked, outcome)
-            .breaks(Promise::KeptApart);
+            .breaks(Guarantee::KeptApart);
     }
     history()
         .with(
@@ -326,21 +327,21 @@ fn the_use_of_what_is_anothers_is_caught() {
 }
 
 #[test]
-fn another_plaintext_than_the_one_protected_is_caught() {
+fn a_wrong_plaintext_is_detected() {
     let wrong = answered(200, None, Gave::Wrong("another plaintext".to_owned()));
     history()
         .with(span(0, 10), HERE, UNPROTECT, wrong)
-        .breaks(Promise::Faithful);
+        .breaks(Guarantee::Faithful);
     let mut stray = history().with(span(0, 10), HERE, UNPROTECT, right());
     let Outcome::Answered(answer) = &mut stray.attempts[0].outcome else {
         unreachable!("it was answered");
     };
     answer.stray = Some("the name of another request".to_owned());
-    stray.breaks(Promise::Faithful);
+    stray.breaks(Guarantee::Faithful);
 }
 
 #[test]
-fn an_error_of_crypto_is_explained_by_the_token_alone() {
+fn a_cryptographic_error_requires_a_token_fault() {
     let failed = || {
         history().with(
             span(500, 510),
@@ -349,23 +350,23 @@ fn an_error_of_crypto_is_explained_by_the_token_alone() {
             refused(500, "INTERNAL_ERROR"),
         )
     };
-    failed().breaks(Promise::ChangesHold);
+    failed().breaks(Guarantee::ChangesHold);
     let mut explained = failed();
     explained.token_faults.push(span(400, 505));
     explained.is_sound();
     explained.attempts[0].asked = PROTECT;
     explained.rows[0].operation = Some("encrypt".to_owned());
-    explained.breaks(Promise::ChangesHold);
+    explained.breaks(Guarantee::ChangesHold);
 }
 
 #[test]
-fn silence_is_caught() {
+fn a_missing_response_is_detected() {
     history()
         .without_row(span(0, 30_000), HERE, PROTECT, Outcome::Silence)
-        .breaks(Promise::Answered);
+        .breaks(Guarantee::Answered);
 }
 
-/// So many requests of the limited application, one a millisecond.
+/// This number of requests of the limited application, one per millisecond.
 fn burst_of(count: u64) -> History {
     let mut history = history();
     for number in 0..count {
@@ -379,10 +380,10 @@ fn burst_of(count: u64) -> History {
 }
 
 #[test]
-fn more_than_the_limit_is_caught() {
+fn requests_above_the_limit_are_detected() {
     burst_of(6).is_sound();
-    burst_of(7).breaks(Promise::Limited);
-    // What was refused, or perhaps not admitted, does not count.
+    burst_of(7).breaks(Guarantee::Limited);
+    // Refused and possibly refused requests do not count.
     let mut refusals = burst_of(6).with(
         span(7, 8),
         THERE,
@@ -394,7 +395,7 @@ fn more_than_the_limit_is_caught() {
 }
 
 #[test]
-fn apart_more_is_let_through_but_never_without_a_limit() {
+fn separate_counting_raises_the_limit_but_does_not_remove_it() {
     let apart = |count, is_uncounted| {
         let mut history = burst_of(count);
         let span = span(0, 1_000);
@@ -402,13 +403,13 @@ fn apart_more_is_let_through_but_never_without_a_limit() {
         history
     };
     apart(16, false).is_sound();
-    apart(17, false).breaks(Promise::Limited);
+    apart(17, false).breaks(Guarantee::Limited);
     apart(26, true).is_sound();
-    apart(27, true).breaks(Promise::Limited);
+    apart(27, true).breaks(Guarantee::Limited);
 }
 
 #[test]
-fn a_refusal_below_the_limit_is_caught() {
+fn a_refusal_below_the_limit_is_detected() {
     history()
         .with(
             span(0, 10),
@@ -416,5 +417,5 @@ fn a_refusal_below_the_limit_is_caught() {
             PROTECT,
             refused(429, "RATE_LIMIT_EXCEEDED"),
         )
-        .breaks(Promise::Limited);
+        .breaks(Guarantee::Limited);
 }

@@ -1,4 +1,4 @@
-//! What an answer gave, held against what was asked for.
+//! Compares responses with the requests.
 
 use std::collections::HashMap;
 
@@ -10,12 +10,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::super::fixtures::{Made, Sealed, keep};
 use super::super::history::{Answer, Asked, Gave};
-use super::orders::Order;
+use super::requests::SelectedRequest;
 use super::{CANARY, Worker};
 
 impl Worker {
-    /// Reads an answer; what is of use later is kept.
-    pub(super) fn read(&self, order: &Order, status: u16, body: &str) -> Answer {
+    /// Evaluates a response and keeps results for later requests.
+    pub(super) fn read(&self, order: &SelectedRequest, status: u16, body: &str) -> Answer {
         let answer: Value = serde_json::from_str(body).unwrap_or_default();
         let gave = match status {
             200 => self.gave(order, &answer, body),
@@ -37,7 +37,7 @@ impl Worker {
         }
     }
 
-    fn gave(&self, order: &Order, answer: &Value, body: &str) -> Gave {
+    fn gave(&self, order: &SelectedRequest, answer: &Value, body: &str) -> Gave {
         let wrong = || Gave::Wrong(format!("it gave {body}"));
         let result = &answer["result"];
         match order.asked {
@@ -101,7 +101,7 @@ impl Worker {
     }
 }
 
-/// The text of a member, to the letter.
+/// The exact JSON text of a member.
 fn raw<'b>(body: &'b str, path: &[&str]) -> Option<&'b str> {
     let mut text = body;
     for name in path {

@@ -1,18 +1,18 @@
-//! One who asks, remembers, and compares what comes back with what was to come.
+//! A client that sends random requests and records and checks the responses.
 
 mod answers;
-mod orders;
+mod requests;
 
 use axum::http::Method;
 use rand::rngs::SmallRng;
 
-use self::orders::Order;
+use self::requests::SelectedRequest;
 use super::client::{Client, Place, Places, Sent, request};
 use super::fixtures::{Fixtures, one_of};
 use super::history::{Attempt, Outcome};
 use super::run_log::RunLog;
 
-/// Stands in every plaintext, before the name of the request that it was sent with.
+/// The start of every plaintext, followed by the ID of its request.
 const CANARY: &str = "canary-";
 
 pub(crate) struct Worker {
@@ -44,7 +44,7 @@ impl Worker {
         }
     }
 
-    /// Asks one thing of some instance, for one of these applications; says what the status was.
+    /// Sends one random request for one of these applications and returns the status.
     pub(crate) async fn ask(&mut self, applications: &[usize]) -> Option<u16> {
         let to = one_of(&mut self.dice, self.places.now().into_iter())?;
         let application = one_of(&mut self.dice, applications.iter().copied())?;
@@ -52,8 +52,8 @@ impl Worker {
         self.place(to, order).await
     }
 
-    /// Sends a request, and writes down what became of it.
-    pub(crate) async fn place(&mut self, to: Place, order: Order) -> Option<u16> {
+    /// Sends a request and records its result.
+    pub(crate) async fn place(&mut self, to: Place, order: SelectedRequest) -> Option<u16> {
         let (api_key, secret) = {
             let state = self.fixtures.lock();
             let now = self.run_log.now();
@@ -95,7 +95,7 @@ impl Worker {
         status
     }
 
-    /// Whether the instance at this place protects, or opens an envelope, for the first application.
+    /// Whether the instance at this place can protect and unprotect for the first application.
     pub(crate) async fn is_served(&mut self, place: usize, protecting: bool) -> bool {
         let places = self.places.now();
         let Some(to) = places.iter().find(|it| it.instance.place == place) else {

@@ -1,8 +1,8 @@
-//! The trail against what was answered.
+//! Checks the audit log against the responses.
 
 use std::collections::HashMap;
 
-use super::{Promise, Violation, line};
+use super::{Guarantee, Violation, line};
 use crate::chaos::history::{Answer, Attempt, History, Outcome, Row, State};
 
 pub(super) fn check(history: &History) -> Vec<Violation> {
@@ -16,31 +16,31 @@ pub(super) fn check(history: &History) -> Vec<Violation> {
         found.extend(of_attempt(history, attempt, &own));
     }
     let strange = rows.into_values().flatten();
-    found.extend(strange.map(|row| Promise::NothingInvented.broken(format!("{row:?}"))));
+    found.extend(strange.map(|row| Guarantee::NothingInvented.broken(format!("{row:?}"))));
     found
 }
 
 fn of_attempt(history: &History, attempt: &Attempt, rows: &[&Row]) -> Option<Violation> {
     let told = || format!("{}; rows: {rows:?}", line(attempt));
     if rows.len() > 1 {
-        return Some(Promise::AuditedOnce.broken(told()));
+        return Some(Guarantee::AuditedOnce.broken(told()));
     }
     match (&attempt.outcome, rows) {
-        (Outcome::NotSent, [_, ..]) => Some(Promise::NothingInvented.broken(told())),
+        (Outcome::NotSent, [_, ..]) => Some(Guarantee::NothingInvented.broken(told())),
         (Outcome::Answered(answer), []) if is_recorded(history, attempt, answer) => {
-            Some(Promise::Audited.broken(told()))
+            Some(Guarantee::Audited.broken(told()))
         }
         (Outcome::Answered(answer), [row, ..])
             if is_recorded(history, attempt, answer) && !tells(history, attempt, answer, row) =>
         {
-            Some(Promise::Audited.broken(told()))
+            Some(Guarantee::Audited.broken(told()))
         }
         _ => None,
     }
 }
 
-/// Whether an answer leaves only with its record. One that is 503 may have none, or one that tells
-/// what would have been answered; of nobody's requests only some are recorded.
+/// Whether the response requires a record. A 503 response can have none or one with the intended
+/// result. Only some unauthenticated requests have a record.
 fn is_recorded(history: &History, attempt: &Attempt, answer: &Answer) -> bool {
     let is_of_nobody = match answer.status {
         401 => true,
@@ -54,7 +54,7 @@ fn is_recorded(history: &History, attempt: &Attempt, answer: &Answer) -> bool {
     answer.status != 503 && !is_of_nobody
 }
 
-/// Over the limit, nobody looks into the body for what was asked.
+/// A rate-limited request has no operation, because its body is not parsed.
 fn tells(history: &History, attempt: &Attempt, answer: &Answer, row: &Row) -> bool {
     let application = &history.applications[attempt.application].id;
     let operation = row.operation.as_deref();

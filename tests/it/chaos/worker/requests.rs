@@ -1,4 +1,4 @@
-//! What to ask for: an operation at random, over what is there for it.
+//! Selects random operations on the existing resources.
 
 use rand::RngExt as _;
 use serde_json::{Value, json};
@@ -8,21 +8,21 @@ use super::super::history::Asked;
 use super::{CANARY, Worker};
 use crate::support::{OPERATIONS, PROTECT, UNPROTECT};
 
-/// A request that was chosen.
-pub(crate) struct Order {
+/// A selected request.
+pub(crate) struct SelectedRequest {
     pub(super) application: usize,
     pub(super) asked: Asked,
     pub(super) path: &'static str,
     body: Value,
-    /// The plaintext that may be in the answer, and no other.
+    /// The only plaintext that the response may contain.
     pub(super) plaintext: String,
     pub(super) destination: usize,
-    /// For a verdict: whether it is to be a good one.
+    /// The expected verdict of `verify`.
     pub(super) is_genuine: bool,
 }
 
-impl Order {
-    /// The body, with the plaintext in it to the letter where one is sent.
+impl SelectedRequest {
+    /// The body with the exact text of the plaintext.
     pub(super) fn text(&self) -> String {
         let with = |member: &str, object: &Value| {
             let text = object.to_string();
@@ -45,8 +45,8 @@ impl Order {
 }
 
 impl Worker {
-    /// What to ask for.
-    pub(super) fn choose(&mut self, application: usize) -> Option<Order> {
+    /// Selects a random request for an application.
+    pub(super) fn choose(&mut self, application: usize) -> Option<SelectedRequest> {
         self.asked += 1;
         let which = self.dice.random_range(0..100);
         match which {
@@ -62,14 +62,14 @@ impl Worker {
         }
     }
 
-    /// A plaintext that no other request has, written in a way that only a faithful service keeps.
+    /// A unique plaintext with a format that only an exact copy preserves.
     fn plaintext(&mut self) -> String {
         let canary = format!("{CANARY}{}", self.nonce());
         let amount = self.dice.random_range(0..10_000);
         format!(r#"{{"name":"{canary}", "amount": {amount}.50,"who":"Zo\u00eb","n":1E2}}"#)
     }
 
-    pub(crate) fn protect(&mut self, application: usize) -> Option<Order> {
+    pub(crate) fn protect(&mut self, application: usize) -> Option<SelectedRequest> {
         let also_past = self.dice.random_bool(0.05);
         let fits = |role| match role {
             PolicyRole::Restricted => application == 0,
@@ -83,7 +83,7 @@ impl Worker {
             (policy.number.clone(), policy.destination)
         };
         drop(state);
-        Some(Order {
+        Some(SelectedRequest {
             application,
             asked: Asked::Protect { policy },
             path: PROTECT,
@@ -94,8 +94,8 @@ impl Worker {
         })
     }
 
-    /// Opens an envelope that somebody got, under any policy of its destination.
-    pub(crate) fn unprotect(&mut self, application: usize) -> Option<Order> {
+    /// Opens an existing envelope with any policy of its destination.
+    pub(crate) fn unprotect(&mut self, application: usize) -> Option<SelectedRequest> {
         let state = self.fixtures.lock();
         let sealed = one_of(&mut self.dice, state.sealed.iter())?.clone();
         let policy = state.policy(&mut self.dice, |policy| {
@@ -105,7 +105,7 @@ impl Worker {
         })?;
         let jwe: Value = serde_json::from_str(&sealed.jwe).expect("an envelope");
         let number = &state.policies[policy].number;
-        Some(Order {
+        Some(SelectedRequest {
             application,
             asked: Asked::Unprotect { policy },
             path: UNPROTECT,
@@ -116,7 +116,7 @@ impl Worker {
         })
     }
 
-    fn encrypt(&mut self, application: usize) -> Option<Order> {
+    fn encrypt(&mut self, application: usize) -> Option<SelectedRequest> {
         let key = self.key(|key| key.application == application && !key.is_for_signing)?;
         Some(self.with_key(
             application,
@@ -126,12 +126,12 @@ impl Worker {
         ))
     }
 
-    fn sign(&mut self, application: usize) -> Option<Order> {
+    fn sign(&mut self, application: usize) -> Option<SelectedRequest> {
         let key = self.key(|key| key.application == application && key.is_for_signing)?;
         Some(self.with_key(application, &key, Asked::Sign { key: key.0 }, "HMAC-SHA256"))
     }
 
-    fn decrypt(&mut self, application: usize) -> Option<Order> {
+    fn decrypt(&mut self, application: usize) -> Option<SelectedRequest> {
         let state = self.fixtures.lock();
         let own = state.encrypted.iter();
         let own = own.filter(|made| state.keys[made.key].application == application);
@@ -144,8 +144,8 @@ impl Worker {
         ))
     }
 
-    /// Asks for a verdict on a signature, every fourth time on one of other data.
-    fn verify(&mut self, application: usize) -> Option<Order> {
+    /// Verifies a signature. Every fourth request uses other data.
+    fn verify(&mut self, application: usize) -> Option<SelectedRequest> {
         let state = self.fixtures.lock();
         let own = state.signed.iter();
         let own = own.filter(|made| state.keys[made.key].application == application);
@@ -158,20 +158,20 @@ impl Worker {
             self.plaintext()
         };
         let asked = Asked::Verify { key: made.key };
-        Some(Order {
+        Some(SelectedRequest {
             is_genuine,
             ..operation(application, asked, &made.result, data)
         })
     }
 
-    fn hash(&mut self, application: usize) -> Order {
+    fn hash(&mut self, application: usize) -> SelectedRequest {
         let payload = json!({ "algorithm": "SHA-256" });
-        // Hashed as a string is: its bytes as they are.
+        // Strings are hashed as their bytes.
         let plaintext = format!("\"{CANARY}{}\"", self.nonce());
         operation(application, Asked::Hash, &payload, plaintext)
     }
 
-    fn foreign_policy(&mut self, application: usize) -> Option<Order> {
+    fn foreign_policy(&mut self, application: usize) -> Option<SelectedRequest> {
         if application == 0 {
             return None;
         }
@@ -182,20 +182,20 @@ impl Worker {
         let number = state.policies[policy].number.clone();
         drop(state);
         let asked = Asked::ForeignPolicy { policy };
-        Some(Order {
+        Some(SelectedRequest {
             path: PROTECT,
             body: json!({ "policyNumber": number }),
             ..operation(application, asked, &Value::Null, self.plaintext())
         })
     }
 
-    fn foreign_key(&mut self, application: usize) -> Option<Order> {
+    fn foreign_key(&mut self, application: usize) -> Option<SelectedRequest> {
         let key = self.key(|key| key.application != application && !key.is_for_signing)?;
         let asked = Asked::ForeignKey { key: key.0 };
         Some(self.with_key(application, &key, asked, "AES-256-GCM"))
     }
 
-    /// One of the keys that suit: its number and its id.
+    /// The index and the ID of a random matching key.
     fn key(&mut self, suits: impl Fn(&Key) -> bool) -> Option<(usize, String)> {
         let state = self.fixtures.lock();
         let key = state.key(&mut self.dice, suits)?;
@@ -208,15 +208,20 @@ impl Worker {
         (_, id): &(usize, String),
         asked: Asked,
         algorithm: &str,
-    ) -> Order {
+    ) -> SelectedRequest {
         let payload = json!({ "algorithm": algorithm, "keyId": id });
         operation(application, asked, &payload, self.plaintext())
     }
 }
 
-fn operation(application: usize, asked: Asked, payload: &Value, plaintext: String) -> Order {
+fn operation(
+    application: usize,
+    asked: Asked,
+    payload: &Value,
+    plaintext: String,
+) -> SelectedRequest {
     let name = asked.operation();
-    Order {
+    SelectedRequest {
         application,
         asked,
         path: OPERATIONS,
