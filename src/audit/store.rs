@@ -4,6 +4,7 @@ use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool, Postgres,
 
 use super::entry::{Entry, Filter};
 use super::queue::QueuedRecord;
+use super::record::OperationType;
 use crate::clock::Timestamp;
 use crate::db;
 use crate::ids::RecordId;
@@ -103,7 +104,7 @@ pub(super) async fn insert(
         .bind(column(records, |it| it.record.application_id))
         .bind(column(records, |it| it.record.api_key_id))
         .bind(column(records, |it| {
-            it.record.operation_type.map(|it| it.as_str())
+            it.record.operation_type.map(OperationType::name)
         }))
         .bind(column(records, |it| {
             it.record.endpoint.map(|it| it.as_str())
@@ -291,7 +292,7 @@ fn narrow(
     if let Some(operation) = filter.operation_type {
         query
             .push(" AND operation_type = ")
-            .push_bind(operation.as_str());
+            .push_bind(operation.name());
     }
     if let Some(status) = filter.status {
         query.push(" AND response_status = ").push_bind(status);

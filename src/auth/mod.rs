@@ -1,7 +1,7 @@
-//! Who calls: from the credential in a request to a [`Caller`].
+//! Authentication: from the credential in a request to a [`Caller`].
 //!
-//! A live API key exists in memory only while its request is being authenticated; what is kept is
-//! its digest. Why a credential was refused is told to the log, never to whoever sent it.
+//! A live API key is in memory only while its request is authenticated; afterwards only its digest is
+//! kept. The reason for a refusal is logged and never sent to the client.
 
 mod authenticator;
 mod caller;

@@ -1,11 +1,13 @@
-//! How much a caller may ask: the tiers and what they mean.
+//! Rate limits and the tiers that define them.
 
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A token bucket: its size, and how fast it fills.
+use crate::closed_set;
+
+/// The size of a token bucket and its refill rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RateLimit {
@@ -17,24 +19,22 @@ pub struct RateLimit {
     pub burst: NonZeroU32,
 }
 
-/// What a service has been sold.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type, ToSchema,
-)]
-#[serde(rename_all = "lowercase")]
-#[sqlx(type_name = "text", rename_all = "lowercase")]
-pub enum Tier {
-    /// 100 requests a second, 200 at once.
-    #[default]
-    Standard,
-    /// 500 requests a second, 1,000 at once.
-    Professional,
-    /// As agreed with the service.
-    Enterprise,
+closed_set! {
+    /// The tier of a service, which decides its rate limit.
+    #[derive(Default)]
+    pub enum Tier: "Tier" {
+        /// 100 requests a second, 200 at once.
+        #[default]
+        Standard = "standard",
+        /// 500 requests a second, 1,000 at once.
+        Professional = "professional",
+        /// As agreed with the service.
+        Enterprise = "enterprise",
+    }
 }
 
 impl RateLimit {
-    /// What each administrator's key may ask.
+    /// The limit of each admin key.
     pub const OF_ADMINS: Self = Self::of(500, 1_000);
 
     const OF_STANDARD: Self = Self::of(100, 200);
@@ -55,20 +55,7 @@ impl RateLimit {
 }
 
 impl Tier {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Standard, Self::Professional, Self::Enterprise];
-
-    /// Its name in the API.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Standard => "standard",
-            Self::Professional => "professional",
-            Self::Enterprise => "enterprise",
-        }
-    }
-
-    /// The limit this tier brings by itself; none where each service has its own.
+    /// The limit of this tier; none if each service has its own.
     #[must_use]
     pub const fn rate_limit(self) -> Option<RateLimit> {
         match self {
@@ -78,8 +65,8 @@ impl Tier {
         }
     }
 
-    /// The limit of a service of this tier for which `agreed` was agreed. Only the highest tier has
-    /// one; should it be missing, the next lower one holds.
+    /// The limit of a service of this tier. Only `enterprise` uses `agreed`; without it, the limit of
+    /// `professional` applies.
     #[must_use]
     pub fn rate_limit_with(self, agreed: Option<RateLimit>) -> RateLimit {
         self.rate_limit()

@@ -7,7 +7,6 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::auth::Kind;
 use crate::clock::Timestamp;
 use crate::ids::{Id, Named};
 use crate::management::Cursor;
@@ -16,10 +15,6 @@ use crate::request_tag::RequestTag;
 
 fn text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
-}
-
-fn one_of(names: impl IntoIterator<Item = &'static str>) -> RefOr<Schema> {
-    text().enum_values(Some(names)).into()
 }
 
 macro_rules! value {
@@ -38,7 +33,6 @@ macro_rules! value {
     };
 }
 
-value!(Kind, "ApiKeyType", one_of(Kind::ALL.map(Kind::name)));
 value!(
     Timestamp,
     "Timestamp",
