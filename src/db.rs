@@ -21,7 +21,7 @@ static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The address is none.
-    #[error("database.url is not a Postgres URL such as postgres://user@host:5432/name: {0}")]
+    #[error("database.url must be a Postgres URL such as postgres://user@host:5432/name: {0}")]
     Address(#[source] sqlx::Error),
     /// What should vouch for Postgres cannot.
     #[error("database.ca: {path} {source}", path = .path.display())]
@@ -33,8 +33,8 @@ pub enum Error {
     },
     /// The address asks for less than verified TLS where nothing less is safe.
     #[error(
-        "database.url asks for less than verified TLS to {place}: leave sslmode out of it, or set \
-         database.allow_plain = true where the network in between is protected by something else"
+        "database.url asks for less than verified TLS to {place}: remove sslmode, or set \
+         database.allow_plain = true if the network in between is protected"
     )]
     Unverified {
         /// Host, port and name of the database.
@@ -63,7 +63,7 @@ pub enum Error {
     },
     /// Several servers answer, and none of them takes writes.
     #[error(
-        "none of the servers of database.url, of which {place} is the first, takes writes: is one of \
+        "no server of database.url accepts writes; the first is {place}: is one of \
          them the primary?"
     )]
     OnlyStandbys {
@@ -71,7 +71,7 @@ pub enum Error {
         place: String,
     },
     /// The schema cannot be brought up to date.
-    #[error("cannot bring the schema up to date: {0}; was this database used by a newer version?")]
+    #[error("cannot bring the schema up to date: {0}; did a newer version use this database?")]
     Migration(#[from] MigrateError),
 }
 

@@ -14,13 +14,13 @@ pub fn harden() {
         maximum: Some(0),
     };
     if let Err(error) = setrlimit(Resource::Core, nothing) {
-        tracing::warn!(%error, "core dumps cannot be forbidden: set LimitCORE=0 for this service");
+        tracing::warn!(%error, "core dumps cannot be disabled: set LimitCORE=0 for this service");
     }
     if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
         tracing::warn!(%error, "other processes of this user may read the memory of this one");
     }
     if let Err(error) = set_no_new_privs(true) {
-        tracing::warn!(%error, "privileges can still be gained: set NoNewPrivileges=yes for this service");
+        tracing::warn!(%error, "no_new_privs cannot be set: set NoNewPrivileges=yes for this service");
     }
     // Only what is touched is locked: reserving all that a runtime maps would need far more.
     let flags = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT;

@@ -60,7 +60,7 @@ impl Export {
     pub fn pieces(self) -> impl Stream<Item = Result<Vec<u8>, sqlx::Error>> + Send + 'static {
         try_unfold(self, async |mut export| {
             let piece = export.next().await.inspect_err(|error| {
-                tracing::error!(%error, "an export of the trail broke off");
+                tracing::error!(%error, "an export of the audit log failed");
             })?;
             Ok(piece.map(|piece| (piece, export)))
         })

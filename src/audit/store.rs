@@ -55,7 +55,7 @@ pub enum MaintenanceError {
 
 /// The failure of a database that does not answer in time.
 pub(super) fn late() -> Failure {
-    let silence = std::io::Error::new(std::io::ErrorKind::TimedOut, "no answer in time");
+    let silence = std::io::Error::new(std::io::ErrorKind::TimedOut, "the reply timed out");
     Failure::Away(sqlx::Error::Io(silence))
 }
 

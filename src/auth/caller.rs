@@ -29,7 +29,7 @@ pub struct Administrator(Caller);
 
 /// The credential is good, and not for this API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("keys of the type {0} do not call this API")]
+#[error("keys of the type {0} cannot call this API")]
 pub struct WrongKind(pub Kind);
 
 impl Caller {

@@ -31,7 +31,7 @@ pub struct AtRest([u8; 32]);
 
 /// The text is no API key: another form, or a wrong checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not of the form of an API key")]
+#[error("not an API key")]
 pub struct Malformed;
 
 impl LiveKey {

@@ -29,9 +29,9 @@ const RETRY: Duration = Duration::from_millis(250);
 enum Lost {
     #[error(transparent)]
     Database(#[from] sqlx::Error),
-    #[error("the server closed it")]
+    #[error("the server closed the connection")]
     Closed,
-    #[error("its heartbeat did not come back in time")]
+    #[error("the heartbeat timed out")]
     Late,
 }
 
@@ -43,7 +43,7 @@ impl Catalog {
             let Err(lost) = self.follow(&pool, entropy, &mut known_lost).await;
             self.not_vouched();
             if !known_lost {
-                tracing::warn!(reason = %lost, "cannot hear of changes: every look-up reads the database");
+                tracing::warn!(reason = %lost, "change notifications are unavailable: every look-up reads the database");
             }
             known_lost = true;
             sleep(RETRY).await;
@@ -82,7 +82,7 @@ impl Catalog {
                             self.vouched_by_beat_of(sent);
                             is_back = true;
                             if std::mem::take(known_lost) {
-                                tracing::info!("hearing of changes again");
+                                tracing::info!("change notifications are available again");
                             }
                         }
                     }

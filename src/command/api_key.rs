@@ -22,28 +22,28 @@ pub(super) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Make an API key and print it, this once.
+    /// Create an API key and print it once.
     Create(Create),
 }
 
 #[derive(Debug, clap::Args)]
 struct Create {
-    /// What it is for: live, test or admin.
+    /// The type: live, test or admin.
     #[arg(long = "type", value_name = "TYPE")]
     kind: Kind,
-    /// Its name, for people.
+    /// The display name.
     #[arg(long)]
     name: String,
-    /// The calling service's id; needed for live and test.
+    /// The id of the calling service; required for live and test.
     #[arg(long, value_name = "ID")]
     service: Option<String>,
-    /// The number of the policy it is bound to.
+    /// The number of the bound policy.
     #[arg(long, value_name = "NUMBER")]
     policy: Option<String>,
-    /// From when it is not good any more, such as 2027-01-01T00:00:00Z.
+    /// The expiry, for example 2027-01-01T00:00:00Z.
     #[arg(long, value_name = "TIME")]
     expires: Option<String>,
-    /// Print the whole resource as JSON instead of the key alone.
+    /// Print the resource as JSON.
     #[arg(long)]
     json: bool,
 }

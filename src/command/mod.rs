@@ -1,4 +1,4 @@
-//! What the binary can be told to do: one command, one file.
+//! The commands of the binary, one file each.
 
 mod api_key;
 mod check_config;
@@ -21,7 +21,7 @@ use crate::settings::Environment;
 #[derive(Debug, Parser)]
 #[command(name = "sealward", version, arg_required_else_help = true)]
 pub struct Arguments {
-    /// The settings, a TOML file. Left out, SEALWARD_CONFIG names it.
+    /// The settings, a TOML file. Default: the value of SEALWARD_CONFIG.
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(subcommand)]
@@ -32,15 +32,15 @@ pub struct Arguments {
 enum Command {
     /// Run the service.
     Serve,
-    /// Bring the database's schema up to date and end.
+    /// Migrate the database schema.
     Migrate,
-    /// Show the settings in effect, without secrets, or all that is wrong with them.
+    /// Validate the settings and print them without secrets.
     CheckConfig,
-    /// Try everything the service needs of each token, and say what works.
+    /// Test each token for everything that the service needs.
     Doctor(doctor::Arguments),
-    /// Make API keys, above all the first admin key.
+    /// Create API keys, for example the first admin key.
     ApiKey(api_key::Arguments),
-    /// Bring keys in: wrap them offline, or import them over the API.
+    /// Wrap keys offline, or import them over the API.
     Key(key::Arguments),
 }
 

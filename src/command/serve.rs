@@ -76,7 +76,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     let mut lost = None;
     let stop = async {
         tokio::select! {
-            () = told => tracing::info!(?delay, "ending: not ready any more, requests are still answered"),
+            () = told => tracing::info!(?delay, "shutting down: not ready, requests are still answered"),
             fatal = token.fatal() => lost = Some(fatal),
         }
         service.drain();
@@ -92,10 +92,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         traces.finish(LAST_TRACES).await;
     }
     if let Some(fatal) = lost {
-        tracing::error!(
-            ?fatal,
-            "the token's module is lost: start the service again"
-        );
+        tracing::error!(?fatal, "the PKCS#11 module hangs: restart the service");
         // Threads hang inside the vendor's library, whose exit handlers could then block or crash.
         std::process::abort();
     }
@@ -104,7 +101,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         return Ok(());
     }
     Err(Failure::Other(format!(
-        "some requests did not end within http.drain_timeout ({patience:?}) and were cut off"
+        "some requests exceeded http.drain_timeout ({patience:?}) and were aborted"
     )))
 }
 
@@ -119,7 +116,7 @@ fn told_to_end() -> impl Future<Output = ()> {
                     signal.recv().await;
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "cannot hear signals: this process ends only when it is killed");
+                    tracing::warn!(%error, "cannot handle signals: only SIGKILL ends this process");
                     std::future::pending::<()>().await;
                 }
             }

@@ -106,7 +106,7 @@ pub async fn connect(servers: Servers, settings: &Database) -> Result<Primary, E
     // tell that its time is over instead of what is wrong.
     let (connection, options) = servers.primary(patience).await?;
     if let Err(error) = connection.close().await {
-        tracing::debug!(%error, "a connection to the database did not end well");
+        tracing::debug!(%error, "a connection to the database did not close cleanly");
     }
     let moved = Moved::default();
     let moves = moved.clone();
@@ -180,7 +180,7 @@ impl Primary {
         if from != to {
             self.pool.set_connect_options(options);
             self.moved.now();
-            tracing::warn!(%from, %to, "another server takes writes now");
+            tracing::warn!(%from, %to, "failover: another server is the primary now");
         }
     }
 }

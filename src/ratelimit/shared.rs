@@ -66,7 +66,7 @@ pub enum BadAddress {
 /// Why an answer did not come.
 #[derive(Debug, thiserror::Error)]
 enum Away {
-    #[error("no answer in time")]
+    #[error("the reply timed out")]
     Late,
     #[error(transparent)]
     Failed(#[from] RedisError),
@@ -173,9 +173,9 @@ impl Shared {
         match found.await {
             Ok(connection) => {
                 self.connection.store(Some(Arc::new(connection)));
-                tracing::info!("rate limits are counted together with other instances");
+                tracing::info!("rate limits are shared with other instances");
             }
-            Err(away) => tracing::debug!(%away, "the shared rate limits are still out of reach"),
+            Err(away) => tracing::debug!(%away, "the shared rate limits are still unreachable"),
         }
     }
 
@@ -234,7 +234,7 @@ impl Shared {
             .is_some_and(|before| Arc::ptr_eq(before, connection));
         if was_this {
             self.outages.fetch_add(1, Ordering::Relaxed);
-            tracing::warn!(%why, "rate limits cannot be counted together: each instance gives out its part");
+            tracing::warn!(%why, "shared rate limits are unreachable: each instance grants its share");
         }
     }
 }

@@ -57,7 +57,7 @@ pub fn connections_allowed(settings: &Settings) -> u32 {
         tracing::info!(
             connections = fitting,
             descriptors,
-            "clients get fewer connections than http.max_connections: raise LimitNOFILE= for more"
+            "the limit of file descriptors lowers http.max_connections: raise LimitNOFILE="
         );
     }
     wanted.min(fitting)
@@ -124,7 +124,7 @@ impl Connections {
             *said = Some(Instant::now());
             tracing::warn!(
                 limit = self.0.limit,
-                "as many connections are open as may be: others wait until one ends"
+                "http.max_connections is reached: new connections wait"
             );
         }
     }

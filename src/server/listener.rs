@@ -206,7 +206,7 @@ impl<A: Answers> Door<A> {
     /// Serves whoever has come in, who is a guest until that is over.
     async fn admit(self, stream: TcpStream, peer: SocketAddr, guest: Guest) {
         if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%peer, %error, "cannot turn off delays on a connection");
+            tracing::debug!(%peer, %error, "cannot set TCP_NODELAY on a connection");
         }
         let Some(tls) = &self.tls else {
             return self.converse(stream, peer, None, guest).await;
@@ -220,7 +220,7 @@ impl<A: Answers> Door<A> {
         };
         match agreed {
             Ok(stream) => self.converse(stream, peer, Some(OverTls), guest).await,
-            Err(error) => tracing::debug!(%peer, %error, "a client did not agree on TLS"),
+            Err(error) => tracing::debug!(%peer, %error, "a TLS handshake failed"),
         }
     }
 
@@ -268,7 +268,7 @@ impl<A: Answers> Door<A> {
                 _ = is_ending.changed(), if !goes => goes = true,
                 overdue = pace.overdue(self.patience) => {
                     if goes || overdue == Overdue::Stalled {
-                        tracing::debug!(%peer, "a client did not go on in time");
+                        tracing::debug!(%peer, "a client timed out");
                         return;
                     }
                     goes = true;

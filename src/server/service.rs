@@ -161,16 +161,14 @@ impl Service {
         // The token answers within its deadline, or not at all.
         let settings = &self.app.settings;
         if !self.app.protection.finish(settings.hsm.deadline.0).await {
-            tracing::error!(
-                "work whose clients had gone was not done in time, and is not recorded"
-            );
+            tracing::error!("operations of disconnected clients timed out and are not recorded");
         }
         // A database that is away for longer than records may wait has had its chance.
         let patience = self.app.settings.audit.deadline.0;
         self.writer.finish(patience).await;
         let last_use = self.app.authenticator.last_use();
         if let Err(error) = last_use.flush(&self.app.database).await {
-            tracing::warn!(%error, "when API keys were last used could not be written");
+            tracing::warn!(%error, "the last use of API keys could not be written");
         }
     }
 }
@@ -214,7 +212,7 @@ async fn keep_last_use(last_use: LastUse, database: PgPool) {
         period.tick().await;
         // What fails is kept for the next time, and the outage is told by others.
         if let Err(error) = last_use.flush(&database).await {
-            tracing::debug!(%error, "when API keys were last used is written later");
+            tracing::debug!(%error, "the last use of API keys could not be written yet");
         }
     }
 }

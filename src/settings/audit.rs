@@ -1,24 +1,24 @@
-//! Settings of the audit trail.
+//! Settings of the audit log.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Span;
 
-/// The audit trail.
+/// The audit log.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Audit {
-    /// Records that may wait to be committed; past it requests are refused.
+    /// The maximum number of records that wait for a commit. Further requests are refused.
     pub queue: usize,
-    /// How long a record may take to be committed before its request is refused.
+    /// The maximum time to commit a record. After it, the request is refused.
     pub deadline: Span,
-    /// Whole days for which the trail is kept; older ones are taken out of it. Left out, all are
-    /// kept.
+    /// The number of whole days to keep. Older days are detached from the audit log. Default: keep
+    /// all.
     pub retention_days: Option<u32>,
-    /// Also drops the tables of the days that were taken out; otherwise they stay in the database,
-    /// for its owner to move elsewhere.
+    /// Also drops the tables of detached days. By default they stay in the database for its owner
+    /// to archive.
     pub drop_retired: bool,
 }
 
@@ -45,10 +45,10 @@ impl Audit {
             .retention_days
             .is_some_and(|days| !(1..=36_500).contains(&days))
         {
-            found.push("audit.retention_days must be between 1 and 36500".to_owned());
+            found.push("audit.retention_days must be from 1 to 36500".to_owned());
         }
         if self.drop_retired && self.retention_days.is_none() {
-            found.push("audit.drop_retired is of no use without audit.retention_days".to_owned());
+            found.push("audit.drop_retired requires audit.retention_days".to_owned());
         }
     }
 }

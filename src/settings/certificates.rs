@@ -14,7 +14,7 @@ pub enum NotInPem {
     #[error("cannot be read: {0}")]
     Unreadable(#[from] io::Error),
     /// It holds something else.
-    #[error("holds no {0} in PEM")]
+    #[error("must contain a {0} in PEM")]
     Absent(&'static str),
 }
 

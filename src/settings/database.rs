@@ -7,32 +7,32 @@ use serde::{Deserialize, Serialize};
 
 use super::{SecretSource, Span, Stage};
 
-/// How to reach Postgres.
+/// The connection to Postgres.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Database {
-    /// `postgres://user@host:port/name`; a socket's folder goes in `?host=/folder`. With several
-    /// hosts, `postgres://user@one:port,two:port/name`, the one that takes writes is used, and after
-    /// a failover the one that does then. The password has a setting of its own.
+    /// The URL `postgres://user@host:port/name`. For a socket, add `?host=/folder`. With several
+    /// hosts, `postgres://user@one:port,two:port/name`, the service uses the primary, also after a
+    /// failover. The password has its own setting.
     pub url: String,
-    /// Where the password comes from, if the user has one.
+    /// The source of the password, if there is one.
     pub password: Option<SecretSource>,
-    /// Certificates of the CAs that vouch for Postgres, in PEM. With it, and in any case where
-    /// Postgres is on another machine, it is spoken to over TLS alone, and its certificate and the
-    /// name in it are verified. Left out, the public CAs vouch.
+    /// PEM file with the CA certificates of Postgres. With it, or if Postgres is on another
+    /// machine, connections use TLS and verify certificate and host name. Default: the public CAs.
     pub ca: Option<PathBuf>,
-    /// Allows a Postgres on another machine without verified TLS; only where the network in between
-    /// is protected by something else.
+    /// Allows a Postgres on another machine without verified TLS. Use it only if the network in
+    /// between is protected.
     pub allow_plain: bool,
-    /// The login that owns the schema and brings it up to date, in a URL as above. Left out, it is
-    /// the one in `url`. The service itself works without the owner's rights either way.
+    /// The URL of the login that owns the schema and migrates it. Default: the login in `url`. The
+    /// service itself never uses the rights of the owner.
     pub owner_url: Option<String>,
-    /// Where the owner's password comes from, if it has one.
+    /// The source of the password of the owner, if there is one.
     pub owner_password: Option<SecretSource>,
-    /// Connections for administration and look-ups; the audit trail has its own beside them.
+    /// The maximum number of connections for administration and look-ups. The audit log uses a
+    /// separate connection.
     pub connections: u32,
-    /// How long to wait for a connection.
+    /// The maximum time to wait for a connection.
     pub connect_timeout: Span,
 }
 
@@ -72,7 +72,7 @@ impl Database {
             let (scheme, authority) = url.split_once("://").unwrap_or(("", ""));
             if !matches!(scheme, "postgres" | "postgresql") {
                 found.push(format!(
-                    "database.{setting} is not a Postgres URL such as {}",
+                    "database.{setting} must be a Postgres URL such as {}",
                     Self::default().url
                 ));
             }
@@ -80,7 +80,7 @@ impl Database {
             let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
             if user.contains(':') {
                 found.push(format!(
-                    "database.{setting} holds a password, which would show wherever settings are shown: \
+                    "database.{setting} must not contain a password: \
                      put it into a file and set database.{} = {{ file = \"…\" }}",
                     setting.replace("url", "password")
                 ));
@@ -94,14 +94,13 @@ impl Database {
             if stage != Stage::Development && password.as_ref().is_some_and(SecretSource::is_plain)
             {
                 found.push(format!(
-                    "database.{setting} is written into the settings, which only development allows: \
+                    "database.{setting} must be in the settings only in development: \
                      use {{ file = \"…\" }}, {{ credential = \"…\" }} or {{ command = [\"…\"] }}"
                 ));
             }
         }
         if self.owner_url.is_none() && self.owner_password.is_some() {
-            found
-                .push("database.owner_password is of no use without database.owner_url".to_owned());
+            found.push("database.owner_password requires database.owner_url".to_owned());
         }
         if self.connections == 0 {
             found.push("database.connections must be at least 1".to_owned());

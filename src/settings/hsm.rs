@@ -7,30 +7,29 @@ use serde::{Deserialize, Serialize};
 
 use super::{SecretSource, Span, Stage};
 
-/// The tokens and how hard to drive them.
+/// The tokens and the limits of their use.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Hsm {
-    /// The tokens; several of them hold the same keys and stand in for each other.
+    /// The tokens. Several tokens hold the same keys and replace each other.
     pub tokens: Vec<HsmToken>,
-    /// Sessions that work at the same time on each token. A token behind a network wants more than
-    /// the cores it has.
+    /// The number of sessions that work in parallel on each token. A network token needs more
+    /// sessions than the machine has cores.
     pub workers: usize,
-    /// Operations that may wait for a session before callers are told to come back later.
+    /// The maximum number of operations that wait for a session. Further operations are refused.
     pub queue: usize,
-    /// How long one operation may take, its wait included.
+    /// The maximum time of an operation, including its wait.
     pub deadline: Span,
-    /// How long making a key may take; an RSA key takes real tokens many seconds.
+    /// The maximum time to generate a key. Hardware tokens need many seconds for an RSA key.
     pub generate_deadline: Span,
-    /// How often each token proves that it works, which also keeps its sessions from being closed
-    /// for idleness.
+    /// How often each token is checked. The check also keeps idle sessions open.
     pub canary_interval: Span,
-    /// Calls that may hang in the vendor's module before the process ends for its supervisor to
-    /// start it anew.
+    /// The number of hanging calls into the PKCS#11 module after which the process exits, so that
+    /// its supervisor restarts it.
     pub hang_budget: usize,
-    /// Where the token lacks RSA-OAEP with SHA-256: lets it decrypt without padding and takes the
-    /// padding off here. Accepted in development only.
+    /// If the token lacks RSA-OAEP with SHA-256, decrypt with raw RSA and remove the padding in the
+    /// service. Accepted in development only.
     pub allow_raw_rsa: bool,
 }
 
@@ -39,15 +38,15 @@ pub struct Hsm {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub struct HsmToken {
-    /// The vendor's PKCS#11 module, a shared library.
+    /// The PKCS#11 module of the vendor, a shared library.
     pub module: PathBuf,
-    /// The token's label; give this or `serial`.
+    /// The label of the token. Give this or `serial`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The token's serial number, where labels are not unique.
+    /// The serial number of the token, if labels are not unique.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub serial: Option<String>,
-    /// Where the user PIN comes from.
+    /// The source of the user PIN.
     pub pin: SecretSource,
 }
 
@@ -72,20 +71,20 @@ impl Hsm {
         for (place, token) in self.tokens.iter().enumerate() {
             if token.label.is_some() == token.serial.is_some() {
                 found.push(format!(
-                    "hsm.tokens[{place}] needs either label or serial, to tell which token of {} is meant",
+                    "hsm.tokens[{place}] must have either label or serial, to select a token of {}",
                     token.module.display()
                 ));
             }
             if stage != Stage::Development && token.pin.is_plain() {
                 found.push(format!(
-                    "hsm.tokens[{place}].pin is written into the settings, which only development allows: \
+                    "hsm.tokens[{place}].pin must be in the settings only in development: \
                      use {{ file = \"…\" }}, {{ credential = \"…\" }} or {{ command = [\"…\"] }}"
                 ));
             }
         }
         if stage != Stage::Development && self.allow_raw_rsa {
             found.push(
-                "hsm.allow_raw_rsa is for development only: a production token must offer RSA-OAEP with SHA-256"
+                "hsm.allow_raw_rsa must be false outside development: the token must support RSA-OAEP with SHA-256"
                     .to_owned(),
             );
         }

@@ -1,4 +1,4 @@
-//! Settings of the API's listener.
+//! Settings of the API listener.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -8,36 +8,35 @@ use serde::{Deserialize, Serialize};
 
 use super::{Span, Tls};
 
-/// Where the API listens, and whom it believes.
+/// The API listener and its trusted proxies.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Http {
     /// Address and port.
     pub listen: SocketAddr,
-    /// Allows plain HTTP on an address that other machines reach; only behind something that ends
-    /// TLS for this service.
+    /// Allows plain HTTP on an address that other machines can reach. Use it only behind a proxy
+    /// that terminates TLS.
     pub allow_plain: bool,
-    /// TLS: with a certificate and its key the API speaks nothing else.
+    /// TLS. With a certificate and its key, the API accepts TLS only.
     pub tls: Tls,
-    /// Networks of the proxies in front of this service. A request from one of them is taken to
-    /// come from the last address in `X-Forwarded-For` that is no such proxy.
+    /// Networks of trusted proxies. For a request from one of them, the client address is the last
+    /// address in `X-Forwarded-For` that is not a trusted proxy.
     #[schemars(with = "Vec<String>")]
     pub trusted_proxies: Vec<IpNet>,
-    /// Connections that clients may have open; past it they wait until one ends. Where the limit of
-    /// descriptors (`LimitNOFILE=`) has no room for as many beside those of the database and the
-    /// tokens, there are fewer.
+    /// The maximum number of client connections. Further connections wait until another closes. The
+    /// limit of file descriptors (`LimitNOFILE=`) can lower it.
     pub max_connections: u32,
-    /// How long a client may take to agree on TLS, and then to send the headers of a request.
+    /// The maximum time for the TLS handshake, and then for the headers of a request.
     pub header_timeout: Span,
-    /// How long a connection may rest between requests, or stand still while its client takes an
-    /// answer. Load balancers that keep connections must let go of them sooner.
+    /// The maximum time that a connection may be idle between requests, or that a client may stop
+    /// reading a response. Load balancers must close idle connections sooner.
     pub idle_timeout: Span,
-    /// How long after SIGTERM requests are still taken, while `/readyz` says no and connections are
-    /// closed after each answer: load balancers need a moment to notice. Left out, it is 5 seconds,
-    /// and nothing in development.
+    /// How long the service accepts requests after SIGTERM while `/readyz` fails, so that load
+    /// balancers notice. Connections close after each response. Default: 5 seconds, 0 in
+    /// development.
     pub drain_delay: Option<Span>,
-    /// How long requests in flight may take to end after that.
+    /// The maximum time for requests in flight to finish after that.
     pub drain_timeout: Span,
 }
 
@@ -63,7 +62,7 @@ impl Http {
         let is_plain = self.tls.certificate.is_none();
         if is_plain && !self.listen.ip().is_loopback() && !self.allow_plain {
             found.push(format!(
-                "http.listen = \"{}\" can be reached from other machines without TLS: set http.tls.certificate \
+                "http.listen = \"{}\" is reachable from other machines without TLS: set http.tls.certificate \
                  and http.tls.key, or listen on 127.0.0.1, or set http.allow_plain = true where a proxy ends TLS \
                  for this service",
                 self.listen

@@ -1,18 +1,19 @@
-//! Settings of a key's life.
+//! Settings of the key lifecycle.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Span;
 
-/// The life of keys.
+/// The key lifecycle.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Keys {
-    /// How long a deleted key can still be brought back.
+    /// The time between the deletion of a key and its destruction. Until then the deletion can be
+    /// reverted.
     pub destruction_delay: Span,
-    /// Accepts private keys in plaintext over TLS. Left out, only development does.
+    /// Accepts private keys in plaintext over TLS. Default: only in development.
     pub allow_plaintext_import: Option<bool>,
 }
 

@@ -1,18 +1,18 @@
-//! Settings that bound one request.
+//! Settings that limit one request.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Span;
 
-/// Sizes and times of one request.
+/// Limits of one request.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Limits {
-    /// Bytes in a request's body.
+    /// The maximum size of a request body, in bytes.
     pub max_body_bytes: usize,
-    /// How long a request may take to be answered.
+    /// The maximum time to answer a request.
     pub request_timeout: Span,
 }
 

@@ -34,7 +34,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The file is not valid TOML.
-    #[error("{path} is not TOML: {source}", path = .path.display())]
+    #[error("{path} must be TOML: {source}", path = .path.display())]
     Syntax {
         /// The file.
         path: PathBuf,
@@ -42,7 +42,7 @@ pub enum Error {
         source: Box<toml::de::Error>,
     },
     /// A value has the wrong type.
-    #[error("a setting has a wrong value: {0}")]
+    #[error("a setting has an invalid value: {0}")]
     Value(Box<toml::de::Error>),
     /// Unknown names, or settings that contradict each other.
     #[error("{}", .0.join("\n"))]

@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Log {
-    /// What is logged: `error`, `warn`, `info`, `debug` or `trace`, also by module, as in
+    /// The log level: `error`, `warn`, `info`, `debug` or `trace`, also by module, for example
     /// `info,sealward::http=debug`.
     pub level: String,
-    /// How it is written.
+    /// The format of log lines.
     pub format: LogFormat,
 }
 
-/// How log lines are written.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub enum LogFormat {
-    /// For people on a terminal, JSON anywhere else.
+    /// Text on a terminal, otherwise JSON.
     #[default]
     Auto,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
-    /// For people.
+    /// Text for people.
     Pretty,
 }
 

@@ -1,18 +1,19 @@
-//! Settings of the listener for metrics.
+//! Settings of the metrics listener.
 
 use std::net::SocketAddr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where metrics are told, without TLS and without a key: they name tokens, and no service.
+/// The metrics listener. It has neither TLS nor authentication; metrics name tokens but no
+/// services.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Metrics {
-    /// Address and port, as in `127.0.0.1:9464`; metrics are off where this is left out.
+    /// Address and port, for example `127.0.0.1:9464`. Default: metrics are off.
     pub listen: Option<SocketAddr>,
-    /// Allows an address that other machines reach; only in a network of one's own.
+    /// Allows an address that other machines can reach. Use it only in a private network.
     pub allow_plain: bool,
 }
 
@@ -23,8 +24,8 @@ impl Metrics {
             && !self.allow_plain
         {
             found.push(format!(
-                "metrics.listen = \"{listen}\" can be reached from other machines without TLS: listen on \
-                 127.0.0.1, or set metrics.allow_plain = true in a network of your own"
+                "metrics.listen = \"{listen}\" is reachable from other machines without TLS: listen on \
+                 127.0.0.1, or set metrics.allow_plain = true in a private network"
             ));
         }
     }

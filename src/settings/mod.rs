@@ -1,7 +1,6 @@
-//! What an operator decides: a TOML file and `SEALWARD_…` variables over it, one file a section.
-//!
-//! This room is the only reader of files and of the environment. Unknown settings are refused with
-//! the nearest known name; everything else that is wrong is told all at once.
+//! Settings: a TOML file, and `SEALWARD_…` variables that take precedence. One file per section.
+//! Only this module reads configuration files and the environment. It refuses unknown settings and
+//! suggests the nearest name. It reports all mistakes at once.
 
 mod audit;
 mod certificates;
@@ -45,43 +44,43 @@ pub use self::tls::{Stamp, Tls, TlsFiles};
 #[serde(default, deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Settings {
-    /// What this instance is for. It decides which API keys are accepted: `production` takes
-    /// `sk_live_`, `staging` takes `sk_test_`, `development` takes both and loosens what is safe to
-    /// loosen on a developer's machine only.
+    /// The environment of this instance. It decides which API keys are accepted: `production`
+    /// accepts `sk_live_`, `staging` accepts `sk_test_`, `development` accepts both and relaxes
+    /// some rules.
     pub environment: Stage,
-    /// Where the API listens.
+    /// The API listener.
     pub http: Http,
-    /// Metrics for Prometheus, on a listener of their own.
+    /// The metrics listener.
     pub metrics: Metrics,
     /// The Postgres database.
     pub database: Database,
     /// The PKCS#11 tokens.
     pub hsm: Hsm,
-    /// Sizes and times that bound one request.
+    /// Limits of one request.
     pub limits: Limits,
-    /// Where rate limits are counted.
+    /// The shared storage of rate limits.
     pub ratelimit: RateLimit,
-    /// The life of keys.
+    /// The key lifecycle.
     pub keys: Keys,
-    /// The audit trail.
+    /// The audit log.
     pub audit: Audit,
     /// The log.
     pub log: Log,
-    /// What is told beside the log and metrics.
+    /// Traces.
     pub telemetry: Telemetry,
 }
 
-/// What an instance is for.
+/// The environment of an instance.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub enum Stage {
-    /// Real data, behind `sk_live_` keys.
+    /// Real data, with `sk_live_` keys.
     #[default]
     Production,
-    /// Rehearsal, behind `sk_test_` keys.
+    /// Tests before production, with `sk_test_` keys.
     Staging,
-    /// A developer's machine or CI: both kinds of key.
+    /// A developer's machine or CI, with both types of key.
     Development,
 }
 
@@ -94,7 +93,7 @@ impl Settings {
             .unwrap_or(self.environment == Stage::Development)
     }
 
-    /// How long load balancers have to notice that this instance ends.
+    /// How long the service accepts requests after SIGTERM.
     #[must_use]
     pub fn drain_delay(&self) -> std::time::Duration {
         match (self.http.drain_delay, self.environment) {
@@ -104,7 +103,7 @@ impl Settings {
         }
     }
 
-    /// Everything that is wrong beyond a single setting's type, each with its remedy.
+    /// All mistakes beyond the type of a single setting.
     fn contradictions(&self) -> Vec<String> {
         let mut found = Vec::new();
         self.http.contradictions(&mut found);

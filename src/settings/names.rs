@@ -1,14 +1,14 @@
-//! The names of all settings, read off the types themselves.
+//! The names of all settings, derived from their types.
 
 use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::Value;
 
 use super::Settings;
 
-/// How alike a name must be to be offered instead of an unknown one.
+/// The minimum similarity of a suggested name.
 const ALIKE: f64 = 0.6;
 
-/// The JSON Schema of the settings: names, types, defaults and what each is for.
+/// The JSON Schema of the settings.
 #[must_use]
 pub fn schema() -> Schema {
     let settings =
@@ -16,7 +16,7 @@ pub fn schema() -> Schema {
     SchemaGenerator::new(settings).into_root_schema_for::<Settings>()
 }
 
-/// A setting that a variable can hold: its path, and whether it is plain text.
+/// A setting that a variable can set.
 pub(super) struct Leaf {
     pub(super) path: Vec<String>,
     pub(super) text: bool,
@@ -29,7 +29,7 @@ impl Leaf {
     }
 }
 
-/// Every setting that a variable can hold: sections' members, lists as a whole.
+/// All settings that a variable can set; lists count as one value.
 pub(super) fn leaves(schema: &Schema) -> Vec<Leaf> {
     let mut found = Vec::new();
     gather(schema.as_value(), &mut Vec::new(), &mut found);
@@ -68,7 +68,7 @@ fn is_text(schema: &Value) -> bool {
     named || optional || choice
 }
 
-/// Every name in `table` that the schema does not know, with its nearest known name.
+/// All unknown names in `table`, each with the nearest known name.
 pub(super) fn unknown(table: &toml::Table, schema: &Schema) -> Vec<String> {
     let mut found = Vec::new();
     compare(table, schema.as_value(), "", &mut found);
@@ -121,7 +121,7 @@ fn refusal<'a>(
     }
 }
 
-/// The known name most like `name`, if one is like it at all.
+/// The most similar known name, if one is similar enough.
 pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known
         .map(|candidate| {

@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 
 use super::{SecretSource, Span, Stage};
 
-/// Where rate limits are counted. How much each service may ask is its tier's.
+/// The shared storage of rate limits. The tier of a service sets its limit.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(inline)]
 pub struct RateLimit {
-    /// `rediss://user@host:port/number` of a Valkey or Redis in which all instances count together.
-    /// Left out, each counts by itself, as one instance alone should. The password has a setting of
-    /// its own.
+    /// The URL of Valkey or Redis, `rediss://user@host:port/number`, in which all instances count
+    /// together. Default: each instance counts alone, which suits a single instance. The password
+    /// has its own setting.
     pub url: Option<String>,
-    /// Where the password comes from, if there is one.
+    /// The source of the password, if there is one.
     pub password: Option<SecretSource>,
-    /// Certificates of the CAs that vouch for it, in PEM. Left out, the public CAs vouch.
+    /// PEM file with the CA certificates of that server. Default: the public CAs.
     pub ca: Option<PathBuf>,
-    /// Allows one on another machine without TLS; only where the network in between is protected by
-    /// something else.
+    /// Allows a server on another machine without TLS. Use it only if the network in between is
+    /// protected.
     pub allow_plain: bool,
-    /// How long to wait for an answer. Past it each instance gives out its part of each limit, until
-    /// answers come in time again.
+    /// The maximum time to wait for a reply. After it, each instance grants its share of each limit
+    /// until the server replies again.
     pub timeout: Span,
 }
 
@@ -52,10 +52,7 @@ impl RateLimit {
     pub(super) fn contradictions(&self, stage: Stage, found: &mut Vec<String>) {
         let Some(url) = &self.url else {
             if self.password.is_some() || self.ca.is_some() {
-                found.push(
-                    "ratelimit.password and ratelimit.ca are of no use without ratelimit.url"
-                        .to_owned(),
-                );
+                found.push("ratelimit.password and ratelimit.ca require ratelimit.url".to_owned());
             }
             return;
         };
@@ -66,23 +63,21 @@ impl RateLimit {
             "rediss" | "valkeys" | "unix" => {}
             "redis" | "valkey" if self.allow_plain || is_here(host) => {}
             "redis" | "valkey" => found.push(
-                "ratelimit.url leads to another machine without TLS: use rediss://, or set \
-                 ratelimit.allow_plain = true where the network in between is protected by something else"
+                "ratelimit.url names another machine without TLS: use rediss://, or set \
+                 ratelimit.allow_plain = true if the network in between is protected"
                     .to_owned(),
             ),
             _ => found.push(
-                "ratelimit.url is not a URL of Valkey or Redis such as rediss://sealward@limits.internal:6379"
+                "ratelimit.url must be a URL of Valkey or Redis such as rediss://sealward@limits.internal:6379"
                     .to_owned(),
             ),
         }
         if url.contains('#') {
-            found.push(
-                "ratelimit.url must not end in a fragment: TLS is always verified".to_owned(),
-            );
+            found.push("ratelimit.url must not have a fragment: TLS is always verified".to_owned());
         }
         if user.contains(':') {
             found.push(
-                "ratelimit.url holds a password, which would show wherever settings are shown: \
+                "ratelimit.url must not contain a password: \
                  put it into a file and set ratelimit.password = { file = \"…\" }"
                     .to_owned(),
             );
@@ -90,13 +85,13 @@ impl RateLimit {
         if stage != Stage::Development && self.password.as_ref().is_some_and(SecretSource::is_plain)
         {
             found.push(
-                "ratelimit.password is written into the settings, which only development allows: \
+                "ratelimit.password must be in the settings only in development: \
                  use { file = \"…\" }, { credential = \"…\" } or { command = [\"…\"] }"
                     .to_owned(),
             );
         }
         if !(Span::millis(1)..=Span::seconds(5)).contains(&self.timeout) {
-            found.push("ratelimit.timeout must be between 1ms and 5s".to_owned());
+            found.push("ratelimit.timeout must be from 1ms to 5s".to_owned());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where a secret comes from. The settings hold the place, never the secret, save in development.
+//! The sources of secrets. Settings name a source; only in development they may contain the secret.
 
 use std::fs;
 use std::io;
@@ -12,18 +12,18 @@ use zeroize::Zeroizing;
 
 use super::load::Environment;
 
-/// The place of a secret.
+/// The source of a secret.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 #[schemars(inline)]
 pub enum SecretSource {
-    /// A file whose content, without a line end at its end, is the secret.
+    /// A file that contains the secret. A trailing newline is ignored.
     File(PathBuf),
     /// The name of a systemd credential of this unit.
     Credential(String),
-    /// A program and its arguments; what it prints is the secret.
+    /// A program and its arguments. Its output is the secret.
     Command(Vec<String>),
-    /// The secret itself; accepted in development only.
+    /// The secret itself. Accepted in development only.
     Value(#[schemars(with = "String")] PlainSecret),
 }
 
@@ -50,10 +50,10 @@ pub enum SecretError {
         source: io::Error,
     },
     /// systemd gave this process no credentials.
-    #[error("there is no credential {0:?}: is it loaded by LoadCredential= in the unit?")]
+    #[error("the credential {0:?} does not exist: does the unit load it with LoadCredential=?")]
     Credential(String),
     /// The program cannot be run, or failed.
-    #[error("the command {program:?} gave no secret: {reason}")]
+    #[error("the command {program:?} failed: {reason}")]
     Command {
         /// The program's name.
         program: String,
@@ -110,7 +110,7 @@ fn printed_by(words: &[String]) -> Result<Zeroizing<String>, SecretError> {
     let Some((program, arguments)) = words.split_first() else {
         return Err(SecretError::Command {
             program: String::new(),
-            reason: "no program is named".into(),
+            reason: "the list is empty".into(),
         });
     };
     let failed = |reason: String| SecretError::Command {
@@ -128,6 +128,6 @@ fn printed_by(words: &[String]) -> Result<Zeroizing<String>, SecretError> {
         return Err(failed(output.status.to_string()));
     }
     let text =
-        std::str::from_utf8(&printed).map_err(|_| failed("it did not print UTF-8".into()))?;
+        std::str::from_utf8(&printed).map_err(|_| failed("its output must be UTF-8".into()))?;
     Ok(Zeroizing::new(text.to_owned()))
 }

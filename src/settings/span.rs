@@ -1,4 +1,4 @@
-//! A length of time as people write it: `500ms`, `10s`, `7days`.
+//! Durations as text: `500ms`, `10s`, `7days`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A length of time.
+/// A duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span(pub Duration);
 
@@ -41,9 +41,7 @@ impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <Cow<'_, str>>::deserialize(deserializer)?;
         humantime::parse_duration(&text).map(Self).map_err(|_| {
-            serde::de::Error::custom(
-                "expected a length of time such as \"500ms\", \"10s\" or \"7days\"",
-            )
+            serde::de::Error::custom("must be a duration such as \"500ms\", \"10s\" or \"7days\"")
         })
     }
 }
@@ -58,6 +56,6 @@ impl JsonSchema for Span {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "format": "length of time" })
+        json_schema!({ "type": "string", "format": "duration" })
     }
 }

@@ -49,7 +49,7 @@ impl Telemetry {
             .is_some_and(|text| !is_url(text))
         {
             found.push(
-                "telemetry.otlp.endpoint is not a URL such as http://127.0.0.1:4318".to_owned(),
+                "telemetry.otlp.endpoint must be a URL such as http://127.0.0.1:4318".to_owned(),
             );
         }
         if !(0.0..=1.0).contains(&self.otlp.ratio) {

@@ -1,4 +1,4 @@
-//! Settings of TLS on the API's listener, and the files that they name.
+//! Settings of TLS on the API listener, and the files that they name.
 
 use std::fs;
 use std::io;
@@ -9,22 +9,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-/// TLS: with a certificate and its key the API speaks nothing else.
+/// TLS. With a certificate and its key, the API accepts TLS only.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Tls {
-    /// The certificate, and after it those that lead to its CA, in PEM. A changed file is taken up
-    /// within seconds, and at once on SIGHUP; connections that are open stay.
+    /// PEM file with the certificate, followed by its intermediate certificates. A changed file is
+    /// loaded within seconds, and immediately on SIGHUP. Open connections stay.
     pub certificate: Option<PathBuf>,
-    /// The private key of the certificate, in PEM, without a passphrase.
+    /// PEM file with the private key, without a passphrase.
     pub key: Option<PathBuf>,
-    /// Certificates of CAs in PEM: clients must then show a certificate of one of them, beside their
-    /// API key. Left out, clients need none.
+    /// PEM file with CA certificates. Clients must then present a certificate of one of them in
+    /// addition to their API key. Default: no client certificates.
     pub client_ca: Option<PathBuf>,
-    /// Revocation lists in PEM, one of each CA of clients' certificates: clients whose certificate is
-    /// on one are refused, and so are all clients of a CA whose list is missing or has run out. A
-    /// changed file is taken up as the certificate is.
+    /// PEM file with a revocation list for each client CA. Clients are refused if their certificate
+    /// is revoked, or if the list of their CA is missing or expired. A changed file is loaded like
+    /// the certificate.
     pub client_crl: Option<PathBuf>,
 }
 
@@ -61,24 +61,20 @@ impl Tls {
     pub(super) fn contradictions(&self, found: &mut Vec<String>) {
         match (&self.certificate, &self.key, &self.client_ca) {
             (Some(_), None, _) => found.push(
-                "http.tls.certificate is set without http.tls.key: name the file with its private key"
+                "http.tls.certificate requires http.tls.key, the file with its private key"
                     .to_owned(),
             ),
             (None, Some(_), _) => found.push(
-                "http.tls.key is set without http.tls.certificate: name the file with its certificate"
+                "http.tls.key requires http.tls.certificate, the file with its certificate"
                     .to_owned(),
             ),
             (None, None, Some(_)) => found.push(
-                "http.tls.client_ca is set without TLS: set http.tls.certificate and http.tls.key too"
-                    .to_owned(),
+                "http.tls.client_ca requires http.tls.certificate and http.tls.key".to_owned(),
             ),
             _ => {}
         }
         if self.client_crl.is_some() && self.client_ca.is_none() {
-            found.push(
-                "http.tls.client_crl is set without http.tls.client_ca: name the CAs whose certificates it revokes"
-                    .to_owned(),
-            );
+            found.push("http.tls.client_crl requires http.tls.client_ca".to_owned());
         }
     }
 }

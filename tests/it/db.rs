@@ -157,7 +157,7 @@ async fn what_is_to_vouch_for_postgres_is_looked_at_first() {
     fs::write(&empty, "").unwrap();
     for (file, told) in [
         (missing, "cannot be read: "),
-        (empty, "holds no certificate in PEM"),
+        (empty, "must contain a certificate in PEM"),
     ] {
         let settings = Settings {
             ca: Some(file.clone()),

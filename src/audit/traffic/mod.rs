@@ -98,7 +98,7 @@ pub async fn keep(clock: Clock, db: PgPool, deadline: Duration) -> Infallible {
         let look = timeout(LONGEST, sum_up_to_present(&db, clock.now(), unsettled));
         let late = |_| Err(sqlx::Error::Io(ErrorKind::TimedOut.into()));
         if let Err(error) = look.await.unwrap_or_else(late) {
-            tracing::warn!(%error, "the audit trail could not be summed up; it will be later");
+            tracing::warn!(%error, "the traffic statistics could not be updated; retrying");
         }
         tokio::time::sleep(EVERY).await;
     }

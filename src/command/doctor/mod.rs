@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Failure, startup};
 use crate::settings::Environment;
 
-/// Tries everything the service needs of each configured token, and says what works.
+/// Test each token for everything that the service needs.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Print the report as JSON.
@@ -57,7 +57,7 @@ pub(super) async fn run(
         .collect();
     if !ill.is_empty() {
         let ill = ill.join(", ");
-        let told = format!("token {ill} cannot do all that is configured");
+        let told = format!("token {ill} does not support the configuration");
         return Err(Failure::Other(told));
     }
     match records {

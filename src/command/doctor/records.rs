@@ -41,7 +41,7 @@ pub(super) fn text(records: &Records) -> String {
 
 fn found_text(page: &mut String, found: &Comparison) -> std::fmt::Result {
     for key in &found.missing {
-        writeln!(page, "  missing   {key} is recorded and no token holds it")?;
+        writeln!(page, "  missing   {key} is recorded but on no token")?;
     }
     for orphan in &found.orphans {
         let Orphan { token, name, .. } = orphan;
@@ -49,10 +49,10 @@ fn found_text(page: &mut String, found: &Comparison) -> std::fmt::Result {
         writeln!(page, "  orphan    {name:?} on token {token:?}{meant}")?;
     }
     if found.missing.is_empty() && found.orphans.is_empty() {
-        writeln!(page, "  every recorded key is there, and nothing else")?;
+        writeln!(page, "  tokens and records match")?;
     }
     if !found.complete {
-        writeln!(page, "  not every token could be asked")?;
+        writeln!(page, "  some tokens did not respond")?;
     }
     Ok(())
 }
@@ -80,8 +80,8 @@ pub(super) fn as_json(records: &Records) -> Value {
 
 fn meant_for(orphan: &Orphan) -> Option<String> {
     orphan.intended.map(|intended| match intended {
-        Intended::Key(key) => format!("meant to be {key}, whose making broke off"),
-        Intended::ImportKey(key) => format!("meant to be {key}, whose making broke off"),
+        Intended::Key(key) => format!("intended as {key}, whose creation failed"),
+        Intended::ImportKey(key) => format!("intended as {key}, whose creation failed"),
         Intended::Destroyed(key) => format!("was {key}, which is recorded as destroyed"),
     })
 }

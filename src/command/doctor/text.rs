@@ -10,7 +10,7 @@ pub(super) fn of(label: &str, report: &Result<ProbeReport, HsmError>) -> String 
     // Writing to a string cannot fail.
     let _ = match report {
         Ok(report) => whole(&mut page, report),
-        Err(error) => writeln!(page, "Token {label:?} cannot be tried: {error:?}\n"),
+        Err(error) => writeln!(page, "Token {label:?} failed: {error:?}\n"),
     };
     page
 }
@@ -36,20 +36,17 @@ fn whole(page: &mut String, report: &ProbeReport) -> std::fmt::Result {
         if token.logged_in {
             "as user"
         } else {
-            "none: this token asks for none"
+            "none: the token requires no login"
         }
     )?;
     let sessions = token
         .max_sessions
-        .map_or("no bound told".to_owned(), |most| most.to_string());
+        .map_or("no limit reported".to_owned(), |most| most.to_string());
     writeln!(page, "  sessions  {sessions}")?;
     writeln!(page, "  flags     {}", token.flags.join(" "))?;
     table(page, "Operations", &report.operations)?;
     table(page, "Import by unwrapping", &report.imports)?;
-    writeln!(
-        page,
-        "\n  Operations per second, one after the other on one session"
-    )?;
+    writeln!(page, "\n  Operations per second, sequential on one session")?;
     for speed in &report.speeds {
         writeln!(
             page,

@@ -50,7 +50,7 @@ async fn show(State(registry): State<Arc<Registry>>) -> Response {
     match encode(&mut text, &registry) {
         Ok(()) => ([(header::CONTENT_TYPE, TEXT)], text).into_response(),
         Err(error) => {
-            tracing::error!(%error, "metrics cannot be written: this is a defect");
+            tracing::error!(%error, "metrics cannot be encoded: this is a bug");
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     }

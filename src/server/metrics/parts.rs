@@ -43,18 +43,18 @@ impl Parts {
     fn build(&self, page: &mut Page<'_>) -> fmt::Result {
         page.gauges(
             "sealward_build_info",
-            "Always 1; its label tells the version.",
+            "Always 1; its label is the version.",
             [(vec![("version", env!("CARGO_PKG_VERSION"))], 1.0)],
         )?;
         if let Some(tls) = &self.tls {
             page.gauge(
                 "sealward_tls_certificate_expiry_timestamp_seconds",
-                "When the certificate in use ends, as a Unix time.",
+                "Expiry of the certificate in use, as a Unix time.",
                 unix(tls.expires()),
             )?;
             page.gauges(
                 "sealward_tls_client_crl_expiry_timestamp_seconds",
-                "When the first revocation list of clients in use runs out, as a Unix time; absent without one.",
+                "Earliest expiry of the client revocation lists in use, as a Unix time; absent without a list.",
                 tls.lists_end().map(|end| (vec![], unix(end))),
             )?;
         }
@@ -65,17 +65,17 @@ impl Parts {
         let connections = &self.connections;
         page.gauge(
             "sealward_http_connections",
-            "Connections to the API that are open.",
+            "Open connections to the API.",
             count(connections.open()),
         )?;
         page.gauge(
             "sealward_http_connections_limit",
-            "Connections to the API that there may be.",
+            "Maximum number of connections to the API.",
             f64::from(connections.limit()),
         )?;
         page.counters(
             "sealward_http_connections_waits",
-            "How often a connection to the API had to wait for another to end.",
+            "Connections to the API that waited because the maximum was reached.",
             [(vec![], connections.waits())],
         )
     }
@@ -84,13 +84,13 @@ impl Parts {
         let meter = &self.app.meter;
         page.metric(
             "sealward_http_requests",
-            "Requests to the API and the dashboard that were answered.",
+            "Answered requests to the API and the dashboard.",
             MetricType::Counter,
             |encoder| meter.encode_requests(encoder),
         )?;
         page.metric(
             "sealward_http_request_duration_seconds",
-            "How long requests to the API and the dashboard took in all.",
+            "Duration of requests to the API and the dashboard.",
             MetricType::Histogram,
             |encoder| meter.encode_durations(encoder),
         )
@@ -99,12 +99,12 @@ impl Parts {
     fn keys(&self, page: &mut Page<'_>) -> fmt::Result {
         page.gauge(
             "sealward_keys_worn",
-            "Keys that have encrypted so often that they should be replaced.",
+            "Keys that have encrypted so often that they should be rotated.",
             count(self.app.database_monitor.worn().len()),
         )?;
         page.gauge(
             "sealward_keys_missing",
-            "Recorded keys that no token held when they were last compared.",
+            "Recorded keys that no token held at the last comparison.",
             count(self.app.vault.latest().missing.len()),
         )
     }
@@ -118,23 +118,23 @@ impl Parts {
         )?;
         page.gauge(
             "sealward_audit_queue_records",
-            "Audit records that wait to be taken into a batch.",
+            "Audit records that wait for a batch.",
             count(recorder.queued()),
         )?;
         page.gauge(
             "sealward_audit_queue_limit_records",
-            "Audit records that may wait.",
+            "Maximum number of audit records that wait.",
             count(self.app.settings.audit.queue),
         )?;
         page.metric(
             "sealward_audit_commit_duration_seconds",
-            "How long audit records took from being handed over to being committed.",
+            "Time from the submission of an audit record to its commit.",
             MetricType::Histogram,
             |encoder| recorder.commit_durations().encode(encoder),
         )?;
         page.metric(
             "sealward_audit_batch_records",
-            "How many audit records were committed together.",
+            "Audit records per commit.",
             MetricType::Histogram,
             |encoder| recorder.batch_sizes().encode(encoder),
         )
@@ -144,12 +144,12 @@ impl Parts {
         let latency = self.app.database_monitor.latency();
         page.gauge(
             "sealward_database_up",
-            "Whether the database answers.",
+            "Whether the database responds.",
             flag(latency.is_some()),
         )?;
         page.gauges(
             "sealward_database_latency_seconds",
-            "How long the database took to answer last; absent while it does not.",
+            "Response time of the last database check; absent while the database does not respond.",
             latency.map(|latency| (vec![], seconds(latency))),
         )?;
         let pool = &self.app.database;
@@ -159,18 +159,18 @@ impl Parts {
             .saturating_sub(idle);
         page.gauges(
             "sealward_database_connections",
-            "Connections to the database, by what they do.",
+            "Connections to the database, by state.",
             [("idle", idle), ("used", used)]
                 .map(|(state, number)| (vec![("state", state)], count(number))),
         )?;
         page.gauge(
             "sealward_database_connections_limit",
-            "Connections to the database that there may be.",
+            "Maximum number of connections to the database.",
             f64::from(pool.options().get_max_connections()),
         )?;
         page.gauge(
             "sealward_catalog_current",
-            "Whether what is cached of the database is known to be current; if not, nothing cached is used.",
+            "Whether the cache of database records is current; if not, it is not used.",
             flag(self.app.catalog.is_current()),
         )
     }
@@ -184,7 +184,7 @@ fn limiter(page: &mut Page<'_>, limiter: &Limiter) -> fmt::Result {
     };
     page.gauges(
         "sealward_ratelimit_counting",
-        "1 at how limits are counted: by this instance alone, together with the others, or apart from them because the shared place is out of reach.",
+        "1 for the current mode of counting limits: alone, together with other instances, or apart while the shared storage is unreachable.",
         ["alone", "together", "apart"].map(|way| (vec![("counting", way)], flag(way == present))),
     )?;
     let values = limiter.counts().into_iter().flat_map(|counts| {
@@ -193,23 +193,27 @@ fn limiter(page: &mut Page<'_>, limiter: &Limiter) -> fmt::Result {
     });
     page.counters(
         "sealward_ratelimit_requests",
-        "What the rate limiter decided, by whose limit it was.",
+        "Decisions of the rate limiter, by scope and outcome.",
         values,
     )?;
     page.counters(
         "sealward_ratelimit_decisions",
-        "Decisions of the rate limiter, by where they were made: by this instance alone, together with the others, or apart from them.",
-        limiter.places().map(|(place, number)| (vec![("counting", place)], number)),
+        "Decisions of the rate limiter, by mode of counting.",
+        limiter
+            .places()
+            .map(|(place, number)| (vec![("counting", place)], number)),
     )?;
     page.counters(
         "sealward_ratelimit_outages",
-        "How often the shared place of the limits was lost, which opens its breaker; absent without one.",
+        "Outages of the shared storage of rate limits; absent without one.",
         limiter.outages().map(|number| (vec![], number)),
     )?;
     page.gauges(
         "sealward_ratelimit_instances",
-        "Instances that there are, as far as this one knows; apart, each gives out its part of the limits. Absent without a shared place.",
-        limiter.instances().map(|number| (vec![], f64::from(number.get()))),
+        "Known instances that share rate limits; absent without shared storage.",
+        limiter
+            .instances()
+            .map(|number| (vec![], f64::from(number.get()))),
     )
 }
 

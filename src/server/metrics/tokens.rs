@@ -14,27 +14,27 @@ type OfToken = (&'static str, &'static str, fn(&TokenStatus) -> f64);
 const GAUGES: [OfToken; 5] = [
     (
         "sealward_token_workers",
-        "Worker threads of a token at work or ready for it.",
+        "Worker threads of a token.",
         |token| count(token.workers),
     ),
     (
         "sealward_token_workers_hung",
-        "Threads that hang inside the vendor's module of a token and were replaced.",
+        "Threads that hang in the PKCS#11 module and were replaced.",
         |token| count(token.hung),
     ),
     (
         "sealward_token_sessions",
-        "Sessions that this process has open on a token.",
+        "Open sessions of this process on a token.",
         |token| count(token.sessions),
     ),
     (
         "sealward_token_queue_operations",
-        "Operations that wait for a worker of a token.",
+        "Operations in the queue of a token.",
         |token| count(token.queued),
     ),
     (
         "sealward_token_state_age_seconds",
-        "How long a token has been in its state.",
+        "Time since the last state change of a token.",
         |token| seconds(token.since),
     ),
 ];
@@ -45,17 +45,17 @@ type CountOfToken = (&'static str, &'static str, fn(&Counters) -> u64);
 const COUNTERS: [CountOfToken; 6] = [
     (
         "sealward_token_operations",
-        "Operations that a worker of a token has run.",
+        "Operations run on a token.",
         |counters| counters.operations,
     ),
     (
         "sealward_token_failures",
-        "Operations on a token that ended with an error.",
+        "Operations on a token that failed.",
         |counters| counters.failures,
     ),
     (
         "sealward_token_key_searches",
-        "Searches for a key on a token; a key is found once.",
+        "Searches for a key on a token; the result is cached.",
         |counters| counters.finds,
     ),
     (
@@ -65,12 +65,12 @@ const COUNTERS: [CountOfToken; 6] = [
     ),
     (
         "sealward_token_logins",
-        "Logins tried on a token.",
+        "Login attempts on a token.",
         |counters| counters.logins,
     ),
     (
         "sealward_token_outages",
-        "How often the breaker of a token opened.",
+        "Outages of a token.",
         |counters| counters.outages,
     ),
 ];
@@ -89,12 +89,12 @@ pub(super) fn tokens(
     });
     page.gauges(
         "sealward_token_state",
-        "1 at the state that a token is in: the breaker is closed while it is serving.",
+        "1 for the current state of a token.",
         states,
     )?;
     page.gauges(
         "sealward_token_canary_duration_seconds",
-        "How long the last canary of a token took.",
+        "Duration of the last health check of a token.",
         tokens
             .iter()
             .filter_map(|token| Some((of(token), seconds(token.canary?)))),
@@ -124,18 +124,18 @@ pub(super) fn tokens(
     });
     page.counters(
         "sealward_token_rejected",
-        "Operations that never ran: the queue was full, their turn came too late, their caller had gone.",
+        "Operations that never ran: the queue was full, the deadline passed, or the caller disconnected.",
         turned_away,
     )?;
     page.metric(
         "sealward_token_queue_duration_seconds",
-        "How long operations waited for a worker of a token.",
+        "Time that operations waited in the queue of a token.",
         MetricType::Histogram,
         |encoder| times.encode_queued(encoder),
     )?;
     page.metric(
         "sealward_token_operation_duration_seconds",
-        "How long operations ran on a token.",
+        "Duration of operations on a token.",
         MetricType::Histogram,
         |encoder| times.encode_ran(encoder),
     )

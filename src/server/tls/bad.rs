@@ -44,19 +44,19 @@ pub enum Fault {
     #[error("cannot be read: {0}")]
     Unreadable(#[from] io::Error),
     /// There is none in it.
-    #[error("holds no private key in PEM that can be read without a passphrase")]
+    #[error("must contain a PEM private key without a passphrase")]
     NoKey,
     /// TLS takes no such thing.
     #[error("cannot be used: {0}")]
     Unusable(String),
     /// Certificate and key are not of one pair.
-    #[error("is not the key of the certificate in {certificate}", certificate = .0.display())]
+    #[error("must be the key of the certificate in {certificate}", certificate = .0.display())]
     AnotherKey(PathBuf),
     /// It has ended.
     #[error("expired at {0}: renew the certificate")]
     Expired(Timestamp),
     /// It is a list that was to be replaced by now.
-    #[error("ran out at {0}: fetch the list that its CA publishes now")]
+    #[error("expired at {0}: fetch the current list of its CA")]
     RunOut(Timestamp),
     /// It has not begun.
     #[error("is not valid before {0}: is the clock of this machine right?")]

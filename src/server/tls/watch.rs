@@ -21,7 +21,7 @@ const EVERY: Duration = Duration::from_secs(1);
 pub async fn keep_current(tls: Option<Tls>) -> Infallible {
     let mut told = signal(SignalKind::hangup())
         .inspect_err(
-            |error| tracing::warn!(%error, "SIGHUP cannot be heard, and ends this process"),
+            |error| tracing::warn!(%error, "cannot handle SIGHUP, which ends this process"),
         )
         .ok();
     let mut looks = interval(EVERY);
@@ -68,13 +68,13 @@ async fn stamp(tls: &Option<Tls>) -> Option<Stamp> {
 
 async fn take_up(tls: &Option<Tls>) {
     let Some(tls) = tls.clone() else {
-        tracing::info!("there is nothing to take up on SIGHUP: TLS is off");
+        tracing::info!("SIGHUP ignored: TLS is off");
         return;
     };
     // It ends with an error only if it panics, which is told where it happens.
     let _ = tokio::task::spawn_blocking(move || match tls.reload() {
-        Ok(()) => tracing::info!(expires = %tls.expires(), "the certificate is taken up"),
-        Err(error) => tracing::error!(%error, "the certificate of before stays in use"),
+        Ok(()) => tracing::info!(expires = %tls.expires(), "the certificate is loaded"),
+        Err(error) => tracing::error!(%error, "keeping the previous certificate"),
     })
     .await;
 }

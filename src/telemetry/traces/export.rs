@@ -69,7 +69,7 @@ impl Traces {
         if self.0.try_send(Post::Flush(told)).is_ok()
             && tokio::time::timeout(patience, sent).await.is_err()
         {
-            tracing::warn!("the last traces could not be sent before the end");
+            tracing::warn!("the last traces could not be sent before shutdown");
         }
     }
 }
@@ -136,7 +136,7 @@ impl Sender {
         self.is_out = sent.is_err();
         match sent {
             Err(error) if !was_out => {
-                tracing::warn!(%error, address = self.address, "traces cannot be sent, and are dropped");
+                tracing::warn!(%error, address = self.address, "traces cannot be sent and are dropped");
             }
             Ok(()) if was_out => tracing::info!("traces are sent again"),
             _ => {}

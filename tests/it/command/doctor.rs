@@ -31,7 +31,7 @@ async fn a_token_that_cannot_do_what_is_configured_fails() {
         serde_json::json!([]),
         "{report}"
     );
-    ended.badly(1, &["sealward", "cannot do all that is configured"]);
+    ended.badly(1, &["sealward", "does not support the configuration"]);
 }
 
 #[tokio::test]

@@ -34,8 +34,8 @@ async fn a_secret_that_cannot_be_had_is_named() {
     let site = Site::new().await;
     let cases = [
         ("{ credential = \"hsm-pin\" }", "LoadCredential="),
-        ("{ command = [\"false\"] }", "\"false\" gave no secret"),
-        ("{ command = [] }", "no program is named"),
+        ("{ command = [\"false\"] }", "\"false\" failed"),
+        ("{ command = [] }", "the list is empty"),
         ("{ command = [\"true\"] }", "the secret is empty"),
     ];
     for (source, told) in cases {

@@ -32,7 +32,7 @@ async fn an_unknown_setting_is_refused_with_the_nearest_name() {
     );
     fs::write(site.settings(), "[hsm").expect("write the settings");
     site.run(&["check-config"])
-        .badly(78, &["sealward.toml is not TOML"]);
+        .badly(78, &["sealward.toml must be TOML"]);
     fs::remove_file(site.settings()).expect("remove the settings");
     site.run(&["check-config"])
         .badly(78, &["cannot read the settings in", "sealward.toml"]);

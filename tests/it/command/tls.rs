@@ -33,18 +33,18 @@ async fn a_renewed_certificate_is_taken_up_on_sighup_and_connections_stay() {
     open.get("/livez").await.unwrap().ok();
 
     let said = |words: &str| process.log().matches(words).count();
-    // Nothing has changed, so nobody but the signal has it taken up.
+    // Nothing has changed, so only the signal causes the reload.
     process.signal(Signal::HUP);
-    within(PATIENCE, async || said("the certificate is taken up") == 1).await;
+    within(PATIENCE, async || said("the certificate is loaded") == 1).await;
 
     // A key without its certificate.
     fs::write(&files[1], authority.server(HOST).key).unwrap();
     process.signal(Signal::HUP);
     within(PATIENCE, async || {
-        said("the certificate of before stays in use") > 0
+        said("keeping the previous certificate") > 0
     })
     .await;
-    assert!(said("is not the key of the certificate in") > 0);
+    assert!(said("must be the key of the certificate in") > 0);
     let shown = client.connect(address).await.unwrap().certificate;
     assert_eq!(shown, certificate(&first.certificate));
 
@@ -76,7 +76,7 @@ async fn bad_files_keep_it_from_starting() {
         78,
         &[
             "http.tls.key",
-            "certificate-key.pem is not the key of the certificate in",
+            "certificate-key.pem must be the key of the certificate in",
         ],
     );
 }
@@ -109,7 +109,7 @@ async fn plain_http_is_for_this_machine_alone_unless_told_otherwise() {
             .badly(
                 78,
                 &[
-                    "http.listen = \"0.0.0.0:8443\" can be reached from other machines without TLS",
+                    "http.listen = \"0.0.0.0:8443\" is reachable from other machines without TLS",
                     "set http.tls.certificate and http.tls.key",
                     "http.allow_plain = true",
                 ],
@@ -126,6 +126,6 @@ async fn plain_http_is_for_this_machine_alone_unless_told_otherwise() {
     told(KEY, "/key").badly(78, &["http.tls.certificate"]);
     told("SEALWARD_HTTP_TLS_CLIENT_CRL", "/list").badly(
         78,
-        &["http.tls.client_crl is set without http.tls.client_ca"],
+        &["http.tls.client_crl requires http.tls.client_ca"],
     );
 }

@@ -160,7 +160,7 @@ fn kind(schema: &Value) -> String {
         _ => "",
     };
     match (json_type, schema["format"].as_str()) {
-        (_, Some("length of time")) => "duration".to_owned(),
+        (_, Some("duration")) => "duration".to_owned(),
         ("string", _) => "string".to_owned(),
         ("boolean", _) => "`true`, `false`".to_owned(),
         ("integer" | "number", _) => "number".to_owned(),

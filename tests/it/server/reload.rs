@@ -62,7 +62,7 @@ async fn a_list_that_grows_is_taken_up() {
     let list = site.client_crl.as_ref().unwrap();
     fs::write(list, clients.revoking_long_ago(&[])).unwrap();
     let error = tls.reload().unwrap_err().to_string();
-    let expected = format!("http.tls.client_crl: {} ran out at 2021-", list.display());
+    let expected = format!("http.tls.client_crl: {} expired at 2021-", list.display());
     assert!(error.starts_with(&expected), "{error}");
     assert!(!comes_in().await, "the list of before stays in use");
     keeping.abort();
@@ -80,7 +80,7 @@ async fn files_that_do_not_fit_change_nothing() {
     let error = tls.reload().unwrap_err().to_string();
     assert!(error.starts_with("http.tls.key: "), "{error}");
     assert!(
-        error.contains("is not the key of the certificate in"),
+        error.contains("must be the key of the certificate in"),
         "{error}"
     );
     assert_eq!(shown(&site, &serving).await, before);
@@ -115,7 +115,7 @@ fn what_is_wrong_with_a_file_is_told_with_its_setting() {
             "certificate",
             &files.certificate,
             Some(""),
-            "holds no certificate in PEM",
+            "must contain a certificate in PEM",
         ),
         (
             "certificate",
@@ -141,13 +141,13 @@ fn what_is_wrong_with_a_file_is_told_with_its_setting() {
             "key",
             &files.key,
             Some(&over.key),
-            "is not the key of the certificate in",
+            "must be the key of the certificate in",
         ),
         (
             "client_ca",
             &client_ca,
             Some("nothing"),
-            "holds no certificate in PEM",
+            "must contain a certificate in PEM",
         ),
         ("client_ca", &client_ca, Some(damaged), "cannot be used: "),
         ("client_crl", &client_crl, None, "cannot be read: "),
@@ -155,7 +155,7 @@ fn what_is_wrong_with_a_file_is_told_with_its_setting() {
             "client_crl",
             &client_crl,
             Some(damaged),
-            "holds no certificate revocation list in PEM",
+            "must contain a certificate revocation list in PEM",
         ),
         (
             "client_crl",
@@ -167,7 +167,7 @@ fn what_is_wrong_with_a_file_is_told_with_its_setting() {
             "client_crl",
             &client_crl,
             Some(&long_ago),
-            "ran out at 2021-01-01T00:00:00.000Z: fetch",
+            "expired at 2021-01-01T00:00:00.000Z: fetch",
         ),
     ];
     for (setting, file, content, told) in cases {
