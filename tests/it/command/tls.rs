@@ -124,8 +124,6 @@ async fn plain_http_is_for_this_machine_alone_unless_told_otherwise() {
     };
     told("SEALWARD_HTTP_ALLOW_PLAIN", "true").well();
     told(KEY, "/key").badly(78, &["http.tls.certificate"]);
-    told("SEALWARD_HTTP_TLS_CLIENT_CRL", "/list").badly(
-        78,
-        &["http.tls.client_crl requires http.tls.client_ca"],
-    );
+    told("SEALWARD_HTTP_TLS_CLIENT_CRL", "/list")
+        .badly(78, &["http.tls.client_crl requires http.tls.client_ca"]);
 }
