@@ -62,7 +62,7 @@ async fn main() -> ExitCode {
         println!("runs: {}; all guarantees hold", arguments.runs);
         return ExitCode::SUCCESS;
     }
-    println!("promises were broken with these seeds: {broken:?}");
+    println!("guarantees were violated with these seeds: {broken:?}");
     ExitCode::FAILURE
 }
 
