@@ -1,14 +1,13 @@
-//! What a [`Token`](crate::Token) is opened with.
+//! The configuration of a [`Token`](crate::Token).
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use secrecy::SecretString;
 
-use crate::Observer;
-
-/// The tokens and the bounds every operation on them keeps.
+/// The tokens and the limits of every operation on them.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Tokens that hold the same keys; usually one.
@@ -16,39 +15,49 @@ pub struct Config {
     /// Worker threads for each token, each with a session of its own. A token that allows fewer
     /// sessions gets fewer workers.
     pub workers: usize,
-    /// How many operations may wait for a worker of one token; one more is refused as busy.
+    /// How many operations may wait for a worker of one token. More are refused as busy.
     pub queue: usize,
-    /// How long an operation may take, waiting included.
+    /// The time limit of an operation, including the wait in the queue.
     pub deadline: Duration,
-    /// How long an operation that writes to a token may take: some tokens think for many seconds
-    /// about an RSA key.
+    /// The time limit of an operation that writes to a token. Some tokens need many seconds to
+    /// generate an RSA key.
     pub generate_deadline: Duration,
-    /// How often each token proves that it still works. It also keeps idle sessions alive.
+    /// The interval of the canary, which also keeps idle sessions alive.
     pub canary_interval: Duration,
-    /// How many threads may hang inside the C library before the process should give up.
+    /// How many threads may hang inside the C library before the process should exit.
     pub hang_budget: usize,
-    /// Whether a token that lacks OAEP with SHA-256 may be asked for the raw RSA operation, whose
-    /// padding is then taken off in this process.
+    /// Whether a token that lacks OAEP with SHA-256 may be asked for raw RSA, with the padding
+    /// removed in this process.
     pub allow_raw_rsa: bool,
-    /// Receives the durations of operations.
+    /// Receives the times of every operation.
     pub observer: Option<Arc<dyn Observer>>,
 }
 
-/// One token: which library speaks to it, how it is told from others, and its user PIN.
+/// Receives the times of every operation that a worker has run.
+pub trait Observer: fmt::Debug + Send + Sync {
+    /// An operation on the token with this label waited in the queue for `queued` and then ran for
+    /// `ran`. Worker threads call it, so it must not block.
+    fn operation(&self, token: &str, queued: Duration, ran: Duration);
+}
+
+/// One token: its library, how it is selected, and its user PIN.
 #[derive(Debug, Clone)]
 pub struct TokenConfig {
     /// Path of the PKCS#11 module, a shared library.
     pub module: PathBuf,
-    /// How the token is chosen among those the module shows.
+    /// How the token is selected among those of the module.
     pub select: TokenSelect,
-    /// The user PIN. It is tried once; a refused PIN is never tried again.
+    /// The user PIN. A refused PIN is never tried again.
     pub pin: SecretString,
+    /// Whether the PIN is tried although the token reports that a wrong PIN was tried since the
+    /// last login. It is never tried while one more wrong PIN locks the token.
+    pub retry_pin: bool,
 }
 
-/// How a token is chosen. Never by slot number: those change between runs.
+/// How a token is selected. Never by slot number, because slot numbers change between runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenSelect {
-    /// By the label it was initialised with.
+    /// By its label.
     Label(String),
     /// By its serial number, where labels are not unique.
     Serial(String),
@@ -72,14 +81,14 @@ impl Config {
 }
 
 impl TokenSelect {
-    /// The label or serial number that was asked for.
+    /// The configured label or serial number.
     pub(crate) fn wanted(&self) -> &str {
         match self {
             Self::Label(wanted) | Self::Serial(wanted) => wanted,
         }
     }
 
-    /// The setting this choice comes from, as error messages name it.
+    /// The name of the setting, for error messages.
     pub(crate) fn setting(&self) -> &'static str {
         match self {
             Self::Label(_) => "hsm.tokens.label",

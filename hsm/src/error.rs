@@ -1,13 +1,15 @@
-//! The one error of operations on a token. It keeps the call that failed and its return code for
-//! the log, and tells the caller only the [`ErrorKind`].
+//! The error of operations on a token. It keeps the failed call and its return code for the log;
+//! callers see only the [`ErrorKind`].
 
 use std::fmt;
 
 use cryptoki::context::Function;
 use cryptoki::error::{Error as Pkcs11Error, RvError};
 
-/// An operation that did not succeed. `Display` says what kind of failure it is; the failing
-/// call and its code are only in `Debug`, for the log.
+use crate::KeyName;
+
+/// A failed operation. `Display` shows the kind of failure; the failed call and its code are only
+/// in `Debug`, for the log.
 #[derive(Clone)]
 pub struct HsmError {
     kind: ErrorKind,
@@ -15,61 +17,73 @@ pub struct HsmError {
     token: Option<String>,
 }
 
-/// The sorts of failure a caller can act upon.
+/// The kinds of failure that callers can act upon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// What was given fails cryptographically: a ciphertext, a point, a wrapped key.
+    /// The input fails cryptographically: a ciphertext, a point, a wrapped key.
     BadInput,
-    /// No token that is proven to be there holds this key.
+    /// The key is on none of the tokens, and they have proven to work.
     KeyMissing,
-    /// No token that could do it works at the moment.
+    /// No suitable token works at the moment.
     TokenOut,
-    /// The queue is full, or the token has no room.
+    /// The queue or the token is full.
     Busy,
-    /// The deadline passed first.
+    /// The deadline has passed.
     Late,
-    /// The token works and will not do this.
+    /// The token works and refuses the operation.
     Refused,
 }
 
-/// Where a failure comes from.
+/// The cause of a failure.
 #[derive(Debug, Clone)]
 pub(crate) enum Fault {
-    /// A call into the module answered with this code.
+    /// A call into the module returned this code.
     Call(Function, RvError),
-    /// Anything else, said in words.
-    Told(String),
+    /// Anything else.
+    Other(String),
 }
 
 impl HsmError {
-    /// What sort of failure this is.
+    /// The kind of failure.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// The label of the token the failure came from, where it came from one.
+    /// The label of the token that failed; none where no token was involved.
     pub fn token(&self) -> Option<&str> {
         self.token.as_deref()
     }
 
-    pub(crate) fn new(kind: ErrorKind, told: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: ErrorKind, detail: impl Into<String>) -> Self {
         Self {
             kind,
-            fault: Fault::Told(told.into()),
+            fault: Fault::Other(detail.into()),
             token: None,
         }
     }
 
-    pub(crate) fn bad_input(told: impl Into<String>) -> Self {
-        Self::new(ErrorKind::BadInput, told)
+    pub(crate) fn bad_input(detail: impl Into<String>) -> Self {
+        Self::new(ErrorKind::BadInput, detail)
     }
 
-    pub(crate) fn refused(told: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Refused, told)
+    pub(crate) fn refused(detail: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Refused, detail)
     }
 
-    /// The same failure, sorted anew by someone who knows more about the operation.
-    pub(crate) fn sorted(self, kind: ErrorKind) -> Self {
+    pub(crate) fn queue_full() -> Self {
+        Self::new(ErrorKind::Busy, "the queue is full")
+    }
+
+    pub(crate) fn key_missing() -> Self {
+        Self::new(ErrorKind::KeyMissing, "not found")
+    }
+
+    pub(crate) fn ambiguous_name(count: usize, name: &KeyName) -> Self {
+        Self::refused(format!("{count} objects have the name {name:?}"))
+    }
+
+    /// The same failure as another kind, for operations that know more about it.
+    pub(crate) fn as_kind(self, kind: ErrorKind) -> Self {
         Self { kind, ..self }
     }
 
@@ -78,13 +92,13 @@ impl HsmError {
         self
     }
 
-    /// The token has forgotten that the user is logged in.
+    /// The token has lost the login.
     pub(crate) fn login_lost() -> Self {
         Pkcs11Error::Pkcs11(RvError::UserNotLoggedIn, Function::GetSessionInfo).into()
     }
 
-    /// Whether the session it came from must not be used again; the operation did not begin.
-    pub(crate) fn condemns_the_session(&self) -> bool {
+    /// Whether the session must not be used again. The operation has had no effect.
+    pub(crate) fn ends_session(&self) -> bool {
         use RvError as Rv;
         matches!(
             self.code(),
@@ -98,7 +112,7 @@ impl HsmError {
         )
     }
 
-    /// Whether a broken token and a bad input are answered alike with this code.
+    /// Whether broken tokens and bad inputs share this code.
     pub(crate) fn is_ambiguous(&self) -> bool {
         use RvError as Rv;
         matches!(
@@ -115,7 +129,7 @@ impl HsmError {
         )
     }
 
-    /// Whether the call that failed only begins an operation.
+    /// Whether the failed call only starts an operation, so that it has seen no input.
     pub(crate) fn came_before_input(&self) -> bool {
         matches!(
             self.call(),
@@ -123,9 +137,8 @@ impl HsmError {
         )
     }
 
-    /// Sorts a failure of an operation whose input comes from outside: a code that says nothing
-    /// blames the input, if the call that answered it had seen the input. Whether it is the token
-    /// after all, the canary finds out.
+    /// Attributes an ambiguous failure to the input, if the failed call has seen the input. For
+    /// operations on untrusted input; the canary checks the token independently.
     pub(crate) fn blaming_input(self) -> Self {
         use RvError as Rv;
         let seen = matches!(
@@ -143,14 +156,14 @@ impl HsmError {
                 )
             );
         if seen && vague {
-            self.sorted(ErrorKind::BadInput)
+            self.as_kind(ErrorKind::BadInput)
         } else {
             self
         }
     }
 
-    /// Whether the token's health should be looked at after this.
-    pub(crate) fn doubts_the_token(&self) -> bool {
+    /// Whether the token's health should be checked after this failure.
+    pub(crate) fn suggests_outage(&self) -> bool {
         self.is_ambiguous()
             || matches!(
                 self.code(),
@@ -159,8 +172,8 @@ impl HsmError {
             || (self.code().is_some() && self.kind == ErrorKind::TokenOut)
     }
 
-    /// Whether the token does not take an attribute it was given.
-    pub(crate) fn dislikes_an_attribute(&self) -> bool {
+    /// Whether the token rejects an attribute.
+    pub(crate) fn rejects_attribute(&self) -> bool {
         use RvError as Rv;
         matches!(
             self.code(),
@@ -173,19 +186,19 @@ impl HsmError {
         )
     }
 
-    /// The return code of the call that failed, where one did.
+    /// The return code of the failed call; none where no call failed.
     pub(crate) fn code(&self) -> Option<RvError> {
         match self.fault {
             Fault::Call(_, code) => Some(code),
-            Fault::Told(_) => None,
+            Fault::Other(_) => None,
         }
     }
 
-    /// The call that failed, where one did.
+    /// The failed call; none where no call failed.
     pub(crate) fn call(&self) -> Option<Function> {
         match self.fault {
             Fault::Call(call, _) => Some(call),
-            Fault::Told(_) => None,
+            Fault::Other(_) => None,
         }
     }
 }
@@ -194,7 +207,7 @@ impl From<Pkcs11Error> for HsmError {
     fn from(error: Pkcs11Error) -> Self {
         match error {
             Pkcs11Error::Pkcs11(code, call) => Self {
-                kind: sort(code),
+                kind: kind_of(code),
                 fault: Fault::Call(call, code),
                 token: None,
             },
@@ -208,7 +221,7 @@ impl fmt::Display for ErrorKind {
         f.write_str(match self {
             Self::BadInput => "the input does not fit the key",
             Self::KeyMissing => "no token holds this key",
-            Self::TokenOut => "no token that could do this works at the moment",
+            Self::TokenOut => "no suitable token works at the moment",
             Self::Busy => "the token is busy",
             Self::Late => "the token did not answer in time",
             Self::Refused => "the token refused the operation",
@@ -229,18 +242,18 @@ impl fmt::Debug for HsmError {
             write!(f, " on token {token:?}")?;
         }
         match &self.fault {
-            Fault::Call(call, code) => write!(f, ": C_{call:?} answered {code:?}"),
-            Fault::Told(told) => write!(f, ": {told}"),
+            Fault::Call(call, code) => write!(f, ": C_{call:?} returned {code:?}"),
+            Fault::Other(detail) => write!(f, ": {detail}"),
         }
     }
 }
 
 impl std::error::Error for HsmError {}
 
-/// What a return code means when nothing more is known about the operation. Codes that a broken
-/// device and a bad ciphertext share are `Refused` here; operations that take ciphertexts sort
-/// them as bad input, and a canary finds out about the device.
-fn sort(code: RvError) -> ErrorKind {
+/// The kind of failure for a return code when nothing more is known about the operation. Codes
+/// that broken devices and bad ciphertexts share are `Refused`; operations on ciphertexts turn
+/// them into bad input, and the canary checks the device.
+fn kind_of(code: RvError) -> ErrorKind {
     use RvError as Rv;
     match code {
         Rv::EncryptedDataInvalid

@@ -1,47 +1,53 @@
-//! PKCS#11 tokens behind a queue with deadlines: the only code of Sealward that knows PKCS#11.
+//! PKCS#11 tokens behind a queue with deadlines. No other crate of Sealward uses PKCS#11.
 //!
-//! [`Token`] is the whole face: one cloneable handle over one or several tokens that hold the
-//! same keys. Every operation is async, typed and bounded by a deadline; the C library is only
-//! ever called on threads of this crate. Of cryptoki nothing shows outside.
+//! [`Token`] is the interface: one cloneable handle for one or several tokens that hold the same
+//! keys. Every operation is async, typed and has a deadline. The C library is only called on
+//! threads of this crate, and no type of cryptoki is public.
 //!
-//! How a token that is not well is dealt with (each rule is tested):
+//! How failures of a token are handled (each rule is tested):
 //!
-//! | what happens | what is done |
+//! | event | reaction |
 //! |---|---|
-//! | the session is dead, the login lost, an operation left in the middle | a new session, one login under a lock, the operation once more |
-//! | a code that a bad input and a broken device share | never retried, never failed over; the canary is asked, and not waited for |
-//! | the canary fails twice in a row | the breaker opens: everything fails at once with `TokenOut` |
-//! | the breaker is open | the prober tries at once, then after 1 s doubling to 30 s; it initialises the module anew when nobody is inside it |
-//! | a key is not found | it is `KeyMissing` only if the token proves to be there and the login held throughout |
-//! | a handle is dead | the key is found again, once |
-//! | a call hangs | its thread is given up and replaced; past `hang_budget` [`Token::fatal`] resolves |
-//! | it lacks OAEP with a hash | a trial shows it when the token is reached ([`Token::opens`]); its answers are never taken for bad input |
-//! | a key is being made | reads go on as the token allows; what waits for it is late, not out |
-//! | the PIN is refused, or may not be tried again | it is not tried again by this process |
-//! | one of several tokens is out, busy or lacks the key | another one does it, unless a write has begun |
+//! | the session is dead, the login lost, an operation still active | a new session, one login under a lock, the operation once more |
+//! | a code that bad inputs and broken devices share | no retry and no failover; a canary is requested, and the operation does not wait for it |
+//! | the canary fails twice in a row | the breaker opens: every operation fails at once with `TokenOut` |
+//! | the breaker is open | the monitor tries at once, then after 1 s doubling to 30 s, to bring the token back; it restarts the module when no call is inside it |
+//! | a key is not found | it is `KeyMissing` only if the token proves to work and the login lasted throughout |
+//! | a handle is dead | the key is searched again, once |
+//! | a call hangs | its thread is abandoned and replaced; past `hang_budget` [`Token::fatal`] resolves |
+//! | the token lacks OAEP with a hash | a trial shows it when the token is reached ([`Token::opens`]); answers of such a token never count as bad input |
+//! | a key is being generated | reads continue as far as the token allows; operations that wait for it are late, the token is not out |
+//! | the PIN is refused, or the token reports wrong PINs | it is not tried again by this process; the token's warning also stops the next process |
+//! | one of several tokens is out, busy or lacks the key | another one takes the operation, unless a write has begun |
+//! | one caller sends a burst | the lanes of the queue take turns, so that it delays its own operations first |
 //!
-//! The way of an operation: [`Token`] makes a closure of it, the pool chooses a token for it, the
-//! queue of that token's device bounds it, a worker runs it on its session, and the answer comes
-//! back by a oneshot. Beside the workers each token has a keeper, which runs the canary and brings
-//! the token back; and one overseer notices threads that do not return from the library. What is
-//! done with keys lies in `keys`, `crypt`, `import` and `probe`: functions over a session, which
-//! know nothing of threads.
+//! The layers, of which each knows only those above it in this list:
+//!
+//! | layer | content |
+//! |---|---|
+//! | `session` | a session and what it needs to run an operation |
+//! | `crypt`, `keys`, `import`, `probe` | operations: functions over a session |
+//! | `health` | the canary key and the OAEP trial |
+//! | `pool` | opening and checking sessions; the breaker |
+//! | `threads` | queue, jobs, workers, monitor and supervisor |
+//! | `dispatch`, `opening`, `token` | the choice of a token, start and end, the public handle |
 //!
 //! ```no_run
 //! # async fn example(pin: secrecy::SecretString) -> Result<(), Box<dyn std::error::Error>> {
-//! use hsm::{Config, GenerateKey, KeyAlgorithm, OaepHash, Purpose, Token, TokenConfig, TokenSelect};
+//! use hsm::{Algorithm, Config, NewKey, OaepHash, Purpose, Token, TokenConfig, TokenSelect};
 //!
 //! let token = Token::open(Config::new(vec![TokenConfig {
 //!     module: "/usr/lib/softhsm/libsofthsm2.so".into(),
 //!     select: TokenSelect::Label("sealward".to_owned()),
 //!     pin,
+//!     retry_pin: false,
 //! }]))
 //! .await?;
 //! let made = token
-//!     .generate(GenerateKey {
+//!     .generate(NewKey {
 //!         id: vec![1, 2, 3],
 //!         label: "billing".to_owned(),
-//!         algorithm: KeyAlgorithm::Rsa3072,
+//!         algorithm: Algorithm::Rsa3072,
 //!         purpose: Purpose::Envelope,
 //!     })
 //!     .await?;
@@ -52,61 +58,47 @@
 
 #![warn(missing_docs)]
 
-mod alarm;
-mod breaker;
-mod canary;
+mod algorithms;
+mod caller;
 mod config;
-mod crew;
+mod counters;
 mod crypt;
-mod device;
+mod dispatch;
 mod error;
-mod handles;
+mod health;
 mod import;
-mod interest;
-mod job;
-mod keeper;
+mod key;
 mod keys;
-mod login;
-mod module;
-mod oaep;
-mod observer;
 mod open_error;
 mod opening;
-mod overseer;
 mod pool;
 mod probe;
-mod proof;
-mod queue;
-mod raw;
-mod seat;
-mod seating;
 mod session;
-mod single;
 mod status;
-mod tally;
+mod threads;
 mod token;
-mod trial;
-mod turn;
-mod worker;
-mod wrap;
 
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, TokenConfig, TokenSelect};
-pub use crypt::{GcmSealed, OaepHash, OaepWay, OaepWays, SignatureScheme};
+pub use algorithms::{
+    Algorithm, Curve, Family, ImportMechanism, OaepHash, PublicKey, Purpose, SignatureScheme,
+    UnknownAlgorithm,
+};
+pub use caller::CancelGuard;
+pub use config::{Config, Observer, TokenConfig, TokenSelect};
+pub use counters::Counters;
+pub use crypt::GcmSealed;
 pub use error::{ErrorKind, HsmError};
 pub use import::{
-    ImportError, ImportKey, ImportMechanism, ImportWrapped, Imported, KeyMaterial, RsaMaterial,
+    ImportError, ImportKey, ImportWrapped, Imported, KeyMaterial, RsaMaterial, WrapError,
+    wrap_for_import,
 };
-pub use interest::Interest;
+pub use key::{KeyClass, KeyName, KeyRef, NewKey};
 pub use keys::{
-    AdoptError, Adopted, Curve, FoundKey, GenerateKey, Generated, KeyAlgorithm, KeyClass, KeyKind,
-    KeyName, KeyRef, Presence, PublicKey, Purpose, TokenObject, Usages, Weakness,
+    AdoptError, Adopted, FoundKey, Generated, KeyKind, Presence, TokenObject, Usages, Weakness,
 };
-pub use observer::Observer;
 pub use open_error::OpenError;
 pub use probe::{ModuleFacts, ProbeReport, Probed, Speed, TokenFacts, Works};
-pub use status::{Counters, Fatal, Status, TokenState, TokenStatus};
+pub use status::{Fatal, OaepMethod, OaepSupport, Status, TokenState, TokenStatus};
 pub use token::Token;
-pub use wrap::{WrapError, wrap_for_import};

@@ -1,36 +1,36 @@
-//! Why a token could not be opened: each message names the setting, the token and what to do.
+//! Why a token could not be opened. Each message names the setting, the token and the remedy.
 
 use std::path::PathBuf;
 
 use crate::HsmError;
 
-/// Why [`Token::open`](crate::Token::open) did not succeed.
+/// Why [`Token::open`](crate::Token::open) failed.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Nothing is configured.
-    #[error("hsm.tokens is empty: name at least one token (module, label and PIN)")]
+    /// No token is configured.
+    #[error("hsm.tokens is empty: configure at least one token (module, label and PIN)")]
     NoTokens,
-    /// There is no such file.
+    /// The module file does not exist.
     #[error(
         "hsm.tokens.module: there is no file {}; install the vendor's PKCS#11 library or correct the path",
         module.display()
     )]
     ModuleMissing {
-        /// The path that was configured.
+        /// The configured path.
         module: PathBuf,
     },
-    /// The file is no module, or does not start.
+    /// The file is not a module, or does not start.
     #[error(
         "hsm.tokens.module: {} is not a PKCS#11 module ({reason}); name the vendor's PKCS#11 library",
         module.display()
     )]
     NotAModule {
-        /// The path that was configured.
+        /// The configured path.
         module: PathBuf,
-        /// What loading it said.
+        /// The failure of loading it.
         reason: String,
     },
-    /// The module shows other tokens, or none.
+    /// The module shows no such token.
     #[error(
         "{setting}: module {} shows no token {wanted:?}, it shows {}; correct the setting, initialise the token, or check that the device is connected",
         module.display(), listed(found)
@@ -38,14 +38,14 @@ pub enum OpenError {
     NoSuchToken {
         /// The setting to correct.
         setting: &'static str,
-        /// What it says.
+        /// Its value.
         wanted: String,
-        /// The path that was configured.
+        /// The configured path.
         module: PathBuf,
-        /// The labels, or serial numbers, that are there.
+        /// The labels or serial numbers of the tokens that it shows.
         found: Vec<String>,
     },
-    /// The choice is not one of a single token.
+    /// The selection matches several tokens.
     #[error(
         "{setting}: module {} shows {count} tokens {wanted:?}; choose one by hsm.tokens.serial: {}",
         module.display(), listed(serials)
@@ -53,13 +53,13 @@ pub enum OpenError {
     SeveralTokens {
         /// The setting to correct.
         setting: &'static str,
-        /// What it says.
+        /// Its value.
         wanted: String,
-        /// The path that was configured.
+        /// The configured path.
         module: PathBuf,
-        /// How many fit.
+        /// How many match.
         count: usize,
-        /// The serial numbers of those that fit.
+        /// Their serial numbers.
         serials: Vec<String>,
     },
     /// The PIN is wrong.
@@ -67,15 +67,23 @@ pub enum OpenError {
         "hsm.tokens.pin: token {token:?} refused the PIN; it was tried once and will not be tried again, because tokens lock themselves; correct the PIN, then start again"
     )]
     PinRefused {
-        /// The token's label, or what it is chosen by.
+        /// The token's label, or what it is selected by.
         token: String,
     },
-    /// The token warns of one more wrong PIN.
+    /// A wrong PIN was tried since the last login.
     #[error(
-        "hsm.tokens.pin: token {token:?} says one wrong PIN more will lock it; the PIN was not tried; log in once with the vendor's tool, which clears the count, then start again"
+        "hsm.tokens.pin: token {token:?} reports that a wrong PIN was tried since the last login; the PIN was not tried, because more wrong PINs lock the token; check the PIN, then log in once with the vendor's tool, which clears the count, or set hsm.tokens.retry_pin, and start again"
+    )]
+    PinCountLow {
+        /// The token's label, or what it is selected by.
+        token: String,
+    },
+    /// One more wrong PIN locks the token.
+    #[error(
+        "hsm.tokens.pin: token {token:?} reports that one more wrong PIN locks it; the PIN was not tried; log in once with the vendor's tool, which clears the count, then start again"
     )]
     PinLastTry {
-        /// The token's label, or what it is chosen by.
+        /// The token's label, or what it is selected by.
         token: String,
     },
     /// Too many wrong PINs were tried.
@@ -83,63 +91,64 @@ pub enum OpenError {
         "hsm.tokens.pin: the user PIN of token {token:?} is locked; unlock it as its security officer, then start again"
     )]
     PinLocked {
-        /// The token's label, or what it is chosen by.
+        /// The token's label, or what it is selected by.
         token: String,
     },
-    /// There is no user PIN to log in with.
+    /// The user PIN is not set.
     #[error(
         "hsm.tokens.pin: the user PIN of token {token:?} is not set or has expired; set it with the vendor's tool, then start again"
     )]
     PinNotSet {
-        /// The token's label, or what it is chosen by.
+        /// The token's label, or what it is selected by.
         token: String,
     },
-    /// Nothing can be written to the token.
+    /// The token is write-protected.
     #[error(
         "token {token:?} is write-protected; keys cannot be made in it: remove the protection with the vendor's tool"
     )]
     ReadOnly {
-        /// The token's label, or what it is chosen by.
+        /// The token's label, or what it is selected by.
         token: String,
     },
-    /// Not even one worker would get a session.
+    /// The token has no session for a worker.
     #[error(
         "token {token:?} allows {allowed} sessions, of which {free} are free, and {needed} are needed; close other programs that use it"
     )]
     TooFewSessions {
-        /// The token's label, or what it is chosen by.
+        /// The token's label, or what it is selected by.
         token: String,
         /// How many sessions the token allows.
         allowed: u64,
         /// How many of them are free.
         free: u64,
-        /// How many are needed at least.
+        /// How many the service needs.
         needed: u64,
     },
-    /// A call did not come back.
+    /// A call did not return.
     #[error(
         "token {token:?} did not answer within the deadline (hsm.generate_deadline); check the device and its connection"
     )]
     Hangs {
-        /// The token's label, or what it is chosen by.
+        /// The token's label, or what it is selected by.
         token: String,
     },
-    /// The token answered with an error.
+    /// The token failed.
     #[error("token {token:?} does not work: {source:?}; `sealward doctor` shows more")]
     Broken {
-        /// The token's label, or what it is chosen by.
+        /// The token's label, or what it is selected by.
         token: String,
-        /// The call that failed.
+        /// The failed call.
         source: HsmError,
     },
 }
 
 impl OpenError {
-    /// Whether the PIN stands in the way. The process should exit with code 78 and not be started
-    /// again by itself: another try could lock the token.
+    /// Whether the failure concerns the PIN. The process should exit with code 78 and not be
+    /// restarted automatically, because another try could lock the token.
     pub fn is_pin_refusal(&self) -> bool {
         match self {
             Self::PinRefused { .. }
+            | Self::PinCountLow { .. }
             | Self::PinLastTry { .. }
             | Self::PinLocked { .. }
             | Self::PinNotSet { .. } => true,

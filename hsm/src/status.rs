@@ -1,96 +1,124 @@
-//! How the tokens are, for health answers, metrics and the log.
+//! The state of the tokens, for health checks, metrics and the log.
 
 use std::time::Duration;
 
-use crate::OaepWays;
+use crate::{Counters, OaepHash};
 
-/// How every configured token is at this moment.
+/// The present state of every configured token.
 #[derive(Debug, Clone)]
 pub struct Status {
     /// In the order of the configuration.
     pub tokens: Vec<TokenStatus>,
 }
 
-/// How one token is.
+/// The present state of one token.
 #[derive(Debug, Clone)]
 pub struct TokenStatus {
-    /// Its label, or the serial number it is chosen by.
+    /// The token's label, or the configured label or serial number until it was reached.
     pub label: String,
-    /// Its serial number; none as long as it was never reached.
+    /// The token's serial number; none until it was reached.
     pub serial: Option<String>,
-    /// Whether it serves.
+    /// Whether the token serves.
     pub state: TokenState,
     /// How long it has been in this state.
     pub since: Duration,
-    /// Worker threads at work or ready for it.
+    /// Worker threads that are busy or idle, without hung ones.
     pub workers: usize,
     /// Threads that hang inside the C library and were replaced.
     pub hung: usize,
-    /// Sessions this process has open on the token.
+    /// Sessions that this process has open on the token.
     pub sessions: usize,
-    /// Operations waiting for a worker.
+    /// Operations in the queue.
     pub queued: usize,
-    /// How long the last canary took, where one has succeeded.
+    /// How long the last successful canary took.
     pub canary: Option<Duration>,
-    /// How it opens what RSA-OAEP has sealed.
-    pub oaep: OaepWays,
-    /// What has happened on it.
+    /// How the token decrypts RSA-OAEP.
+    pub oaep: OaepSupport,
+    /// Events on the token.
     pub counters: Counters,
 }
 
 /// The states of a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenState {
-    /// It works.
+    /// The token works.
     Serving,
-    /// Its canary failed: the breaker is open, and a prober tries to bring it back.
+    /// The canary failed: the breaker is open, and the monitor tries to bring the token back.
     Out {
-        /// What the canary met.
+        /// The failure of the canary.
         reason: String,
     },
-    /// It refused the PIN or says the next wrong one locks it: no further login is tried.
+    /// The PIN was refused, or trying it is unsafe: no further login is tried.
     PinRefused {
-        /// What the token said, and what to do.
+        /// What the token reported, and the remedy.
         reason: String,
     },
-    /// It was closed by this process.
+    /// This process closed the token.
     Closed,
 }
 
-/// What has happened on one token since it was opened; only ever growing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counters {
-    /// Operations a worker has run.
-    pub operations: u64,
-    /// Operations that answered with an error.
-    pub failures: u64,
-    /// Operations refused because the queue was full.
-    pub busy: u64,
-    /// Operations whose deadline passed while they waited.
-    pub late: u64,
-    /// Operations taken out because their caller had gone.
-    pub abandoned: u64,
-    /// Searches for a key on the token. Keys are found once: this must not grow with operations.
-    pub finds: u64,
-    /// Sessions opened.
-    pub sessions_opened: u64,
-    /// Logins tried.
-    pub logins: u64,
-    /// How often the breaker opened.
-    pub outages: u64,
-}
-
-/// Why the process should drain and exit, so that its supervisor starts it anew.
+/// Why the process should drain and exit, so that its supervisor restarts it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fatal {
-    /// Too many threads are inside a library and do not come back.
+    /// Too many threads are inside a library and do not return.
     #[error(
         "{hung} threads hang inside the PKCS#11 module of token {token:?}, more than hsm.hang_budget allows"
     )]
     HangBudgetSpent {
         /// The token whose threads hang.
         token: String,
-        /// How many of all tokens do.
+        /// The hung threads of all tokens.
         hung: usize,
     },
+}
+
+/// How a token decrypts RSA-OAEP with one hash. A trial decides it when the token is reached,
+/// because mechanism lists are unreliable, and some tokens refuse only after the ciphertext.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OaepMethod {
+    /// No RSA key could be made for the trial: real use will show whether it works.
+    #[default]
+    Untried,
+    /// The token does all of it.
+    InToken,
+    /// The token does raw RSA, and this process removes the padding.
+    RawRsa,
+    /// Not at all: keys in this token cannot open such envelopes.
+    Unsupported,
+}
+
+/// How a token decrypts RSA-OAEP.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OaepSupport {
+    /// With SHA-1.
+    pub sha1: OaepMethod,
+    /// With SHA-256.
+    pub sha256: OaepMethod,
+}
+
+impl OaepMethod {
+    /// Whether the trial has shown that it works, by either method.
+    pub fn works(self) -> bool {
+        match self {
+            Self::InToken | Self::RawRsa => true,
+            Self::Untried | Self::Unsupported => false,
+        }
+    }
+}
+
+impl OaepSupport {
+    /// The method for this hash.
+    pub fn of(self, hash: OaepHash) -> OaepMethod {
+        match hash {
+            OaepHash::Sha1 => self.sha1,
+            OaepHash::Sha256 => self.sha256,
+        }
+    }
+
+    pub(crate) fn set(&mut self, hash: OaepHash, method: OaepMethod) {
+        match hash {
+            OaepHash::Sha1 => self.sha1 = method,
+            OaepHash::Sha256 => self.sha256 = method,
+        }
+    }
 }

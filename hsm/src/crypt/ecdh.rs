@@ -1,4 +1,4 @@
-//! Deriving a shared secret with an EC key in the token.
+//! ECDH with a private key in the token.
 
 use aws_lc_rs::agreement::{self, ParsedPublicKey, UnparsedPublicKey};
 use cryptoki::mechanism::Mechanism;
@@ -6,24 +6,27 @@ use cryptoki::mechanism::elliptic_curve::{EcKdf, Ecdh1DeriveParams};
 use cryptoki::object::{Attribute, KeyType, ObjectClass};
 use zeroize::Zeroizing;
 
-use crate::session::{Key, Session};
+use crate::session::{Key, Session, Temporary};
 use crate::{Curve, HsmError};
 
-/// The curve that this uncompressed point lies on. Points off their curve betray the key to
-/// whoever sends enough of them, and not every token checks.
+/// The curve of this uncompressed point. Points that are on no curve reveal the key to an attacker
+/// who sends enough of them, and not every token checks.
 pub(crate) fn curve_of(point: &[u8]) -> Result<Curve, HsmError> {
-    let curve = [Curve::P256, Curve::P384, Curve::P521]
+    let curve = Curve::ALL
         .into_iter()
         .find(|curve| point.len() == curve.point_len() && point.first() == Some(&4))
         .ok_or_else(|| HsmError::bad_input("not an uncompressed point"))?;
-    let algorithm = match curve {
+    match ParsedPublicKey::try_from(UnparsedPublicKey::new(algorithm(curve), point)) {
+        Ok(_) => Ok(curve),
+        Err(_) => Err(HsmError::bad_input("the point is not on its curve")),
+    }
+}
+
+pub(super) fn algorithm(curve: Curve) -> &'static agreement::Algorithm {
+    match curve {
         Curve::P256 => &agreement::ECDH_P256,
         Curve::P384 => &agreement::ECDH_P384,
         Curve::P521 => &agreement::ECDH_P521,
-    };
-    match ParsedPublicKey::try_from(UnparsedPublicKey::new(algorithm, point)) {
-        Ok(_) => Ok(curve),
-        Err(_) => Err(HsmError::bad_input("the point is not on its curve")),
     }
 }
 
@@ -34,7 +37,7 @@ pub(crate) fn derive<'k>(
     peer_point: &[u8],
 ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
     let length = curve.coordinate_len();
-    // Tokens derive into an object, never into bytes: a short-lived one that may be read.
+    // Tokens derive into an object, never into bytes: a short-lived one that is readable.
     let template = [
         Attribute::Class(ObjectClass::SECRET_KEY),
         Attribute::KeyType(KeyType::GENERIC_SECRET),
@@ -48,30 +51,26 @@ pub(crate) fn derive<'k>(
         let derived = session.raw().derive_key(&by, handle, &template);
         derived.map_err(|error| HsmError::from(error).blaming_input())
     })?;
-    let secret = session.temporary(secret);
+    let secret = Temporary::new(session, secret);
     let value = session.read_value(secret.handle(), length)?;
     if value.len() == length {
         return Ok(value);
     }
     Err(HsmError::bad_input(
-        "the shared secret has not the length of the curve",
+        "the length of the shared secret is wrong",
     ))
 }
 
 #[cfg(test)]
 mod tests {
-    use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, ECDH_P521, PrivateKey};
+    use aws_lc_rs::agreement::PrivateKey;
 
     use super::*;
 
     #[test]
-    fn only_points_on_their_curve_are_taken() {
-        for (algorithm, curve) in [
-            (&ECDH_P256, Curve::P256),
-            (&ECDH_P384, Curve::P384),
-            (&ECDH_P521, Curve::P521),
-        ] {
-            let key = PrivateKey::generate(algorithm)
+    fn only_points_on_their_curve_are_accepted() {
+        for curve in Curve::ALL {
+            let key = PrivateKey::generate(algorithm(curve))
                 .unwrap()
                 .compute_public_key()
                 .unwrap();

@@ -1,17 +1,27 @@
-//! AES-GCM with a key in the token: 96-bit IV, 128-bit tag, nothing else. Tokens would take
+//! AES-GCM with a key in the token, with 96-bit IVs and 128-bit tags only. Tokens would accept
 //! shorter tags.
 
 use cryptoki::mechanism::Mechanism;
 use cryptoki::mechanism::aead::GcmParams;
 use zeroize::Zeroizing;
 
-use super::GcmSealed;
 use crate::HsmError;
 use crate::session::{Key, Session};
 
 pub(crate) const IV: usize = 12;
 pub(crate) const TAG: usize = 16;
 const TAG_BITS: u64 = 128;
+
+/// The result of AES-GCM encryption in a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GcmSealed {
+    /// The IV that the token used: some tokens generate their own.
+    pub iv: [u8; IV],
+    /// As long as the plaintext.
+    pub ciphertext: Vec<u8>,
+    /// The authentication tag.
+    pub tag: [u8; TAG],
+}
 
 pub(crate) fn encrypt<'k>(
     session: &Session,
@@ -25,30 +35,19 @@ pub(crate) fn encrypt<'k>(
         let params = GcmParams::new(&mut iv, aad, TAG_BITS.into())?;
         session.encrypt(&Mechanism::AesGcm(params), handle, plaintext)
     })?;
-    // `iv` is read after the call: a token that makes its own has written it there.
-    match sealed
-        .len()
-        .checked_sub(TAG)
-        .filter(|length| *length == plaintext.len())
-    {
-        Some(length) => {
-            let tag = sealed.split_off(length);
-            let tag = tag
-                .try_into()
-                .map_err(|_| HsmError::refused("the tag is not 16 bytes"))?;
-            Ok(GcmSealed {
-                iv,
-                ciphertext: sealed,
-                tag,
-            })
-        }
-        None => Err(HsmError::refused(
-            "the ciphertext is not as long as AES-GCM makes it",
-        )),
+    if sealed.len() != plaintext.len() + TAG {
+        return Err(HsmError::refused("the ciphertext has a wrong length"));
     }
+    let tag = sealed.split_off(plaintext.len()).try_into();
+    Ok(GcmSealed {
+        // Read after the call, because a token that generates its own has written it there.
+        iv,
+        ciphertext: sealed,
+        tag: tag.map_err(|_| HsmError::refused("the tag is not 16 bytes"))?,
+    })
 }
 
-/// `sealed` is the ciphertext and the tag behind it.
+/// `sealed` is the ciphertext followed by the tag.
 pub(crate) fn decrypt<'k>(
     session: &Session,
     key: impl Into<Key<'k>>,

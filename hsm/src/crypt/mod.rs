@@ -1,9 +1,10 @@
-//! Operations with keys in a token.
+//! Operations with keys in a token, and the proofs that they work.
 
 pub(crate) mod ecdh;
 pub(crate) mod gcm;
 pub(crate) mod oaep;
-mod scheme;
+mod padding;
+pub(crate) mod proof;
 pub(crate) mod sign;
 
-pub use scheme::{GcmSealed, OaepHash, OaepWay, OaepWays, SignatureScheme};
+pub use gcm::GcmSealed;

@@ -1,24 +1,15 @@
-//! Unwrapping a content key with RSA-OAEP, with each hash in the way that the token has shown.
+//! RSA-OAEP: decryption by the method that the trial has shown, encryption in this process.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
+use aws_lc_rs::rsa::{
+    OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OaepPublicEncryptingKey, PublicEncryptingKey,
+};
 use cryptoki::mechanism::rsa::{PkcsMgfType, PkcsOaepParams, PkcsOaepSource};
 use cryptoki::mechanism::{Mechanism, MechanismType};
 use zeroize::Zeroizing;
 
-use super::{OaepHash, OaepWay, OaepWays};
-use crate::HsmError;
-use crate::oaep;
+use super::padding;
 use crate::session::{Key, Session};
-
-/// What the [trial](crate::trial) has shown of one token.
-#[derive(Debug, Default)]
-pub(crate) struct Shown(Mutex<OaepWays>);
-
-/// The mechanism of OAEP with an empty label.
-pub(crate) fn mechanism(hash: OaepHash) -> Mechanism<'static> {
-    Mechanism::RsaPkcsOaep(params(hash))
-}
+use crate::{HsmError, OaepHash, OaepMethod};
 
 /// The parameters of OAEP with an empty label.
 pub(crate) fn params(hash: OaepHash) -> PkcsOaepParams<'static> {
@@ -29,72 +20,65 @@ pub(crate) fn params(hash: OaepHash) -> PkcsOaepParams<'static> {
     PkcsOaepParams::new(hash, mask, PkcsOaepSource::empty())
 }
 
-/// Decrypts in the way that this token has shown.
+/// Decrypts by the method that the trial has shown for this token.
 pub(crate) fn decrypt<'k>(
     session: &Session,
     key: impl Into<Key<'k>>,
     hash: OaepHash,
     wrapped: &[u8],
 ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
-    let way = session.device().oaep.way(hash);
-    decrypt_by(way, session, key, hash, wrapped)
+    let method = session.connection().oaep().of(hash);
+    decrypt_by(method, session, key, hash, wrapped)
 }
 
-/// Decrypts in this way. A token that lacks the hash is not asked: its answer would pass for that
-/// to a bad ciphertext.
+/// Decrypts by this method. A token that lacks the hash is not asked, because its answer would be
+/// taken for a bad ciphertext.
 pub(crate) fn decrypt_by<'k>(
-    way: OaepWay,
+    method: OaepMethod,
     session: &Session,
     key: impl Into<Key<'k>>,
     hash: OaepHash,
     wrapped: &[u8],
 ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
-    let by = match way {
-        OaepWay::InToken | OaepWay::Untried => mechanism(hash),
-        OaepWay::RawRsa => Mechanism::RsaX509,
-        OaepWay::Lacking => return Err(lacking(session, hash)),
+    let by = match method {
+        OaepMethod::InToken | OaepMethod::Untried => Mechanism::RsaPkcsOaep(params(hash)),
+        OaepMethod::RawRsa => Mechanism::RsaX509,
+        OaepMethod::Unsupported => return Err(unsupported(session, hash)),
     };
-    let opened = session.with_key(key, |handle| {
-        let opened = session.decrypt(&by, handle, wrapped);
-        opened.map_err(HsmError::blaming_input)
+    let decrypted = session.with_key(key, |handle| {
+        let decrypted = session.decrypt(&by, handle, wrapped);
+        decrypted.map_err(HsmError::blaming_input)
     })?;
-    if way != OaepWay::RawRsa {
-        return Ok(opened);
+    if method != OaepMethod::RawRsa {
+        return Ok(decrypted);
     }
-    // A ciphertext has the length of the modulus, and so has the block.
-    oaep::decode(hash, wrapped.len(), &opened)
+    // The ciphertext and the block are as long as the modulus.
+    padding::remove(hash, wrapped.len(), &decrypted)
         .map_err(|_| HsmError::bad_input("the padding of the raw block is wrong"))
 }
 
-fn lacking(session: &Session, hash: OaepHash) -> HsmError {
-    let remedy = if session.device().bounds.allow_raw_rsa {
-        "raw RSA does not open it either"
+/// Encrypts in this process with an empty label; none for a key that does not fit.
+pub(crate) fn encrypt(
+    public_key: impl TryInto<PublicEncryptingKey>,
+    hash: OaepHash,
+    message: &[u8],
+) -> Option<Vec<u8>> {
+    let key = OaepPublicEncryptingKey::new(public_key.try_into().ok()?).ok()?;
+    let algorithm = match hash {
+        OaepHash::Sha1 => &OAEP_SHA1_MGF1SHA1,
+        OaepHash::Sha256 => &OAEP_SHA256_MGF1SHA256,
+    };
+    let mut ciphertext = vec![0; key.ciphertext_size()];
+    key.encrypt(algorithm, message, &mut ciphertext, None)
+        .ok()?;
+    Some(ciphertext)
+}
+
+fn unsupported(session: &Session, hash: OaepHash) -> HsmError {
+    let reason = if session.connection().limits.allow_raw_rsa {
+        "raw RSA does not decrypt it either"
     } else {
         "hsm.allow_raw_rsa is not set"
     };
-    HsmError::refused(format!(
-        "the token lacks RSA-OAEP with {hash:?}, and {remedy}"
-    ))
-}
-
-impl Shown {
-    pub(crate) fn ways(&self) -> OaepWays {
-        *self.lock()
-    }
-
-    pub(crate) fn way(&self, hash: OaepHash) -> OaepWay {
-        self.lock().of(hash)
-    }
-
-    pub(crate) fn note(&self, hash: OaepHash, way: OaepWay) {
-        let mut ways = self.lock();
-        match hash {
-            OaepHash::Sha1 => ways.sha1 = way,
-            OaepHash::Sha256 => ways.sha256 = way,
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, OaepWays> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    HsmError::refused(format!("the token lacks {hash}, and {reason}"))
 }

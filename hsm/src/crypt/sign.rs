@@ -1,7 +1,7 @@
-//! Signing with a key in the token.
+//! Signatures with a key in the token.
 //!
-//! Messages are hashed here, so that what goes to the token is short whatever their length, and
-//! because not every token hashes for ECDSA. Ed25519 and HMAC take the message itself.
+//! Messages are hashed in this process, because not every token hashes for ECDSA and because
+//! transfers to the token stay short. Ed25519 and HMAC take the message itself.
 
 use aws_lc_rs::digest::{self, SHA256, SHA384, SHA512};
 use cryptoki::mechanism::eddsa::{EddsaParams, EddsaSignatureScheme};
@@ -9,11 +9,10 @@ use cryptoki::mechanism::rsa::{PkcsMgfType, PkcsPssParams};
 use cryptoki::mechanism::{Mechanism, MechanismType};
 use zeroize::Zeroizing;
 
-use super::SignatureScheme;
-use crate::HsmError;
 use crate::session::{Key, Session};
+use crate::{HsmError, SignatureScheme};
 
-/// The hash a scheme begins with.
+/// The hash of a scheme.
 #[derive(Debug, Clone, Copy)]
 enum Hash {
     Sha256,
@@ -21,7 +20,7 @@ enum Hash {
     Sha512,
 }
 
-/// What the token is given to sign.
+/// The input of the token's signature operation.
 pub(crate) fn prepare(scheme: SignatureScheme, message: &[u8]) -> Zeroizing<Vec<u8>> {
     use SignatureScheme as S;
     Zeroizing::new(match scheme {
@@ -46,14 +45,14 @@ pub(crate) fn sign<'k>(
     })?;
     match length(scheme) {
         Some(length) if length != signature.len() => Err(HsmError::refused(format!(
-            "the key does not fit {scheme:?}: its signatures have {} bytes",
+            "the key does not fit {scheme}: its signatures have {} bytes",
             signature.len()
         ))),
         _ => Ok(signature),
     }
 }
 
-pub(crate) fn mechanism(scheme: SignatureScheme) -> Mechanism<'static> {
+fn mechanism(scheme: SignatureScheme) -> Mechanism<'static> {
     use SignatureScheme as S;
     match scheme {
         S::RsaPkcs1Sha256 | S::RsaPkcs1Sha384 | S::RsaPkcs1Sha512 => Mechanism::RsaPkcs,
@@ -66,7 +65,7 @@ pub(crate) fn mechanism(scheme: SignatureScheme) -> Mechanism<'static> {
     }
 }
 
-/// The salt is as long as the hash, as JOSE wants it.
+/// The salt is as long as the hash, as in JOSE.
 fn pss(hash_alg: MechanismType, mgf: PkcsMgfType, salt: u64) -> Mechanism<'static> {
     Mechanism::RsaPkcsPss(PkcsPssParams {
         hash_alg,
@@ -75,7 +74,7 @@ fn pss(hash_alg: MechanismType, mgf: PkcsMgfType, salt: u64) -> Mechanism<'stati
     })
 }
 
-/// The length every signature of a scheme has; none where it is that of the key.
+/// The length of every signature of a scheme; none where it depends on the key.
 fn length(scheme: SignatureScheme) -> Option<usize> {
     use SignatureScheme as S;
     match scheme {

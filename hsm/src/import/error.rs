@@ -2,25 +2,25 @@
 
 use crate::HsmError;
 
-/// Why a key was not imported. Whatever the reason, nothing of it stays in the token.
+/// Why a key was not imported. In every case nothing of it stays in the token.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// The token cannot do it, whatever is sent.
+    /// The token cannot import any such key.
     #[error("the token lacks {0}")]
     Unsupported(String),
-    /// The order contradicts itself; the token was not asked.
-    #[error("the order does not fit together: {0}")]
+    /// The request contradicts itself; the token was not called.
+    #[error("the import request is inconsistent: {0}")]
     Malformed(&'static str),
-    /// What is wrapped is not such a key, or was wrapped for another one.
-    #[error("the wrapped key cannot be unwrapped with this import key into such a key")]
+    /// The wrapped key is of another kind, or was wrapped for another import key.
+    #[error("the import key does not unwrap this into a key of the requested kind")]
     NotUnwrapped,
-    /// The key was taken and failed its proof.
+    /// The key failed its proof.
     #[error("the private key and its public half do not belong together")]
     Mismatch,
-    /// The token kept attributes that were not asked for.
-    #[error("the token would keep the key weaker than asked: {0}")]
+    /// The token did not keep the requested attributes.
+    #[error("the token would keep the key weaker than requested: {0}")]
     Weaker(String),
-    /// The token did not do it.
+    /// The token failed.
     #[error(transparent)]
     Token(#[from] HsmError),
 }

@@ -1,25 +1,25 @@
-//! Key material from this process, as a token takes it.
+//! Key material from this process as PKCS#11 attributes.
 
 use std::ops::RangeInclusive;
 
 use cryptoki::object::Attribute;
 use zeroize::Zeroize;
 
-use super::{ImportError, KeyMaterial};
-use crate::{Curve, KeyAlgorithm, PublicKey};
+use super::request::KeyMaterial;
+use crate::{Algorithm, Family, PublicKey};
 
-/// Shorter than the hash, an HMAC key weakens it (RFC 2104); none is ever this long.
+/// An HMAC key that is shorter than the hash weakens it (RFC 2104).
 pub(super) const HMAC_LENGTHS: RangeInclusive<usize> = 32..=1024;
 
 impl KeyMaterial {
     /// The public half; none for secret keys.
-    pub(super) fn public(&self, algorithm: KeyAlgorithm) -> Option<PublicKey> {
+    pub(super) fn public(&self, algorithm: Algorithm) -> Option<PublicKey> {
         match self {
             Self::Rsa(rsa) => Some(PublicKey::Rsa {
                 modulus: rsa.modulus.clone(),
                 exponent: rsa.public_exponent.clone(),
             }),
-            Self::Ec { point, .. } => curve(algorithm).map(|curve| PublicKey::Ec {
+            Self::Ec { point, .. } => algorithm.curve().map(|curve| PublicKey::Ec {
                 curve,
                 point: point.clone(),
             }),
@@ -30,46 +30,30 @@ impl KeyMaterial {
         }
     }
 
-    /// Whether it is material of such a key, of the length it has.
-    pub(super) fn fits(&self, algorithm: KeyAlgorithm) -> Result<(), ImportError> {
-        use KeyAlgorithm as A;
-        let fits = match (self, algorithm) {
-            (Self::Rsa(rsa), A::Rsa2048) => rsa.modulus.len() == 256,
-            (Self::Rsa(rsa), A::Rsa3072) => rsa.modulus.len() == 384,
-            (Self::Rsa(rsa), A::Rsa4096) => rsa.modulus.len() == 512,
-            (Self::Ec { scalar, point }, A::P256 | A::P384 | A::P521) => curve(algorithm)
-                .is_some_and(|curve| {
-                    scalar.len() == curve.coordinate_len() && point.len() == curve.point_len()
-                }),
-            (Self::Ed25519 { seed, point }, A::Ed25519) => seed.len() == 32 && point.len() == 32,
-            (Self::Secret(value), A::Aes128) => value.len() == 16,
-            (Self::Secret(value), A::Aes256) => value.len() == 32,
-            (Self::Secret(value), A::HmacSha256) => HMAC_LENGTHS.contains(&value.len()),
+    /// Whether it is material of such a key and has its length.
+    pub(super) fn fits(&self, algorithm: Algorithm) -> bool {
+        match (self, algorithm.family()) {
+            (Self::Rsa(rsa), Family::Rsa) => algorithm.modulus_len() == Some(rsa.modulus.len()),
+            (Self::Ec { scalar, point }, Family::Ec) => algorithm.curve().is_some_and(|curve| {
+                scalar.len() == curve.coordinate_len() && point.len() == curve.point_len()
+            }),
+            (Self::Ed25519 { seed, point }, Family::Ed25519) => {
+                seed.len() == 32 && point.len() == 32
+            }
+            (Self::Secret(value), Family::Aes) => match algorithm {
+                Algorithm::Aes128 => value.len() == 16,
+                _ => value.len() == 32,
+            },
+            (Self::Secret(value), Family::Hmac) => HMAC_LENGTHS.contains(&value.len()),
             (
                 Self::Rsa(_) | Self::Ec { .. } | Self::Ed25519 { .. } | Self::Secret(_),
-                A::Rsa2048
-                | A::Rsa3072
-                | A::Rsa4096
-                | A::P256
-                | A::P384
-                | A::P521
-                | A::Ed25519
-                | A::Aes128
-                | A::Aes256
-                | A::HmacSha256,
+                Family::Rsa | Family::Ec | Family::Ed25519 | Family::Aes | Family::Hmac,
             ) => false,
-        };
-        if fits {
-            Ok(())
-        } else {
-            Err(ImportError::Malformed(
-                "the material is not that of such a key",
-            ))
         }
     }
 
-    /// The attributes that make up the key. Tokens have two names for the curve of Ed25519.
-    pub(super) fn attributes(&self, algorithm: KeyAlgorithm, edwards: &[u8]) -> Wiped {
+    /// The attributes of the key's value. `edwards` is the token's name for the Ed25519 curve.
+    pub(super) fn attributes(&self, algorithm: Algorithm, edwards: &[u8]) -> Wiped {
         Wiped(match self {
             Self::Rsa(rsa) => vec![
                 Attribute::Modulus(rsa.modulus.clone()),
@@ -82,10 +66,9 @@ impl KeyMaterial {
                 Attribute::Coefficient(rsa.coefficient.to_vec()),
             ],
             Self::Ec { scalar, .. } => {
-                let params = curve(algorithm).map(|curve| curve.params().to_vec());
-                let params = params.unwrap_or_default();
+                let params = algorithm.curve().map(|curve| curve.params().to_vec());
                 vec![
-                    Attribute::EcParams(params),
+                    Attribute::EcParams(params.unwrap_or_default()),
                     Attribute::Value(scalar.to_vec()),
                 ]
             }
@@ -98,11 +81,11 @@ impl KeyMaterial {
     }
 }
 
-/// Attributes with a key in them.
+/// Attributes that contain a key. They are wiped when dropped.
 pub(super) struct Wiped(Vec<Attribute>);
 
 impl Wiped {
-    /// These attributes behind others.
+    /// Adds other attributes before these.
     pub(super) fn behind(mut self, others: &[Attribute]) -> Self {
         self.0.splice(0..0, others.iter().cloned());
         self
@@ -127,20 +110,5 @@ impl Drop for Wiped {
                 _ => {}
             }
         }
-    }
-}
-
-fn curve(algorithm: KeyAlgorithm) -> Option<Curve> {
-    match algorithm {
-        KeyAlgorithm::P256 => Some(Curve::P256),
-        KeyAlgorithm::P384 => Some(Curve::P384),
-        KeyAlgorithm::P521 => Some(Curve::P521),
-        KeyAlgorithm::Rsa2048
-        | KeyAlgorithm::Rsa3072
-        | KeyAlgorithm::Rsa4096
-        | KeyAlgorithm::Ed25519
-        | KeyAlgorithm::Aes128
-        | KeyAlgorithm::Aes256
-        | KeyAlgorithm::HmacSha256 => None,
     }
 }

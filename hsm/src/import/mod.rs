@@ -1,127 +1,120 @@
-//! Keys that were made elsewhere: how they come into the token and are proven before they stay.
+//! Importing keys: they are proven in the token before they stay.
 
 mod error;
+mod install;
 mod material;
-mod order;
+mod mechanisms;
 mod prove;
+mod request;
 mod sample;
-mod settle;
 pub(crate) mod unwrap;
+mod wrap;
 
 use cryptoki::object::{Attribute, ObjectHandle};
 
-use crate::canary::INTERNAL;
-use crate::keys::template::{ED25519_NAME, ED25519_OID};
+use crate::keys::attributes::{ED25519_NAME, ED25519_OID};
+use crate::keys::{self, description};
 use crate::session::Session;
-use crate::{HsmError, KeyAlgorithm, Purpose, keys};
-
-pub use error::ImportError;
-pub use order::{ImportKey, ImportMechanism, ImportWrapped, Imported, KeyMaterial, RsaMaterial};
-
+use crate::{Algorithm, HsmError, ImportMechanism, Purpose};
+use install::{Plan, install, try_out};
 use sample::Sample;
-use settle::{Plan, settle, try_out};
 use unwrap::Unwrapper;
 
-/// What became of an import: errors that speak of the order are no errors of the token's.
+pub use error::ImportError;
+pub use request::{ImportKey, ImportWrapped, Imported, KeyMaterial, RsaMaterial};
+pub use wrap::{WrapError, wrap_for_import};
+
+/// The result of an import. The inner error concerns the request, the outer one the token.
 pub(crate) type Outcome<T> = Result<Result<T, ImportError>, HsmError>;
 
-/// Puts key material into the token. `begun` is whether a former attempt may have left something.
-pub(crate) fn create(session: &Session, order: &ImportKey, begun: &mut bool) -> Outcome<Imported> {
-    told_apart(with_material(order, |plan, edwards| {
-        settle(session, plan, begun, |template| {
-            create_object(session, order, edwards, template)
+/// Puts key material into the token. `begun` is whether a former attempt may have left objects.
+pub(crate) fn create(session: &Session, request: &ImportKey, begun: &mut bool) -> Outcome<Imported> {
+    separate(with_material(request, |plan, edwards| {
+        install(session, plan, begun, |template| {
+            create_object(session, request, edwards, template)
         })
     }))
 }
 
-/// Whether the token takes material of this kind, tried with a session object.
-pub(crate) fn takes(session: &Session, algorithm: KeyAlgorithm, purpose: Purpose) -> Outcome<()> {
-    let order = ImportKey {
-        id: b"temporary".to_vec(),
-        label: format!("{INTERNAL} temporary"),
-        algorithm,
-        purpose,
+/// Whether the token imports material of this kind, tried with a session object.
+pub(crate) fn is_supported(
+    session: &Session,
+    algorithm: Algorithm,
+    purpose: Purpose,
+) -> Outcome<()> {
+    let request = ImportKey {
+        key: description(algorithm, purpose),
         material: Sample::of(algorithm)?.material,
     };
-    told_apart(with_material(&order, |plan, edwards| {
-        try_out(session, plan, |template| {
-            create_object(session, &order, edwards, template)
-        })
-        .map(|_| ())
+    separate(with_material(&request, |plan, edwards| {
+        let create = |template: &[_]| create_object(session, &request, edwards, template);
+        try_out(session, plan, create).map(|_| ())
     }))
 }
 
-/// Does something with material that fits, under the first name of Ed25519's curve that works:
-/// some tokens take any name and only fail when the key is used.
+/// Attempts an import under both names of the Ed25519 curve: some tokens accept any name and fail
+/// only when the key is used.
 fn with_material<T>(
-    order: &ImportKey,
+    request: &ImportKey,
     mut attempt: impl FnMut(&Plan<'_>, &[u8]) -> Result<T, ImportError>,
 ) -> Result<T, ImportError> {
-    order.material.fits(order.algorithm)?;
-    let public = order.material.public(order.algorithm);
-    let plan = Plan::new(
-        &order.id,
-        &order.label,
-        order.algorithm,
-        order.purpose,
-        public.as_ref(),
-    )?;
+    let algorithm = request.key.algorithm;
+    if !request.material.fits(algorithm) {
+        return Err(ImportError::Malformed(
+            "the material does not fit the algorithm",
+        ));
+    }
+    let public = request.material.public(algorithm);
+    let plan = Plan::new(&request.key, public.as_ref())?;
     match attempt(&plan, ED25519_OID) {
-        Err(_) if order.algorithm == KeyAlgorithm::Ed25519 => attempt(&plan, ED25519_NAME),
+        Err(_) if algorithm == Algorithm::Ed25519 => attempt(&plan, ED25519_NAME),
         outcome => outcome,
     }
 }
 
 fn create_object(
     session: &Session,
-    order: &ImportKey,
+    request: &ImportKey,
     edwards: &[u8],
     template: &[Attribute],
 ) -> Result<ObjectHandle, ImportError> {
-    let material = order.material.attributes(order.algorithm, edwards);
-    let attributes = material.behind(template);
-    Ok(session.create(attributes.as_slice())?)
+    let material = request.material.attributes(request.key.algorithm, edwards);
+    Ok(session.create(material.behind(template).as_slice())?)
 }
 
 /// Unwraps a key inside the token.
 pub(crate) fn unwrap(
     session: &Session,
-    order: &ImportWrapped,
+    request: &ImportWrapped,
     begun: &mut bool,
 ) -> Outcome<Imported> {
     let mut attempt = || {
-        let plan = Plan::new(
-            &order.id,
-            &order.label,
-            order.algorithm,
-            order.purpose,
-            order.public.as_ref(),
-        )?;
-        let import_key = session.look_up(&order.import_key)?;
-        let unwrapper = Unwrapper::find(session, import_key, order.mechanism)?;
-        tracing::debug!(way = ?unwrapper.way(), "the token unwraps by");
-        settle(session, &plan, begun, |template| {
-            unwrapper.unwrap(order.algorithm, &order.wrapped, template)
+        let plan = Plan::new(&request.key, request.public.as_ref())?;
+        let import_key = session.look_up(&request.import_key)?;
+        let unwrapper = Unwrapper::find(session, import_key, request.mechanism)?;
+        tracing::debug!(method = ?unwrapper.method(), "unwrapping a key");
+        install(session, &plan, begun, |template| {
+            unwrapper.unwrap(request.key.algorithm, &request.wrapped, template)
         })
     };
-    told_apart(attempt())
+    separate(attempt())
 }
 
-/// By which mechanisms this token unwraps, tried with a temporary key.
+/// The mechanisms by which this token unwraps, tried with a temporary key.
 pub(crate) fn mechanisms(session: &Session) -> Result<Vec<ImportMechanism>, HsmError> {
-    let key = keys::temporary(session, KeyAlgorithm::Rsa2048, Purpose::Import)?;
-    let mut works = Vec::new();
+    let key = keys::temporary(session, Algorithm::Rsa2048, Purpose::Import)?;
+    let mut supported = Vec::new();
     for mechanism in ImportMechanism::ALL {
-        match told_apart(Unwrapper::find(session, key.guarded.handle(), mechanism))? {
-            Ok(_) => works.push(mechanism),
-            Err(lack) => tracing::debug!(%lack, "an import mechanism is missing"),
+        match separate(Unwrapper::find(session, key.guarded.handle(), mechanism))? {
+            Ok(_) => supported.push(mechanism),
+            Err(error) => tracing::debug!(%error, "an import mechanism is not supported"),
         }
     }
-    Ok(works)
+    Ok(supported)
 }
 
-/// Tells what speaks of the order from what speaks of the token.
-pub(crate) fn told_apart<T>(outcome: Result<T, ImportError>) -> Outcome<T> {
+/// Separates errors of the request from errors of the token.
+pub(crate) fn separate<T>(outcome: Result<T, ImportError>) -> Outcome<T> {
     match outcome {
         Err(ImportError::Token(error)) => Err(error),
         outcome => Ok(outcome),

@@ -1,15 +1,12 @@
-//! Whether an imported key is the one that was meant: it is used, once, as it will be used.
+//! Proves an imported key by one operation of its purpose.
 
 use cryptoki::error::RvError;
 use cryptoki::object::ObjectHandle;
 
-use super::ImportError;
-use crate::proof;
+use super::error::ImportError;
+use crate::crypt::proof;
 use crate::session::Session;
-use crate::{
-    Curve, ErrorKind, HsmError, KeyAlgorithm, OaepHash, OaepWay, PublicKey, Purpose,
-    SignatureScheme,
-};
+use crate::{Algorithm, ErrorKind, HsmError, OaepHash, OaepMethod, PublicKey, Purpose};
 
 /// Proves a private key against its public half.
 pub(super) fn private_key(
@@ -18,72 +15,70 @@ pub(super) fn private_key(
     public: &PublicKey,
     purpose: Purpose,
 ) -> Result<(), ImportError> {
-    let proven = match (purpose, public) {
+    match (purpose, public) {
         (Purpose::Envelope, PublicKey::Rsa { .. }) => {
-            let ways = session.device().oaep.ways();
-            let hash = OaepHash::ALL
-                .into_iter()
-                .find(|hash| ways.of(*hash) != OaepWay::Lacking)
-                .ok_or_else(|| ImportError::Unsupported("RSA-OAEP".to_owned()))?;
-            proof::decrypts(session, key, public, hash)
+            let support = session.connection().oaep();
+            let lacks = |hash| support.of(hash) == OaepMethod::Unsupported;
+            if OaepHash::ALL.into_iter().all(lacks) {
+                return Err(ImportError::Unsupported("RSA-OAEP".to_owned()));
+            }
         }
-        (Purpose::Envelope, PublicKey::Ec { curve, point }) => {
-            proof::agrees(session, key, *curve, point)
-        }
-        (Purpose::Sign, _) => proof::signs(session, key, public, scheme(public)),
-        (Purpose::Data | Purpose::Import, _) | (_, PublicKey::Ed25519 { .. }) => {
+        (Purpose::Data | Purpose::Import, _)
+        | (Purpose::Envelope, PublicKey::Ed25519 { .. }) => {
             return Err(ImportError::Malformed(
                 "such keys cannot serve this purpose",
             ));
         }
-    };
-    verdict(session, proven)
+        (Purpose::Envelope | Purpose::Sign, _) => {}
+    }
+    let proven = proof::is_private_half(session, key, public, purpose);
+    judge(session, proven)
 }
 
 /// Proves that a secret key works.
 pub(super) fn secret_key(
     session: &Session,
     key: ObjectHandle,
-    algorithm: KeyAlgorithm,
+    algorithm: Algorithm,
 ) -> Result<(), ImportError> {
     let proven = match algorithm {
-        KeyAlgorithm::HmacSha256 => proof::macs_alike(session, key),
-        _ => proof::opens_what_it_sealed(session, key),
+        Algorithm::HmacSha256 => proof::repeats_mac(session, key),
+        _ => proof::decrypts_own_ciphertext(session, key),
     };
-    verdict(session, proven)
+    judge(session, proven)
 }
 
-/// Whether a failure is the token's and not the input's.
-pub(super) fn speaks_of_the_token(error: &HsmError) -> bool {
-    error.condemns_the_session()
+/// Whether a failure concerns the token and not the input.
+pub(super) fn concerns_token(error: &HsmError) -> bool {
+    error.ends_session()
         || match error.kind() {
             ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late | ErrorKind::KeyMissing => true,
             ErrorKind::BadInput | ErrorKind::Refused => false,
         }
 }
 
-/// What a proof came to. A token answers a key that does not fit in its own ways, so an error in
-/// the proof is a mismatch unless it says that the token is not well or lacks the operation.
-fn verdict(session: &Session, proven: Result<bool, HsmError>) -> Result<(), ImportError> {
+/// The result of a proof. Tokens differ in how they fail with a wrong key, so an error is a
+/// mismatch unless the token is out or lacks the operation.
+fn judge(session: &Session, proven: Result<bool, HsmError>) -> Result<(), ImportError> {
     match proven {
         Ok(true) => Ok(()),
         Ok(false) => Err(ImportError::Mismatch),
-        Err(error) if lacks(&error) => Err(ImportError::Unsupported(
-            "the operation this key is for".to_owned(),
+        Err(error) if is_unsupported(&error) => Err(ImportError::Unsupported(
+            "the operation of this key".to_owned(),
         )),
-        Err(error) if speaks_of_the_token(&error) => Err(error.into()),
+        Err(error) if concerns_token(&error) => Err(error.into()),
         Err(error) => {
             tracing::debug!(?error, "an imported key failed its proof");
-            if error.doubts_the_token() {
-                session.device().ask_canary();
+            if error.suggests_outage() {
+                session.connection().canary.raise();
             }
             Err(ImportError::Mismatch)
         }
     }
 }
 
-/// Whether the token does not have the mechanism, or not with these parameters.
-fn lacks(error: &HsmError) -> bool {
+/// Whether the token lacks the mechanism, or lacks it with these parameters.
+fn is_unsupported(error: &HsmError) -> bool {
     matches!(
         error.code(),
         Some(
@@ -92,17 +87,4 @@ fn lacks(error: &HsmError) -> bool {
                 | RvError::FunctionNotSupported
         )
     )
-}
-
-/// A scheme that keys of this kind sign with.
-fn scheme(public: &PublicKey) -> SignatureScheme {
-    match public {
-        PublicKey::Rsa { .. } => SignatureScheme::RsaPkcs1Sha256,
-        PublicKey::Ec { curve, .. } => match curve {
-            Curve::P256 => SignatureScheme::EcdsaSha256,
-            Curve::P384 => SignatureScheme::EcdsaSha384,
-            Curve::P521 => SignatureScheme::EcdsaSha512,
-        },
-        PublicKey::Ed25519 { .. } => SignatureScheme::Ed25519,
-    }
 }

@@ -1,4 +1,4 @@
-//! Keys that are made here only to see whether a token takes such keys.
+//! Keys that are generated in this process to test whether a token imports such keys.
 
 use aws_lc_rs::encoding::{AsBigEndian, AsDer, Curve25519SeedBin, EcPrivateKeyBin, Pkcs8V1Der};
 use aws_lc_rs::error::Unspecified;
@@ -10,31 +10,31 @@ use aws_lc_rs::signature::{
 };
 use zeroize::Zeroizing;
 
-use super::{KeyMaterial, RsaMaterial};
+use super::request::{KeyMaterial, RsaMaterial};
 use crate::keys::inspect::trimmed;
-use crate::{HsmError, KeyAlgorithm};
+use crate::{Algorithm, HsmError};
 
-/// A fresh key in the forms it can come in.
+/// A fresh key in both forms of import.
 pub(super) struct Sample {
-    /// As it is wrapped: PKCS#8, or the bare bytes of a secret key.
+    /// The bytes that are wrapped: PKCS#8, or the bare bytes of a secret key.
     pub(super) bytes: Zeroizing<Vec<u8>>,
     pub(super) material: KeyMaterial,
 }
 
 impl Sample {
-    pub(super) fn of(algorithm: KeyAlgorithm) -> Result<Self, HsmError> {
+    pub(super) fn of(algorithm: Algorithm) -> Result<Self, HsmError> {
         let made = match algorithm {
-            KeyAlgorithm::P256 => ec(&ECDSA_P256_SHA256_FIXED_SIGNING),
-            KeyAlgorithm::P384 => ec(&ECDSA_P384_SHA384_FIXED_SIGNING),
-            KeyAlgorithm::P521 => ec(&ECDSA_P521_SHA512_FIXED_SIGNING),
-            KeyAlgorithm::Ed25519 => ed25519(),
-            KeyAlgorithm::Rsa2048 => rsa(KeySize::Rsa2048),
-            KeyAlgorithm::Rsa3072 => rsa(KeySize::Rsa3072),
-            KeyAlgorithm::Rsa4096 => rsa(KeySize::Rsa4096),
-            KeyAlgorithm::Aes128 => secret(16),
-            KeyAlgorithm::Aes256 | KeyAlgorithm::HmacSha256 => secret(32),
+            Algorithm::P256 => ec(&ECDSA_P256_SHA256_FIXED_SIGNING),
+            Algorithm::P384 => ec(&ECDSA_P384_SHA384_FIXED_SIGNING),
+            Algorithm::P521 => ec(&ECDSA_P521_SHA512_FIXED_SIGNING),
+            Algorithm::Ed25519 => ed25519(),
+            Algorithm::Rsa2048 => rsa(KeySize::Rsa2048),
+            Algorithm::Rsa3072 => rsa(KeySize::Rsa3072),
+            Algorithm::Rsa4096 => rsa(KeySize::Rsa4096),
+            Algorithm::Aes128 => secret(16),
+            Algorithm::Aes256 | Algorithm::HmacSha256 => secret(32),
         };
-        made.map_err(|_| HsmError::refused("no key could be made here to try the token with"))
+        made.map_err(|_| HsmError::refused("no sample key could be generated"))
     }
 }
 
@@ -67,7 +67,7 @@ fn rsa(size: KeySize) -> Result<Sample, Unspecified> {
     let pkcs8: Pkcs8V1Der<'_> = pair.as_der()?;
     let mut numbers = Vec::new();
     integers(pkcs8.as_ref(), &mut numbers);
-    // Before the numbers of the key stand the versions of PKCS#8 and of what is in it.
+    // The first two numbers are the versions of PKCS#8 and of the key inside.
     let [_, _, n, e, d, p, q, dp, dq, qi] = numbers.as_slice() else {
         return Err(Unspecified);
     };
@@ -96,8 +96,8 @@ fn secret(length: usize) -> Result<Sample, Unspecified> {
     })
 }
 
-/// Every integer in a DER structure, without leading zeros. It is one that was written here a
-/// moment ago, so this reads no more of DER than it needs.
+/// Every integer in a DER structure, without leading zeros. The structure comes from this
+/// process, so this reads only the DER that it contains.
 fn integers<'a>(mut der: &'a [u8], found: &mut Vec<&'a [u8]>) {
     while let Some((tag, content, rest)) = element(der) {
         match tag {
@@ -113,7 +113,7 @@ const INTEGER: u8 = 2;
 const OCTET_STRING: u8 = 4;
 const SEQUENCE: u8 = 0x30;
 
-/// The first element: its tag, what is in it, and what comes behind it.
+/// The first element: its tag, its content and the rest.
 fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (tag, rest) = der.split_first()?;
     let (first, rest) = rest.split_first()?;

@@ -1,83 +1,60 @@
-//! Taking over a key that the vendor's own tools put into the token.
+//! Adopting a key that the vendor's own tools have put into the token.
 
-use super::{
-    KeyAlgorithm, KeyClass, KeyKind, KeyName, KeyRef, PublicKey, Purpose, Usages, inspect, public,
-};
-use crate::canary::INTERNAL;
-use crate::proof;
-use crate::session::{Session, search};
-use crate::{ErrorKind, HsmError};
+use super::inspect::{KeyKind, Weakness};
+use super::usages::Usages;
+use super::{inspect, public};
+use crate::crypt::proof;
+use crate::session::{INTERNAL, Session, search};
+use crate::{Algorithm, Family, HsmError, KeyClass, KeyName, KeyRef, PublicKey, Purpose};
 
-/// A key that was there already and may be used from now on.
+/// An adopted key.
 #[derive(Debug, Clone)]
 pub struct Adopted {
-    /// How it is named from now on: by its id, where it has one to itself.
+    /// The name of the key: by its id, if that is unique.
     pub key: KeyRef,
-    /// What kind of key it is.
-    pub algorithm: KeyAlgorithm,
+    /// The kind of key.
+    pub algorithm: Algorithm,
     /// None where the token has no public half, or the key is secret.
     pub public: Option<PublicKey>,
-    /// What the token lets it do.
+    /// What the token lets the key do.
     pub usages: Usages,
-    /// In what the key is weaker than one that is made here.
+    /// In what the key is weaker than a generated one.
     pub weaknesses: Vec<Weakness>,
-}
-
-/// In what an adopted key is weaker than a generated one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Weakness {
-    /// `CKA_SENSITIVE` is false.
-    #[error("the token reveals its value (CKA_SENSITIVE is false)")]
-    NotSensitive,
-    /// `CKA_EXTRACTABLE` is true.
-    #[error("it can be wrapped out of the token (CKA_EXTRACTABLE is true)")]
-    Extractable,
-    /// `CKA_NEVER_EXTRACTABLE` is false.
-    #[error("it has been outside a token, or could have been (CKA_NEVER_EXTRACTABLE is false)")]
-    WasExtractable,
-    /// `CKA_PRIVATE` is false.
-    #[error("it is visible without login (CKA_PRIVATE is false)")]
-    NotPrivate,
-    /// It has usages beside those of its purpose.
-    #[error("it may do more than its purpose needs")]
-    WideUsage,
-    /// It is an AES key without `CKA_VALUE_LEN`.
-    #[error("the token does not tell its length, which is taken on trust")]
-    UntoldLength,
 }
 
 /// Why a key was not adopted.
 #[derive(Debug, thiserror::Error)]
 pub enum AdoptError {
-    /// There is none.
+    /// No key has this name.
     #[error("the token holds no private or secret key of this name")]
     Missing,
-    /// There are several.
+    /// Several keys have this name.
     #[error("the token holds {0} keys of this name")]
     Ambiguous(usize),
-    /// It is the canary's, or that of the trial.
-    #[error("this key is one that the service keeps for itself")]
+    /// It is the canary key or the key of the OAEP trial.
+    #[error("the service keeps this key for itself")]
     Internal,
-    /// The token tells another kind than was said.
-    #[error("the key is another one than was said: {0:?}")]
-    Unlike(KeyAlgorithm),
-    /// Nobody knows whether it is AES-128 or AES-256.
-    #[error("the token does not tell how long this AES key is: say which it is")]
-    UntoldLength,
-    /// Its kind or its usages are not those that are needed.
+    /// The token reports another algorithm than the caller.
+    #[error("the key is of another algorithm: {0}")]
+    OtherAlgorithm(Algorithm),
+    /// The caller did not name the length, which the token does not report.
+    #[error("the token does not report the length of this AES key: name the algorithm")]
+    UnknownLength,
+    /// Its kind or its usages do not fit the purpose.
     #[error("the token does not let this key serve its purpose: {0}")]
     Unfit(String),
-    /// The token did not answer.
+    /// The token failed.
     #[error(transparent)]
     Token(#[from] HsmError),
 }
 
-/// Looks at the key of this name on one token.
+/// Examines the key with this name on one token. `expected` is the algorithm that the caller
+/// named, if any.
 pub(crate) fn adopt(
     session: &Session,
     name: &KeyName,
     purpose: Purpose,
-    said: Option<KeyAlgorithm>,
+    expected: Option<Algorithm>,
 ) -> Result<Result<Adopted, AdoptError>, HsmError> {
     let key = |class| KeyRef {
         name: name.clone(),
@@ -89,7 +66,7 @@ pub(crate) fn adopt(
     let (handle, key) = match (privates.as_slice(), secrets.as_slice()) {
         ([handle], []) => (*handle, private),
         ([], [handle]) => (*handle, secret),
-        ([], []) => return Err(HsmError::new(ErrorKind::KeyMissing, "not found")),
+        ([], []) => return Err(HsmError::key_missing()),
         (privates, secrets) => {
             return Ok(Err(AdoptError::Ambiguous(privates.len() + secrets.len())));
         }
@@ -99,39 +76,36 @@ pub(crate) fn adopt(
         return Ok(Err(AdoptError::Internal));
     }
     let unfit = |why: String| Ok(Err(AdoptError::Unfit(why)));
-    let untold = facts.kind == KeyKind::AesOfUntoldLength;
-    let algorithm = match (facts.kind, said) {
-        (KeyKind::Known(told), Some(said)) if told != said => {
-            return Ok(Err(AdoptError::Unlike(told)));
+    let unknown_length = facts.kind == KeyKind::AesOfUnknownLength;
+    let algorithm = match (facts.kind, expected) {
+        (KeyKind::Known(found), Some(expected)) if found != expected => {
+            return Ok(Err(AdoptError::OtherAlgorithm(found)));
         }
-        (KeyKind::Known(told), _) => told,
-        (
-            KeyKind::AesOfUntoldLength,
-            Some(said @ (KeyAlgorithm::Aes128 | KeyAlgorithm::Aes256)),
-        ) => said,
-        (KeyKind::AesOfUntoldLength, Some(_)) => return unfit("it is an AES key".to_owned()),
-        (KeyKind::AesOfUntoldLength, None) => return Ok(Err(AdoptError::UntoldLength)),
-        (KeyKind::Other, _) => {
-            return unfit("it is of a kind or size that is not used here".to_owned());
+        (KeyKind::Known(found), _) => found,
+        (KeyKind::AesOfUnknownLength, Some(expected)) if expected.family() == Family::Aes => {
+            expected
         }
+        (KeyKind::AesOfUnknownLength, Some(_)) => return unfit("it is an AES key".to_owned()),
+        (KeyKind::AesOfUnknownLength, None) => return Ok(Err(AdoptError::UnknownLength)),
+        (KeyKind::Other, _) => return unfit("its kind or size is not supported".to_owned()),
     };
     let Some(needed) = Usages::of(algorithm, purpose) else {
-        return unfit(format!("{algorithm:?} keys cannot serve {purpose:?}"));
+        return unfit(format!("{algorithm} keys cannot serve {purpose:?}"));
     };
     if !facts.usages.covers(needed) {
         return unfit(format!(
-            "it is allowed {:?}, needed is {needed:?}",
+            "it allows {:?}, the purpose needs {needed:?}",
             facts.usages
         ));
     }
     // Some tokens hold AES keys of lengths that AES does not have.
-    if untold && !proof::opens_what_it_sealed(session, handle).unwrap_or(false) {
+    if unknown_length && !proof::decrypts_own_ciphertext(session, handle).unwrap_or(false) {
         session.prove()?;
-        return unfit("it does not open what it sealed".to_owned());
+        return unfit("it does not decrypt its own ciphertext".to_owned());
     }
     let mut weaknesses = facts.weaknesses(needed);
-    weaknesses.extend(untold.then_some(Weakness::UntoldLength));
-    // A key with an id is named by it from now on: ids are what keys are found by.
+    weaknesses.extend(unknown_length.then_some(Weakness::UnknownLength));
+    // A key with a unique id is named by it.
     let by_id = KeyRef {
         name: KeyName::Id(facts.id.clone()),
         class: key.class,

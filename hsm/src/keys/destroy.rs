@@ -1,42 +1,89 @@
 //! Destroying a key and its public half.
 
-use cryptoki::object::{Attribute, ObjectClass};
+use cryptoki::object::{Attribute, AttributeType, ObjectClass, ObjectHandle};
 
-use super::{KeyName, KeyRef, inspect};
-use crate::canary::INTERNAL;
-use crate::session::{Session, named, search};
-use crate::{ErrorKind, HsmError};
+use super::{inspect, public};
+use crate::session::{INTERNAL, Known, Session, named, search};
+use crate::{HsmError, KeyClass, KeyName, KeyRef};
 
-/// Destroys every object of this name on one token.
+/// Destroys the object of a key on one token, and its public half. Other objects with the same id
+/// or label stay.
 pub(crate) fn destroy(session: &Session, key: &KeyRef) -> Result<(), HsmError> {
-    let guarded = session.find_proven(&search(key))?;
-    session.device().handles.forget(key);
-    let Some(first) = guarded.first() else {
-        return Err(HsmError::new(ErrorKind::KeyMissing, "not found"));
+    let known = session.known(key);
+    let found = session.find_proven(&search(key))?;
+    let handle = match (found.as_slice(), known) {
+        ([only], _) => *only,
+        ([], _) => {
+            session.connection().handles.forget(key);
+            return Err(HsmError::key_missing());
+        }
+        (several, Some(Known::Held(handle))) if several.contains(&handle) => handle,
+        (several, _) => return Err(HsmError::ambiguous_name(several.len(), &key.name)),
     };
-    let facts = inspect::facts(session, *first)?;
+    let facts = inspect::facts(session, handle)?;
     if facts.label.starts_with(INTERNAL) {
-        return Err(HsmError::refused(
-            "this key is one the service keeps for itself",
-        ));
+        return Err(HsmError::refused("the service keeps this key for itself"));
     }
-    if guarded.len() > 1 && matches!(key.name, KeyName::Label(_)) {
-        return Err(HsmError::refused(
-            "several keys have this label: which one is meant?",
-        ));
-    }
-    // The public half goes by the id, which it shares with the private one.
-    let half = match &key.name {
-        KeyName::Label(_) if !facts.id.is_empty() => Attribute::Id(facts.id),
-        name => named(name),
+    let half = match key.class {
+        KeyClass::Private => public_half(session, handle, key, facts.id, &facts.label)?,
+        KeyClass::Secret => None,
     };
-    let public = [
-        Attribute::Class(ObjectClass::PUBLIC_KEY),
-        Attribute::Token(true),
-        half,
-    ];
-    for object in guarded.into_iter().chain(session.find(&public)?) {
+    session.connection().handles.forget(key);
+    for object in [Some(handle), half].into_iter().flatten() {
         session.raw().destroy_object(object)?;
     }
     Ok(())
+}
+
+/// The public object of a private key: it shares the id, and its value or its label shows that it
+/// belongs to this key if there are several.
+fn public_half(
+    session: &Session,
+    private: ObjectHandle,
+    key: &KeyRef,
+    id: Vec<u8>,
+    label: &str,
+) -> Result<Option<ObjectHandle>, HsmError> {
+    let name = match &key.name {
+        KeyName::Label(_) if !id.is_empty() => Attribute::Id(id),
+        name => named(name),
+    };
+    let mut halves = session.find(&[
+        Attribute::Class(ObjectClass::PUBLIC_KEY),
+        Attribute::Token(true),
+        name,
+    ])?;
+    let key_type = inspect::read(session, private, AttributeType::KeyType)?;
+    let value = public::of_rsa(session, private)?;
+    let belongs = |half: &ObjectHandle| -> Result<bool, HsmError> {
+        Ok(match &value {
+            Some(value) => public::of_object(session, *half).is_ok_and(|other| other == *value),
+            None => inspect::read(session, *half, AttributeType::KeyType)? == key_type,
+        })
+    };
+    let mut kept = Vec::new();
+    for half in halves.drain(..) {
+        if belongs(&half)? {
+            kept.push(half);
+        }
+    }
+    if kept.len() > 1 {
+        let mut labelled = Vec::new();
+        for half in kept {
+            let other = inspect::read(session, half, AttributeType::Label)?;
+            if other == Some(Attribute::Label(label.as_bytes().to_vec())) {
+                labelled.push(half);
+            }
+        }
+        kept = labelled;
+    }
+    match kept.as_slice() {
+        [half] => Ok(Some(*half)),
+        [] => Ok(None),
+        several => {
+            let count = several.len();
+            tracing::warn!(?key, count, "the public half is ambiguous and stays");
+            Ok(None)
+        }
+    }
 }

@@ -1,179 +1,125 @@
-//! Having a token make a key: one call for each kind, with every attribute said.
+//! Generating the objects of a key: one call for each kind.
 
 use cryptoki::mechanism::{Mechanism, MechanismType};
-use cryptoki::object::{Attribute, KeyType, ObjectClass, ObjectHandle};
+use cryptoki::object::{Attribute, KeyType, ObjectHandle};
 
-use super::template::{self, ED25519_NAME, ED25519_OID};
-use super::{Curve, GenerateKey, KeyAlgorithm, KeyClass, Usages};
-use crate::HsmError;
+use super::attributes::{
+    ED25519_NAME, ED25519_OID, Template, allowed_mechanisms, bound, either, key_type,
+};
+use super::usages::Usages;
 use crate::session::Session;
+use crate::{Algorithm, Family, HsmError, KeyClass, NewKey};
 
-/// A key to be made.
-#[derive(Clone, Copy)]
+/// A key to be generated.
 pub(super) struct Draft<'a> {
-    pub(super) order: &'a GenerateKey,
-    pub(super) usages: Usages,
-    /// Whether it stays in the token or goes with the session.
-    pub(super) stays: bool,
+    key: &'a NewKey,
+    template: Template<'a>,
 }
 
 /// The objects of a new key.
-pub(super) struct Made {
+pub(super) struct Objects {
     /// The private or secret key.
     pub(super) guarded: ObjectHandle,
     pub(super) public: Option<ObjectHandle>,
 }
 
-impl Made {
-    pub(super) fn objects(&self) -> impl Iterator<Item = ObjectHandle> {
-        [Some(self.guarded), self.public].into_iter().flatten()
+impl<'a> Draft<'a> {
+    pub(super) fn new(key: &'a NewKey, permanent: bool) -> Result<Self, HsmError> {
+        let usages = Usages::needed(key.algorithm, key.purpose)?;
+        let template = Template::of(key, usages, permanent);
+        Ok(Self { key, template })
     }
-}
 
-impl Draft<'_> {
-    /// Makes the key, bound to its mechanisms where the token takes such a bond.
-    pub(super) fn make_bound(self, session: &Session) -> Result<Made, HsmError> {
-        let allow_raw = session.device().bounds.allow_raw_rsa;
-        let Self { order, .. } = self;
-        let allowed = template::allowed_mechanisms(order.algorithm, order.purpose, allow_raw);
-        match self.make(session, &allowed) {
-            // Not every token binds keys to mechanisms.
-            Err(error) if !allowed.is_empty() && error.dislikes_an_attribute() => {
-                self.make(session, &[])
+    /// Generates the key, bound to the mechanisms of its purpose where the token supports that.
+    pub(super) fn generate_bound(&self, session: &Session) -> Result<Objects, HsmError> {
+        let allow_raw = session.connection().limits.allow_raw_rsa;
+        let allowed = allowed_mechanisms(self.key.algorithm, self.key.purpose, allow_raw);
+        bound(&allowed, HsmError::rejects_attribute, |bond| {
+            self.generate_as(session, bond)
+        })
+    }
+
+    /// Generates the key, bound to these mechanisms.
+    pub(super) fn generate(
+        &self,
+        session: &Session,
+        allowed: &[MechanismType],
+    ) -> Result<Objects, HsmError> {
+        bound(allowed, |_| false, |bond| self.generate_as(session, bond))
+    }
+
+    fn generate_as(
+        &self,
+        session: &Session,
+        bond: Option<Attribute>,
+    ) -> Result<Objects, HsmError> {
+        let algorithm = self.key.algorithm;
+        let pair = |by: &Mechanism<'_>, kind| self.pair(session, by, kind, bond.clone());
+        match algorithm.family() {
+            Family::Rsa => {
+                let bits = algorithm.modulus_len().unwrap_or_default() * 8;
+                let kind = vec![
+                    Attribute::ModulusBits(bits.try_into()?),
+                    Attribute::PublicExponent(vec![1, 0, 1]),
+                ];
+                pair(&Mechanism::RsaPkcsKeyPairGen, kind)
             }
-            result => result,
+            Family::Ec => {
+                let params = algorithm.curve().map(|curve| curve.params().to_vec());
+                let kind = vec![Attribute::EcParams(params.unwrap_or_default())];
+                pair(&Mechanism::EccKeyPairGen, kind)
+            }
+            Family::Ed25519 => either([ED25519_OID, ED25519_NAME], |params| {
+                let kind = vec![Attribute::EcParams(params.to_vec())];
+                pair(&Mechanism::EccEdwardsKeyPairGen, kind)
+            }),
+            Family::Aes => self.secret(session, &Mechanism::AesKeyGen, KeyType::AES, bond),
+            // Most tokens take generic secrets for HMAC; some want the specific type.
+            Family::Hmac => either([KeyType::GENERIC_SECRET, KeyType::SHA256_HMAC], |kind| {
+                self.secret(session, &Mechanism::GenericSecretKeyGen, kind, bond.clone())
+            }),
         }
-    }
-
-    pub(super) fn make(
-        self,
-        session: &Session,
-        allowed: &[MechanismType],
-    ) -> Result<Made, HsmError> {
-        use KeyAlgorithm as A;
-        match self.order.algorithm {
-            A::Rsa2048 => self.rsa(session, allowed, 2048),
-            A::Rsa3072 => self.rsa(session, allowed, 3072),
-            A::Rsa4096 => self.rsa(session, allowed, 4096),
-            A::P256 => self.ec(session, allowed, Curve::P256),
-            A::P384 => self.ec(session, allowed, Curve::P384),
-            A::P521 => self.ec(session, allowed, Curve::P521),
-            A::Ed25519 => {
-                let edwards = |params: &[u8]| {
-                    let kind = vec![Attribute::EcParams(params.to_vec())];
-                    let by = Mechanism::EccEdwardsKeyPairGen;
-                    self.pair(session, allowed, &by, KeyType::EC_EDWARDS, kind)
-                };
-                // Tokens call the curve by one of two names.
-                edwards(ED25519_OID).or_else(|error| match error.is_ambiguous() {
-                    true => Err(error),
-                    false => edwards(ED25519_NAME).map_err(|_| error),
-                })
-            }
-            A::Aes128 => self.secret(session, allowed, KeyType::AES, 16),
-            A::Aes256 => self.secret(session, allowed, KeyType::AES, 32),
-            A::HmacSha256 => {
-                let hmac = |key_type| self.secret(session, allowed, key_type, 32);
-                // Most tokens do HMAC with generic secrets; some want them called what they are.
-                hmac(KeyType::GENERIC_SECRET).or_else(|error| match error.is_ambiguous() {
-                    true => Err(error),
-                    false => hmac(KeyType::SHA256_HMAC).map_err(|_| error),
-                })
-            }
-        }
-    }
-
-    fn rsa(
-        self,
-        session: &Session,
-        allowed: &[MechanismType],
-        bits: u32,
-    ) -> Result<Made, HsmError> {
-        let kind = vec![
-            Attribute::ModulusBits(u64::from(bits).into()),
-            Attribute::PublicExponent(vec![1, 0, 1]),
-        ];
-        let by = Mechanism::RsaPkcsKeyPairGen;
-        self.pair(session, allowed, &by, KeyType::RSA, kind)
-    }
-
-    fn ec(
-        self,
-        session: &Session,
-        allowed: &[MechanismType],
-        curve: Curve,
-    ) -> Result<Made, HsmError> {
-        let kind = vec![Attribute::EcParams(curve.params().to_vec())];
-        let by = Mechanism::EccKeyPairGen;
-        self.pair(session, allowed, &by, KeyType::EC, kind)
     }
 
     fn pair(
-        self,
+        &self,
         session: &Session,
-        allowed: &[MechanismType],
         by: &Mechanism<'_>,
-        key_type: KeyType,
         kind: Vec<Attribute>,
-    ) -> Result<Made, HsmError> {
-        let Self {
-            order,
-            usages,
-            stays,
-        } = self;
-        let mut public = template::open_half(&order.id, &order.label, usages, stays);
-        public.extend([
-            Attribute::Class(ObjectClass::PUBLIC_KEY),
-            Attribute::KeyType(key_type),
-        ]);
+        bond: Option<Attribute>,
+    ) -> Result<Objects, HsmError> {
+        let key_type = key_type(self.key.algorithm);
+        let mut public = self.template.public(key_type);
         public.extend(kind);
-        let class = KeyClass::Private;
-        let mut private = template::guarded(&order.id, &order.label, class, usages, stays);
-        private.extend([
-            Attribute::Class(ObjectClass::PRIVATE_KEY),
-            Attribute::KeyType(key_type),
-        ]);
-        private.extend(bond(allowed));
+        let mut private = self.template.guarded(KeyClass::Private, key_type);
+        private.extend(bond);
         let (public, guarded) = session.raw().generate_key_pair(by, &public, &private)?;
-        Ok(Made {
-            guarded,
-            public: Some(public),
-        })
+        let public = Some(public);
+        Ok(Objects { guarded, public })
     }
 
     fn secret(
-        self,
+        &self,
         session: &Session,
-        allowed: &[MechanismType],
+        by: &Mechanism<'_>,
         key_type: KeyType,
-        bytes: u64,
-    ) -> Result<Made, HsmError> {
-        let by = match key_type {
-            KeyType::AES => Mechanism::AesKeyGen,
-            _ => Mechanism::GenericSecretKeyGen,
+        bond: Option<Attribute>,
+    ) -> Result<Objects, HsmError> {
+        let bytes = match self.key.algorithm {
+            Algorithm::Aes128 => 16,
+            _ => 32,
         };
-        let Self {
-            order,
-            usages,
-            stays,
-        } = self;
-        let class = KeyClass::Secret;
-        let mut template = template::guarded(&order.id, &order.label, class, usages, stays);
-        template.extend([
-            Attribute::Class(ObjectClass::SECRET_KEY),
-            Attribute::KeyType(key_type),
-            Attribute::ValueLen(bytes.into()),
-        ]);
-        template.extend(bond(allowed));
-        let guarded = session.raw().generate_key(&by, &template)?;
-        Ok(Made {
-            guarded,
-            public: None,
-        })
+        let mut template = self.template.guarded(KeyClass::Secret, key_type);
+        template.push(Attribute::ValueLen(bytes.into()));
+        template.extend(bond);
+        let guarded = session.raw().generate_key(by, &template)?;
+        let public = None;
+        Ok(Objects { guarded, public })
     }
 }
 
-/// The attribute that binds a key to mechanisms, where there are any to bind it to.
-pub(crate) fn bond(allowed: &[MechanismType]) -> Option<Attribute> {
-    (!allowed.is_empty()).then(|| Attribute::AllowedMechanisms(allowed.to_vec()))
+impl Objects {
+    pub(super) fn each(&self) -> impl Iterator<Item = ObjectHandle> {
+        [Some(self.guarded), self.public].into_iter().flatten()
+    }
 }

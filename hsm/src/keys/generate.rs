@@ -1,125 +1,106 @@
-//! Making keys in a token.
+//! Generating keys in a token.
 
 use cryptoki::object::{Attribute, ObjectHandle};
 
-use super::draft::{Draft, Made};
-use super::inspect::Facts;
-use super::{GenerateKey, Generated, KeyClass, KeyKind, KeyRef, Usages};
+use super::draft::{Draft, Objects};
+use super::usages::Usages;
 use super::{inspect, public};
-use crate::HsmError;
-use crate::handles::Known;
-use crate::session::Session;
+use crate::session::{Known, Session};
+use crate::{HsmError, KeyKind, KeyRef, NewKey, PublicKey};
 
-/// Makes the key that was ordered. `begun` is whether a former attempt may have left something.
+/// A key that the token has just generated.
+#[derive(Debug, Clone)]
+pub struct Generated {
+    /// The name of the key.
+    pub key: KeyRef,
+    /// The public half; none for secret keys.
+    pub public: Option<PublicKey>,
+    /// The label of the token. Other tokens hold the key once the vendor's tools copy it.
+    pub token: String,
+}
+
+/// Generates a key. `begun` is whether a former attempt may have left objects.
 pub(crate) fn generate(
     session: &Session,
-    order: &GenerateKey,
+    key: &NewKey,
     begun: &mut bool,
 ) -> Result<Generated, HsmError> {
-    let usages = Usages::needed(order.algorithm, order.purpose)?;
-    if order.id.is_empty() {
-        return Err(HsmError::refused(
-            "a key without an id would not be found again",
-        ));
+    let draft = Draft::new(key, true)?;
+    if key.id.is_empty() {
+        return Err(HsmError::refused("the id of a key must not be empty"));
     }
-    if !*begun && !same_id(session, &order.id)?.is_empty() {
-        return Err(HsmError::refused(
-            "the token holds an object of this id already",
-        ));
+    if !*begun && !same_id(session, &key.id)?.is_empty() {
+        return Err(HsmError::refused("the token holds an object with this id"));
     }
-    // Tokens fail now and then while they write, for no reason that a second try would share.
-    // What the first try may have left is taken away first.
-    let made = match attempt(session, order, usages, begun) {
-        Err(error) if error.is_ambiguous() => attempt(session, order, usages, begun),
-        result => result,
-    }?;
-    finish(session, order, usages, &made).inspect_err(|_| {
-        for object in made.objects() {
+    let mut attempt = || {
+        if *begun {
+            for object in same_id(session, &key.id)? {
+                session.raw().destroy_object(object)?;
+            }
+        }
+        *begun = true;
+        draft.generate_bound(session)
+    };
+    // Retried once, because tokens fail now and then while they write.
+    let objects = attempt().or_else(|error| match error.is_ambiguous() {
+        true => attempt(),
+        false => Err(error),
+    })?;
+    finish(session, key, &objects).inspect_err(|_| {
+        for object in objects.each() {
             if let Err(error) = session.raw().destroy_object(object) {
-                tracing::error!(?error, id = ?order.id, "a key that was refused stays in the token");
+                tracing::error!(?error, id = ?key.id, "a refused key stays in the token");
             }
         }
     })
 }
 
-/// Makes a key of our own that stays, bound to no mechanism, and asks no more of it.
-pub(crate) fn own(session: &Session, order: &GenerateKey) -> Result<(), HsmError> {
-    let draft = Draft {
-        order,
-        usages: Usages::needed(order.algorithm, order.purpose)?,
-        stays: true,
-    };
-    draft.make(session, &[]).map(|_| ())
+/// Generates a permanent key for this crate itself, not bound to mechanisms. Retried once.
+pub(crate) fn generate_internal(
+    session: &Session,
+    key: &NewKey,
+) -> Result<ObjectHandle, HsmError> {
+    let draft = Draft::new(key, true)?;
+    let generate = || draft.generate(session, &[]);
+    Ok(generate().or_else(|_| generate())?.guarded)
 }
 
-fn attempt(
-    session: &Session,
-    order: &GenerateKey,
-    usages: Usages,
-    begun: &mut bool,
-) -> Result<Made, HsmError> {
-    if *begun {
-        for object in same_id(session, &order.id)? {
-            session.raw().destroy_object(object)?;
-        }
-    }
-    *begun = true;
-    let draft = Draft {
-        order,
-        usages,
-        stays: true,
-    };
-    draft.make_bound(session)
-}
-
-/// Reads back what was made, and refuses what is weaker than was ordered.
-fn finish(
-    session: &Session,
-    order: &GenerateKey,
-    usages: Usages,
-    made: &Made,
-) -> Result<Generated, HsmError> {
-    let facts = inspect::facts(session, made.guarded)?;
-    refuse_weaker(&facts, order, usages)?;
-    let public = made
+/// Reads the key back and refuses it if it is weaker than requested.
+fn finish(session: &Session, key: &NewKey, objects: &Objects) -> Result<Generated, HsmError> {
+    refuse_weaker(session, key, objects.guarded)?;
+    let public = objects
         .public
         .map(|half| public::of_object(session, half))
         .transpose()?;
-    let class = order.algorithm.class();
-    let key = match class {
-        KeyClass::Private => KeyRef::private(order.id.clone()),
-        KeyClass::Secret => KeyRef::secret(order.id.clone()),
-    };
-    let device = session.device();
-    device.handles.forget(&key);
-    device
-        .handles
-        .keep(session.generation(), &key, Known::Held(made.guarded));
+    let name = key.key_ref();
+    session.connection().handles.forget(&name);
+    session.cache(&name, Known::Held(objects.guarded));
     Ok(Generated {
-        key,
+        key: name,
         public,
-        token: device.label().to_owned(),
+        token: session.connection().label().to_owned(),
     })
 }
 
-fn refuse_weaker(facts: &Facts, order: &GenerateKey, usages: Usages) -> Result<(), HsmError> {
-    let refuse = |what: String| Err(HsmError::refused(format!("the token made a key {what}")));
-    if let Some(weakness) = facts.weaknesses(usages).first() {
-        return refuse(format!("weaker than ordered: {weakness}"));
-    }
-    if !facts.usages.covers(usages) {
-        return refuse(format!("without the usages ordered: {:?}", facts.usages));
-    }
-    if facts.kind != KeyKind::Known(order.algorithm) {
-        return refuse(format!("of another kind than ordered: {:?}", facts.kind));
-    }
-    Ok(())
+fn refuse_weaker(session: &Session, key: &NewKey, object: ObjectHandle) -> Result<(), HsmError> {
+    let usages = Usages::needed(key.algorithm, key.purpose)?;
+    let facts = inspect::facts(session, object)?;
+    let problem = if let Some(weakness) = facts.weaknesses(usages).first() {
+        format!("weaker than requested: {weakness}")
+    } else if !facts.usages.covers(usages) {
+        format!("without the requested usages: {:?}", facts.usages)
+    } else if facts.kind != KeyKind::Known(key.algorithm) {
+        format!("of another kind than requested: {:?}", facts.kind)
+    } else {
+        return Ok(());
+    };
+    Err(HsmError::refused(format!("the token made a key {problem}")))
 }
 
-/// Every object of this id, of whatever class.
+/// Every object with this id, of any class.
 pub(crate) fn same_id(session: &Session, id: &[u8]) -> Result<Vec<ObjectHandle>, HsmError> {
     let found = session.find(&[Attribute::Token(true), Attribute::Id(id.to_vec())])?;
-    // Without a login private objects are not seen.
+    // Without a login private objects are not found.
     session.check_login()?;
     Ok(found)
 }

@@ -1,12 +1,48 @@
-//! What a token says of a key it holds.
+//! Reading the attributes of a key.
 
 use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectHandle};
 
-use super::{Curve, KeyAlgorithm, KeyKind, Usages, Weakness};
-use crate::HsmError;
+use super::usages::Usages;
 use crate::session::Session;
+use crate::{Algorithm, Curve, HsmError};
 
-/// The attributes of a private or secret key. What the token does not tell is taken for the worse.
+/// What kind of key a token reports.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum KeyKind {
+    /// A kind that this crate uses.
+    Known(Algorithm),
+    /// An AES key of unknown length. Some tokens do not report the length of unwrapped keys, and
+    /// no operation shows it.
+    AesOfUnknownLength,
+    /// A kind or size that this crate does not use.
+    #[default]
+    Other,
+}
+
+/// In what an adopted key is weaker than a generated one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Weakness {
+    /// `CKA_SENSITIVE` is false.
+    #[error("the token reveals its value (CKA_SENSITIVE is false)")]
+    NotSensitive,
+    /// `CKA_EXTRACTABLE` is true.
+    #[error("it can be wrapped out of the token (CKA_EXTRACTABLE is true)")]
+    Extractable,
+    /// `CKA_NEVER_EXTRACTABLE` is false.
+    #[error("it has been extractable or outside a token (CKA_NEVER_EXTRACTABLE is false)")]
+    WasExtractable,
+    /// `CKA_PRIVATE` is false.
+    #[error("it is visible without login (CKA_PRIVATE is false)")]
+    NotPrivate,
+    /// It has usages beside those of its purpose.
+    #[error("it has more usages than its purpose needs")]
+    WideUsage,
+    /// It is an AES key without `CKA_VALUE_LEN`.
+    #[error("the token does not report its length, so the given length is not verified")]
+    UnknownLength,
+}
+
+/// The attributes of a private or secret key. Missing attributes count as the weaker value.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) id: Vec<u8>,
@@ -19,56 +55,27 @@ pub(crate) struct Facts {
     private: bool,
 }
 
-impl Usages {
-    /// Whether everything that is needed is there.
-    pub(crate) fn covers(self, needed: Self) -> bool {
-        needed.excess_over(self) == 0
-    }
-
-    fn each(self) -> [bool; 6] {
-        [
-            self.decrypt,
-            self.encrypt,
-            self.sign,
-            self.derive,
-            self.unwrap,
-            self.wrap,
-        ]
-    }
-
-    fn excess_over(self, needed: Self) -> usize {
-        self.each()
-            .iter()
-            .zip(needed.each())
-            .filter(|(has, needs)| **has && !needs)
-            .count()
-    }
-}
-
 impl Facts {
-    /// In what the key is weaker than one that is made here for these usages.
+    /// In what the key is weaker than a generated key with these usages.
     pub(crate) fn weaknesses(&self, needed: Usages) -> Vec<Weakness> {
         let extractable = self.extractable != Some(false);
-        [
+        let was_extractable = !extractable && !self.never_extractable;
+        let all = [
             (!self.sensitive, Weakness::NotSensitive),
             (extractable, Weakness::Extractable),
-            (
-                !extractable && !self.never_extractable,
-                Weakness::WasExtractable,
-            ),
+            (was_extractable, Weakness::WasExtractable),
             (!self.private, Weakness::NotPrivate),
-            (self.usages.excess_over(needed) > 0, Weakness::WideUsage),
-        ]
-        .into_iter()
-        .filter_map(|(weak, weakness)| weak.then_some(weakness))
-        .collect()
+            (self.usages.exceeds(needed), Weakness::WideUsage),
+        ];
+        let present = all.into_iter().filter(|(is_weak, _)| *is_weak);
+        present.map(|(_, weakness)| weakness).collect()
     }
 }
 
 /// Reads the attributes of a key.
 pub(crate) fn facts(session: &Session, key: ObjectHandle) -> Result<Facts, HsmError> {
     let mut facts = Facts::default();
-    let told = session.raw().get_attributes(
+    let attributes = session.raw().get_attributes(
         key,
         &[
             AttributeType::Id,
@@ -85,7 +92,7 @@ pub(crate) fn facts(session: &Session, key: ObjectHandle) -> Result<Facts, HsmEr
             AttributeType::Wrap,
         ],
     )?;
-    for attribute in told {
+    for attribute in attributes {
         match attribute {
             Attribute::Id(id) => facts.id = id,
             Attribute::Label(label) => facts.label = String::from_utf8_lossy(&label).into_owned(),
@@ -106,67 +113,56 @@ pub(crate) fn facts(session: &Session, key: ObjectHandle) -> Result<Facts, HsmEr
     Ok(facts)
 }
 
-/// What kind of key it is.
 fn kind(session: &Session, key: ObjectHandle) -> Result<KeyKind, HsmError> {
-    // A key type that cryptoki does not know is one that this crate does not use.
-    let Ok(told) = session.raw().get_attributes(key, &[AttributeType::KeyType]) else {
+    // A failure means a key type that cryptoki does not know.
+    let Ok(Some(Attribute::KeyType(key_type))) = read(session, key, AttributeType::KeyType) else {
         return Ok(KeyKind::Other);
     };
-    let Some(Attribute::KeyType(key_type)) = told.first() else {
-        return Ok(KeyKind::Other);
-    };
-    let algorithm = match *key_type {
+    let algorithm = match key_type {
         KeyType::RSA => match read(session, key, AttributeType::Modulus)? {
-            Some(Attribute::Modulus(modulus)) => match trimmed(&modulus).len() {
-                256 => Some(KeyAlgorithm::Rsa2048),
-                384 => Some(KeyAlgorithm::Rsa3072),
-                512 => Some(KeyAlgorithm::Rsa4096),
-                _ => None,
-            },
-            _ => None,
-        },
-        KeyType::EC => match read(session, key, AttributeType::EcParams)? {
-            Some(Attribute::EcParams(params)) => {
-                Curve::from_params(&params).map(|curve| match curve {
-                    Curve::P256 => KeyAlgorithm::P256,
-                    Curve::P384 => KeyAlgorithm::P384,
-                    Curve::P521 => KeyAlgorithm::P521,
-                })
+            Some(Attribute::Modulus(modulus)) => {
+                let length = Some(trimmed(&modulus).len());
+                let mut all = Algorithm::ALL.into_iter();
+                all.find(|algorithm| algorithm.modulus_len() == length)
             }
             _ => None,
         },
-        KeyType::EC_EDWARDS => Some(KeyAlgorithm::Ed25519),
-        KeyType::AES => match told_length(session, key)? {
-            Some(16) => Some(KeyAlgorithm::Aes128),
-            Some(32) => Some(KeyAlgorithm::Aes256),
-            Some(_) => None,
-            None => return Ok(KeyKind::AesOfUntoldLength),
+        KeyType::EC => match read(session, key, AttributeType::EcParams)? {
+            Some(Attribute::EcParams(params)) => Curve::from_params(&params).map(Curve::algorithm),
+            _ => None,
         },
-        KeyType::GENERIC_SECRET | KeyType::SHA256_HMAC => Some(KeyAlgorithm::HmacSha256),
+        KeyType::EC_EDWARDS => Some(Algorithm::Ed25519),
+        KeyType::AES => match value_length(session, key)? {
+            Some(16) => Some(Algorithm::Aes128),
+            Some(32) => Some(Algorithm::Aes256),
+            Some(_) => None,
+            None => return Ok(KeyKind::AesOfUnknownLength),
+        },
+        KeyType::GENERIC_SECRET | KeyType::SHA256_HMAC => Some(Algorithm::HmacSha256),
         _ => None,
     };
     Ok(algorithm.map_or(KeyKind::Other, KeyKind::Known))
 }
 
-/// The length a token tells of a secret key. Some tell none, or zero, of one they unwrapped.
-pub(crate) fn told_length(session: &Session, key: ObjectHandle) -> Result<Option<usize>, HsmError> {
+/// The length of a secret key. Some tokens report none, or zero, for unwrapped keys.
+pub(crate) fn value_length(
+    session: &Session,
+    key: ObjectHandle,
+) -> Result<Option<usize>, HsmError> {
     Ok(match read(session, key, AttributeType::ValueLen)? {
         Some(Attribute::ValueLen(length)) => Some(usize::from(length)).filter(|length| *length > 0),
         _ => None,
     })
 }
 
-/// One attribute, where the token has it.
+/// One attribute; none where the object lacks it.
 pub(crate) fn read(
     session: &Session,
     object: ObjectHandle,
     attribute: AttributeType,
 ) -> Result<Option<Attribute>, HsmError> {
-    Ok(session
-        .raw()
-        .get_attributes(object, &[attribute])?
-        .into_iter()
-        .next())
+    let mut found = session.raw().get_attributes(object, &[attribute])?;
+    Ok(found.pop())
 }
 
 /// A big-endian number without its leading zeros.

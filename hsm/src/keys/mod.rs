@@ -1,25 +1,24 @@
-//! Keys in a token: how they are named, made, looked at and destroyed.
+//! Keys in a token: making, reading, adopting and destroying them.
 
 mod adopt;
-mod algorithm;
+pub(crate) mod attributes;
 mod destroy;
 mod draft;
 mod generate;
 pub(crate) mod inspect;
-mod name;
-mod object;
+mod inventory;
 pub(crate) mod public;
-pub(crate) mod template;
 mod temporary;
+mod usages;
 
 pub(crate) use adopt::adopt;
 pub(crate) use destroy::destroy;
-pub(crate) use draft::bond;
-pub(crate) use generate::{generate, own, same_id};
-pub(crate) use object::inventory;
-pub(crate) use temporary::{TemporaryKey, temporary, temporary_bound};
+pub(crate) use generate::{generate, generate_internal, same_id};
+pub(crate) use inventory::inventory;
+pub(crate) use temporary::{TemporaryKey, description, temporary, temporary_bound};
 
-pub use adopt::{AdoptError, Adopted, Weakness};
-pub use algorithm::{Curve, KeyAlgorithm, PublicKey, Purpose};
-pub use name::{KeyClass, KeyName, KeyRef};
-pub use object::{FoundKey, GenerateKey, Generated, KeyKind, Presence, TokenObject, Usages};
+pub use adopt::{AdoptError, Adopted};
+pub use generate::Generated;
+pub use inspect::{KeyKind, Weakness};
+pub use inventory::{FoundKey, Presence, TokenObject};
+pub use usages::Usages;

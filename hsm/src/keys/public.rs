@@ -3,13 +3,12 @@
 use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
 
 use super::inspect::{read, trimmed};
-use super::template::{ED25519_NAME, ED25519_OID};
-use super::{Curve, KeyName, PublicKey};
-use crate::HsmError;
+use super::attributes::{ED25519_NAME, ED25519_OID};
 use crate::session::{Session, named};
+use crate::{Curve, HsmError, KeyName, PublicKey};
 
-/// The public half of a private key: of an RSA key from itself, of others from the public object
-/// of the same name, or from the private key where the token keeps the point with it.
+/// The public half of a private key: of an RSA key from the key itself, of others from the public
+/// object of the same name, or from the private key where the token keeps the point with it.
 pub(crate) fn of_private(
     session: &Session,
     private: ObjectHandle,
@@ -27,25 +26,25 @@ pub(crate) fn of_private(
         [half] => of_object(session, *half).map(Some),
         // Some tokens keep the point with the private key; others do not know the attribute.
         [] => Ok(of_object(session, private).ok()),
-        several => Err(HsmError::refused(format!(
-            "{} public keys are called {name:?}: which one is meant?",
-            several.len()
-        ))),
+        several => Err(HsmError::ambiguous_name(several.len(), name)),
     }
 }
 
-/// The public half that an RSA private key shows of itself.
+/// The modulus and exponent of an RSA key; none for other objects.
 pub(crate) fn of_rsa(
     session: &Session,
-    private: ObjectHandle,
+    object: ObjectHandle,
 ) -> Result<Option<PublicKey>, HsmError> {
-    let modulus = read(session, private, AttributeType::Modulus)?;
-    let exponent = read(session, private, AttributeType::PublicExponent)?;
+    let modulus = read(session, object, AttributeType::Modulus)?;
+    let exponent = read(session, object, AttributeType::PublicExponent)?;
     Ok(match (modulus, exponent) {
         (Some(Attribute::Modulus(modulus)), Some(Attribute::PublicExponent(exponent)))
             if !exponent.is_empty() =>
         {
-            Some(rsa(&modulus, &exponent))
+            Some(PublicKey::Rsa {
+                modulus: trimmed(&modulus).to_vec(),
+                exponent: trimmed(&exponent).to_vec(),
+            })
         }
         _ => None,
     })
@@ -53,25 +52,12 @@ pub(crate) fn of_rsa(
 
 /// The public key in an object.
 pub(crate) fn of_object(session: &Session, object: ObjectHandle) -> Result<PublicKey, HsmError> {
-    let key_type = match read(session, object, AttributeType::KeyType)? {
-        Some(Attribute::KeyType(key_type)) => key_type,
-        _ => {
-            return Err(HsmError::refused(
-                "the token does not tell the kind of the key",
-            ));
-        }
+    let Some(Attribute::KeyType(key_type)) = read(session, object, AttributeType::KeyType)? else {
+        return Err(HsmError::refused("the token does not report the key type"));
     };
     match key_type {
-        KeyType::RSA => {
-            let modulus = read(session, object, AttributeType::Modulus)?;
-            let exponent = read(session, object, AttributeType::PublicExponent)?;
-            match (modulus, exponent) {
-                (Some(Attribute::Modulus(modulus)), Some(Attribute::PublicExponent(exponent))) => {
-                    Ok(rsa(&modulus, &exponent))
-                }
-                _ => Err(HsmError::refused("the token does not tell the modulus")),
-            }
-        }
+        KeyType::RSA => of_rsa(session, object)?
+            .ok_or_else(|| HsmError::refused("the token does not report the modulus")),
         KeyType::EC | KeyType::EC_EDWARDS => {
             let params = read(session, object, AttributeType::EcParams)?;
             let point = read(session, object, AttributeType::EcPoint)?;
@@ -79,19 +65,12 @@ pub(crate) fn of_object(session: &Session, object: ObjectHandle) -> Result<Publi
                 (Some(Attribute::EcParams(params)), Some(Attribute::EcPoint(point))) => {
                     on_curve(&params, &point)
                 }
-                _ => Err(HsmError::refused("the token does not tell the point")),
+                _ => Err(HsmError::refused("the token does not report the point")),
             }
         }
         other => Err(HsmError::refused(format!(
             "a {other} key has no public half"
         ))),
-    }
-}
-
-fn rsa(modulus: &[u8], exponent: &[u8]) -> PublicKey {
-    PublicKey::Rsa {
-        modulus: trimmed(modulus).to_vec(),
-        exponent: trimmed(exponent).to_vec(),
     }
 }
 
@@ -101,24 +80,24 @@ fn on_curve(params: &[u8], point: &[u8]) -> Result<PublicKey, HsmError> {
             Some(point) => Ok(PublicKey::Ed25519 {
                 point: point.to_vec(),
             }),
-            None => Err(HsmError::refused("the point is not one of Ed25519")),
+            None => Err(HsmError::refused("the point is not an Ed25519 point")),
         };
     }
     let curve = Curve::from_params(params)
-        .ok_or_else(|| HsmError::refused("the key is on a curve that is not used here"))?;
+        .ok_or_else(|| HsmError::refused("the curve of the key is not supported"))?;
     match bare(point, curve.point_len()) {
         Some(point) if point.first() == Some(&4) => Ok(PublicKey::Ec {
             curve,
             point: point.to_vec(),
         }),
         _ => Err(HsmError::refused(
-            "the point is not an uncompressed one of its curve",
+            "the point is not an uncompressed point of its curve",
         )),
     }
 }
 
-/// A point as it is, or taken out of the DER octet string that PKCS#11 wants it in. The lengths
-/// tell them apart.
+/// The bytes of a point that is bare or, as PKCS#11 requires, in a DER octet string. The length
+/// shows which.
 fn bare(point: &[u8], len: usize) -> Option<&[u8]> {
     if point.len() == len {
         return Some(point);
@@ -128,8 +107,8 @@ fn bare(point: &[u8], len: usize) -> Option<&[u8]> {
         (0x81, rest) => rest,
         _ => rest,
     };
-    let (told, content) = rest.split_first()?;
-    (*tag == 4 && usize::from(*told) == len && content.len() == len).then_some(content)
+    let (length, content) = rest.split_first()?;
+    (*tag == 4 && usize::from(*length) == len && content.len() == len).then_some(content)
 }
 
 #[cfg(test)]
@@ -148,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_quite_a_point_is_none() {
+    fn malformed_points_are_rejected() {
         let point = [4; 65];
         for wrong in [&[4, 64][..], &[3, 65], &[4], &[]] {
             assert_eq!(

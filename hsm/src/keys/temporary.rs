@@ -1,63 +1,61 @@
-//! Keys that are made to try something with, and go with it.
+//! Keys that are generated for a test and destroyed with it.
 
 use cryptoki::mechanism::MechanismType;
 
-use super::draft::{Draft, Made};
-use super::{GenerateKey, KeyAlgorithm, PublicKey, Purpose, Usages, public};
-use crate::HsmError;
-use crate::canary::INTERNAL;
-use crate::session::{Session, Temporary};
+use super::draft::{Draft, Objects};
+use super::public;
+use crate::session::{INTERNAL, Session, Temporary};
+use crate::{Algorithm, HsmError, NewKey, PublicKey, Purpose};
 
 /// A key that is destroyed when it goes out of scope.
 pub(crate) struct TemporaryKey<'a> {
     pub(crate) guarded: Temporary<'a>,
     pub(crate) public: Option<PublicKey>,
-    _half: Option<Temporary<'a>>,
+    _public_object: Option<Temporary<'a>>,
 }
 
-/// Makes a key that goes with the session, for trying what the token can do.
+/// Generates a temporary key.
 pub(crate) fn temporary(
     session: &Session,
-    algorithm: KeyAlgorithm,
+    algorithm: Algorithm,
     purpose: Purpose,
 ) -> Result<TemporaryKey<'_>, HsmError> {
-    make_temporary(session, algorithm, purpose, |draft| {
-        draft.make_bound(session)
+    generate(session, algorithm, purpose, |draft| {
+        draft.generate_bound(session)
     })
 }
 
-/// The same with a bond to exactly these mechanisms.
+/// Generates a temporary key that is bound to exactly these mechanisms.
 pub(crate) fn temporary_bound<'a>(
     session: &'a Session,
-    algorithm: KeyAlgorithm,
+    algorithm: Algorithm,
     purpose: Purpose,
     allowed: &[MechanismType],
 ) -> Result<TemporaryKey<'a>, HsmError> {
-    make_temporary(session, algorithm, purpose, |draft| {
-        draft.make(session, allowed)
+    generate(session, algorithm, purpose, |draft| {
+        draft.generate(session, allowed)
     })
 }
 
-fn make_temporary(
-    session: &Session,
-    algorithm: KeyAlgorithm,
-    purpose: Purpose,
-    make: impl FnOnce(Draft<'_>) -> Result<Made, HsmError>,
-) -> Result<TemporaryKey<'_>, HsmError> {
-    let usages = Usages::needed(algorithm, purpose)?;
-    let order = GenerateKey {
+/// The description of a temporary key.
+pub(crate) fn description(algorithm: Algorithm, purpose: Purpose) -> NewKey {
+    NewKey {
         id: b"temporary".to_vec(),
         label: format!("{INTERNAL} temporary"),
         algorithm,
         purpose,
-    };
-    let made = make(Draft {
-        order: &order,
-        usages,
-        stays: false,
-    })?;
-    let guarded = session.temporary(made.guarded);
-    let half = made.public.map(|half| session.temporary(half));
+    }
+}
+
+fn generate(
+    session: &Session,
+    algorithm: Algorithm,
+    purpose: Purpose,
+    generate: impl FnOnce(&Draft<'_>) -> Result<Objects, HsmError>,
+) -> Result<TemporaryKey<'_>, HsmError> {
+    let objects = generate(&Draft::new(&description(algorithm, purpose), false)?)?;
+    let guarded = Temporary::new(session, objects.guarded);
+    let half = objects.public.map(|half| Temporary::new(session, half));
     let public = half
         .as_ref()
         .map(|half| public::of_object(session, half.handle()))
@@ -65,6 +63,6 @@ fn make_temporary(
     Ok(TemporaryKey {
         guarded,
         public,
-        _half: half,
+        _public_object: half,
     })
 }

@@ -1,24 +1,27 @@
-//! What a token can do and where it is weak, found by trying with temporary session objects.
-//! Mechanism lists are not asked: they promise what does not work and leave out what does.
+//! The probe: what a token supports and where it is weak, tried with temporary session objects.
+//! Mechanism lists are not used, because they are unreliable in both directions.
 
 mod operations;
 mod report;
 mod speed;
 mod weakness;
 
-use cryptoki::slot::{Limit, TokenInfo};
+use cryptoki::slot::TokenInfo;
 
-use crate::session::Session;
+use crate::session::{ConnectError, Session};
 use crate::{HsmError, OaepHash};
+
+use report::{flags, max_sessions};
 
 pub use report::{ModuleFacts, ProbeReport, Probed, Speed, TokenFacts, Works};
 
-/// Tries everything this crate does with tokens. Takes as long as making a dozen keys takes.
+/// Tries every operation of this crate. Takes as long as generating a dozen keys.
 pub(crate) fn probe(session: &Session) -> Result<ProbeReport, HsmError> {
-    let device = session.device();
-    let info = device.login.token_info().map_err(|error| error.at_work())?;
+    let connection = session.connection();
+    let info = connection.login.token_info();
+    let info = info.map_err(ConnectError::at_work)?;
     let module = {
-        let module = device.login.module();
+        let module = connection.login.module();
         let (_inside, context) = module.enter();
         let library = context.get_library_info()?;
         ModuleFacts {
@@ -37,13 +40,13 @@ pub(crate) fn probe(session: &Session) -> Result<ProbeReport, HsmError> {
         hardware_version: info.hardware_version().to_string(),
         firmware_version: info.firmware_version().to_string(),
         max_sessions: max_sessions(&info),
-        // A session of a worker is only ever one that is logged in.
+        // The sessions of workers are always logged in.
         logged_in: true,
         flags: flags(&info),
     };
     let operations = operations::operations(session)?;
     let imports = operations::imports(session)?;
-    let mut weaknesses = weakness::of_token(&info, device.bounds.workers);
+    let mut weaknesses = weakness::of_token(&info, connection.limits.workers);
     weaknesses.extend(weakness::of_keys(session)?);
     weaknesses.extend(weakness::of_operations(session, &operations, &imports));
     Ok(ProbeReport {
@@ -57,9 +60,9 @@ pub(crate) fn probe(session: &Session) -> Result<ProbeReport, HsmError> {
     })
 }
 
-/// What is configured or made by default and cannot work with this token.
+/// Settings and defaults that do not work with this token.
 fn broken(session: &Session, operations: &[Probed], info: &TokenInfo) -> Vec<String> {
-    let bounds = &session.device().bounds;
+    let limits = &session.connection().limits;
     let mut broken = Vec::new();
     let lacks = |operation: &str, algorithm: &str| {
         operations.iter().any(|probed| {
@@ -68,62 +71,25 @@ fn broken(session: &Session, operations: &[Probed], info: &TokenInfo) -> Vec<Str
                 && matches!(probed.works, Works::Missing(_))
         })
     };
-    if lacks("decrypt", operations::oaep(OaepHash::Sha256)) {
-        broken.push(if bounds.allow_raw_rsa {
-            "RSA-OAEP-256, the algorithm policies have by default, cannot be opened, not even by raw RSA"
+    if lacks("decrypt", OaepHash::Sha256.name()) {
+        broken.push(if limits.allow_raw_rsa {
+            "RSA-OAEP-256, the default algorithm of policies, does not work, not even by raw RSA"
                 .to_owned()
         } else {
-            "RSA-OAEP-256, the algorithm policies have by default, cannot be opened, so envelope keys of RSA are refused: take keys on a curve (ECDH-ES), or, for development, set hsm.allow_raw_rsa"
+            "RSA-OAEP-256, the default algorithm of policies, does not work, so RSA envelope keys are refused: use keys on a curve (ECDH-ES) or, for development, set hsm.allow_raw_rsa"
                 .to_owned()
         });
     }
     if lacks("generate", "RSA-3072") {
-        broken.push("RSA-3072 keys, which are made by default, cannot be made".to_owned());
+        broken.push("RSA-3072 keys, the default, cannot be generated".to_owned());
     }
     if let Some(most) = max_sessions(info)
-        && most < weakness::sessions_for(bounds.workers)
+        && most < weakness::sessions_for(limits.workers)
     {
-        let needed = weakness::sessions_for(bounds.workers);
+        let needed = weakness::sessions_for(limits.workers);
         broken.push(format!(
             "hsm.workers needs {needed} sessions and the token allows {most}: fewer workers run than are configured"
         ));
     }
     broken
-}
-
-fn max_sessions(info: &TokenInfo) -> Option<u64> {
-    let bound = |limit| match limit {
-        Limit::Max(most) => Some(most),
-        Limit::Unavailable | Limit::Infinite => None,
-    };
-    let limits = [
-        bound(info.max_session_count()),
-        bound(info.max_rw_session_count()),
-    ];
-    limits.into_iter().flatten().min()
-}
-
-fn flags(info: &TokenInfo) -> Vec<&'static str> {
-    [
-        (info.rng(), "RNG"),
-        (info.write_protected(), "WRITE_PROTECTED"),
-        (info.login_required(), "LOGIN_REQUIRED"),
-        (info.user_pin_initialized(), "USER_PIN_INITIALIZED"),
-        (
-            info.protected_authentication_path(),
-            "PROTECTED_AUTHENTICATION_PATH",
-        ),
-        (info.token_initialized(), "TOKEN_INITIALIZED"),
-        (info.user_pin_count_low(), "USER_PIN_COUNT_LOW"),
-        (info.user_pin_final_try(), "USER_PIN_FINAL_TRY"),
-        (info.user_pin_locked(), "USER_PIN_LOCKED"),
-        (info.user_pin_to_be_changed(), "USER_PIN_TO_BE_CHANGED"),
-        (info.so_pin_count_low(), "SO_PIN_COUNT_LOW"),
-        (info.so_pin_final_try(), "SO_PIN_FINAL_TRY"),
-        (info.so_pin_locked(), "SO_PIN_LOCKED"),
-        (info.error_state(), "ERROR_STATE"),
-    ]
-    .into_iter()
-    .filter_map(|(set, name)| set.then_some(name))
-    .collect()
 }

@@ -1,48 +1,48 @@
-//! The table of everything this crate asks of a token.
+//! The table of every operation that this crate uses.
 
-use super::{Probed, Works};
-use crate::import::unwrap::{Unwrapper, Way};
+use super::report::{Probed, Works};
+use crate::import::unwrap::{Method, Unwrapper};
 use crate::import::{self, ImportError};
 use crate::keys::{self, TemporaryKey};
-use crate::proof;
+use crate::crypt::proof;
 use crate::session::Session;
 use crate::{
-    Curve, ErrorKind, HsmError, ImportMechanism, KeyAlgorithm, OaepHash, OaepWay, PublicKey,
+    Curve, ErrorKind, HsmError, ImportMechanism, Algorithm, OaepHash, OaepMethod, PublicKey,
     Purpose, SignatureScheme,
 };
 
-/// What an import is called whose material comes from this process.
+/// The name of imports whose material comes from this process.
 pub(super) const MATERIAL: &str = "plaintext";
 
-/// One key of every kind that can come from elsewhere.
-const IMPORTED: [(KeyAlgorithm, Purpose); 7] = [
-    (KeyAlgorithm::Rsa2048, Purpose::Sign),
-    (KeyAlgorithm::P256, Purpose::Sign),
-    (KeyAlgorithm::P384, Purpose::Sign),
-    (KeyAlgorithm::P521, Purpose::Sign),
-    (KeyAlgorithm::Ed25519, Purpose::Sign),
-    (KeyAlgorithm::Aes256, Purpose::Data),
-    (KeyAlgorithm::HmacSha256, Purpose::Sign),
+/// One key of every kind that can be imported.
+const IMPORTED: [(Algorithm, Purpose); 7] = [
+    (Algorithm::Rsa2048, Purpose::Sign),
+    (Algorithm::P256, Purpose::Sign),
+    (Algorithm::P384, Purpose::Sign),
+    (Algorithm::P521, Purpose::Sign),
+    (Algorithm::Ed25519, Purpose::Sign),
+    (Algorithm::Aes256, Purpose::Data),
+    (Algorithm::HmacSha256, Purpose::Sign),
 ];
 
-/// Makes a key of every kind and does with it what such keys are for.
+/// Generates a key of every kind and uses it for its purpose.
 pub(super) fn operations(session: &Session) -> Result<Vec<Probed>, HsmError> {
     let mut table = Vec::new();
     for (algorithm, purpose) in [
-        (KeyAlgorithm::Rsa2048, Purpose::Envelope),
-        (KeyAlgorithm::Rsa2048, Purpose::Sign),
-        (KeyAlgorithm::Rsa3072, Purpose::Envelope),
-        (KeyAlgorithm::Rsa4096, Purpose::Import),
-        (KeyAlgorithm::P256, Purpose::Envelope),
-        (KeyAlgorithm::P256, Purpose::Sign),
-        (KeyAlgorithm::P384, Purpose::Envelope),
-        (KeyAlgorithm::P384, Purpose::Sign),
-        (KeyAlgorithm::P521, Purpose::Envelope),
-        (KeyAlgorithm::P521, Purpose::Sign),
-        (KeyAlgorithm::Ed25519, Purpose::Sign),
-        (KeyAlgorithm::Aes128, Purpose::Data),
-        (KeyAlgorithm::Aes256, Purpose::Data),
-        (KeyAlgorithm::HmacSha256, Purpose::Sign),
+        (Algorithm::Rsa2048, Purpose::Envelope),
+        (Algorithm::Rsa2048, Purpose::Sign),
+        (Algorithm::Rsa3072, Purpose::Envelope),
+        (Algorithm::Rsa4096, Purpose::Import),
+        (Algorithm::P256, Purpose::Envelope),
+        (Algorithm::P256, Purpose::Sign),
+        (Algorithm::P384, Purpose::Envelope),
+        (Algorithm::P384, Purpose::Sign),
+        (Algorithm::P521, Purpose::Envelope),
+        (Algorithm::P521, Purpose::Sign),
+        (Algorithm::Ed25519, Purpose::Sign),
+        (Algorithm::Aes128, Purpose::Data),
+        (Algorithm::Aes256, Purpose::Data),
+        (Algorithm::HmacSha256, Purpose::Sign),
     ] {
         let made = keys::temporary(session, algorithm, purpose);
         let known = |probed: &Probed| {
@@ -63,27 +63,27 @@ pub(super) fn operations(session: &Session) -> Result<Vec<Probed>, HsmError> {
     Ok(table)
 }
 
-/// Everything a key of this kind is used for.
+/// Every operation with keys of this kind.
 fn uses(
     session: &Session,
     key: &TemporaryKey<'_>,
-    algorithm: KeyAlgorithm,
+    algorithm: Algorithm,
     purpose: Purpose,
 ) -> Result<Vec<Probed>, HsmError> {
     let handle = key.guarded.handle();
     match (&key.public, purpose) {
         (Some(public @ PublicKey::Rsa { .. }), Purpose::Envelope)
-            if algorithm == KeyAlgorithm::Rsa2048 =>
+            if algorithm == Algorithm::Rsa2048 =>
         {
             let tried = OaepHash::ALL.map(|hash| {
                 let decrypts = proof::decrypts(session, handle, public, hash);
-                let mut tried = row("decrypt", oaep(hash), decrypts)?;
-                let raw = session.device().oaep.way(hash) == OaepWay::RawRsa;
-                if raw && tried.works == Works::Yes {
-                    tried.works =
-                        Works::ByFallback("raw RSA, the padding taken off in this process");
+                let mut probed = row("decrypt", hash.name(), decrypts)?;
+                let raw = session.connection().oaep().of(hash) == OaepMethod::RawRsa;
+                if raw && probed.works == Works::Yes {
+                    probed.works =
+                        Works::ByFallback("raw RSA, the padding removed in this process");
                 }
-                Ok(tried)
+                Ok(probed)
             });
             tried.into_iter().collect()
         }
@@ -99,26 +99,26 @@ fn uses(
             })
             .collect(),
         (None, Purpose::Data) => {
-            let opens = proof::opens_what_it_sealed(session, handle);
+            let opens = proof::decrypts_own_ciphertext(session, handle);
             let name = match algorithm {
-                KeyAlgorithm::Aes128 => "AES-128-GCM",
+                Algorithm::Aes128 => "AES-128-GCM",
                 _ => "AES-256-GCM",
             };
             Ok(vec![row("encrypt, decrypt", name, opens)?])
         }
         (None, Purpose::Sign) => {
-            let macs = proof::macs_alike(session, handle);
+            let macs = proof::repeats_mac(session, handle);
             Ok(vec![row("sign", "HMAC-SHA256", macs)?])
         }
         _ => Ok(vec![]),
     }
 }
 
-/// How keys of what kind can come in: as material, and by what mechanism wrapped.
+/// Which keys can be imported, as material and wrapped by each mechanism.
 pub(super) fn imports(session: &Session) -> Result<Vec<Probed>, HsmError> {
     let mut table = Vec::new();
     for (algorithm, purpose) in IMPORTED {
-        let works = match import::takes(session, algorithm, purpose) {
+        let works = match import::is_supported(session, algorithm, purpose) {
             Ok(Ok(())) => Works::Yes,
             Ok(Err(error)) => Works::Missing(error.to_string()),
             Err(error) if error.kind() == ErrorKind::TokenOut => return Err(error),
@@ -130,26 +130,26 @@ pub(super) fn imports(session: &Session) -> Result<Vec<Probed>, HsmError> {
             works,
         });
     }
-    let import_key = keys::temporary(session, KeyAlgorithm::Rsa2048, Purpose::Import)?;
+    let import_key = keys::temporary(session, Algorithm::Rsa2048, Purpose::Import)?;
     for mechanism in ImportMechanism::ALL {
         let found = Unwrapper::find(session, import_key.guarded.handle(), mechanism);
-        let unwrapper = match import::told_apart(found)? {
+        let unwrapper = match import::separate(found)? {
             Ok(unwrapper) => unwrapper,
-            Err(lack) => {
+            Err(error) => {
                 table.push(Probed {
                     operation: mechanism.name(),
                     algorithm: "any key",
-                    works: Works::Missing(lack.to_string()),
+                    works: Works::Missing(error.to_string()),
                 });
                 continue;
             }
         };
         for (algorithm, _) in IMPORTED {
-            let unwraps: Result<bool, ImportError> = unwrapper.unwraps_kind(algorithm);
-            let works = match (import::told_apart(unwraps)?, unwrapper.way()) {
-                (Ok(true), Way::OneStep) => Works::Yes,
-                (Ok(true), Way::TwoSteps) => Works::ByFallback("two steps, the second by KWP"),
-                (Ok(true), Way::TwoStepsPad) => {
+            let unwraps: Result<bool, ImportError> = unwrapper.supports(algorithm);
+            let works = match (import::separate(unwraps)?, unwrapper.method()) {
+                (Ok(true), Method::OneStep) => Works::Yes,
+                (Ok(true), Method::TwoSteps) => Works::ByFallback("two steps, the second by KWP"),
+                (Ok(true), Method::TwoStepsPad) => {
                     Works::ByFallback("two steps, the second by CKM_AES_KEY_WRAP_PAD")
                 }
                 (Ok(false), _) => Works::Missing("such keys do not unwrap".to_owned()),
@@ -165,7 +165,7 @@ pub(super) fn imports(session: &Session) -> Result<Vec<Probed>, HsmError> {
     Ok(table)
 }
 
-/// One row. Only a token that is out stops the probe; every other failure is what it looks for.
+/// One row. Only a token that is out ends the probe; every other failure is a result.
 fn row(
     operation: &'static str,
     algorithm: &'static str,
@@ -204,54 +204,10 @@ fn schemes(public: &PublicKey) -> &'static [SignatureScheme] {
     }
 }
 
-pub(super) fn oaep(hash: OaepHash) -> &'static str {
-    match hash {
-        OaepHash::Sha1 => "RSA-OAEP",
-        OaepHash::Sha256 => "RSA-OAEP-256",
-    }
-}
-
 fn ecdh(curve: Curve) -> &'static str {
     match curve {
         Curve::P256 => "ECDH P-256",
         Curve::P384 => "ECDH P-384",
         Curve::P521 => "ECDH P-521",
-    }
-}
-
-impl KeyAlgorithm {
-    /// As people and the API call it.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Rsa2048 => "RSA-2048",
-            Self::Rsa3072 => "RSA-3072",
-            Self::Rsa4096 => "RSA-4096",
-            Self::P256 => "P-256",
-            Self::P384 => "P-384",
-            Self::P521 => "P-521",
-            Self::Ed25519 => "Ed25519",
-            Self::Aes128 => "AES-128",
-            Self::Aes256 => "AES-256",
-            Self::HmacSha256 => "HMAC-SHA256",
-        }
-    }
-}
-
-impl SignatureScheme {
-    /// As the API calls it.
-    fn name(self) -> &'static str {
-        match self {
-            Self::RsaPkcs1Sha256 => "RSA-SHA256",
-            Self::RsaPkcs1Sha384 => "RSA-SHA384",
-            Self::RsaPkcs1Sha512 => "RSA-SHA512",
-            Self::RsaPssSha256 => "RSA-PSS-SHA256",
-            Self::RsaPssSha384 => "RSA-PSS-SHA384",
-            Self::RsaPssSha512 => "RSA-PSS-SHA512",
-            Self::EcdsaSha256 => "ECDSA-SHA256",
-            Self::EcdsaSha384 => "ECDSA-SHA384",
-            Self::EcdsaSha512 => "ECDSA-SHA512",
-            Self::Ed25519 => "Ed25519",
-            Self::HmacSha256 => "HMAC-SHA256",
-        }
     }
 }

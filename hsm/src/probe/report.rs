@@ -1,98 +1,100 @@
-//! What a probe tells. Plain data: whoever prints it chooses the form.
+//! The result of a probe.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Everything that was found out about one token.
+use cryptoki::slot::{Limit, TokenInfo};
+
+/// The result of a probe of one token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeReport {
     /// The library.
     pub module: ModuleFacts,
-    /// The token behind it.
+    /// The token.
     pub token: TokenFacts,
-    /// Every operation and algorithm that is used.
+    /// Every operation and algorithm.
     pub operations: Vec<Probed>,
-    /// How keys from elsewhere can come in.
+    /// The kinds of key import.
     pub imports: Vec<Probed>,
     /// One sentence for each weakness.
     pub weaknesses: Vec<String>,
-    /// How fast the main operations are, one after the other on one session.
+    /// The rates of the main operations, one after the other on one session.
     pub speeds: Vec<Speed>,
-    /// What is configured, or done by default, and cannot work with this token.
+    /// Settings and defaults that do not work with this token.
     pub broken: Vec<String>,
 }
 
 /// The PKCS#11 library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleFacts {
-    /// Where it was loaded from.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Who made it, as it says.
+    /// The manufacturer that it reports.
     pub manufacturer: String,
-    /// What it calls itself.
+    /// The description that it reports.
     pub description: String,
-    /// Its own version.
+    /// The version of the library.
     pub version: String,
-    /// The version of PKCS#11 it says it has.
+    /// The version of PKCS#11 that it reports.
     pub pkcs11_version: String,
 }
 
-/// The token behind it.
+/// A token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenFacts {
-    /// The label it was initialised with.
+    /// The label.
     pub label: String,
-    /// Its serial number.
+    /// The serial number.
     pub serial: String,
-    /// Who made it, as it says.
+    /// The manufacturer that it reports.
     pub manufacturer: String,
-    /// Which model it is.
+    /// The model.
     pub model: String,
-    /// The version of the device.
+    /// The hardware version.
     pub hardware_version: String,
-    /// The version of what runs in it.
+    /// The firmware version.
     pub firmware_version: String,
-    /// None where it tells no bound.
+    /// The bound of sessions; none where the token reports none.
     pub max_sessions: Option<u64>,
-    /// Whether the PIN was taken.
+    /// Whether the login succeeded.
     pub logged_in: bool,
-    /// The flags that are set, as PKCS#11 calls them, without `CKF_`.
+    /// The PKCS#11 names of the flags that are set, without `CKF_`.
     pub flags: Vec<&'static str>,
 }
 
-/// One thing that was tried.
+/// One operation that was tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probed {
     /// Such as `sign`.
     pub operation: &'static str,
     /// Such as `RSA-PSS-SHA256`.
     pub algorithm: &'static str,
-    /// Whether it does.
+    /// The result.
     pub works: Works,
 }
 
 /// Whether it works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Works {
-    /// As one would wish.
+    /// It works.
     Yes,
-    /// In another way than one would wish, which this is.
+    /// It works by this fallback.
     ByFallback(&'static str),
-    /// Not, and this is what the token said.
+    /// It does not work, for this reason.
     Missing(String),
 }
 
-/// How fast an operation is.
+/// The rate of an operation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Speed {
     /// Such as `P-256 sign`.
     pub operation: &'static str,
-    /// How often a second.
+    /// Operations per second.
     pub per_second: f64,
 }
 
 impl Works {
-    /// Whether it works, in whatever way.
+    /// Whether it works, also by a fallback.
     pub fn at_all(&self) -> bool {
         !matches!(self, Self::Missing(_))
     }
@@ -106,4 +108,43 @@ impl fmt::Display for Works {
             Self::Missing(reason) => write!(f, "missing: {reason}"),
         }
     }
+}
+
+/// The bound of sessions; none where the token reports none.
+pub(super) fn max_sessions(info: &TokenInfo) -> Option<u64> {
+    let bound = |limit| match limit {
+        Limit::Max(most) => Some(most),
+        Limit::Unavailable | Limit::Infinite => None,
+    };
+    let limits = [
+        bound(info.max_session_count()),
+        bound(info.max_rw_session_count()),
+    ];
+    limits.into_iter().flatten().min()
+}
+
+/// The names of the flags that are set.
+pub(super) fn flags(info: &TokenInfo) -> Vec<&'static str> {
+    [
+        (info.rng(), "RNG"),
+        (info.write_protected(), "WRITE_PROTECTED"),
+        (info.login_required(), "LOGIN_REQUIRED"),
+        (info.user_pin_initialized(), "USER_PIN_INITIALIZED"),
+        (
+            info.protected_authentication_path(),
+            "PROTECTED_AUTHENTICATION_PATH",
+        ),
+        (info.token_initialized(), "TOKEN_INITIALIZED"),
+        (info.user_pin_count_low(), "USER_PIN_COUNT_LOW"),
+        (info.user_pin_final_try(), "USER_PIN_FINAL_TRY"),
+        (info.user_pin_locked(), "USER_PIN_LOCKED"),
+        (info.user_pin_to_be_changed(), "USER_PIN_TO_BE_CHANGED"),
+        (info.so_pin_count_low(), "SO_PIN_COUNT_LOW"),
+        (info.so_pin_final_try(), "SO_PIN_FINAL_TRY"),
+        (info.so_pin_locked(), "SO_PIN_LOCKED"),
+        (info.error_state(), "ERROR_STATE"),
+    ]
+    .into_iter()
+    .filter_map(|(set, name)| set.then_some(name))
+    .collect()
 }

@@ -1,23 +1,23 @@
-//! How fast the main operations are, measured for a moment each, on one session.
+//! The rates of the main operations, one after the other on one session.
 
 use std::time::{Duration, Instant};
 
-use super::Speed;
+use super::report::Speed;
 use crate::crypt::{ecdh, gcm, oaep, sign};
 use crate::keys;
-use crate::proof;
+use crate::crypt::proof;
 use crate::session::Session;
-use crate::{Curve, HsmError, KeyAlgorithm, OaepHash, PublicKey, Purpose, SignatureScheme};
+use crate::{Algorithm, Curve, HsmError, OaepHash, PublicKey, Purpose, SignatureScheme};
 
-/// How long each is measured, unless one takes longer.
+/// How long each operation is repeated.
 const MOMENT: Duration = Duration::from_millis(200);
 
-/// What the token cannot do is left out: the table says so.
+/// Operations that the token lacks are omitted.
 pub(super) fn measure(session: &Session) -> Result<Vec<Speed>, HsmError> {
     let mut speeds = Vec::new();
     for (operation, algorithm) in [
-        ("RSA-2048 decrypt (OAEP)", KeyAlgorithm::Rsa2048),
-        ("RSA-3072 decrypt (OAEP)", KeyAlgorithm::Rsa3072),
+        ("RSA-2048 decrypt (OAEP)", Algorithm::Rsa2048),
+        ("RSA-3072 decrypt (OAEP)", Algorithm::Rsa3072),
     ] {
         let Ok(key) = keys::temporary(session, algorithm, Purpose::Envelope) else {
             continue;
@@ -29,7 +29,7 @@ pub(super) fn measure(session: &Session) -> Result<Vec<Speed>, HsmError> {
             oaep::decrypt(session, handle, OaepHash::Sha1, &ciphertext)
         }));
     }
-    if let Ok(key) = keys::temporary(session, KeyAlgorithm::P256, Purpose::Envelope)
+    if let Ok(key) = keys::temporary(session, Algorithm::P256, Purpose::Envelope)
         && let Some(PublicKey::Ec { point, .. }) = &key.public
     {
         let handle = key.guarded.handle();
@@ -40,22 +40,22 @@ pub(super) fn measure(session: &Session) -> Result<Vec<Speed>, HsmError> {
     for (operation, algorithm, scheme) in [
         (
             "RSA-2048 sign",
-            KeyAlgorithm::Rsa2048,
+            Algorithm::Rsa2048,
             SignatureScheme::RsaPkcs1Sha256,
         ),
         (
             "P-256 sign",
-            KeyAlgorithm::P256,
+            Algorithm::P256,
             SignatureScheme::EcdsaSha256,
         ),
         (
             "Ed25519 sign",
-            KeyAlgorithm::Ed25519,
+            Algorithm::Ed25519,
             SignatureScheme::Ed25519,
         ),
         (
             "HMAC-SHA256, 1 KiB",
-            KeyAlgorithm::HmacSha256,
+            Algorithm::HmacSha256,
             SignatureScheme::HmacSha256,
         ),
     ] {
@@ -67,7 +67,7 @@ pub(super) fn measure(session: &Session) -> Result<Vec<Speed>, HsmError> {
             }));
         }
     }
-    if let Ok(key) = keys::temporary(session, KeyAlgorithm::Aes256, Purpose::Data) {
+    if let Ok(key) = keys::temporary(session, Algorithm::Aes256, Purpose::Data) {
         let handle = key.guarded.handle();
         speeds.extend(time("AES-256-GCM encrypt, 1 KiB", || {
             gcm::encrypt(session, handle, &[], &[7; 1024])
@@ -80,7 +80,7 @@ pub(super) fn measure(session: &Session) -> Result<Vec<Speed>, HsmError> {
     Ok(speeds)
 }
 
-/// Repeats an operation for a moment; none where it fails.
+/// Repeats an operation; none if it fails.
 fn time<T>(operation: &'static str, mut run: impl FnMut() -> Result<T, HsmError>) -> Option<Speed> {
     run().ok()?;
     let began = Instant::now();

@@ -1,51 +1,51 @@
-//! In what a token is weaker than one would wish, each in a sentence for whoever decides on it.
+//! The weaknesses of a token, each as a sentence for the operator.
 
 use cryptoki::error::RvError;
 use cryptoki::mechanism::{Mechanism, MechanismType};
 use cryptoki::object::Attribute;
 use cryptoki::slot::TokenInfo;
 
-use super::operations::{MATERIAL, oaep};
-use super::{Probed, Works, max_sessions};
+use super::operations::MATERIAL;
+use super::report::{Probed, Works, max_sessions};
 use crate::keys::{self, inspect};
-use crate::proof;
-use crate::session::Session;
-use crate::{HsmError, KeyAlgorithm, OaepHash, Purpose, Usages};
+use crate::crypt::proof;
+use crate::session::{Session, Temporary};
+use crate::{Algorithm, HsmError, OaepHash, Purpose, Usages};
 
-/// The sessions that so many workers need: one each, the anchor and the canary.
+/// How many sessions these workers need, with the anchor and the monitor.
 pub(super) fn sessions_for(workers: usize) -> u64 {
     u64::try_from(workers).unwrap_or(u64::MAX).saturating_add(2)
 }
 
-/// What the token says of itself.
+/// The weaknesses that the token information shows.
 pub(super) fn of_token(info: &TokenInfo, workers: usize) -> Vec<String> {
     let mut weaknesses = Vec::new();
     if let Some(most) = max_sessions(info)
         && most < 2 * sessions_for(workers)
     {
         weaknesses.push(format!(
-            "it allows {most} sessions only: few other programs can use it at the same time"
+            "it allows only {most} sessions: few other programs can use it at the same time"
         ));
     }
     for (set, weakness) in [
         (
             !info.login_required(),
-            "it asks for no login: whoever reaches it may use its keys",
+            "it requires no login: every process that reaches it can use its keys",
         ),
-        (!info.rng(), "it has no random generator of its own"),
+        (!info.rng(), "it has no random number generator"),
         (
             info.user_pin_to_be_changed(),
-            "its user PIN is a default one that has not been changed",
+            "its user PIN is still the default",
         ),
         (
             info.user_pin_count_low(),
-            "a wrong user PIN was given since the last login",
+            "a wrong user PIN was tried since the last login",
         ),
         (
             info.so_pin_to_be_changed(),
-            "its security officer's PIN is a default one that has not been changed",
+            "its security officer's PIN is still the default",
         ),
-        (info.error_state(), "it says that it failed its self-test"),
+        (info.error_state(), "it reports a failed self-test"),
     ] {
         if set {
             weaknesses.push(weakness.to_owned());
@@ -54,28 +54,28 @@ pub(super) fn of_token(info: &TokenInfo, workers: usize) -> Vec<String> {
     weaknesses
 }
 
-/// What it does with keys when it is not told.
+/// The weaknesses of keys made with the token's defaults.
 pub(super) fn of_keys(session: &Session) -> Result<Vec<String>, HsmError> {
     let mut weaknesses = Vec::new();
     if let Some(defaults) = generated_defaults(session)? {
         weaknesses.push(format!(
-            "keys that other tools make in it without saying how are by default {defaults}; Sealward sets every attribute"
+            "keys that other tools generate with default attributes are {defaults}; Sealward sets every attribute"
         ));
     }
-    match bond(session)? {
-        Bond::Kept => {}
-        Bond::Broken => weaknesses.push(
-            "it takes CKA_ALLOWED_MECHANISMS and does not keep to it: a decryption key does raw RSA"
+    match binding(session)? {
+        Binding::Enforced => {}
+        Binding::Ignored => weaknesses.push(
+            "it accepts CKA_ALLOWED_MECHANISMS without enforcing it: a decryption key does raw RSA"
                 .to_owned(),
         ),
-        Bond::Unknown => weaknesses.push(
-            "it does not take CKA_ALLOWED_MECHANISMS: keys are bound to usages only".to_owned(),
+        Binding::Unsupported => weaknesses.push(
+            "it does not support CKA_ALLOWED_MECHANISMS: keys are bound to usages only".to_owned(),
         ),
     }
     Ok(weaknesses)
 }
 
-/// What follows from the table.
+/// The weaknesses that the table of operations shows.
 pub(super) fn of_operations(
     session: &Session,
     operations: &[Probed],
@@ -84,13 +84,13 @@ pub(super) fn of_operations(
     let mut weaknesses = Vec::new();
     let sha256 = operations
         .iter()
-        .find(|probed| probed.algorithm == oaep(OaepHash::Sha256));
+        .find(|probed| probed.algorithm == OaepHash::Sha256.name());
     if sha256.is_some_and(|probed| probed.works != Works::Yes) {
-        weaknesses.push("its RSA-OAEP has SHA-1 only".to_owned());
+        weaknesses.push("it supports RSA-OAEP with SHA-1 only".to_owned());
     }
-    if session.device().bounds.allow_raw_rsa {
+    if session.connection().limits.allow_raw_rsa {
         weaknesses.push(
-            "hsm.allow_raw_rsa is set: decryption keys are made so that they also do raw RSA"
+            "hsm.allow_raw_rsa is set: decryption keys can also do raw RSA"
                 .to_owned(),
         );
     }
@@ -105,14 +105,14 @@ pub(super) fn of_operations(
     weaknesses
 }
 
-/// What an AES key is like that was made with nothing but its length.
+/// The weaknesses of an AES key that is generated with nothing but its length.
 fn generated_defaults(session: &Session) -> Result<Option<String>, HsmError> {
     let template = [Attribute::Token(false), Attribute::ValueLen(32.into())];
     let Ok(key) = session.raw().generate_key(&Mechanism::AesKeyGen, &template) else {
-        // It wants to be told, which is best.
+        // The token requires more attributes, which is best.
         return Ok(None);
     };
-    let key = session.temporary(key);
+    let key = Temporary::new(session, key);
     let facts = inspect::facts(session, key.handle())?;
     let everything = Usages {
         encrypt: true,
@@ -127,29 +127,29 @@ fn generated_defaults(session: &Session) -> Result<Option<String>, HsmError> {
     Ok((!weaknesses.is_empty()).then(|| weaknesses.join(", ")))
 }
 
-/// What a token makes of the mechanisms a key is bound to.
-enum Bond {
-    Kept,
-    Broken,
-    Unknown,
+/// Whether a token enforces the mechanisms that a key is bound to.
+enum Binding {
+    Enforced,
+    Ignored,
+    Unsupported,
 }
 
 /// Tries raw RSA with a key that is bound to OAEP.
-fn bond(session: &Session) -> Result<Bond, HsmError> {
+fn binding(session: &Session) -> Result<Binding, HsmError> {
     let allowed = [MechanismType::RSA_PKCS_OAEP];
-    let key = keys::temporary_bound(session, KeyAlgorithm::Rsa2048, Purpose::Envelope, &allowed);
+    let key = keys::temporary_bound(session, Algorithm::Rsa2048, Purpose::Envelope, &allowed);
     let key = match key {
         Ok(key) => key,
-        Err(_) => return Ok(Bond::Unknown),
+        Err(_) => return Ok(Binding::Unsupported),
     };
     let Some(public) = &key.public else {
-        return Ok(Bond::Unknown);
+        return Ok(Binding::Unsupported);
     };
-    let ciphertext = proof::encrypt(public, OaepHash::Sha1, b"bond")?;
+    let ciphertext = proof::encrypt(public, OaepHash::Sha1, b"binding")?;
     let raw = session.decrypt(&Mechanism::RsaX509, key.guarded.handle(), &ciphertext);
     Ok(match raw {
-        Ok(_) => Bond::Broken,
-        Err(error) if error.code() == Some(RvError::KeyHandleInvalid) => Bond::Unknown,
-        Err(_) => Bond::Kept,
+        Ok(_) => Binding::Ignored,
+        Err(error) if error.code() == Some(RvError::KeyHandleInvalid) => Binding::Unsupported,
+        Err(_) => Binding::Enforced,
     })
 }

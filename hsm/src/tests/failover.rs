@@ -28,7 +28,7 @@ async fn the_token_that_holds_the_key_is_found_and_its_absence_is_not() {
 
     // While the other one is out, nobody can say that a key is missing.
     let other = token
-        .pool
+        .dispatcher
         .devices()
         .iter()
         .find(|device| device.label() != made.token)
@@ -43,7 +43,7 @@ async fn the_token_that_holds_the_key_is_found_and_its_absence_is_not() {
 
     // While the one that holds the key is out, the key is not missing but out of reach.
     let holder = token
-        .pool
+        .dispatcher
         .devices()
         .iter()
         .find(|device| device.label() == made.token)

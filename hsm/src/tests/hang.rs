@@ -49,7 +49,7 @@ async fn a_hung_worker_is_replaced_and_comes_back_to_leave() {
     }
     let token = Token::open(impatient()).await.unwrap();
     let trap = Trap::new();
-    let late = token.pool.anywhere(trap.work()).await.unwrap_err();
+    let late = token.dispatcher.anywhere(trap.work()).await.unwrap_err();
     assert_eq!(late.kind(), ErrorKind::Late);
     until("the worker is written off", || {
         status(&token, "one").hung == 1
@@ -80,7 +80,7 @@ async fn a_spent_hang_budget_is_fatal() {
     let trap = Trap::new();
     for _ in 0..3 {
         // Two workers hang side by side at most, so these are three calls one after another.
-        token.pool.anywhere(trap.work()).await.unwrap_err();
+        token.dispatcher.anywhere(trap.work()).await.unwrap_err();
     }
     let fatal = tokio::time::timeout(Duration::from_secs(10), token.fatal())
         .await
@@ -105,7 +105,7 @@ async fn a_long_write_is_no_outage_and_no_hang() {
     let token = Token::open(impatient()).await.unwrap();
     let trap = Trap::new();
     let writing = {
-        let (pool, work) = (Arc::clone(&token.pool), trap.work());
+        let (pool, work) = (Arc::clone(&token.dispatcher), trap.work());
         tokio::spawn(async move { pool.write(work).await })
     };
     // Longer than the deadline of reads, and than several canaries take.
@@ -135,7 +135,7 @@ async fn an_operation_whose_caller_went_away_is_not_run() {
     .unwrap();
     let trap = Trap::new();
     let busy = {
-        let (pool, work) = (Arc::clone(&token.pool), trap.work());
+        let (pool, work) = (Arc::clone(&token.dispatcher), trap.work());
         tokio::spawn(async move { pool.anywhere(work).await })
     };
     until("the worker is busy", || {

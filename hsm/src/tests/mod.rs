@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use crate::{
-    Config, GenerateKey, Generated, KeyAlgorithm, Purpose, Token, TokenConfig, TokenSelect,
+    Config, NewKey, Generated, Algorithm, Purpose, Token, TokenConfig, TokenSelect,
     TokenState, TokenStatus,
 };
 
@@ -87,6 +87,7 @@ fn quick(labels: &[&str]) -> Config {
         module: MODULE.into(),
         select: TokenSelect::Label((*label).to_owned()),
         pin: PIN.to_owned().into(),
+        retry_pin: false,
     });
     Config {
         workers: 2,
@@ -99,10 +100,10 @@ fn quick(labels: &[&str]) -> Config {
 }
 
 async fn hmac_key(token: &Token) -> Generated {
-    let order = GenerateKey {
+    let order = NewKey {
         id: b"a key".to_vec(),
         label: "for tests".to_owned(),
-        algorithm: KeyAlgorithm::HmacSha256,
+        algorithm: Algorithm::HmacSha256,
         purpose: Purpose::Sign,
     };
     token.generate(order).await.unwrap()

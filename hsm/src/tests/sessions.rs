@@ -22,7 +22,7 @@ async fn a_lost_login_is_renewed_once_and_nobody_notices() {
     assert_eq!(logins, 1);
     for round in 1..=5 {
         token
-            .pool
+            .dispatcher
             .anywhere(|session| Ok(session.raw().logout()?))
             .await
             .unwrap();
@@ -56,7 +56,7 @@ async fn a_session_left_in_the_middle_of_an_operation_is_discarded() {
                 Ok(session.raw().sign_init(&Mechanism::Sha256Hmac, handle)?)
             })
         };
-        token.pool.with_key(&key, begin).await.unwrap();
+        token.dispatcher.with_key(&key, begin).await.unwrap();
         token.hmac(&key, b"message").await.unwrap();
     }
     token.close().await;
@@ -77,7 +77,7 @@ async fn a_dead_session_is_replaced_and_the_operation_run_once_more() {
         counted.fetch_add(1, Ordering::SeqCst);
         Err(HsmError::login_lost())
     };
-    let error = token.pool.anywhere(dead).await.unwrap_err();
+    let error = token.dispatcher.anywhere(dead).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TokenOut);
     assert_eq!(attempts.load(Ordering::SeqCst), 2);
     token.close().await;
@@ -94,7 +94,7 @@ async fn a_panic_costs_a_session_and_nothing_else() {
     let token = Token::open(quick(&["one"])).await.unwrap();
     for _ in 0..4 {
         let boom = |_: &crate::session::Session| -> Result<(), HsmError> { panic!("boom") };
-        let error = token.pool.anywhere(boom).await.unwrap_err();
+        let error = token.dispatcher.anywhere(boom).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);
     }
     token.random(8).await.unwrap();

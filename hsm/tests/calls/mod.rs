@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::support::{Rig, make, seal};
 use hsm::{
-    Config, HsmError, KeyAlgorithm, KeyRef, OaepHash, PublicKey, Purpose, SignatureScheme, Token,
+    Config, HsmError, Algorithm, KeyRef, OaepHash, PublicKey, Purpose, SignatureScheme, Token,
 };
 
 /// The name of the threads that operations run on.
@@ -35,10 +35,10 @@ struct Operation {
 impl Operation {
     /// One of every kind.
     async fn each(token: &Token) -> Vec<Self> {
-        let rsa = make(token, KeyAlgorithm::Rsa2048, Purpose::Envelope).await;
-        let ec = make(token, KeyAlgorithm::P256, Purpose::Envelope).await;
-        let signing = make(token, KeyAlgorithm::P256, Purpose::Sign).await;
-        let aes = make(token, KeyAlgorithm::Aes256, Purpose::Data).await;
+        let rsa = make(token, Algorithm::Rsa2048, Purpose::Envelope).await;
+        let ec = make(token, Algorithm::P256, Purpose::Envelope).await;
+        let signing = make(token, Algorithm::P256, Purpose::Sign).await;
+        let aes = make(token, Algorithm::Aes256, Purpose::Data).await;
         let Some(PublicKey::Ec { point, .. }) = &ec.public else {
             panic!("{ec:?}");
         };

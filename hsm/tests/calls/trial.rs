@@ -3,7 +3,7 @@
 use cryptoki_sys::{CKR_DEVICE_ERROR, CKR_ENCRYPTED_DATA_INVALID, CKR_FUNCTION_FAILED};
 use faulty_token::{Fault, Rule};
 use hsm::{
-    Config, ErrorKind, KeyAlgorithm, OaepHash, OaepWay, OpenError, Purpose, Token, TokenState,
+    Config, ErrorKind, Algorithm, OaepHash, OaepMethod, OpenError, Purpose, Token, TokenState,
 };
 
 use crate::support::{Kind, Rig, alone_on_both, is_out, make, seal, status, until};
@@ -14,17 +14,17 @@ const OPENER: &str = "hsm-open";
 #[test]
 fn the_way_is_tried_at_each_start_with_a_key_that_is_made_once() {
     alone_on_both(|rig| async move {
-        let made = || rig.faults.calls("C_GenerateKeyPair");
+        let made = || rig.faults.calls("C_NewKeyPair");
         for starts in 1..=3 {
             let before = rig.faults.calls("C_Decrypt");
             let token = rig.open().await;
             let tried = rig.faults.calls("C_Decrypt") - before;
             assert_eq!(made(), 1, "after {starts} starts");
             let ways = status(&token, "one").oaep;
-            assert_eq!((ways.sha1, tried), (OaepWay::InToken, 2));
+            assert_eq!((ways.sha1, tried), (OaepMethod::InToken, 2));
             let sha256 = match rig.kind {
-                Kind::SoftHsm => OaepWay::RawRsa,
-                Kind::Kryoptic => OaepWay::InToken,
+                Kind::SoftHsm => OaepMethod::RawRsa,
+                Kind::Kryoptic => OaepMethod::InToken,
             };
             assert_eq!(ways.sha256, sha256);
             assert!(OaepHash::ALL.into_iter().all(|hash| token.opens(hash)));
@@ -42,9 +42,9 @@ fn a_token_that_lacks_a_hash_is_not_taken_for_one_that_was_sent_rubbish() {
         rig.faults.rules(&[]);
         assert!(token.opens(OaepHash::Sha1));
         assert!(!token.opens(OaepHash::Sha256));
-        assert_eq!(status(&token, "one").oaep.sha256, OaepWay::Lacking);
+        assert_eq!(status(&token, "one").oaep.sha256, OaepMethod::Lacking);
 
-        let key = make(&token, KeyAlgorithm::Rsa2048, Purpose::Envelope).await;
+        let key = make(&token, Algorithm::Rsa2048, Purpose::Envelope).await;
         let good = seal(&key, OaepHash::Sha256, &[7; 32]);
         let asked = rig.faults.calls("C_DecryptInit");
         for envelope in [&good, &vec![1; 256]] {

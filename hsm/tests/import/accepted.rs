@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use hsm::{
-    Curve, ImportError, ImportMechanism, KeyAlgorithm, OaepHash, PublicKey, Purpose,
+    Curve, ImportError, ImportMechanism, Algorithm, OaepHash, PublicKey, Purpose,
     SignatureScheme,
 };
 
@@ -39,7 +39,7 @@ async fn wrapped_keys_of_every_kind(bench: &Bench) {
                 let outcome = bench.token.import_wrapped(order.clone()).await;
                 let lacks = bench.kind == Kind::SoftHsm
                     && (mechanism == ImportMechanism::RsaOaepSha256AesKwp
-                        || algorithm == KeyAlgorithm::Ed25519);
+                        || algorithm == Algorithm::Ed25519);
                 if lacks {
                     let refused = matches!(outcome, Err(ImportError::Unsupported(_)));
                     assert!(refused, "{algorithm:?} {mechanism}: {outcome:?}");
@@ -58,13 +58,13 @@ async fn wrapped_keys_of_every_kind(bench: &Bench) {
 
 async fn material_of_every_kind(bench: &Bench) {
     for algorithm in [
-        KeyAlgorithm::P256,
-        KeyAlgorithm::P384,
-        KeyAlgorithm::P521,
-        KeyAlgorithm::Ed25519,
-        KeyAlgorithm::Aes128,
-        KeyAlgorithm::Aes256,
-        KeyAlgorithm::HmacSha256,
+        Algorithm::P256,
+        Algorithm::P384,
+        Algorithm::P521,
+        Algorithm::Ed25519,
+        Algorithm::Aes128,
+        Algorithm::Aes256,
+        Algorithm::HmacSha256,
     ] {
         for purpose in purposes(algorithm) {
             let key = foreign(algorithm);
@@ -114,7 +114,7 @@ async fn openssl_wraps(bench: &Bench) {
         }),
         material: None,
     };
-    let (algorithm, purpose) = (KeyAlgorithm::P256, Purpose::Sign);
+    let (algorithm, purpose) = (Algorithm::P256, Purpose::Sign);
     let mechanism = ImportMechanism::RsaOaepSha1AesKwp;
     let wrapped = [first, second].concat();
     let order = import_key.order(algorithm, purpose, mechanism, wrapped, &key);
@@ -136,13 +136,13 @@ async fn an_import_key_only_unwraps(bench: &Bench) {
     assert!(found.usages.unwrap && !found.usages.decrypt && !found.usages.sign);
 }
 
-const EVERY_KIND: [KeyAlgorithm; 8] = [
-    KeyAlgorithm::Rsa2048,
-    KeyAlgorithm::P256,
-    KeyAlgorithm::P384,
-    KeyAlgorithm::P521,
-    KeyAlgorithm::Ed25519,
-    KeyAlgorithm::Aes128,
-    KeyAlgorithm::Aes256,
-    KeyAlgorithm::HmacSha256,
+const EVERY_KIND: [Algorithm; 8] = [
+    Algorithm::Rsa2048,
+    Algorithm::P256,
+    Algorithm::P384,
+    Algorithm::P521,
+    Algorithm::Ed25519,
+    Algorithm::Aes128,
+    Algorithm::Aes256,
+    Algorithm::HmacSha256,
 ];

@@ -7,18 +7,18 @@ mod unlike;
 use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
 use aws_lc_rs::rsa::PublicKeyComponents;
 use hsm::{
-    AdoptError, ErrorKind, GenerateKey, Generated, ImportKey, ImportMechanism, ImportWrapped,
-    Imported, KeyAlgorithm, KeyKind, KeyMaterial, KeyRef, PublicKey, Purpose, Weakness,
+    AdoptError, ErrorKind, NewKey, Generated, ImportKey, ImportMechanism, ImportWrapped,
+    Imported, Algorithm, KeyKind, KeyMaterial, KeyRef, PublicKey, Purpose, Weakness,
     wrap_for_import,
 };
 
 use crate::support::foreign::Foreign;
 use crate::support::{Bench, Kind, id};
 
-fn purposes(algorithm: KeyAlgorithm) -> &'static [Purpose] {
+fn purposes(algorithm: Algorithm) -> &'static [Purpose] {
     match algorithm {
-        KeyAlgorithm::Aes128 | KeyAlgorithm::Aes256 => &[Purpose::Data],
-        KeyAlgorithm::Ed25519 | KeyAlgorithm::HmacSha256 => &[Purpose::Sign],
+        Algorithm::Aes128 | Algorithm::Aes256 => &[Purpose::Data],
+        Algorithm::Ed25519 | Algorithm::HmacSha256 => &[Purpose::Sign],
         _ => &[Purpose::Envelope, Purpose::Sign],
     }
 }
@@ -29,18 +29,18 @@ async fn assert_sound(
     bench: &Bench,
     imported: &Imported,
     came: Came,
-    algorithm: KeyAlgorithm,
+    algorithm: Algorithm,
     purpose: Purpose,
 ) {
     let name = imported.key.name.clone();
     let adopt = |said| bench.token.adopt(name.clone(), purpose, said);
     // SoftHSM does not tell the length of an AES key that it unwrapped.
-    let is_aes = matches!(algorithm, KeyAlgorithm::Aes128 | KeyAlgorithm::Aes256);
+    let is_aes = matches!(algorithm, Algorithm::Aes128 | Algorithm::Aes256);
     let untold = is_aes && bench.kind == Kind::SoftHsm && came == Came::Wrapped;
     if untold {
         let adopted = adopt(None).await;
         assert!(
-            matches!(adopted, Err(AdoptError::UntoldLength)),
+            matches!(adopted, Err(AdoptError::UnknownLength)),
             "{adopted:?}"
         );
     }
@@ -50,22 +50,22 @@ async fn assert_sound(
     // kryoptic takes a key that came wrapped for one that was never outside.
     let weaknesses: &[_] = match (bench.kind, came) {
         (Kind::Kryoptic, Came::Wrapped) => &[],
-        _ if untold => &[Weakness::WasExtractable, Weakness::UntoldLength],
+        _ if untold => &[Weakness::WasExtractable, Weakness::UnknownLength],
         _ => &[Weakness::WasExtractable],
     };
     assert_eq!(adopted.weaknesses, weaknesses);
-    let unlike = adopt(Some(KeyAlgorithm::P521)).await;
+    let unlike = adopt(Some(Algorithm::P521)).await;
     match algorithm {
-        KeyAlgorithm::P521 => assert!(unlike.is_ok(), "{unlike:?}"),
+        Algorithm::P521 => assert!(unlike.is_ok(), "{unlike:?}"),
         _ if untold => assert!(matches!(unlike, Err(AdoptError::Unfit(_))), "{unlike:?}"),
         _ => assert!(
-            matches!(unlike, Err(AdoptError::Unlike(told)) if told == algorithm),
+            matches!(unlike, Err(AdoptError::OtherAlgorithm(told)) if told == algorithm),
             "{unlike:?}"
         ),
     }
     let kind = bench.token.find(&imported.key).await.unwrap().kind;
     match untold {
-        true => assert_eq!(kind, KeyKind::AesOfUntoldLength),
+        true => assert_eq!(kind, KeyKind::AesOfUnknownLength),
         false => assert_eq!(kind, KeyKind::Known(algorithm)),
     }
     match (purpose, algorithm) {
@@ -87,7 +87,7 @@ async fn assert_sound(
                 .await;
             assert_eq!(*opened.unwrap(), b"text");
         }
-        (Purpose::Sign, KeyAlgorithm::HmacSha256) => {
+        (Purpose::Sign, Algorithm::HmacSha256) => {
             assert_eq!(
                 bench.token.hmac(&imported.key, b"m").await.unwrap().len(),
                 32
@@ -113,7 +113,7 @@ async fn assert_nothing_is_there(bench: &Bench, id: &[u8]) {
     assert_eq!(bench.objects(id), 0, "objects stay behind");
 }
 
-fn order(algorithm: KeyAlgorithm, purpose: Purpose, material: KeyMaterial) -> ImportKey {
+fn order(algorithm: Algorithm, purpose: Purpose, material: KeyMaterial) -> ImportKey {
     ImportKey {
         id: id(),
         label: "imported".to_owned(),
@@ -131,10 +131,10 @@ struct ImportKeyPair {
 
 impl ImportKeyPair {
     async fn make(bench: &Bench) -> Self {
-        let order = GenerateKey {
+        let order = NewKey {
             id: id(),
             label: "import".to_owned(),
-            algorithm: KeyAlgorithm::Rsa2048,
+            algorithm: Algorithm::Rsa2048,
             purpose: Purpose::Import,
         };
         let made = bench.token.generate(order).await.unwrap();
@@ -157,7 +157,7 @@ impl ImportKeyPair {
 
     fn order(
         &self,
-        algorithm: KeyAlgorithm,
+        algorithm: Algorithm,
         purpose: Purpose,
         mechanism: ImportMechanism,
         wrapped: Vec<u8>,

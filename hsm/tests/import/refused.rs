@@ -1,6 +1,6 @@
 //! What does not come in, and leaves nothing behind.
 
-use hsm::{ImportError, ImportMechanism, KeyAlgorithm, KeyMaterial, Purpose};
+use hsm::{ImportError, ImportMechanism, Algorithm, KeyMaterial, Purpose};
 
 use super::{ImportKeyPair, assert_nothing_is_there, order};
 use crate::support::Bench;
@@ -16,7 +16,7 @@ on_both_tokens! {
 async fn what_was_changed_does_not_unwrap(bench: &Bench) {
     let import_key = ImportKeyPair::make(bench).await;
     let mechanism = ImportMechanism::RsaOaepSha1AesKwp;
-    let (algorithm, purpose) = (KeyAlgorithm::Aes256, Purpose::Data);
+    let (algorithm, purpose) = (Algorithm::Aes256, Purpose::Data);
     let key = foreign(algorithm);
     let wrapped = import_key.wrap(mechanism, &key.bytes);
     let modulus_len = wrapped.len() - 40;
@@ -46,13 +46,13 @@ async fn another_kind_than_declared_does_not_unwrap(bench: &Bench) {
     let import_key = ImportKeyPair::make(bench).await;
     let mechanism = ImportMechanism::RsaOaepSha1AesKwp;
     for (made, declared, purpose) in [
-        (KeyAlgorithm::P256, KeyAlgorithm::P384, Purpose::Sign),
-        (KeyAlgorithm::P256, KeyAlgorithm::Rsa2048, Purpose::Sign),
-        (KeyAlgorithm::Rsa2048, KeyAlgorithm::P256, Purpose::Sign),
-        (KeyAlgorithm::Rsa2048, KeyAlgorithm::Rsa3072, Purpose::Sign),
-        (KeyAlgorithm::Aes128, KeyAlgorithm::Aes256, Purpose::Data),
-        (KeyAlgorithm::Aes256, KeyAlgorithm::Aes128, Purpose::Data),
-        (KeyAlgorithm::HmacSha256, KeyAlgorithm::P256, Purpose::Sign),
+        (Algorithm::P256, Algorithm::P384, Purpose::Sign),
+        (Algorithm::P256, Algorithm::Rsa2048, Purpose::Sign),
+        (Algorithm::Rsa2048, Algorithm::P256, Purpose::Sign),
+        (Algorithm::Rsa2048, Algorithm::Rsa3072, Purpose::Sign),
+        (Algorithm::Aes128, Algorithm::Aes256, Purpose::Data),
+        (Algorithm::Aes256, Algorithm::Aes128, Purpose::Data),
+        (Algorithm::HmacSha256, Algorithm::P256, Purpose::Sign),
     ] {
         let key = foreign(made);
         let half = Foreign {
@@ -77,7 +77,7 @@ async fn another_kind_than_declared_does_not_unwrap(bench: &Bench) {
     };
     let wrapped = import_key.wrap(mechanism, &odd.bytes);
     let order = import_key.order(
-        KeyAlgorithm::Aes256,
+        Algorithm::Aes256,
         Purpose::Data,
         mechanism,
         wrapped,
@@ -91,9 +91,9 @@ async fn another_kind_than_declared_does_not_unwrap(bench: &Bench) {
 }
 
 async fn an_id_is_taken_once(bench: &Bench) {
-    let key = foreign(KeyAlgorithm::HmacSha256);
+    let key = foreign(Algorithm::HmacSha256);
     let order = order(
-        KeyAlgorithm::HmacSha256,
+        Algorithm::HmacSha256,
         Purpose::Sign,
         key.material.unwrap(),
     );
@@ -112,12 +112,12 @@ async fn an_id_is_taken_once(bench: &Bench) {
 async fn orders_that_do_not_fit_together(bench: &Bench) {
     let secret = || KeyMaterial::Secret(vec![7; 32].into());
     for (algorithm, purpose, material) in [
-        (KeyAlgorithm::Aes256, Purpose::Sign, secret()),
-        (KeyAlgorithm::P256, Purpose::Sign, secret()),
-        (KeyAlgorithm::Aes128, Purpose::Data, secret()),
-        (KeyAlgorithm::Rsa4096, Purpose::Import, secret()),
+        (Algorithm::Aes256, Purpose::Sign, secret()),
+        (Algorithm::P256, Purpose::Sign, secret()),
+        (Algorithm::Aes128, Purpose::Data, secret()),
+        (Algorithm::Rsa4096, Purpose::Import, secret()),
         (
-            KeyAlgorithm::HmacSha256,
+            Algorithm::HmacSha256,
             Purpose::Sign,
             KeyMaterial::Secret(vec![7; 31].into()),
         ),
@@ -131,11 +131,11 @@ async fn orders_that_do_not_fit_together(bench: &Bench) {
     let import_key = ImportKeyPair::make(bench).await;
     let key = Foreign {
         public: None,
-        ..foreign(KeyAlgorithm::P256)
+        ..foreign(Algorithm::P256)
     };
     let mechanism = ImportMechanism::RsaOaepSha1AesKwp;
     let wrapped = import_key.wrap(mechanism, &key.bytes);
-    let order = import_key.order(KeyAlgorithm::P256, Purpose::Sign, mechanism, wrapped, &key);
+    let order = import_key.order(Algorithm::P256, Purpose::Sign, mechanism, wrapped, &key);
     let outcome = bench.token.import_wrapped(order).await;
     assert!(
         matches!(outcome, Err(ImportError::Malformed(_))),

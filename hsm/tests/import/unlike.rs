@@ -1,6 +1,6 @@
 //! Halves of two keys are no key.
 
-use hsm::{ImportError, ImportMechanism, KeyAlgorithm, KeyMaterial, RsaMaterial};
+use hsm::{ImportError, ImportMechanism, Algorithm, KeyMaterial, RsaMaterial};
 
 use super::{ImportKeyPair, assert_nothing_is_there, order, purposes};
 use crate::support::Bench;
@@ -15,9 +15,9 @@ on_both_tokens! {
 async fn a_wrong_public_half_is_a_mismatch(bench: &Bench) {
     let import_key = ImportKeyPair::make(bench).await;
     for algorithm in [
-        KeyAlgorithm::Rsa2048,
-        KeyAlgorithm::P256,
-        KeyAlgorithm::P384,
+        Algorithm::Rsa2048,
+        Algorithm::P256,
+        Algorithm::P384,
     ] {
         for purpose in purposes(algorithm) {
             let (key, other) = (foreign(algorithm), foreign(algorithm));
@@ -34,9 +34,9 @@ async fn a_wrong_public_half_is_a_mismatch(bench: &Bench) {
 
 async fn material_that_does_not_belong_together_is_a_mismatch(bench: &Bench) {
     for algorithm in [
-        KeyAlgorithm::P256,
-        KeyAlgorithm::P521,
-        KeyAlgorithm::Ed25519,
+        Algorithm::P256,
+        Algorithm::P521,
+        Algorithm::Ed25519,
     ] {
         for purpose in purposes(algorithm) {
             let (key, other) = (foreign(algorithm), foreign(algorithm));
@@ -68,7 +68,7 @@ async fn an_rsa_key_of_two_keys_is_a_mismatch(bench: &Bench) {
         number[zeros..].to_vec()
     };
     assert_ne!(number(&one.n), number(&other.n));
-    for purpose in purposes(KeyAlgorithm::Rsa2048) {
+    for purpose in purposes(Algorithm::Rsa2048) {
         let material = KeyMaterial::Rsa(RsaMaterial {
             modulus: number(&one.n),
             public_exponent: number(&one.e),
@@ -79,7 +79,7 @@ async fn an_rsa_key_of_two_keys_is_a_mismatch(bench: &Bench) {
             exponent2: number(&other.d2).into(),
             coefficient: number(&other.c).into(),
         });
-        let order = order(KeyAlgorithm::Rsa2048, *purpose, material);
+        let order = order(Algorithm::Rsa2048, *purpose, material);
         let outcome = bench.token.import(order.clone()).await;
         assert!(
             matches!(outcome, Err(ImportError::Mismatch)),

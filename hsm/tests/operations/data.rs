@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hsm::{ErrorKind, KeyAlgorithm, Purpose};
+use hsm::{ErrorKind, Algorithm, Purpose};
 
 use crate::support::{Bench, make};
 
@@ -14,7 +14,7 @@ on_both_tokens! {
 }
 
 async fn aes_keys_seal_and_open(bench: &Bench) {
-    for algorithm in [KeyAlgorithm::Aes128, KeyAlgorithm::Aes256] {
+    for algorithm in [Algorithm::Aes128, Algorithm::Aes256] {
         let key = make(&bench.token, algorithm, Purpose::Data).await.key;
         let mut ivs = HashSet::new();
         for length in [0, 1, 15, 16, 17, 1024, 100_000] {
@@ -41,7 +41,7 @@ async fn aes_keys_seal_and_open(bench: &Bench) {
 
 async fn aes_gcm_opens_nothing_that_was_changed(bench: &Bench) {
     let token = &bench.token;
-    let key = make(token, KeyAlgorithm::Aes256, Purpose::Data).await.key;
+    let key = make(token, Algorithm::Aes256, Purpose::Data).await.key;
     let sealed = token
         .aes_gcm_encrypt(&key, b"header", b"a message")
         .await
@@ -88,7 +88,7 @@ async fn aes_gcm_opens_nothing_that_was_changed(bench: &Bench) {
 }
 
 async fn many_at_once(bench: &Bench) {
-    let key = make(&bench.token, KeyAlgorithm::Aes256, Purpose::Data)
+    let key = make(&bench.token, Algorithm::Aes256, Purpose::Data)
         .await
         .key;
     let callers: Vec<_> = (0..64_u8)

@@ -1,7 +1,7 @@
 //! Unwrapping content keys: RSA-OAEP and ECDH.
 
 use aws_lc_rs::agreement::{self, ECDH_P256, ECDH_P384, ECDH_P521};
-use hsm::{Config, Curve, ErrorKind, KeyAlgorithm, OaepHash, PublicKey, Purpose, Token};
+use hsm::{Config, Curve, ErrorKind, Algorithm, OaepHash, PublicKey, Purpose, Token};
 
 use super::public_half;
 use crate::support::{Bench, Kind, make, seal};
@@ -15,7 +15,7 @@ on_both_tokens! {
 }
 
 async fn rsa_keys_open_what_was_sealed_for_them(bench: &Bench) {
-    for algorithm in [KeyAlgorithm::Rsa2048, KeyAlgorithm::Rsa3072] {
+    for algorithm in [Algorithm::Rsa2048, Algorithm::Rsa3072] {
         let made = make(&bench.token, algorithm, Purpose::Envelope).await;
         for hash in [OaepHash::Sha1, OaepHash::Sha256] {
             for content_key in [&[][..], b"x", &[7; 32], &[0; 64]] {
@@ -39,7 +39,7 @@ async fn rsa_keys_open_what_was_sealed_for_them(bench: &Bench) {
 }
 
 async fn an_oaep_ciphertext_of_a_wrong_length_is_bad_input(bench: &Bench) {
-    let made = make(&bench.token, KeyAlgorithm::Rsa2048, Purpose::Envelope).await;
+    let made = make(&bench.token, Algorithm::Rsa2048, Purpose::Envelope).await;
     for hash in [OaepHash::Sha1, OaepHash::Sha256] {
         let sealed = seal(&made, hash, b"a content key");
         let longer = [&sealed[..], &[0]].concat();
@@ -71,7 +71,7 @@ async fn a_token_without_raw_rsa_says_so(bench: &Bench) {
     let token = Token::open(Config::new(vec![bench.config.clone()]))
         .await
         .unwrap();
-    let made = make(&token, KeyAlgorithm::Rsa2048, Purpose::Envelope).await;
+    let made = make(&token, Algorithm::Rsa2048, Purpose::Envelope).await;
     let sealed = seal(&made, OaepHash::Sha256, b"a content key");
     let opened = token
         .decrypt_oaep(&made.key, OaepHash::Sha256, &sealed)
@@ -85,9 +85,9 @@ async fn a_token_without_raw_rsa_says_so(bench: &Bench) {
 
 async fn ec_keys_agree_with_whoever_has_the_public_half(bench: &Bench) {
     for (algorithm, theirs) in [
-        (KeyAlgorithm::P256, &ECDH_P256),
-        (KeyAlgorithm::P384, &ECDH_P384),
-        (KeyAlgorithm::P521, &ECDH_P521),
+        (Algorithm::P256, &ECDH_P256),
+        (Algorithm::P384, &ECDH_P384),
+        (Algorithm::P521, &ECDH_P521),
     ] {
         let made = make(&bench.token, algorithm, Purpose::Envelope).await;
         let Some(PublicKey::Ec { point, .. }) = &made.public else {
@@ -110,7 +110,7 @@ async fn ec_keys_agree_with_whoever_has_the_public_half(bench: &Bench) {
 }
 
 async fn a_point_off_the_curve_is_bad_input(bench: &Bench) {
-    let made = make(&bench.token, KeyAlgorithm::P256, Purpose::Envelope).await;
+    let made = make(&bench.token, Algorithm::P256, Purpose::Envelope).await;
     let Some(PublicKey::Ec {
         point,
         curve: Curve::P256,

@@ -1,7 +1,7 @@
 //! Making, finding, adopting and destroying keys.
 
 use hsm::{
-    AdoptError, ErrorKind, KeyAlgorithm, KeyKind, KeyName, Purpose, SignatureScheme, Usages,
+    AdoptError, ErrorKind, Algorithm, KeyKind, KeyName, Purpose, SignatureScheme, Usages,
 };
 
 use super::order;
@@ -16,20 +16,20 @@ on_both_tokens! {
     what_is_internal_is_shown_and_not_adopted,
 }
 
-const ALL: [(KeyAlgorithm, Purpose); 13] = [
-    (KeyAlgorithm::Rsa2048, Purpose::Envelope),
-    (KeyAlgorithm::Rsa3072, Purpose::Sign),
-    (KeyAlgorithm::Rsa4096, Purpose::Import),
-    (KeyAlgorithm::P256, Purpose::Envelope),
-    (KeyAlgorithm::P256, Purpose::Sign),
-    (KeyAlgorithm::P384, Purpose::Envelope),
-    (KeyAlgorithm::P384, Purpose::Sign),
-    (KeyAlgorithm::P521, Purpose::Envelope),
-    (KeyAlgorithm::P521, Purpose::Sign),
-    (KeyAlgorithm::Ed25519, Purpose::Sign),
-    (KeyAlgorithm::Aes128, Purpose::Data),
-    (KeyAlgorithm::Aes256, Purpose::Data),
-    (KeyAlgorithm::HmacSha256, Purpose::Sign),
+const ALL: [(Algorithm, Purpose); 13] = [
+    (Algorithm::Rsa2048, Purpose::Envelope),
+    (Algorithm::Rsa3072, Purpose::Sign),
+    (Algorithm::Rsa4096, Purpose::Import),
+    (Algorithm::P256, Purpose::Envelope),
+    (Algorithm::P256, Purpose::Sign),
+    (Algorithm::P384, Purpose::Envelope),
+    (Algorithm::P384, Purpose::Sign),
+    (Algorithm::P521, Purpose::Envelope),
+    (Algorithm::P521, Purpose::Sign),
+    (Algorithm::Ed25519, Purpose::Sign),
+    (Algorithm::Aes128, Purpose::Data),
+    (Algorithm::Aes256, Purpose::Data),
+    (Algorithm::HmacSha256, Purpose::Sign),
 ];
 
 async fn every_key_has_exactly_the_usages_of_its_purpose(bench: &Bench) {
@@ -49,7 +49,7 @@ async fn every_key_has_exactly_the_usages_of_its_purpose(bench: &Bench) {
                 decrypt: true,
                 ..none
             },
-            (KeyAlgorithm::Rsa2048, Purpose::Envelope) => Usages {
+            (Algorithm::Rsa2048, Purpose::Envelope) => Usages {
                 decrypt: true,
                 ..none
             },
@@ -77,10 +77,10 @@ async fn every_key_has_exactly_the_usages_of_its_purpose(bench: &Bench) {
 
 async fn keys_that_cannot_serve_a_purpose_are_refused(bench: &Bench) {
     for (algorithm, purpose) in [
-        (KeyAlgorithm::Ed25519, Purpose::Envelope),
-        (KeyAlgorithm::Aes256, Purpose::Sign),
-        (KeyAlgorithm::HmacSha256, Purpose::Data),
-        (KeyAlgorithm::P256, Purpose::Import),
+        (Algorithm::Ed25519, Purpose::Envelope),
+        (Algorithm::Aes256, Purpose::Sign),
+        (Algorithm::HmacSha256, Purpose::Data),
+        (Algorithm::P256, Purpose::Import),
     ] {
         let error = bench
             .token
@@ -96,12 +96,12 @@ async fn keys_that_cannot_serve_a_purpose_are_refused(bench: &Bench) {
 }
 
 async fn an_id_is_used_once(bench: &Bench) {
-    let made = make(&bench.token, KeyAlgorithm::Aes256, Purpose::Data).await;
+    let made = make(&bench.token, Algorithm::Aes256, Purpose::Data).await;
     let KeyName::Id(id) = &made.key.name else {
         panic!("it has no id");
     };
     for id in [id.as_slice(), &[]] {
-        let again = order(id, KeyAlgorithm::Aes256, Purpose::Data);
+        let again = order(id, Algorithm::Aes256, Purpose::Data);
         let error = bench.token.generate(again).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);
     }
@@ -110,8 +110,8 @@ async fn an_id_is_used_once(bench: &Bench) {
 
 async fn a_destroyed_key_is_missing_and_its_public_half_gone(bench: &Bench) {
     for (algorithm, purpose) in [
-        (KeyAlgorithm::P256, Purpose::Sign),
-        (KeyAlgorithm::HmacSha256, Purpose::Sign),
+        (Algorithm::P256, Purpose::Sign),
+        (Algorithm::HmacSha256, Purpose::Sign),
     ] {
         let id = id();
         let made = bench
@@ -137,7 +137,7 @@ async fn a_destroyed_key_is_missing_and_its_public_half_gone(bench: &Bench) {
 }
 
 async fn a_key_is_adopted_with_its_public_half(bench: &Bench) {
-    let made = make(&bench.token, KeyAlgorithm::P384, Purpose::Sign).await;
+    let made = make(&bench.token, Algorithm::P384, Purpose::Sign).await;
     let adopted = bench
         .token
         .adopt(made.key.name.clone(), Purpose::Sign, None)
@@ -147,16 +147,16 @@ async fn a_key_is_adopted_with_its_public_half(bench: &Bench) {
         (adopted.key, adopted.public),
         (made.key.clone(), made.public)
     );
-    assert_eq!(adopted.algorithm, KeyAlgorithm::P384);
+    assert_eq!(adopted.algorithm, Algorithm::P384);
 
     let adopt = |name, purpose, said| bench.token.adopt(name, purpose, said);
     let name = made.key.name;
     let unfit = adopt(name.clone(), Purpose::Envelope, None).await;
     assert!(matches!(unfit, Err(AdoptError::Unfit(_))), "{unfit:?}");
-    let unlike = adopt(name, Purpose::Sign, Some(KeyAlgorithm::P256)).await;
-    let real = KeyAlgorithm::P384;
+    let unlike = adopt(name, Purpose::Sign, Some(Algorithm::P256)).await;
+    let real = Algorithm::P384;
     assert!(
-        matches!(unlike, Err(AdoptError::Unlike(told)) if told == real),
+        matches!(unlike, Err(AdoptError::OtherAlgorithm(told)) if told == real),
         "{unlike:?}"
     );
     let missing = adopt(KeyName::Id(id()), Purpose::Sign, None).await;

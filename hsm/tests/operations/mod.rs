@@ -7,14 +7,14 @@ mod signatures;
 
 use crate::support::{Bench, make};
 use hsm::{
-    Config, ErrorKind, GenerateKey, KeyAlgorithm, KeyRef, PublicKey, Purpose, Token, TokenState,
+    Config, ErrorKind, NewKey, Algorithm, KeyRef, PublicKey, Purpose, Token, TokenState,
 };
 
 on_both_tokens! { it_closes_and_opens_again }
 
 /// While another handle on the same token goes on as if nothing had happened.
 async fn it_closes_and_opens_again(bench: &Bench) {
-    let key = make(&bench.token, KeyAlgorithm::HmacSha256, Purpose::Sign)
+    let key = make(&bench.token, Algorithm::HmacSha256, Purpose::Sign)
         .await
         .key;
     for _ in 0..3 {
@@ -32,8 +32,8 @@ async fn it_closes_and_opens_again(bench: &Bench) {
     }
 }
 
-fn order(id: &[u8], algorithm: KeyAlgorithm, purpose: Purpose) -> GenerateKey {
-    GenerateKey {
+fn order(id: &[u8], algorithm: Algorithm, purpose: Purpose) -> NewKey {
+    NewKey {
         id: id.to_vec(),
         label: "for tests".to_owned(),
         algorithm,

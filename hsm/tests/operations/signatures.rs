@@ -7,7 +7,7 @@ use aws_lc_rs::signature::{
     RSA_PSS_2048_8192_SHA256, RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512, RsaParameters,
     UnparsedPublicKey, VerificationAlgorithm,
 };
-use hsm::{ErrorKind, KeyAlgorithm, OaepHash, PublicKey, Purpose, SignatureScheme as Scheme};
+use hsm::{ErrorKind, Algorithm, OaepHash, PublicKey, Purpose, SignatureScheme as Scheme};
 
 use super::public_half;
 use crate::support::{Bench, make, seal};
@@ -19,7 +19,7 @@ on_both_tokens! {
 }
 
 async fn every_scheme_signs_what_its_public_half_verifies(bench: &Bench) {
-    use KeyAlgorithm as K;
+    use Algorithm as K;
     let rsa = |scheme, parameters| (K::Rsa2048, scheme, Check::Rsa(parameters));
     let point = |algorithm, scheme, check| (algorithm, scheme, Check::Point(check));
     let cases = [
@@ -51,9 +51,9 @@ async fn every_scheme_signs_what_its_public_half_verifies(bench: &Bench) {
 
 async fn a_key_only_does_what_it_is_for(bench: &Bench) {
     let token = &bench.token;
-    let opens = make(token, KeyAlgorithm::Rsa2048, Purpose::Envelope).await;
-    let signs = make(token, KeyAlgorithm::Rsa2048, Purpose::Sign).await;
-    let agrees = make(token, KeyAlgorithm::P256, Purpose::Envelope).await;
+    let opens = make(token, Algorithm::Rsa2048, Purpose::Envelope).await;
+    let signs = make(token, Algorithm::Rsa2048, Purpose::Sign).await;
+    let agrees = make(token, Algorithm::P256, Purpose::Envelope).await;
     let Some(PublicKey::Ec { point, .. }) = &agrees.public else {
         panic!("no public half");
     };
@@ -98,7 +98,7 @@ async fn a_key_only_does_what_it_is_for(bench: &Bench) {
 }
 
 async fn the_same_mac_every_time(bench: &Bench) {
-    let key = make(&bench.token, KeyAlgorithm::HmacSha256, Purpose::Sign)
+    let key = make(&bench.token, Algorithm::HmacSha256, Purpose::Sign)
         .await
         .key;
     let mac = bench.token.hmac(&key, b"a message").await.unwrap();

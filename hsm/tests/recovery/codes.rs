@@ -8,7 +8,7 @@ use cryptoki_sys::{
 };
 use faulty_token::Fault;
 use hsm::{
-    ErrorKind, GenerateKey, KeyAlgorithm, OaepHash, Purpose, SignatureScheme, Token, TokenState,
+    ErrorKind, NewKey, Algorithm, OaepHash, Purpose, SignatureScheme, Token, TokenState,
 };
 
 use super::{WORKER, hmac_key};
@@ -25,7 +25,7 @@ const AMBIGUOUS: [CK_RV; 4] = [
 fn bad_ciphertexts_do_not_take_the_token_out_a_thousand_in_a_row() {
     alone_on_both(|rig| async move {
         let token = rig.open().await;
-        let made = make(&token, KeyAlgorithm::Rsa2048, Purpose::Envelope).await;
+        let made = make(&token, Algorithm::Rsa2048, Purpose::Envelope).await;
         let good = seal(&made, OaepHash::Sha1, b"a content key");
         let before = status(&token, "one").counters;
         for round in 0..1_000 {
@@ -60,7 +60,7 @@ fn one_bad_envelope_asks_for_the_canary_and_leaves_the_token_in() {
         // Only a doubt makes the canary sing again within this test.
         config.canary_interval = Duration::from_secs(600);
         let token = Token::open(config).await.unwrap();
-        let made = make(&token, KeyAlgorithm::Rsa2048, Purpose::Envelope).await;
+        let made = make(&token, Algorithm::Rsa2048, Purpose::Envelope).await;
         let songs = || rig.faults.calls("C_Sign");
         let before = songs();
         let bad = vec![0x42; 256];
@@ -150,12 +150,12 @@ fn a_write_that_failed_is_tried_once_more_and_leaves_one_key() {
             Fault::Return(CKR_GENERAL_ERROR),
             Fault::ThenReturn(CKR_GENERAL_ERROR),
         ] {
-            let once = ["C_GenerateKeyPair", "C_GenerateKey"]
+            let once = ["C_NewKeyPair", "C_NewKey"]
                 .map(|function| fault.on(function).calls(1..=1));
             rig.faults.rules(&once);
             for (algorithm, purpose) in [
-                (KeyAlgorithm::P256, Purpose::Envelope),
-                (KeyAlgorithm::Aes256, Purpose::Data),
+                (Algorithm::P256, Purpose::Envelope),
+                (Algorithm::Aes256, Purpose::Data),
             ] {
                 let made = make(&token, algorithm, purpose).await;
                 token.find(&made.key).await.unwrap();
@@ -165,16 +165,16 @@ fn a_write_that_failed_is_tried_once_more_and_leaves_one_key() {
             }
         }
         rig.faults
-            .rules(&[Fault::Return(CKR_GENERAL_ERROR).on("C_GenerateKeyPair")]);
-        let before = rig.faults.calls("C_GenerateKeyPair");
-        let order = GenerateKey {
+            .rules(&[Fault::Return(CKR_GENERAL_ERROR).on("C_NewKeyPair")]);
+        let before = rig.faults.calls("C_NewKeyPair");
+        let order = NewKey {
             id: id(),
             label: "for tests".to_owned(),
-            algorithm: KeyAlgorithm::P256,
+            algorithm: Algorithm::P256,
             purpose: Purpose::Envelope,
         };
         token.generate(order).await.unwrap_err();
-        assert_eq!(rig.faults.calls("C_GenerateKeyPair"), before + 2);
+        assert_eq!(rig.faults.calls("C_NewKeyPair"), before + 2);
         assert_eq!(status(&token, "one").counters.outages, 0);
         token.close().await;
     });
@@ -185,8 +185,8 @@ fn an_answer_of_a_senseless_length_is_an_error_and_no_answer() {
     alone(|rig| async move {
         let token = rig.open().await;
         let mac = hmac_key(&token).await;
-        let signer = make(&token, KeyAlgorithm::P256, Purpose::Sign).await.key;
-        let cipher = make(&token, KeyAlgorithm::Aes256, Purpose::Data).await.key;
+        let signer = make(&token, Algorithm::P256, Purpose::Sign).await.key;
+        let cipher = make(&token, Algorithm::Aes256, Purpose::Data).await.key;
         for length in [0, 7, 33, 1_000, u64::MAX] {
             let senseless = ["C_Sign", "C_Encrypt"]
                 .map(|function| Fault::Length(length).on(function).thread(WORKER));

@@ -1,7 +1,7 @@
 //! Processes that die in the middle of something.
 
 use faulty_token::Fault;
-use hsm::{ErrorKind, GenerateKey, KeyAlgorithm, KeyRef, Purpose};
+use hsm::{ErrorKind, NewKey, Algorithm, KeyRef, Purpose};
 
 use super::{WORKER, hmac_key};
 use crate::support::alone;
@@ -12,7 +12,7 @@ const ID: &[u8] = b"made by a process that dies";
 fn a_process_that_dies_before_the_key_is_made_leaves_nothing() {
     alone(|rig| async move {
         if rig.is_doomed() {
-            return die_at("C_GenerateKeyPair", &rig).await;
+            return die_at("C_NewKeyPair", &rig).await;
         }
         assert!(!rig.doom().success(), "it did not die");
         rig.faults.rules(&[]);
@@ -59,11 +59,11 @@ async fn die_at(function: &str, rig: &crate::support::Rig) {
     std::process::exit(0);
 }
 
-fn order() -> GenerateKey {
-    GenerateKey {
+fn order() -> NewKey {
+    NewKey {
         id: ID.to_vec(),
         label: "for tests".to_owned(),
-        algorithm: KeyAlgorithm::P256,
+        algorithm: Algorithm::P256,
         purpose: Purpose::Envelope,
     }
 }

@@ -17,7 +17,7 @@ const KEEPER: &str = "hsm-keeper";
 
 /// Makes a key to sign with, and uses it once, so that it is found.
 async fn hmac_key(token: &hsm::Token) -> hsm::KeyRef {
-    let key = crate::support::make(token, hsm::KeyAlgorithm::HmacSha256, hsm::Purpose::Sign)
+    let key = crate::support::make(token, hsm::Algorithm::HmacSha256, hsm::Purpose::Sign)
         .await
         .key;
     token.hmac(&key, b"message").await.unwrap();

@@ -44,13 +44,56 @@ fn a_pin_on_its_last_try_or_locked_is_not_tried() {
 }
 
 #[test]
-fn a_pin_that_failed_before_is_tried_once() {
+fn after_a_wrong_pin_only_an_operator_has_the_pin_tried() {
     alone(|rig| async move {
         rig.faults
             .rules(&[Fault::Flags(CKF_USER_PIN_COUNT_LOW).on("C_GetTokenInfo")]);
-        let token = rig.open().await;
+        let error = Token::open(rig.config()).await.unwrap_err();
+        assert!(matches!(&error, OpenError::PinCountLow { .. }), "{error}");
+        assert!(error.is_pin_refusal());
+        assert!(error.to_string().contains("hsm.tokens.retry_pin"));
+        assert_eq!(rig.faults.calls("C_Login"), 0);
+
+        let mut config = rig.config();
+        config.tokens[0].retry_pin = true;
+        let token = Token::open(config).await.unwrap();
         hmac_key(&token).await;
         assert_eq!(rig.faults.calls("C_Login"), 1);
+        token.close().await;
+    });
+}
+
+/// Both libraries keep the warning in the token, so that it outlives the process.
+#[test]
+fn a_wrong_pin_stops_the_next_process() {
+    alone_on_both(|rig| async move {
+        if rig.is_doomed() {
+            let mut config = rig.config();
+            config.tokens[0].pin = "wrong-pin".to_owned().into();
+            Token::open(config).await.unwrap_err();
+            return;
+        }
+        assert!(rig.doom().success());
+        let error = Token::open(rig.config()).await.unwrap_err();
+        assert!(matches!(&error, OpenError::PinCountLow { .. }), "{error}");
+        assert_eq!(rig.faults.calls("C_Login"), 1, "the call of the other process");
+    });
+}
+
+#[test]
+fn a_warning_does_not_stop_a_process_that_has_logged_in() {
+    alone(|rig| async move {
+        let token = rig.open().await;
+        let key = hmac_key(&token).await;
+        rig.faults.rules(&[
+            Fault::DropLogin
+                .on("C_SignInit")
+                .thread(WORKER)
+                .calls(1..=1),
+            Fault::Flags(CKF_USER_PIN_COUNT_LOW).on("C_GetTokenInfo"),
+        ]);
+        token.hmac(&key, b"message").await.unwrap();
+        assert_eq!(status(&token, "one").state, TokenState::Serving);
         token.close().await;
     });
 }

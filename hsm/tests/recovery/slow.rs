@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use faulty_token::{Fault, Rule};
-use hsm::{Config, Counters, ErrorKind, HsmError, Interest, KeyAlgorithm, KeyRef, Purpose, Token};
+use hsm::{Config, Counters, ErrorKind, HsmError, Interest, Algorithm, KeyRef, Purpose, Token};
 use tokio::task::JoinHandle;
 
 use super::{WORKER, hmac_key};
@@ -36,12 +36,12 @@ fn what_waits_longer_than_the_deadline_is_late_and_never_begun() {
         let token = Token::open(config).await.unwrap();
         let key = hmac_key(&token).await;
         // The only worker makes a key, for which it has more time than others have to wait.
-        rig.faults.rules(&[Fault::Hang.on("C_GenerateKeyPair")]);
+        rig.faults.rules(&[Fault::Hang.on("C_NewKeyPair")]);
         let before = status(&token, "one").counters;
         let begun = || status(&token, "one").counters.operations - before.operations;
         let making = tokio::spawn({
             let token = token.clone();
-            async move { make(&token, KeyAlgorithm::P256, Purpose::Envelope).await }
+            async move { make(&token, Algorithm::P256, Purpose::Envelope).await }
         });
         until("the worker is inside", || begun() == 1).await;
         let began = Instant::now();
@@ -179,13 +179,13 @@ fn a_key_that_takes_long_to_make_is_no_outage_and_stops_nobody() {
     alone(|rig| async move {
         let token = rig.open_hastily().await;
         let key = hmac_key(&token).await;
-        let slow = Fault::Delay(Duration::from_secs(4)).on("C_GenerateKeyPair");
+        let slow = Fault::Delay(Duration::from_secs(4)).on("C_NewKeyPair");
         rig.faults.rules(&[slow]);
-        let begun = || rig.faults.calls("C_GenerateKeyPair");
+        let begun = || rig.faults.calls("C_NewKeyPair");
         let before = begun();
         let making = tokio::spawn({
             let token = token.clone();
-            async move { make(&token, KeyAlgorithm::P256, Purpose::Envelope).await }
+            async move { make(&token, Algorithm::P256, Purpose::Envelope).await }
         });
         until("it is begun", || begun() > before).await;
         let mut meanwhile = 0;

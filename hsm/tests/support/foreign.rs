@@ -6,7 +6,7 @@ use aws_lc_rs::signature::{
     ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING,
     ECDSA_P521_SHA512_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair,
 };
-use hsm::{Curve, KeyAlgorithm, KeyMaterial, PublicKey};
+use hsm::{Curve, Algorithm, KeyMaterial, PublicKey};
 
 /// A key as it is wrapped, its public half, and taken apart.
 pub(crate) struct Foreign {
@@ -15,15 +15,15 @@ pub(crate) struct Foreign {
     pub(crate) material: Option<KeyMaterial>,
 }
 
-pub(crate) fn foreign(algorithm: KeyAlgorithm) -> Foreign {
+pub(crate) fn foreign(algorithm: Algorithm) -> Foreign {
     match algorithm {
-        KeyAlgorithm::Rsa2048 => rsa(KeySize::Rsa2048),
-        KeyAlgorithm::Rsa3072 => rsa(KeySize::Rsa3072),
-        KeyAlgorithm::Rsa4096 => rsa(KeySize::Rsa4096),
-        KeyAlgorithm::P256 => ec(Curve::P256),
-        KeyAlgorithm::P384 => ec(Curve::P384),
-        KeyAlgorithm::P521 => ec(Curve::P521),
-        KeyAlgorithm::Ed25519 => {
+        Algorithm::Rsa2048 => rsa(KeySize::Rsa2048),
+        Algorithm::Rsa3072 => rsa(KeySize::Rsa3072),
+        Algorithm::Rsa4096 => rsa(KeySize::Rsa4096),
+        Algorithm::P256 => ec(Curve::P256),
+        Algorithm::P384 => ec(Curve::P384),
+        Algorithm::P521 => ec(Curve::P521),
+        Algorithm::Ed25519 => {
             let pair = Ed25519KeyPair::generate().unwrap();
             let point = pair.public_key().as_ref().to_vec();
             let seed = pair.seed().unwrap().as_be_bytes().unwrap();
@@ -38,8 +38,8 @@ pub(crate) fn foreign(algorithm: KeyAlgorithm) -> Foreign {
                 }),
             }
         }
-        KeyAlgorithm::Aes128 => secret(16),
-        KeyAlgorithm::Aes256 | KeyAlgorithm::HmacSha256 => secret(32),
+        Algorithm::Aes128 => secret(16),
+        Algorithm::Aes256 | Algorithm::HmacSha256 => secret(32),
     }
 }
 

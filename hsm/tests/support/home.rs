@@ -83,6 +83,7 @@ impl Home {
             module: module.to_owned(),
             select: TokenSelect::Label(label.to_owned()),
             pin: self.pin().into(),
+            retry_pin: false,
         }
     }
 

@@ -12,7 +12,7 @@ use aws_lc_rs::rsa::{
 };
 use faulty_token::{Control, FOLDER};
 use hsm::{
-    Config, GenerateKey, Generated, KeyAlgorithm, OaepHash, PublicKey, Purpose, Token, TokenState,
+    Config, NewKey, Generated, Algorithm, OaepHash, PublicKey, Purpose, Token, TokenState,
     TokenStatus,
 };
 use tokio::runtime::Runtime;
@@ -185,8 +185,8 @@ impl Rig {
 }
 
 /// Makes a key under a fresh id.
-pub(crate) async fn make(token: &Token, algorithm: KeyAlgorithm, purpose: Purpose) -> Generated {
-    let order = GenerateKey {
+pub(crate) async fn make(token: &Token, algorithm: Algorithm, purpose: Purpose) -> Generated {
+    let order = NewKey {
         id: id(),
         label: "for tests".to_owned(),
         algorithm,

@@ -1,17 +1,17 @@
 //! Keys that were in the token before.
 
-use hsm::{GenerateKey, KeyAlgorithm, Purpose};
+use hsm::{NewKey, Algorithm, Purpose};
 use serde_json::json;
 
 use super::{generate, id, send};
 use crate::support::{World, token};
 
 /// Makes a key in the token as the vendor's tools would; its id and its label.
-async fn vendors_key(algorithm: KeyAlgorithm, purpose: Purpose) -> (String, String) {
+async fn vendors_key(algorithm: Algorithm, purpose: Purpose) -> (String, String) {
     let id: [u8; 12] = rand::random();
     let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
     let label = format!("vendor {hex}");
-    let order = GenerateKey {
+    let order = NewKey {
         id: id.to_vec(),
         label: label.clone(),
         algorithm,
@@ -25,7 +25,7 @@ async fn vendors_key(algorithm: KeyAlgorithm, purpose: Purpose) -> (String, Stri
 async fn a_key_is_adopted_by_id_or_by_label_and_once() {
     let world = World::new().await;
     let service = world.service("adopting").await;
-    let (hex, label) = vendors_key(KeyAlgorithm::Rsa2048, Purpose::Envelope).await;
+    let (hex, label) = vendors_key(Algorithm::Rsa2048, Purpose::Envelope).await;
     let order = json!({"tokenObject": {"ckaId": hex}});
     let key = send(&world, &service, order.clone()).await.created().json();
     assert_eq!(
@@ -46,7 +46,7 @@ async fn a_key_is_adopted_by_id_or_by_label_and_once() {
     let order = json!({"tokenObject": {"label": label}});
     send(&world, &service, order).await.refused(409, "CONFLICT");
 
-    let (_, label) = vendors_key(KeyAlgorithm::Aes256, Purpose::Data).await;
+    let (_, label) = vendors_key(Algorithm::Aes256, Purpose::Data).await;
     let order = json!({"tokenObject": {"label": label}});
     assert_eq!(
         send(&world, &service, order).await.created().json()["use"],
@@ -63,7 +63,7 @@ async fn what_is_not_there_or_not_fit_is_not_adopted() {
         .fetch_one(&world.pool)
         .await
         .unwrap_or_else(|error| panic!("{error}: {}", id(&own)));
-    let (signing, _) = vendors_key(KeyAlgorithm::P256, Purpose::Sign).await;
+    let (signing, _) = vendors_key(Algorithm::P256, Purpose::Sign).await;
     let cases = [
         (json!({"ckaId": own}), "", ("tokenObject", "conflict")),
         (json!({"ckaId": "abcdef"}), "", ("tokenObject", "unknown")),

@@ -1,0 +1,60 @@
+//! The caller of an operation, as far as the queue distinguishes callers.
+
+use std::sync::{Arc, Weak};
+
+tokio::task_local! {
+    static CALLER: Caller;
+}
+
+/// Cancels the operations of some work when it is dropped.
+///
+/// Work that must record what a token did runs to its end even when the client has gone. Operations
+/// that start inside its [`scope`](Self::scope) fail with [`TokenOut`](crate::ErrorKind::TokenOut)
+/// if the guard is dropped before a worker has taken them.
+#[derive(Debug, Default)]
+pub struct CancelGuard {
+    alive: Arc<()>,
+    lane: u64,
+}
+
+/// What an operation knows of its caller.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Caller {
+    guard: Option<Weak<()>>,
+    lane: u64,
+}
+
+impl CancelGuard {
+    /// A guard for operations that wait in this lane of each queue. The lanes of a queue take
+    /// turns, so that a caller's burst delays its own operations first.
+    #[must_use]
+    pub fn in_lane(lane: u64) -> Self {
+        let alive = Arc::default();
+        Self { alive, lane }
+    }
+
+    /// Runs work whose operations belong to this guard.
+    pub fn scope<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
+        let caller = Caller {
+            guard: Some(Arc::downgrade(&self.alive)),
+            lane: self.lane,
+        };
+        CALLER.scope(caller, work)
+    }
+}
+
+impl Caller {
+    /// The caller of the current task. Outside a scope nothing is cancelled, and the lane is 0.
+    pub(crate) fn current() -> Self {
+        CALLER.try_with(Self::clone).unwrap_or_default()
+    }
+
+    pub(crate) fn lane(&self) -> u64 {
+        self.lane
+    }
+
+    pub(crate) fn has_gone(&self) -> bool {
+        let guard = self.guard.as_ref();
+        guard.is_some_and(|guard| guard.strong_count() == 0)
+    }
+}

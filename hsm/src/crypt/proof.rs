@@ -1,0 +1,177 @@
+//! Proofs: one operation with a key in the token and its counterpart in this process with the
+//! public half. They show what a token can do and which key it holds.
+
+use aws_lc_rs::agreement::{self, PrivateKey};
+use aws_lc_rs::rand;
+use aws_lc_rs::rsa::PublicKeyComponents;
+use aws_lc_rs::signature::{
+    ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ECDSA_P521_SHA512_FIXED, ED25519,
+    RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_2048_8192_SHA384, RSA_PKCS1_2048_8192_SHA512,
+    RSA_PSS_2048_8192_SHA256, RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512, RsaParameters,
+    UnparsedPublicKey, VerificationAlgorithm,
+};
+use cryptoki::object::ObjectHandle;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use super::{ecdh, gcm, oaep, sign};
+use crate::session::Session;
+use crate::{Curve, HsmError, OaepHash, OaepMethod, PublicKey, Purpose, SignatureScheme};
+
+const MESSAGE: &[u8] = b"proof of possession of a private key";
+
+/// Whether a key in the token is the private half of `public`, shown by an operation that its
+/// purpose needs. False where such keys do not serve the purpose.
+pub(crate) fn is_private_half(
+    session: &Session,
+    key: ObjectHandle,
+    public: &PublicKey,
+    purpose: Purpose,
+) -> Result<bool, HsmError> {
+    match (purpose, public) {
+        (Purpose::Envelope, PublicKey::Rsa { .. }) => {
+            let support = session.connection().oaep();
+            let supported = |hash: &OaepHash| support.of(*hash) != OaepMethod::Unsupported;
+            let hash = OaepHash::ALL.into_iter().find(supported);
+            decrypts(session, key, public, hash.unwrap_or(OaepHash::Sha1))
+        }
+        (Purpose::Envelope, PublicKey::Ec { curve, point }) => agrees(session, key, *curve, point),
+        (Purpose::Sign, _) => signs(session, key, public, public.signature_scheme()),
+        (Purpose::Envelope | Purpose::Data | Purpose::Import, _) => Ok(false),
+    }
+}
+
+/// Whether the token decrypts with OAEP a message for the public half.
+pub(crate) fn decrypts(
+    session: &Session,
+    key: ObjectHandle,
+    public: &PublicKey,
+    hash: OaepHash,
+) -> Result<bool, HsmError> {
+    let secret = random()?;
+    let ciphertext = encrypt(public, hash, &*secret)?;
+    let decrypted = oaep::decrypt(session, key, hash, &ciphertext)?;
+    Ok(bool::from(decrypted.as_slice().ct_eq(secret.as_slice())))
+}
+
+/// Encrypts with OAEP under the public half.
+pub(crate) fn encrypt(
+    public: &PublicKey,
+    hash: OaepHash,
+    message: &[u8],
+) -> Result<Vec<u8>, HsmError> {
+    let public = rsa(public).ok_or_else(|| HsmError::bad_input("not an RSA key"))?;
+    oaep::encrypt(public, hash, message)
+        .ok_or_else(|| HsmError::bad_input("the RSA key does not encrypt"))
+}
+
+/// Whether the token and this process derive the same secret, each with the public half of the
+/// other and a fresh pair in this process.
+pub(crate) fn agrees(
+    session: &Session,
+    key: ObjectHandle,
+    curve: Curve,
+    point: &[u8],
+) -> Result<bool, HsmError> {
+    let algorithm = ecdh::algorithm(curve);
+    let no_pair = |_| HsmError::refused("no key pair for the proof");
+    let fresh = PrivateKey::generate(algorithm).map_err(no_pair)?;
+    let peer = fresh.compute_public_key().map_err(no_pair)?;
+    let derived = ecdh::derive(session, key, curve, peer.as_ref())?;
+    let ours = agreement::UnparsedPublicKey::new(algorithm, point);
+    Ok(agreement::agree(&fresh, ours, (), |secret| {
+        Ok(bool::from(derived.as_slice().ct_eq(secret)))
+    })
+    .unwrap_or(false))
+}
+
+/// Whether the public half verifies a signature of the token.
+pub(crate) fn signs(
+    session: &Session,
+    key: ObjectHandle,
+    public: &PublicKey,
+    scheme: SignatureScheme,
+) -> Result<bool, HsmError> {
+    let signature = signature(session, key, scheme)?;
+    Ok(match (public, verification(scheme)) {
+        (PublicKey::Rsa { .. }, Verification::Rsa(algorithm)) => {
+            rsa(public).is_some_and(|public| public.verify(algorithm, MESSAGE, &signature).is_ok())
+        }
+        (
+            PublicKey::Ec { point, .. } | PublicKey::Ed25519 { point },
+            Verification::Point(algorithm),
+        ) => UnparsedPublicKey::new(algorithm, point)
+            .verify(MESSAGE, &signature)
+            .is_ok(),
+        (
+            PublicKey::Rsa { .. } | PublicKey::Ec { .. } | PublicKey::Ed25519 { .. },
+            Verification::Rsa(_) | Verification::Point(_) | Verification::None,
+        ) => false,
+    })
+}
+
+/// Whether an AES key decrypts in the token its own ciphertext.
+pub(crate) fn decrypts_own_ciphertext(session: &Session, key: ObjectHandle) -> Result<bool, HsmError> {
+    let secret = random()?;
+    let sealed = gcm::encrypt(session, key, MESSAGE, &*secret)?;
+    let ciphertext = [sealed.ciphertext, sealed.tag.to_vec()].concat();
+    let opened = gcm::decrypt(session, key, sealed.iv, MESSAGE, &ciphertext)?;
+    Ok(bool::from(opened.as_slice().ct_eq(secret.as_slice())))
+}
+
+/// Whether an HMAC key returns the same value twice.
+pub(crate) fn repeats_mac(session: &Session, key: ObjectHandle) -> Result<bool, HsmError> {
+    let first = signature(session, key, SignatureScheme::HmacSha256)?;
+    let again = signature(session, key, SignatureScheme::HmacSha256)?;
+    Ok(bool::from(first.ct_eq(&again)))
+}
+
+fn signature(
+    session: &Session,
+    key: ObjectHandle,
+    scheme: SignatureScheme,
+) -> Result<Vec<u8>, HsmError> {
+    sign::sign(session, key, scheme, &sign::prepare(scheme, MESSAGE))
+}
+
+/// The verification algorithm in this process.
+enum Verification {
+    Rsa(&'static RsaParameters),
+    Point(&'static dyn VerificationAlgorithm),
+    /// A MAC has no public half.
+    None,
+}
+
+fn verification(scheme: SignatureScheme) -> Verification {
+    use SignatureScheme as S;
+    match scheme {
+        S::RsaPkcs1Sha256 => Verification::Rsa(&RSA_PKCS1_2048_8192_SHA256),
+        S::RsaPkcs1Sha384 => Verification::Rsa(&RSA_PKCS1_2048_8192_SHA384),
+        S::RsaPkcs1Sha512 => Verification::Rsa(&RSA_PKCS1_2048_8192_SHA512),
+        S::RsaPssSha256 => Verification::Rsa(&RSA_PSS_2048_8192_SHA256),
+        S::RsaPssSha384 => Verification::Rsa(&RSA_PSS_2048_8192_SHA384),
+        S::RsaPssSha512 => Verification::Rsa(&RSA_PSS_2048_8192_SHA512),
+        S::EcdsaSha256 => Verification::Point(&ECDSA_P256_SHA256_FIXED),
+        S::EcdsaSha384 => Verification::Point(&ECDSA_P384_SHA384_FIXED),
+        S::EcdsaSha512 => Verification::Point(&ECDSA_P521_SHA512_FIXED),
+        S::Ed25519 => Verification::Point(&ED25519),
+        S::HmacSha256 => Verification::None,
+    }
+}
+
+fn rsa(public: &PublicKey) -> Option<PublicKeyComponents<&[u8]>> {
+    match public {
+        PublicKey::Rsa { modulus, exponent } => Some(PublicKeyComponents {
+            n: modulus,
+            e: exponent,
+        }),
+        PublicKey::Ec { .. } | PublicKey::Ed25519 { .. } => None,
+    }
+}
+
+/// A fresh secret.
+pub(crate) fn random() -> Result<Zeroizing<[u8; 32]>, HsmError> {
+    let mut bytes = Zeroizing::new([0; 32]);
+    rand::fill(&mut *bytes).map_err(|_| HsmError::refused("no random bytes"))?;
+    Ok(bytes)
+}

@@ -1,0 +1,202 @@
+//! From a session object to a permanent key: a key is proven before it becomes permanent, and a
+//! failed step leaves nothing behind.
+
+use cryptoki::object::{Attribute, AttributeType, ObjectHandle};
+
+use super::error::ImportError;
+use super::prove;
+use super::request::Imported;
+use crate::keys::attributes::{Template, allowed_mechanisms, bound, key_type};
+use crate::keys::{self, inspect, public};
+use crate::session::{Known, Session, Temporary};
+use crate::{Family, KeyClass, KeyKind, NewKey, PublicKey, Purpose, Usages, Weakness};
+
+/// The key to be imported, whatever the source of its material.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan<'a> {
+    key: &'a NewKey,
+    /// The public half, as far as it is known without the token.
+    public: Option<&'a PublicKey>,
+    usages: Usages,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(
+        key: &'a NewKey,
+        public: Option<&'a PublicKey>,
+    ) -> Result<Self, ImportError> {
+        if key.id.is_empty() {
+            return Err(ImportError::Malformed("the id of a key must not be empty"));
+        }
+        if key.purpose == Purpose::Import {
+            return Err(ImportError::Malformed(
+                "import keys are generated in the token",
+            ));
+        }
+        let usages = Usages::of(key.algorithm, key.purpose).ok_or(ImportError::Malformed(
+            "keys of this algorithm cannot serve the purpose",
+        ))?;
+        Ok(Self {
+            key,
+            public,
+            usages,
+        })
+    }
+
+    /// Makes the key, bound to the mechanisms of its purpose where the token supports that.
+    fn make(
+        &self,
+        session: &Session,
+        permanent: bool,
+        make: impl Fn(&[Attribute]) -> Result<ObjectHandle, ImportError>,
+    ) -> Result<ObjectHandle, ImportError> {
+        let NewKey {
+            algorithm, purpose, ..
+        } = *self.key;
+        let template = Template::of(self.key, self.usages, permanent);
+        let attributes = template.guarded(algorithm.class(), key_type(algorithm));
+        let allow_raw = session.connection().limits.allow_raw_rsa;
+        bound(
+            &allowed_mechanisms(algorithm, purpose, allow_raw),
+            |error| matches!(error, ImportError::Token(error) if error.rejects_attribute()),
+            |bond| {
+                let bonds = bond.into_iter();
+                make(&attributes.iter().cloned().chain(bonds).collect::<Vec<_>>())
+            },
+        )
+    }
+}
+
+/// Installs a key: `make` makes an object of the material from a template.
+pub(super) fn install(
+    session: &Session,
+    plan: &Plan<'_>,
+    begun: &mut bool,
+    make: impl Fn(&[Attribute]) -> Result<ObjectHandle, ImportError>,
+) -> Result<Imported, ImportError> {
+    let existing = keys::same_id(session, &plan.key.id)?;
+    if !existing.is_empty() && !*begun {
+        return Err(ImportError::Malformed(
+            "the token holds an object with this id",
+        ));
+    }
+    for object in existing {
+        session.raw().destroy_object(object)?;
+    }
+    *begun = true;
+    let (candidate, public) = try_out(session, plan, &make)?;
+
+    // A copy is the proven key. Where the token makes no copy, the key is made and proven again.
+    let copied = session
+        .raw()
+        .copy_object(candidate.handle(), &[Attribute::Token(true)]);
+    let permanent = match copied {
+        Ok(copy) => copy,
+        Err(error) => {
+            tracing::debug!(?error, "the token does not copy session objects");
+            plan.make(session, true, &make)?
+        }
+    };
+    let permanent = Temporary::new(session, permanent);
+    if examine(session, permanent.handle(), plan)? != public {
+        return Err(ImportError::Mismatch);
+    }
+    if let Some(half) = &public {
+        // The curve is named as the token names it.
+        let params = inspect::read(session, permanent.handle(), AttributeType::EcParams)?;
+        session.create(&public_object(plan, half, params))?;
+    }
+    let handle = permanent.keep();
+
+    let key = plan.key.key_ref();
+    session.connection().handles.forget(&key);
+    session.cache(&key, Known::Held(handle));
+    Ok(Imported {
+        key,
+        public,
+        token: session.connection().label().to_owned(),
+    })
+}
+
+/// Makes the key as a session object and proves it.
+pub(super) fn try_out<'a>(
+    session: &'a Session,
+    plan: &Plan<'_>,
+    make: impl Fn(&[Attribute]) -> Result<ObjectHandle, ImportError>,
+) -> Result<(Temporary<'a>, Option<PublicKey>), ImportError> {
+    let candidate = Temporary::new(session, plan.make(session, false, make)?);
+    let public = examine(session, candidate.handle(), plan)?;
+    Ok((candidate, public))
+}
+
+/// Reads the key back and proves it. Returns its public half.
+fn examine(
+    session: &Session,
+    key: ObjectHandle,
+    plan: &Plan<'_>,
+) -> Result<Option<PublicKey>, ImportError> {
+    let algorithm = plan.key.algorithm;
+    let facts = inspect::facts(session, key)?;
+    let has_kind = match facts.kind {
+        KeyKind::Known(found) => found == algorithm,
+        // The length was checked on the wrapped key.
+        KeyKind::AesOfUnknownLength => algorithm.family() == Family::Aes,
+        KeyKind::Other => false,
+    };
+    if !has_kind {
+        return Err(ImportError::NotUnwrapped);
+    }
+    // Every imported key has been outside a token.
+    let is_weaker = |weakness: &Weakness| *weakness != Weakness::WasExtractable;
+    if let Some(weakness) = facts.weaknesses(plan.usages).into_iter().find(is_weaker) {
+        return Err(ImportError::Weaker(weakness.to_string()));
+    }
+    if !facts.usages.covers(plan.usages) {
+        let weaker = format!("its usages are only {:?}", facts.usages);
+        return Err(ImportError::Weaker(weaker));
+    }
+    if algorithm.class() == KeyClass::Secret {
+        prove::secret_key(session, key, algorithm)?;
+        return Ok(None);
+    }
+    let public = match (plan.public, public::of_rsa(session, key)?) {
+        (Some(given), Some(kept)) if *given != kept => return Err(ImportError::Mismatch),
+        (_, Some(kept)) => kept,
+        (Some(given), None) => given.clone(),
+        (None, None) => {
+            return Err(ImportError::Malformed(
+                "the public half is required for such a key",
+            ));
+        }
+    };
+    prove::private_key(session, key, &public, plan.key.purpose)?;
+    Ok(Some(public))
+}
+
+/// The attributes of the public object beside the private key.
+fn public_object(
+    plan: &Plan<'_>,
+    public: &PublicKey,
+    ec_params: Option<Attribute>,
+) -> Vec<Attribute> {
+    let template = Template::of(plan.key, plan.usages, true);
+    let mut attributes = template.public(key_type(plan.key.algorithm));
+    match public {
+        PublicKey::Rsa { modulus, exponent } => attributes.extend([
+            Attribute::Modulus(modulus.clone()),
+            Attribute::PublicExponent(exponent.clone()),
+        ]),
+        PublicKey::Ec { point, .. } | PublicKey::Ed25519 { point } => {
+            attributes.extend(ec_params);
+            attributes.push(Attribute::EcPoint(octet_string(point)));
+        }
+    }
+    attributes
+}
+
+/// `CKA_EC_POINT` is a DER octet string. Points have at most 133 bytes.
+fn octet_string(point: &[u8]) -> Vec<u8> {
+    let length = u8::try_from(point.len()).unwrap_or(u8::MAX);
+    let head: &[u8] = if length < 0x80 { &[4] } else { &[4, 0x81] };
+    [head, &[length], point].concat()
+}

@@ -1,0 +1,80 @@
+//! How a key in a token is named.
+
+use std::fmt;
+
+use crate::{Algorithm, Purpose};
+
+/// A private or secret key. The tokens of one [`Token`](crate::Token) hold it under the same name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct KeyRef {
+    /// The attribute that identifies the key.
+    pub name: KeyName,
+    /// The class of the object, because several objects may share a name.
+    pub class: KeyClass,
+}
+
+/// The attribute that identifies a key.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub enum KeyName {
+    /// `CKA_ID`, which every key made by this crate has.
+    Id(Vec<u8>),
+    /// `CKA_LABEL`, for an adopted key without an id.
+    Label(String),
+}
+
+/// Whether a key is the private half of a pair or a secret key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KeyClass {
+    /// The private half of a pair.
+    Private,
+    /// A secret key.
+    Secret,
+}
+
+/// A key to be made. Both name attributes are set; the id is how the key is found.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// `CKA_ID`: not empty, and new in the token.
+    pub id: Vec<u8>,
+    /// `CKA_LABEL`, for people who inspect the token with other tools.
+    pub label: String,
+    /// The kind of key.
+    pub algorithm: Algorithm,
+    /// What the key may be used for.
+    pub purpose: Purpose,
+}
+
+impl NewKey {
+    pub(crate) fn key_ref(&self) -> KeyRef {
+        KeyRef::with_id(self.algorithm.class(), self.id.clone())
+    }
+}
+
+impl KeyRef {
+    /// The private key with this `CKA_ID`.
+    pub fn private(id: impl Into<Vec<u8>>) -> Self {
+        Self::with_id(KeyClass::Private, id)
+    }
+
+    /// The secret key with this `CKA_ID`.
+    pub fn secret(id: impl Into<Vec<u8>>) -> Self {
+        Self::with_id(KeyClass::Secret, id)
+    }
+
+    pub(crate) fn with_id(class: KeyClass, id: impl Into<Vec<u8>>) -> Self {
+        let name = KeyName::Id(id.into());
+        Self { name, class }
+    }
+}
+
+impl fmt::Debug for KeyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Id(id) => {
+                f.write_str("id ")?;
+                id.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
+            Self::Label(label) => write!(f, "label {label:?}"),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The attributes that keys are made with. Every attribute is set, because the defaults of tokens
+//! differ: "not sensitive, every usage" on one, "no usage at all" on another.
+
+use cryptoki::mechanism::MechanismType;
+use cryptoki::object::{Attribute, KeyType, ObjectClass};
+
+use super::usages::Usages;
+use crate::{Algorithm, Curve, Family, HsmError, KeyClass, NewKey, Purpose};
+
+/// DER of 1.3.101.112, the name of the curve in PKCS#11 3.0.
+pub(crate) const ED25519_OID: &[u8] = &[0x06, 0x03, 0x2b, 0x65, 0x70];
+/// DER of the printable string "edwards25519", the name of the curve in older tokens.
+pub(crate) const ED25519_NAME: &[u8] = b"\x13\x0cedwards25519";
+
+/// The attributes that all objects of a key share.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Template<'a> {
+    pub(crate) id: &'a [u8],
+    pub(crate) label: &'a str,
+    pub(crate) usages: Usages,
+    /// Whether the objects stay in the token or end with the session.
+    pub(crate) permanent: bool,
+}
+
+impl<'a> Template<'a> {
+    pub(crate) fn of(key: &'a NewKey, usages: Usages, permanent: bool) -> Self {
+        Self {
+            id: &key.id,
+            label: &key.label,
+            usages,
+            permanent,
+        }
+    }
+
+    /// The attributes of a private or secret key, without its value.
+    pub(crate) fn guarded(self, class: KeyClass, key_type: KeyType) -> Vec<Attribute> {
+        let usages = self.usages;
+        let mut attributes = self.object(class.object_class(), key_type, true);
+        attributes.extend([
+            Attribute::Sensitive(true),
+            Attribute::Extractable(false),
+            Attribute::Decrypt(usages.decrypt),
+            Attribute::Sign(usages.sign),
+            Attribute::Unwrap(usages.unwrap),
+            Attribute::Derive(usages.derive),
+        ]);
+        if class == KeyClass::Secret {
+            attributes.extend([
+                Attribute::Encrypt(usages.encrypt),
+                Attribute::Wrap(usages.wrap),
+                Attribute::Verify(false),
+            ]);
+        }
+        attributes
+    }
+
+    /// The attributes of the public half, without its value: it reverses the private half.
+    pub(crate) fn public(self, key_type: KeyType) -> Vec<Attribute> {
+        let mut attributes = self.object(ObjectClass::PUBLIC_KEY, key_type, false);
+        attributes.extend([
+            Attribute::Encrypt(self.usages.decrypt),
+            Attribute::Verify(self.usages.sign),
+            Attribute::Wrap(self.usages.unwrap),
+        ]);
+        attributes
+    }
+
+    fn object(self, class: ObjectClass, key_type: KeyType, private: bool) -> Vec<Attribute> {
+        vec![
+            Attribute::Class(class),
+            Attribute::KeyType(key_type),
+            Attribute::Token(self.permanent),
+            Attribute::Private(private),
+            Attribute::Id(self.id.to_vec()),
+            Attribute::Label(self.label.as_bytes().to_vec()),
+        ]
+    }
+}
+
+/// The PKCS#11 type of a key.
+pub(crate) fn key_type(algorithm: Algorithm) -> KeyType {
+    match algorithm.family() {
+        Family::Rsa => KeyType::RSA,
+        Family::Ec => KeyType::EC,
+        Family::Ed25519 => KeyType::EC_EDWARDS,
+        Family::Aes => KeyType::AES,
+        Family::Hmac => KeyType::GENERIC_SECRET,
+    }
+}
+
+/// The mechanisms that a key is bound to. Empty for import keys, which unwrap and do nothing else,
+/// by a mechanism that cryptoki cannot name.
+pub(crate) fn allowed_mechanisms(
+    algorithm: Algorithm,
+    purpose: Purpose,
+    allow_raw_rsa: bool,
+) -> Vec<MechanismType> {
+    match (purpose, algorithm.family()) {
+        (Purpose::Import, _) => vec![],
+        (Purpose::Envelope, Family::Rsa) if allow_raw_rsa => {
+            vec![MechanismType::RSA_PKCS_OAEP, MechanismType::RSA_X_509]
+        }
+        (Purpose::Envelope, Family::Rsa) => vec![MechanismType::RSA_PKCS_OAEP],
+        (Purpose::Envelope, _) => vec![MechanismType::ECDH1_DERIVE],
+        (_, Family::Rsa) => vec![MechanismType::RSA_PKCS, MechanismType::RSA_PKCS_PSS],
+        (_, Family::Ec) => vec![MechanismType::ECDSA],
+        (_, Family::Ed25519) => vec![MechanismType::EDDSA],
+        (_, Family::Aes) => vec![MechanismType::AES_GCM],
+        (_, Family::Hmac) => vec![MechanismType::SHA256_HMAC],
+    }
+}
+
+/// Makes a key with the attribute that binds it to mechanisms, or without it where the token
+/// rejects the attribute.
+pub(crate) fn bound<T, E>(
+    allowed: &[MechanismType],
+    rejects_attribute: impl Fn(&E) -> bool,
+    mut make: impl FnMut(Option<Attribute>) -> Result<T, E>,
+) -> Result<T, E> {
+    if allowed.is_empty() {
+        return make(None);
+    }
+    match make(Some(Attribute::AllowedMechanisms(allowed.to_vec()))) {
+        Err(error) if rejects_attribute(&error) => make(None),
+        result => result,
+    }
+}
+
+/// Tries a first form of something, then the second, unless the failure may be the token's. The
+/// first error is returned.
+pub(crate) fn either<A, T>(
+    forms: [A; 2],
+    mut attempt: impl FnMut(A) -> Result<T, HsmError>,
+) -> Result<T, HsmError> {
+    let [first, second] = forms;
+    attempt(first).or_else(|error| match error.is_ambiguous() {
+        true => Err(error),
+        false => attempt(second).map_err(|_| error),
+    })
+}
+
+impl Curve {
+    /// `CKA_EC_PARAMS`: DER of the object identifier of the curve.
+    pub(crate) fn params(self) -> &'static [u8] {
+        match self {
+            Self::P256 => &[0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07],
+            Self::P384 => &[0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x22],
+            Self::P521 => &[0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x23],
+        }
+    }
+
+    pub(crate) fn from_params(params: &[u8]) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|curve| curve.params() == params)
+    }
+}

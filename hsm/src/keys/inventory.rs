@@ -1,0 +1,87 @@
+//! The keys that a token holds.
+
+use cryptoki::object::{Attribute, AttributeType};
+
+use super::inspect::KeyKind;
+use super::usages::Usages;
+use crate::session::{INTERNAL, Session, is_dead_handle};
+use crate::{HsmError, KeyClass, KeyName, KeyRef};
+
+/// A key that was looked up.
+#[derive(Debug, Clone)]
+pub struct FoundKey {
+    /// The name of the key.
+    pub key: KeyRef,
+    /// The kind of key that the token reports.
+    pub kind: KeyKind,
+    /// What the token lets the key do.
+    pub usages: Usages,
+    /// Which tokens hold the key.
+    pub presence: Vec<Presence>,
+}
+
+/// Whether a token holds a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Presence {
+    /// The token's label.
+    pub token: String,
+    /// None while the token is out and has not been searched before.
+    pub holds: Option<bool>,
+}
+
+/// One private or secret key object in a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenObject {
+    /// The label of the token that holds it.
+    pub token: String,
+    /// By its id if it has one, otherwise by its label.
+    pub key: KeyRef,
+    /// `CKA_LABEL`, possibly empty.
+    pub label: String,
+    /// Whether this crate keeps it for itself, such as the canary key.
+    pub internal: bool,
+}
+
+/// Every private and secret key object of one token.
+pub(crate) fn inventory(session: &Session) -> Result<Vec<TokenObject>, HsmError> {
+    let mut objects = Vec::new();
+    for class in [KeyClass::Private, KeyClass::Secret] {
+        let template = [
+            Attribute::Class(class.object_class()),
+            Attribute::Token(true),
+        ];
+        for handle in session.find_proven(&template)? {
+            let wanted = [AttributeType::Id, AttributeType::Label];
+            let attributes = session.raw().get_attributes(handle, &wanted);
+            let attributes = match attributes.map_err(HsmError::from) {
+                // The key was destroyed after the search, if the token proves to work: handles of
+                // existing keys also die when a login ends or a token goes away.
+                Err(error) if is_dead_handle(&error) => {
+                    session.prove()?;
+                    continue;
+                }
+                attributes => attributes?,
+            };
+            let (mut id, mut label) = (Vec::new(), String::new());
+            for attribute in attributes {
+                match attribute {
+                    Attribute::Id(value) => id = value,
+                    Attribute::Label(value) => label = String::from_utf8_lossy(&value).into_owned(),
+                    _ => {}
+                }
+            }
+            let name = if id.is_empty() {
+                KeyName::Label(label.clone())
+            } else {
+                KeyName::Id(id)
+            };
+            objects.push(TokenObject {
+                token: session.connection().label().to_owned(),
+                key: KeyRef { name, class },
+                internal: label.starts_with(INTERNAL),
+                label,
+            });
+        }
+    }
+    Ok(objects)
+}

@@ -1,0 +1,73 @@
+//! What a token lets a key do.
+
+use crate::{Algorithm, Family, HsmError, Purpose};
+
+/// The usages of a private or secret key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usages {
+    /// `CKA_DECRYPT`.
+    pub decrypt: bool,
+    /// `CKA_ENCRYPT`.
+    pub encrypt: bool,
+    /// `CKA_SIGN`.
+    pub sign: bool,
+    /// `CKA_DERIVE`.
+    pub derive: bool,
+    /// `CKA_UNWRAP`.
+    pub unwrap: bool,
+    /// `CKA_WRAP`.
+    pub wrap: bool,
+}
+
+impl Usages {
+    /// The usages that a purpose needs; none where keys of the algorithm cannot serve it.
+    pub(crate) fn of(algorithm: Algorithm, purpose: Purpose) -> Option<Self> {
+        let mut usages = Self::default();
+        match (purpose, algorithm.family()) {
+            (Purpose::Envelope, Family::Rsa) => usages.decrypt = true,
+            (Purpose::Envelope, Family::Ec) => usages.derive = true,
+            (Purpose::Sign, Family::Rsa | Family::Ec | Family::Ed25519 | Family::Hmac) => {
+                usages.sign = true;
+            }
+            (Purpose::Data, Family::Aes) => (usages.encrypt, usages.decrypt) = (true, true),
+            (Purpose::Import, Family::Rsa) => usages.unwrap = true,
+            (Purpose::Envelope, Family::Ed25519 | Family::Aes | Family::Hmac)
+            | (Purpose::Sign, Family::Aes)
+            | (Purpose::Data, Family::Rsa | Family::Ec | Family::Ed25519 | Family::Hmac)
+            | (Purpose::Import, Family::Ec | Family::Ed25519 | Family::Aes | Family::Hmac) => {
+                return None;
+            }
+        }
+        Some(usages)
+    }
+
+    /// The same as an error where there are none.
+    pub(crate) fn needed(algorithm: Algorithm, purpose: Purpose) -> Result<Self, HsmError> {
+        Self::of(algorithm, purpose).ok_or_else(|| {
+            HsmError::refused(format!("{algorithm} keys cannot serve {purpose:?}"))
+        })
+    }
+
+    /// Whether every needed usage is allowed.
+    pub(crate) fn covers(self, needed: Self) -> bool {
+        !needed.exceeds(self)
+    }
+
+    /// Whether a usage is allowed that is not needed.
+    pub(crate) fn exceeds(self, needed: Self) -> bool {
+        let mut pairs = self.each().into_iter().zip(needed.each());
+        pairs.any(|(allowed, needed)| allowed && !needed)
+    }
+
+    fn each(self) -> [bool; 6] {
+        let Self {
+            decrypt,
+            encrypt,
+            sign,
+            derive,
+            unwrap,
+            wrap,
+        } = self;
+        [decrypt, encrypt, sign, derive, unwrap, wrap]
+    }
+}

@@ -1,0 +1,9 @@
+//! Opening the sessions of a token, checking them, and the breaker that follows from the checks.
+
+mod breaker;
+mod check;
+mod open;
+
+pub(crate) use breaker::Breaker;
+pub(crate) use check::{Failure, bring_back, check};
+pub(crate) use open::open;

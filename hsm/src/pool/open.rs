@@ -1,0 +1,57 @@
+//! The first session on a token.
+
+use std::sync::Arc;
+
+use cryptoki::slot::{Limit, TokenInfo};
+
+use crate::OpenError;
+use crate::health::{canary, oaep_trial};
+use crate::session::{ConnectError, Connection, Identity, Session};
+
+/// Opens the first session on a token. Errors of the token or its configuration show here.
+pub(crate) fn open(connection: &Arc<Connection>) -> Result<Session, OpenError> {
+    let located = connection.login.locate();
+    let (_, info) = located.map_err(|error| error.at_open(connection.label()))?;
+    let token = info.label().to_owned();
+    if info.write_protected() {
+        return Err(OpenError::ReadOnly { token });
+    }
+    let workers = affordable_workers(&info, connection.limits.workers)?;
+    let at_open = |error: ConnectError| error.at_open(&token);
+    let session = Session::open(connection).map_err(at_open)?;
+    let anchor = connection.login.check_anchor(&connection.counters);
+    anchor.map_err(at_open)?;
+    canary::ensure_key(&session)
+        .and_then(|()| oaep_trial::ensure_key(&session))
+        .and_then(|()| oaep_trial::run(&session))
+        .map_err(|source| at_open(source.into()))?;
+    connection.identify(Identity {
+        label: info.label().to_owned(),
+        serial: info.serial_number().to_owned(),
+        needs_login: info.login_required(),
+        workers,
+    });
+    Ok(session)
+}
+
+/// How many workers the token has sessions for, beside the anchor and the monitor.
+fn affordable_workers(info: &TokenInfo, wanted: usize) -> Result<usize, OpenError> {
+    let bound = |limit: Limit| match limit {
+        Limit::Max(most) => most,
+        Limit::Unavailable | Limit::Infinite => u64::MAX,
+    };
+    let allowed = bound(info.max_session_count()).min(bound(info.max_rw_session_count()));
+    let taken = info.session_count().max(info.rw_session_count());
+    let free = allowed.saturating_sub(taken.unwrap_or(0));
+    let beside = 2;
+    let workers = usize::try_from(free.saturating_sub(beside)).unwrap_or(usize::MAX);
+    match workers.min(wanted) {
+        0 => Err(OpenError::TooFewSessions {
+            token: info.label().to_owned(),
+            allowed,
+            free,
+            needed: beside + 1,
+        }),
+        workers => Ok(workers),
+    }
+}

@@ -1,0 +1,96 @@
+//! The cache of key handles. Searching a token costs more with every object it holds.
+
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::{Duration, Instant};
+
+use cryptoki::object::ObjectHandle;
+
+use crate::KeyRef;
+
+/// How long the absence of a key is cached: the vendor's tools may copy it to the token at any
+/// time, but not every operation may cost a search.
+const ABSENCE: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Default)]
+pub(crate) struct Handles(RwLock<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// Handles of former generations are dead, even when the token is back.
+    generation: u64,
+    known: HashMap<KeyRef, Known>,
+    /// Presence across generations, for status requests while the token is out.
+    presence: HashMap<KeyRef, bool>,
+}
+
+/// The result of the last search for a key on a token.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Known {
+    Held(ObjectHandle),
+    Absent(Instant),
+}
+
+impl Handles {
+    /// The result of the last search in this generation.
+    pub(crate) fn get(&self, generation: u64, key: &KeyRef) -> Option<Known> {
+        let inner = self.read();
+        let known = inner.known.get(key).copied();
+        known.filter(|known| inner.generation == generation && known.is_current())
+    }
+
+    /// Whether the token is known not to hold a key.
+    pub(crate) fn lacks(&self, key: &KeyRef) -> bool {
+        let inner = self.read();
+        let known = inner.known.get(key);
+        known.is_some_and(|known| matches!(known, Known::Absent(_)) && known.is_current())
+    }
+
+    /// Whether the last search has found the key; none if there was no search.
+    pub(crate) fn presence(&self, key: &KeyRef) -> Option<bool> {
+        self.read().presence.get(key).copied()
+    }
+
+    /// Caches a result, unless it is of a former generation.
+    pub(crate) fn keep(&self, generation: u64, key: &KeyRef, known: Known) {
+        let mut inner = self.write();
+        if inner.generation == generation {
+            let holds = matches!(known, Known::Held(_));
+            inner.presence.insert(key.clone(), holds);
+            inner.known.insert(key.clone(), known);
+        }
+    }
+
+    /// Removes a key from the cache.
+    pub(crate) fn forget(&self, key: &KeyRef) {
+        let mut inner = self.write();
+        inner.known.remove(key);
+        inner.presence.remove(key);
+    }
+
+    /// Starts a generation: all handles of former ones are dead.
+    pub(crate) fn renew(&self, generation: u64) {
+        let mut inner = self.write();
+        if generation > inner.generation {
+            inner.generation = generation;
+            inner.known.clear();
+        }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Inner> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Inner> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn is_current(&self) -> bool {
+        match self {
+            Self::Held(_) => true,
+            Self::Absent(since) => since.elapsed() <= ABSENCE,
+        }
+    }
+}

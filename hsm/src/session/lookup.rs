@@ -1,0 +1,141 @@
+//! From the name of a key to its handle.
+
+use std::time::Instant;
+
+use cryptoki::error::RvError;
+use cryptoki::object::{Attribute, ObjectClass, ObjectHandle};
+
+use super::Session;
+use super::handles::Known;
+use crate::{ErrorKind, HsmError, KeyClass, KeyName, KeyRef};
+
+/// The key of an operation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Key<'a> {
+    /// A key that is searched by its name, and searched again when its handle is dead.
+    Named(&'a KeyRef),
+    /// An object that was just created on this session.
+    Object(ObjectHandle),
+}
+
+impl Session {
+    /// Runs an operation with the cached handle of a key. A handle that the token reports as dead
+    /// is searched again, once.
+    pub(crate) fn with_key<'k, T>(
+        &self,
+        key: impl Into<Key<'k>>,
+        mut operation: impl FnMut(ObjectHandle) -> Result<T, HsmError>,
+    ) -> Result<T, HsmError> {
+        let key = match key.into() {
+            Key::Named(key) => key,
+            Key::Object(handle) => return operation(handle),
+        };
+        let handle = match self.known(key) {
+            Some(Known::Held(handle)) => handle,
+            Some(Known::Absent(_)) => return Err(HsmError::key_missing()),
+            None => self.look_up(key)?,
+        };
+        match operation(handle) {
+            Err(error) if is_dead_handle(&error) => {
+                self.connection.handles.forget(key);
+                self.connection.canary.raise();
+                let handle = self.look_up(key)?;
+                operation(handle).map_err(|error| match is_dead_handle(&error) {
+                    // The key was found this instant, so the token contradicts itself.
+                    true => error.as_kind(ErrorKind::Refused),
+                    false => error,
+                })
+            }
+            result => result,
+        }
+    }
+
+    /// Searches the token for a key and caches the result. The key is only missing if the token
+    /// proves to work: a token whose directory has gone finds nothing either.
+    pub(crate) fn look_up(&self, key: &KeyRef) -> Result<ObjectHandle, HsmError> {
+        let mut found = self.find(&search(key))?;
+        if found.is_empty() {
+            found = self.find_proven(&search(key))?;
+        }
+        match found.as_slice() {
+            [handle] => {
+                self.cache(key, Known::Held(*handle));
+                Ok(*handle)
+            }
+            [] => {
+                self.cache(key, Known::Absent(Instant::now()));
+                Err(HsmError::key_missing())
+            }
+            several => Err(HsmError::ambiguous_name(several.len(), &key.name)),
+        }
+    }
+
+    /// The cached result of the last search.
+    pub(crate) fn known(&self, key: &KeyRef) -> Option<Known> {
+        self.connection.handles.get(self.generation, key)
+    }
+
+    /// Caches the result of a search.
+    pub(crate) fn cache(&self, key: &KeyRef, known: Known) {
+        self.connection.handles.keep(self.generation, key, known);
+    }
+
+    /// Searches a token that proves to work and whose login lasts all the while, because private
+    /// objects are not found without one.
+    pub(crate) fn find_proven(
+        &self,
+        template: &[Attribute],
+    ) -> Result<Vec<ObjectHandle>, HsmError> {
+        self.prove()?;
+        let found = self.find(template)?;
+        self.check_login()?;
+        Ok(found)
+    }
+}
+
+impl<'a> From<&'a KeyRef> for Key<'a> {
+    fn from(key: &'a KeyRef) -> Self {
+        Self::Named(key)
+    }
+}
+
+impl From<ObjectHandle> for Key<'_> {
+    fn from(handle: ObjectHandle) -> Self {
+        Self::Object(handle)
+    }
+}
+
+impl KeyClass {
+    /// The PKCS#11 class.
+    pub(crate) fn object_class(self) -> ObjectClass {
+        match self {
+            Self::Private => ObjectClass::PRIVATE_KEY,
+            Self::Secret => ObjectClass::SECRET_KEY,
+        }
+    }
+}
+
+/// The search template of a key.
+pub(crate) fn search(key: &KeyRef) -> [Attribute; 3] {
+    [
+        Attribute::Class(key.class.object_class()),
+        Attribute::Token(true),
+        named(&key.name),
+    ]
+}
+
+/// The attribute that names an object.
+pub(crate) fn named(name: &KeyName) -> Attribute {
+    match name {
+        KeyName::Id(id) => Attribute::Id(id.clone()),
+        KeyName::Label(label) => Attribute::Label(label.clone().into_bytes()),
+    }
+}
+
+/// Whether the object does not exist, any more or at all.
+pub(crate) fn is_dead_handle(error: &HsmError) -> bool {
+    matches!(
+        error.code(),
+        Some(RvError::ObjectHandleInvalid | RvError::KeyHandleInvalid)
+    )
+}

@@ -1,0 +1,149 @@
+//! A logged-in session on a token and what it needs to run an operation. Every operation of this
+//! crate is a function over [`Session`]; this folder knows nothing of queues and threads.
+
+mod calls;
+mod canary;
+mod connection;
+mod handles;
+mod login;
+mod lookup;
+mod module;
+mod signal;
+mod temporary;
+mod timed_lock;
+
+use std::sync::Arc;
+
+use cryptoki::mechanism::Mechanism;
+use cryptoki::object::{Attribute, ObjectHandle};
+use cryptoki::session::Session as Pkcs11Session;
+use zeroize::Zeroizing;
+
+use crate::HsmError;
+use calls::Calls;
+use module::OpenSession;
+
+pub(crate) use canary::{CanaryKey, INTERNAL};
+pub(crate) use connection::{Connection, Identity};
+pub(crate) use handles::Known;
+pub(crate) use login::ConnectError;
+pub(crate) use lookup::{Key, is_dead_handle, named, search};
+pub(crate) use module::Module;
+pub(crate) use temporary::Temporary;
+
+pub(crate) struct Session {
+    open: OpenSession,
+    connection: Arc<Connection>,
+    generation: u64,
+}
+
+impl Session {
+    /// Opens a session on the token and logs in where needed.
+    pub(crate) fn open(connection: &Arc<Connection>) -> Result<Self, ConnectError> {
+        let (open, generation) = connection.open()?;
+        Ok(Self {
+            open,
+            connection: Arc::clone(connection),
+            generation,
+        })
+    }
+
+    pub(crate) fn connection(&self) -> &Arc<Connection> {
+        &self.connection
+    }
+
+    /// The session of the library, for calls that have no method here.
+    pub(crate) fn raw(&self) -> &Pkcs11Session {
+        self.open.raw()
+    }
+
+    pub(crate) fn decrypt(
+        &self,
+        by: &Mechanism<'_>,
+        key: ObjectHandle,
+        ciphertext: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
+        self.calls().decrypt(self.raw(), by, key, ciphertext)
+    }
+
+    pub(crate) fn encrypt(
+        &self,
+        by: &Mechanism<'_>,
+        key: ObjectHandle,
+        plaintext: &[u8],
+    ) -> Result<Vec<u8>, HsmError> {
+        self.calls().encrypt(self.raw(), by, key, plaintext)
+    }
+
+    pub(crate) fn sign(
+        &self,
+        by: &Mechanism<'_>,
+        key: ObjectHandle,
+        message: &[u8],
+    ) -> Result<Vec<u8>, HsmError> {
+        self.calls().sign(self.raw(), by, key, message)
+    }
+
+    /// The value of a readable secret of at most `room` bytes.
+    pub(crate) fn read_value(
+        &self,
+        secret: ObjectHandle,
+        room: usize,
+    ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
+        self.calls().read_value(self.raw(), secret, room)
+    }
+
+    /// Searches the token. Costs more with every object that the token holds.
+    pub(crate) fn find(&self, template: &[Attribute]) -> Result<Vec<ObjectHandle>, HsmError> {
+        self.connection.counters.finds.increment();
+        Ok(self.raw().find_objects(template)?)
+    }
+
+    /// Creates an object from values. An ambiguous failure is retried once, because tokens fail
+    /// now and then while they write.
+    pub(crate) fn create(&self, template: &[Attribute]) -> Result<ObjectHandle, HsmError> {
+        let create = || self.raw().create_object(template).map_err(HsmError::from);
+        create().or_else(|error| match error.is_ambiguous() {
+            true => create(),
+            false => Err(error),
+        })
+    }
+
+    /// Destroys an object and records a failure in the log only.
+    pub(crate) fn discard(&self, object: ObjectHandle) {
+        if let Err(error) = self.raw().destroy_object(object) {
+            tracing::debug!(?error, "an object could not be destroyed");
+        }
+    }
+
+    /// Whether the token went out, or the login was renewed, since this session was opened.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.generation != self.connection.login.generation()
+    }
+
+    /// Whether the login has lasted since this session was opened. A renewal is counted before it
+    /// begins, so none goes unnoticed between two checks.
+    pub(crate) fn has_kept_login(&self) -> Result<bool, HsmError> {
+        let is_logged_in = !self.connection.needs_login() || self.open.is_logged_in()?;
+        Ok(is_logged_in && !self.is_stale())
+    }
+
+    /// Fails where the login has not lasted since this session was opened.
+    pub(crate) fn check_login(&self) -> Result<(), HsmError> {
+        if self.has_kept_login()? {
+            Ok(())
+        } else {
+            Err(HsmError::login_lost())
+        }
+    }
+
+    fn calls(&self) -> &Calls {
+        self.connection.login.module().calls()
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.connection.session_closed();
+    }
+}

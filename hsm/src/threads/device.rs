@@ -1,0 +1,107 @@
+//! One configured token: its connection, its breaker, its queue and its threads.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::queue::Queue;
+use super::registry::Registry;
+use crate::pool::Breaker;
+use crate::session::{Connection, Module};
+use crate::{Config, ErrorKind, HsmError, Observer, OpenError, TokenConfig, TokenState, TokenStatus};
+
+pub(crate) struct Device {
+    pub(crate) connection: Arc<Connection>,
+    pub(crate) queue: Queue,
+    pub(crate) threads: Registry,
+    breaker: Breaker,
+    observer: Option<Arc<dyn Observer>>,
+}
+
+impl Device {
+    pub(crate) fn new(module: Arc<Module>, token: TokenConfig, config: &Config) -> Self {
+        Self {
+            connection: Arc::new(Connection::new(module, token, config)),
+            queue: Queue::new(config.queue.max(1)),
+            threads: Registry::default(),
+            breaker: Breaker::new(),
+            observer: config.observer.clone(),
+        }
+    }
+
+    pub(crate) fn label(&self) -> &str {
+        self.connection.label()
+    }
+
+    pub(crate) fn state(&self) -> TokenState {
+        self.breaker.state()
+    }
+
+    pub(crate) fn is_serving(&self) -> bool {
+        self.breaker.is_serving()
+    }
+
+    /// The canary succeeded. Returns whether the token was out and now serves.
+    pub(super) fn serve(&self, canary: Duration) -> bool {
+        let was_out = self.breaker.close(canary);
+        if was_out {
+            tracing::info!(token = self.label(), "the token serves");
+            self.queue.open();
+        }
+        was_out
+    }
+
+    /// The canary failed: the token is not used until the monitor has brought it back.
+    pub(crate) fn trip(&self, reason: &str) {
+        if self.breaker.open(reason) {
+            tracing::error!(token = self.label(), reason, "the token is out");
+            self.connection.counters.outages.increment();
+            self.stop_serving();
+        }
+    }
+
+    /// The PIN was refused: only an operator brings the token back.
+    pub(crate) fn refuse_pin(&self, refusal: &OpenError) {
+        tracing::error!(token = self.label(), %refusal, "the token refused the PIN");
+        self.breaker.refuse_pin(refusal.to_string());
+        self.stop_serving();
+    }
+
+    /// Ends the threads once the queue is empty.
+    pub(crate) fn close(&self) {
+        self.breaker.retire();
+        self.queue.close();
+        self.connection.canary.close();
+    }
+
+    fn stop_serving(&self) {
+        self.connection.next_generation();
+        for job in self.queue.shut() {
+            let out = HsmError::new(ErrorKind::TokenOut, "the token went out during the wait");
+            job.answer(Err(out.on(self.label())));
+        }
+    }
+
+    pub(super) fn observe(&self, queued: Duration, ran: Duration) {
+        if let Some(observer) = &self.observer {
+            observer.operation(self.label(), queued, ran);
+        }
+    }
+
+    pub(crate) fn status(&self) -> TokenStatus {
+        let (state, since, canary) = self.breaker.status();
+        let identity = self.connection.identity();
+        TokenStatus {
+            label: self.label().to_owned(),
+            serial: identity.map(|identity| identity.serial.clone()),
+            state,
+            since,
+            workers: self.threads.workers(),
+            hung: self.threads.hung(),
+            sessions: self.connection.sessions(),
+            queued: self.queue.len(),
+            canary,
+            oaep: self.connection.oaep(),
+            counters: self.connection.counters.read(),
+        }
+    }
+}

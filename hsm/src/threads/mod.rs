@@ -1,0 +1,13 @@
+//! The threads of a token: its queue, its workers, its monitor and the supervisor.
+
+mod device;
+mod job;
+mod monitor;
+mod queue;
+mod registry;
+mod supervisor;
+mod worker;
+
+pub(crate) use device::Device;
+pub(crate) use job::{Job, Kind};
+pub(crate) use supervisor::{Supervisor, serve, start_monitor, supervise};

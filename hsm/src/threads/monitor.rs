@@ -1,0 +1,81 @@
+//! The monitor thread of a token: runs the canary while the token serves, and brings the token
+//! back when it is out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::device::Device;
+use super::registry::Thread;
+use super::supervisor::serve;
+use crate::TokenState;
+use crate::pool::{self, Failure};
+use crate::session::Session;
+
+/// The least time between two canaries, however many are requested.
+const CANARY_PAUSE: Duration = Duration::from_millis(200);
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+pub(super) fn run(device: &Arc<Device>, thread: &Thread, mut session: Option<Session>) {
+    let requests = &device.connection.canary;
+    let limits = &device.connection.limits;
+    let mut pause = Duration::ZERO;
+    while !thread.is_abandoned() {
+        let goes_on = match device.state() {
+            TokenState::Serving => {
+                pause = Duration::ZERO;
+                requests.wait(limits.canary_interval) && {
+                    let checked = thread.call(limits.deadline, false, || {
+                        pool::check(&device.connection, &mut session)
+                    });
+                    conclude(device, thread, &mut session, checked);
+                    !device.is_serving() || requests.pause(CANARY_PAUSE)
+                }
+            }
+            TokenState::Out { .. } => {
+                let waited = requests.pause(pause);
+                pause = (pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
+                waited && {
+                    // A token that is reached for the first time may have to generate keys.
+                    let allowance = match device.connection.identity() {
+                        Some(_) => limits.deadline * 3,
+                        None => limits.generate_deadline.max(limits.deadline * 3),
+                    };
+                    let back = thread.call(allowance, false, || {
+                        pool::bring_back(&device.connection, &mut session)
+                    });
+                    conclude(device, thread, &mut session, back);
+                    true
+                }
+            }
+            TokenState::PinRefused { .. } | TokenState::Closed => {
+                session = None;
+                requests.pause(LONGEST_PAUSE)
+            }
+        };
+        if !goes_on {
+            break;
+        }
+    }
+    thread.call(limits.deadline, false, || drop(session));
+}
+
+/// Acts on the result of a canary, unless this thread was abandoned during it.
+fn conclude(
+    device: &Arc<Device>,
+    thread: &Thread,
+    session: &mut Option<Session>,
+    outcome: Result<Duration, Failure>,
+) {
+    if thread.is_abandoned() {
+        return;
+    }
+    match outcome {
+        Ok(took) => serve(device, took),
+        Err(Failure::Pin(refusal)) => device.refuse_pin(&refusal),
+        Err(Failure::Fault(fault)) => {
+            *session = None;
+            device.trip(&fault);
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The bounded queue of one token's workers.
+//!
+//! Any free worker takes a read. At most one write runs at a time, because tokens do not support
+//! concurrent writes, and queued writes do not delay reads. Reads and writes wait in lanes, which
+//! take turns: a caller's burst delays its own operations first. When the queue is full, the
+//! longest lane gives up its newest job for a job of a shorter lane.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::job::{Job, Kind};
+use crate::{ErrorKind, HsmError};
+
+#[derive(Debug)]
+pub(crate) struct Queue {
+    bound: usize,
+    inner: Mutex<Inner>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct Inner {
+    gate: Gate,
+    reads: Lanes,
+    writes: Lanes,
+    writing: bool,
+    last_write_ended: Option<Instant>,
+    /// Counts changes of the gate, so that each worker notices every change.
+    changes: u64,
+}
+
+/// Jobs in lanes that take turns.
+#[derive(Debug, Default)]
+struct Lanes {
+    jobs: HashMap<u64, VecDeque<Job>>,
+    /// The lanes that have jobs, the next one first.
+    turns: VecDeque<u64>,
+    len: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Gate {
+    /// Jobs are accepted.
+    Open,
+    /// The token is out: jobs are refused.
+    Shut,
+    /// Jobs are refused; those in the queue still run.
+    Closing,
+}
+
+/// The next step of a worker.
+#[derive(Debug)]
+pub(super) enum Next {
+    Work(Job),
+    /// No job came within the worker's time limit.
+    Idle,
+    /// The token went out or came back.
+    Changed,
+    Closed,
+}
+
+impl Queue {
+    /// An empty queue that is shut.
+    pub(super) fn new(bound: usize) -> Self {
+        Self {
+            bound,
+            inner: Mutex::new(Inner {
+                gate: Gate::Shut,
+                reads: Lanes::default(),
+                writes: Lanes::default(),
+                writing: false,
+                last_write_ended: None,
+                changes: 0,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Queues a job and returns the job that it displaced, if any. Returns a refused job with the
+    /// reason.
+    pub(crate) fn push(&self, job: Job) -> Result<Option<Job>, (Job, HsmError)> {
+        let mut inner = self.lock();
+        if inner.gate != Gate::Open {
+            return Err((job, HsmError::new(ErrorKind::TokenOut, "the token is out")));
+        }
+        let mut displaced = None;
+        if inner.len() >= self.bound {
+            inner.reads.remove_abandoned();
+            inner.writes.remove_abandoned();
+        }
+        if inner.len() >= self.bound {
+            displaced = inner.lanes(job.kind()).displace_for(job.lane());
+            if displaced.is_none() {
+                return Err((job, HsmError::queue_full()));
+            }
+        }
+        inner.lanes(job.kind()).push(job);
+        self.changed.notify_one();
+        Ok(displaced)
+    }
+
+    /// The next step for a worker that has seen `changes` changes of the gate. The worker ends a
+    /// write with [`Queue::end_write`].
+    pub(super) fn next(&self, changes: &mut u64, patience: Duration) -> Next {
+        let until = Instant::now() + patience;
+        let mut inner = self.lock();
+        loop {
+            if inner.changes != *changes {
+                *changes = inner.changes;
+                return Next::Changed;
+            }
+            if inner.gate != Gate::Shut {
+                if !inner.writing
+                    && let Some(job) = inner.writes.pop()
+                {
+                    inner.writing = true;
+                    return Next::Work(job);
+                }
+                if let Some(job) = inner.reads.pop() {
+                    return Next::Work(job);
+                }
+            }
+            if inner.gate == Gate::Closing && inner.writes.len == 0 {
+                return Next::Closed;
+            }
+            let now = Instant::now();
+            if now >= until {
+                return Next::Idle;
+            }
+            inner = self
+                .changed
+                .wait_timeout(inner, until - now)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+
+    /// The write has ended, or its worker was abandoned.
+    pub(super) fn end_write(&self) {
+        let mut inner = self.lock();
+        inner.writing = false;
+        inner.last_write_ended = Some(Instant::now());
+        self.changed.notify_all();
+    }
+
+    /// Whether a write runs, and when the last one ended.
+    pub(super) fn writes(&self) -> (bool, Option<Instant>) {
+        let inner = self.lock();
+        (inner.writing, inner.last_write_ended)
+    }
+
+    /// Accepts jobs from now on.
+    pub(super) fn open(&self) {
+        self.change(Gate::Open);
+    }
+
+    /// Refuses jobs from now on, and returns the queued ones.
+    pub(super) fn shut(&self) -> Vec<Job> {
+        self.change(Gate::Shut);
+        let mut inner = self.lock();
+        let (mut reads, mut writes) = (
+            std::mem::take(&mut inner.reads),
+            std::mem::take(&mut inner.writes),
+        );
+        let jobs = std::iter::from_fn(|| reads.pop().or_else(|| writes.pop()));
+        jobs.collect()
+    }
+
+    /// Refuses jobs from now on, and ends the workers once the queue is empty.
+    pub(super) fn close(&self) {
+        self.change(Gate::Closing);
+    }
+
+    /// How many jobs wait.
+    pub(super) fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    fn change(&self, gate: Gate) {
+        let mut inner = self.lock();
+        if inner.gate != Gate::Closing {
+            inner.gate = gate;
+        }
+        inner.changes += 1;
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn len(&self) -> usize {
+        self.reads.len + self.writes.len
+    }
+
+    fn lanes(&mut self, kind: Kind) -> &mut Lanes {
+        match kind {
+            Kind::Read => &mut self.reads,
+            Kind::Write => &mut self.writes,
+        }
+    }
+}
+
+impl Lanes {
+    fn push(&mut self, job: Job) {
+        let lane = job.lane();
+        let jobs = self.jobs.entry(lane).or_default();
+        if jobs.is_empty() {
+            self.turns.push_back(lane);
+        }
+        jobs.push_back(job);
+        self.len += 1;
+    }
+
+    /// The oldest job of the next lane.
+    fn pop(&mut self) -> Option<Job> {
+        let lane = self.turns.pop_front()?;
+        let jobs = self.jobs.get_mut(&lane)?;
+        let job = jobs.pop_front()?;
+        if jobs.is_empty() {
+            self.jobs.remove(&lane);
+        } else {
+            self.turns.push_back(lane);
+        }
+        self.len -= 1;
+        Some(job)
+    }
+
+    /// Removes the newest job of the longest lane, if that lane stays longer than this one grows.
+    fn displace_for(&mut self, lane: u64) -> Option<Job> {
+        let own = self.jobs.get(&lane).map_or(0, VecDeque::len);
+        let longest = self.jobs.values_mut().max_by_key(|jobs| jobs.len())?;
+        if longest.len() <= own + 1 {
+            return None;
+        }
+        self.len -= 1;
+        longest.pop_back()
+    }
+
+    fn remove_abandoned(&mut self) {
+        for jobs in self.jobs.values_mut() {
+            jobs.retain(|job| !job.is_abandoned());
+        }
+        self.jobs.retain(|_, jobs| !jobs.is_empty());
+        self.turns.retain(|lane| self.jobs.contains_key(lane));
+        self.len = self.jobs.values().map(VecDeque::len).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,260 @@
+//! A queue loses no job and hands out no job twice.
+
+use std::sync::Arc;
+use std::thread;
+
+use proptest::prelude::*;
+use tokio::sync::oneshot::Receiver;
+use tokio::sync::oneshot::error::TryRecvError;
+
+use super::*;
+use crate::CancelGuard;
+
+const BOUND: usize = 4;
+const NO_PATIENCE: Duration = Duration::ZERO;
+
+type Answer = Receiver<Result<(), HsmError>>;
+
+fn job(kind: Kind) -> (Job, Answer) {
+    Job::new(kind, Instant::now() + Duration::from_secs(60), |_| Ok(()))
+}
+
+fn done() -> Result<(), HsmError> {
+    Err(HsmError::new(ErrorKind::Refused, "a worker took it"))
+}
+
+/// The events of a queue.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Push(Kind),
+    Leave(usize),
+    Take,
+    EndWrite,
+    Shut,
+    Open,
+    Close,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => Just(Step::Push(Kind::Read)),
+        2 => Just(Step::Push(Kind::Write)),
+        1 => (0..20usize).prop_map(Step::Leave),
+        4 => Just(Step::Take),
+        2 => Just(Step::EndWrite),
+        1 => Just(Step::Shut),
+        2 => Just(Step::Open),
+    ];
+    let close = prop_oneof![9 => Just(None), 1 => Just(Some(Step::Close))];
+    (prop::collection::vec(step, 0..80), close)
+        .prop_map(|(steps, close)| steps.into_iter().chain(close).collect())
+}
+
+proptest! {
+    /// Each accepted job is handed to exactly one worker or returned, the bound holds, and two
+    /// writes never run at the same time.
+    #[test]
+    fn each_job_is_answered_once(steps in steps()) {
+        let queue = Queue::new(BOUND);
+        queue.open();
+        let (mut changes, mut writing) = (0, false);
+        let mut waiting: Vec<Option<Answer>> = Vec::new();
+        for step in steps {
+            match step {
+                Step::Push(kind) => {
+                    let (job, answer) = job(kind);
+                    match queue.push(job) {
+                        Ok(displaced) => {
+                            prop_assert!(displaced.is_none(), "there is one lane");
+                            waiting.push(Some(answer));
+                        }
+                        Err((job, error)) => job.answer(Err(error)),
+                    }
+                }
+                Step::Leave(which) => {
+                    if let Some(answer) = waiting.get_mut(which) {
+                        *answer = None;
+                    }
+                }
+                Step::Take => {
+                    if let Next::Work(job) = queue.next(&mut changes, NO_PATIENCE) {
+                        if job.kind() == Kind::Write {
+                            prop_assert!(!writing, "two writes at a time");
+                            writing = true;
+                        }
+                        job.answer(done());
+                    }
+                }
+                Step::EndWrite => {
+                    queue.end_write();
+                    writing = false;
+                }
+                Step::Shut => queue.shut().into_iter().for_each(|job| job.answer(done())),
+                Step::Open => queue.open(),
+                Step::Close => queue.close(),
+            }
+            prop_assert!(queue.len() <= BOUND);
+        }
+        // At the end the queue is emptied, and every remaining caller has its answer.
+        queue.open();
+        loop {
+            match queue.next(&mut changes, NO_PATIENCE) {
+                Next::Work(job) => {
+                    job.answer(done());
+                    queue.end_write();
+                }
+                Next::Changed => queue.end_write(),
+                Next::Idle | Next::Closed => break,
+            }
+        }
+        prop_assert_eq!(queue.len(), 0);
+        for mut answer in waiting.into_iter().flatten() {
+            prop_assert!(matches!(answer.try_recv(), Ok(Err(_))));
+            prop_assert!(matches!(answer.try_recv(), Err(TryRecvError::Closed)));
+        }
+    }
+}
+
+#[test]
+fn many_threads_lose_no_job() {
+    let queue = Arc::new(Queue::new(usize::MAX));
+    queue.open();
+    let workers: Vec<_> = (0..4)
+        .map(|_| {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || {
+                let (mut changes, mut taken) = (0, 0);
+                loop {
+                    match queue.next(&mut changes, Duration::from_secs(60)) {
+                        Next::Work(job) => {
+                            let write = job.kind() == Kind::Write;
+                            job.answer(done());
+                            taken += 1;
+                            if write {
+                                queue.end_write();
+                            }
+                        }
+                        Next::Changed | Next::Idle => {}
+                        Next::Closed => return taken,
+                    }
+                }
+            })
+        })
+        .collect();
+    let callers: Vec<_> = (0..4)
+        .map(|_| {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || {
+                for n in 0..500 {
+                    let kind = if n % 5 == 0 { Kind::Write } else { Kind::Read };
+                    let (job, answer) = job(kind);
+                    queue.push(job).unwrap();
+                    assert!(answer.blocking_recv().unwrap().is_err());
+                }
+            })
+        })
+        .collect();
+    callers
+        .into_iter()
+        .for_each(|caller| caller.join().unwrap());
+    queue.close();
+    let taken: usize = workers
+        .into_iter()
+        .map(|worker| worker.join().unwrap())
+        .sum();
+    assert_eq!(taken, 2000);
+}
+
+#[test]
+fn a_full_queue_drops_abandoned_jobs() {
+    let queue = Queue::new(1);
+    queue.open();
+    let (first, answer) = job(Kind::Read);
+    queue.push(first).unwrap();
+    let (_, error) = queue.push(job(Kind::Read).0).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Busy);
+    drop(answer);
+    queue.push(job(Kind::Read).0).unwrap();
+}
+
+#[test]
+fn a_token_that_is_out_refuses_at_once() {
+    let queue = Queue::new(BOUND);
+    let (_, error) = queue.push(job(Kind::Read).0).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TokenOut);
+}
+
+#[test]
+fn reads_pass_a_write_that_waits() {
+    let queue = Queue::new(BOUND);
+    queue.open();
+    let mut changes = 1;
+    for kind in [Kind::Write, Kind::Write, Kind::Read] {
+        queue.push(job(kind).0).unwrap();
+    }
+    let kinds: Vec<_> = (0..3)
+        .map(|_| match queue.next(&mut changes, NO_PATIENCE) {
+            Next::Work(job) => Some(job.kind()),
+            Next::Idle | Next::Changed | Next::Closed => None,
+        })
+        .collect();
+    assert_eq!(kinds, [Some(Kind::Write), Some(Kind::Read), None]);
+}
+
+/// A job of a caller in this lane.
+fn job_in(lane: u64, kind: Kind) -> (Job, Answer) {
+    let scope = CancelGuard::in_lane(lane);
+    let made = scope.scope(async { job(kind) });
+    let (job, answer) = block_on(made);
+    // The guard must outlive the job, or the job counts as abandoned.
+    std::mem::forget(scope);
+    (job, answer)
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.unwrap().block_on(future)
+}
+
+fn taken_lanes(queue: &Queue, changes: &mut u64) -> Vec<u64> {
+    let mut lanes = Vec::new();
+    while let Next::Work(job) = queue.next(changes, NO_PATIENCE) {
+        lanes.push(job.lane());
+    }
+    lanes
+}
+
+#[test]
+fn a_burst_delays_its_own_lane_first() {
+    let queue = Queue::new(usize::MAX);
+    queue.open();
+    let mut answers = Vec::new();
+    for lane in [1, 1, 1, 1, 2, 3, 2] {
+        let (job, answer) = job_in(lane, Kind::Read);
+        queue.push(job).unwrap();
+        answers.push(answer);
+    }
+    assert_eq!(taken_lanes(&queue, &mut 1), [1, 2, 3, 1, 2, 1, 1]);
+    assert_eq!(queue.len(), 0);
+}
+
+#[test]
+fn a_full_queue_takes_room_from_the_longest_lane() {
+    let queue = Queue::new(BOUND);
+    queue.open();
+    let mut burst = Vec::new();
+    for _ in 0..BOUND {
+        let (job, answer) = job_in(1, Kind::Read);
+        queue.push(job).unwrap();
+        burst.push(answer);
+    }
+    let (refused, _answer) = job_in(1, Kind::Read);
+    let (_, error) = queue.push(refused).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Busy);
+    let (other, _other_answer) = job_in(2, Kind::Read);
+    let newest = queue.push(other).unwrap().unwrap();
+    newest.answer(Err(HsmError::queue_full()));
+    let displaced = burst.pop().unwrap().try_recv().unwrap().unwrap_err();
+    assert_eq!(displaced.kind(), ErrorKind::Busy);
+    assert_eq!(taken_lanes(&queue, &mut 1), [1, 2, 1, 1]);
+}

@@ -1,0 +1,140 @@
+//! Starts the threads of the tokens and replaces those that hang. The supervisor's own thread
+//! never calls into a library.
+
+use std::convert::Infallible;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use super::device::Device;
+use super::registry::{Role, Thread};
+use super::{monitor, worker};
+use crate::session::Session;
+use crate::{Config, Fatal, TokenState};
+
+/// The supervisor's thread ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Supervisor {
+    pub(crate) fatal: watch::Receiver<Option<Fatal>>,
+    _stop: mpsc::Sender<Infallible>,
+}
+
+/// Starts the supervisor.
+pub(crate) fn supervise(devices: Vec<Arc<Device>>, config: &Config) -> Supervisor {
+    let (report, fatal) = watch::channel(None);
+    let (stop, stopped) = mpsc::channel();
+    let budget = config.hang_budget;
+    let tick = config.deadline / 10;
+    let tick = tick.clamp(Duration::from_millis(10), Duration::from_millis(250));
+    let rounds = move || {
+        while stopped.recv_timeout(tick) == Err(RecvTimeoutError::Timeout) {
+            if report.borrow().is_none() {
+                inspect(&devices, budget, &report);
+            }
+        }
+    };
+    let named = thread::Builder::new().name("hsm-supervisor".to_owned());
+    if let Err(error) = named.spawn(rounds) {
+        tracing::error!(%error, "cannot start the supervisor: hung calls go unnoticed");
+    }
+    let _stop = stop;
+    Supervisor { fatal, _stop }
+}
+
+fn inspect(devices: &[Arc<Device>], budget: usize, report: &watch::Sender<Option<Fatal>>) {
+    for device in devices {
+        replace_hung(device);
+    }
+    let hung = |device: &Arc<Device>| device.threads.hung();
+    let all: usize = devices.iter().map(hung).sum();
+    let worst = devices.iter().max_by_key(|device| hung(device));
+    if let Some(worst) = worst.filter(|_| all > budget) {
+        let token = worst.label().to_owned();
+        tracing::error!(token, hung = all, budget, "too many threads hang");
+        report.send_replace(Some(Fatal::HangBudgetSpent { token, hung: all }));
+    }
+}
+
+/// Abandons the threads that hang inside the library, and starts others.
+fn replace_hung(device: &Arc<Device>) {
+    // While the token generates a key, all other calls may have to wait.
+    let (writing, last_write) = device.queue.writes();
+    let busy_until = if writing {
+        Some(Instant::now())
+    } else {
+        last_write
+    };
+    for hung in device.threads.abandon_hung(busy_until) {
+        let token = device.label();
+        tracing::error!(token, ?hung, "a thread hangs inside the module");
+        match hung.role {
+            Role::Worker => {
+                if hung.write {
+                    device.queue.end_write();
+                }
+                device.connection.canary.raise();
+                start_workers(device);
+            }
+            Role::Monitor => {
+                device.trip("the canary did not return");
+                start_monitor(device, None);
+            }
+        }
+    }
+}
+
+/// Starts the monitor. It takes over the session that opened the token, if any.
+pub(crate) fn start_monitor(device: &Arc<Device>, session: Option<Session>) {
+    start(device, Role::Monitor, move |device, thread| {
+        monitor::run(device, thread, session);
+    });
+}
+
+/// Takes the token into service after a successful canary.
+pub(crate) fn serve(device: &Arc<Device>, canary: Duration) {
+    if device.serve(canary) {
+        start_workers(device);
+    }
+}
+
+/// Starts the missing workers.
+fn start_workers(device: &Arc<Device>) {
+    let identity = device.connection.identity();
+    let wanted = identity.map_or(0, |identity| identity.workers);
+    for _ in device.threads.workers()..wanted {
+        start(device, Role::Worker, worker::run);
+    }
+}
+
+fn start(
+    device: &Arc<Device>,
+    role: Role,
+    run: impl FnOnce(&Arc<Device>, &Thread) + Send + 'static,
+) {
+    let thread = device.threads.add(role);
+    let name = match role {
+        Role::Worker => "hsm-worker",
+        Role::Monitor => "hsm-monitor",
+    };
+    let (own, own_thread) = (Arc::clone(device), Arc::clone(&thread));
+    let started = thread::Builder::new().name(name.to_owned()).spawn(move || {
+        run(&own, &own_thread);
+        remove(&own, &own_thread);
+    });
+    if let Err(error) = started {
+        tracing::error!(token = device.label(), %error, "cannot start a thread");
+        remove(device, &thread);
+    }
+}
+
+/// Removes a thread that ends. The last thread of a closed token releases the module.
+fn remove(device: &Device, thread: &Arc<Thread>) {
+    device.threads.remove(thread, || {
+        if device.state() == TokenState::Closed {
+            device.connection.leave_module();
+        }
+    });
+}

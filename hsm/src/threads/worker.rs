@@ -1,0 +1,164 @@
+//! The worker threads of a token: each has a session and runs operations from the queue.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::device::Device;
+use super::job::{Job, Kind};
+use super::queue::Next;
+use super::registry::Thread;
+use crate::session::Session;
+use crate::{ErrorKind, HsmError};
+
+pub(super) fn run(device: &Arc<Device>, thread: &Thread) {
+    let limits = &device.connection.limits;
+    let mut session = None;
+    // No queue starts with this number, so the first step of a worker is to open its session.
+    let mut changes = u64::MAX;
+    while !thread.is_abandoned() {
+        match device.queue.next(&mut changes, limits.canary_interval) {
+            Next::Work(job) => work(device, thread, &mut session, job),
+            Next::Changed => thread.call(limits.deadline, false, || renew(device, &mut session)),
+            Next::Idle => thread.call(limits.deadline, false, || keep_alive(device, &mut session)),
+            Next::Closed => break,
+        }
+    }
+    thread.call(limits.deadline, false, || drop(session));
+}
+
+fn work(device: &Device, thread: &Thread, session: &mut Option<Session>, job: Job) {
+    let write = job.kind() == Kind::Write;
+    let answer = process(device, thread, session, job);
+    // The supervisor has ended the write of an abandoned thread.
+    if write && !thread.is_abandoned() {
+        device.queue.end_write();
+    }
+    if let Some((job, outcome)) = answer {
+        job.answer(outcome);
+    }
+}
+
+/// Runs a job; none if its caller has gone.
+fn process(
+    device: &Device,
+    thread: &Thread,
+    session: &mut Option<Session>,
+    mut job: Job,
+) -> Option<(Job, Result<(), HsmError>)> {
+    let started = Instant::now();
+    let counters = &device.connection.counters;
+    if job.is_abandoned() {
+        counters.abandoned.increment();
+        return None;
+    }
+    let outcome = if job.is_late() {
+        counters.late.increment();
+        Err(HsmError::new(
+            ErrorKind::Late,
+            "the deadline passed in the queue",
+        ))
+    } else {
+        counters.operations.increment();
+        let limits = &device.connection.limits;
+        let (write, allowance) = match job.kind() {
+            Kind::Read => (false, limits.deadline),
+            Kind::Write => (true, limits.generate_deadline),
+        };
+        let span = job.begin(device.label());
+        let outcome = span.in_scope(|| {
+            thread.call(allowance, write, || attempt(device, session, &mut job))
+        });
+        device.observe(started - job.queued(), started.elapsed());
+        outcome
+    };
+    let outcome = outcome.map_err(|error| {
+        counters.failures.increment();
+        tracing::debug!(token = device.label(), ?error, "an operation failed");
+        if error.suggests_outage() {
+            device.connection.canary.raise();
+        }
+        error.on(device.label())
+    });
+    Some((job, outcome))
+}
+
+/// Runs the operation; once more on a new session if the old one was dead, because then the first
+/// attempt had no effect.
+fn attempt(
+    device: &Device,
+    session: &mut Option<Session>,
+    job: &mut Job,
+) -> Result<(), HsmError> {
+    let mut renewed = false;
+    loop {
+        let live = match session.take_if(|session| !session.is_stale()) {
+            Some(live) => live,
+            None => {
+                *session = None;
+                connect(device)?
+            }
+        };
+        let result = panic::catch_unwind(AssertUnwindSafe(|| job.attempt(&live)));
+        match result {
+            // The state of the session is unknown, so it is dropped.
+            Err(_) => return Err(HsmError::refused("a call into the module panicked")),
+            Ok(Err(error)) if error.ends_session() || lost_login(&live, &error) => {
+                drop(live);
+                if renewed {
+                    return Err(error);
+                }
+                renewed = true;
+            }
+            Ok(result) => {
+                *session = Some(live);
+                return result;
+            }
+        }
+    }
+}
+
+/// Some tokens return an ambiguous code when the login is lost. The login is only checked where
+/// the call has not seen any input: a bad input must not cost more calls than a good one.
+fn lost_login(session: &Session, error: &HsmError) -> bool {
+    error.is_ambiguous() && error.came_before_input() && session.check_login().is_err()
+}
+
+fn connect(device: &Device) -> Result<Session, HsmError> {
+    if !device.is_serving() {
+        return Err(HsmError::new(ErrorKind::TokenOut, "the token is out"));
+    }
+    Session::open(&device.connection).map_err(|error| {
+        device.connection.canary.raise();
+        error.at_work()
+    })
+}
+
+/// Replaces the session after the token went out or came back.
+fn renew(device: &Device, session: &mut Option<Session>) {
+    drop(session.take_if(|session| session.is_stale()));
+    if session.is_none() && device.is_serving() {
+        match connect(device) {
+            Ok(live) => *session = Some(live),
+            Err(error) => {
+                let token = device.label();
+                tracing::warn!(token, ?error, "a worker could not open its session");
+            }
+        }
+    }
+}
+
+/// Uses the session, because some tokens close idle ones.
+fn keep_alive(device: &Device, session: &mut Option<Session>) {
+    let mut byte = [0];
+    if let Some(live) = session
+        && let Err(error) = live.raw().generate_random_slice(&mut byte).map_err(HsmError::from)
+        // A token without a random number generator is not broken.
+        && (error.ends_session() || error.suggests_outage())
+    {
+        tracing::debug!(token = device.label(), ?error, "an idle session has ended");
+        *session = None;
+        device.connection.canary.raise();
+    }
+    renew(device, session);
+}
