@@ -104,10 +104,7 @@ impl Dispatcher {
     }
 
     /// Writes to one token that serves. Fails over only if the write was not begun.
-    pub(crate) async fn write<T: Send + 'static>(
-        &self,
-        work: impl Work<T>,
-    ) -> Result<T, HsmError> {
+    pub(crate) async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, HsmError> {
         self.first_of(self.serving(), Kind::Write, work).await
     }
 

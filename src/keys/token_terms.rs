@@ -1,39 +1,39 @@
 //! What is told to the token and heard from it, in its own terms.
 
-use hsm::{KeyAlgorithm, KeyMaterial, RsaMaterial};
+use hsm::{KeyMaterial, RsaMaterial};
 
 use crate::material::{Algorithm, Curve, PrivateKey, PrivateParts, PublicKey, PublicParts};
 use crate::problem::Problem;
 
 /// The kind of key.
-pub(super) const fn algorithm(algorithm: Algorithm) -> KeyAlgorithm {
+pub(super) const fn algorithm(algorithm: Algorithm) -> hsm::Algorithm {
     match algorithm {
-        Algorithm::Rsa2048 => KeyAlgorithm::Rsa2048,
-        Algorithm::Rsa3072 => KeyAlgorithm::Rsa3072,
-        Algorithm::Rsa4096 => KeyAlgorithm::Rsa4096,
-        Algorithm::P256 => KeyAlgorithm::P256,
-        Algorithm::P384 => KeyAlgorithm::P384,
-        Algorithm::P521 => KeyAlgorithm::P521,
-        Algorithm::Ed25519 => KeyAlgorithm::Ed25519,
-        Algorithm::Aes256 => KeyAlgorithm::Aes256,
-        Algorithm::Aes128 => KeyAlgorithm::Aes128,
-        Algorithm::HmacSha256 => KeyAlgorithm::HmacSha256,
+        Algorithm::Rsa2048 => hsm::Algorithm::Rsa2048,
+        Algorithm::Rsa3072 => hsm::Algorithm::Rsa3072,
+        Algorithm::Rsa4096 => hsm::Algorithm::Rsa4096,
+        Algorithm::P256 => hsm::Algorithm::P256,
+        Algorithm::P384 => hsm::Algorithm::P384,
+        Algorithm::P521 => hsm::Algorithm::P521,
+        Algorithm::Ed25519 => hsm::Algorithm::Ed25519,
+        Algorithm::Aes256 => hsm::Algorithm::Aes256,
+        Algorithm::Aes128 => hsm::Algorithm::Aes128,
+        Algorithm::HmacSha256 => hsm::Algorithm::HmacSha256,
     }
 }
 
 /// The kind of key that the token tells.
-pub(super) const fn algorithm_of(algorithm: KeyAlgorithm) -> Algorithm {
+pub(super) const fn algorithm_of(algorithm: hsm::Algorithm) -> Algorithm {
     match algorithm {
-        KeyAlgorithm::Rsa2048 => Algorithm::Rsa2048,
-        KeyAlgorithm::Rsa3072 => Algorithm::Rsa3072,
-        KeyAlgorithm::Rsa4096 => Algorithm::Rsa4096,
-        KeyAlgorithm::P256 => Algorithm::P256,
-        KeyAlgorithm::P384 => Algorithm::P384,
-        KeyAlgorithm::P521 => Algorithm::P521,
-        KeyAlgorithm::Ed25519 => Algorithm::Ed25519,
-        KeyAlgorithm::Aes256 => Algorithm::Aes256,
-        KeyAlgorithm::Aes128 => Algorithm::Aes128,
-        KeyAlgorithm::HmacSha256 => Algorithm::HmacSha256,
+        hsm::Algorithm::Rsa2048 => Algorithm::Rsa2048,
+        hsm::Algorithm::Rsa3072 => Algorithm::Rsa3072,
+        hsm::Algorithm::Rsa4096 => Algorithm::Rsa4096,
+        hsm::Algorithm::P256 => Algorithm::P256,
+        hsm::Algorithm::P384 => Algorithm::P384,
+        hsm::Algorithm::P521 => Algorithm::P521,
+        hsm::Algorithm::Ed25519 => Algorithm::Ed25519,
+        hsm::Algorithm::Aes256 => Algorithm::Aes256,
+        hsm::Algorithm::Aes128 => Algorithm::Aes128,
+        hsm::Algorithm::HmacSha256 => Algorithm::HmacSha256,
     }
 }
 

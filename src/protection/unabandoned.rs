@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use hsm::Interest;
+use hsm::CancelGuard;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
@@ -17,7 +17,7 @@ where
     F::Output: Send,
 {
     work: Option<Pin<Box<Instrumented<F>>>>,
-    waiting: Option<Interest>,
+    waiting: Option<CancelGuard>,
     /// Of the tasks that such work has been given.
     left: TaskTracker,
 }
@@ -31,8 +31,8 @@ where
     F: Future + Send + 'static,
     F::Output: Send,
 {
-    let waiting = Interest::default();
-    let work = waiting.in_what(work).in_current_span();
+    let waiting = CancelGuard::default();
+    let work = waiting.scope(work).in_current_span();
     Unabandoned {
         work: Some(Box::pin(work)),
         waiting: Some(waiting),

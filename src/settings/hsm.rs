@@ -48,6 +48,10 @@ pub struct HsmToken {
     pub serial: Option<String>,
     /// The source of the user PIN.
     pub pin: SecretSource,
+    /// Tries the PIN although the token reports that a wrong PIN was tried since the last login.
+    /// Set it for one start after you have checked the PIN; too many wrong PINs lock the token.
+    #[serde(default)]
+    pub retry_pin: bool,
 }
 
 impl Default for Hsm {

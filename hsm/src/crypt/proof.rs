@@ -111,7 +111,10 @@ pub(crate) fn signs(
 }
 
 /// Whether an AES key decrypts in the token its own ciphertext.
-pub(crate) fn decrypts_own_ciphertext(session: &Session, key: ObjectHandle) -> Result<bool, HsmError> {
+pub(crate) fn decrypts_own_ciphertext(
+    session: &Session,
+    key: ObjectHandle,
+) -> Result<bool, HsmError> {
     let secret = random()?;
     let sealed = gcm::encrypt(session, key, MESSAGE, &*secret)?;
     let ciphertext = [sealed.ciphertext, sealed.tag.to_vec()].concat();

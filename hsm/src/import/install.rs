@@ -21,10 +21,7 @@ pub(super) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(
-        key: &'a NewKey,
-        public: Option<&'a PublicKey>,
-    ) -> Result<Self, ImportError> {
+    pub(super) fn new(key: &'a NewKey, public: Option<&'a PublicKey>) -> Result<Self, ImportError> {
         if key.id.is_empty() {
             return Err(ImportError::Malformed("the id of a key must not be empty"));
         }

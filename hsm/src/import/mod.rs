@@ -28,7 +28,11 @@ pub use wrap::{WrapError, wrap_for_import};
 pub(crate) type Outcome<T> = Result<Result<T, ImportError>, HsmError>;
 
 /// Puts key material into the token. `begun` is whether a former attempt may have left objects.
-pub(crate) fn create(session: &Session, request: &ImportKey, begun: &mut bool) -> Outcome<Imported> {
+pub(crate) fn create(
+    session: &Session,
+    request: &ImportKey,
+    begun: &mut bool,
+) -> Outcome<Imported> {
     separate(with_material(request, |plan, edwards| {
         install(session, plan, begun, |template| {
             create_object(session, request, edwards, template)

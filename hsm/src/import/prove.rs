@@ -23,8 +23,7 @@ pub(super) fn private_key(
                 return Err(ImportError::Unsupported("RSA-OAEP".to_owned()));
             }
         }
-        (Purpose::Data | Purpose::Import, _)
-        | (Purpose::Envelope, PublicKey::Ed25519 { .. }) => {
+        (Purpose::Data | Purpose::Import, _) | (Purpose::Envelope, PublicKey::Ed25519 { .. }) => {
             return Err(ImportError::Malformed(
                 "such keys cannot serve this purpose",
             ));

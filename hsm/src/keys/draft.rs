@@ -48,11 +48,7 @@ impl<'a> Draft<'a> {
         bound(allowed, |_| false, |bond| self.generate_as(session, bond))
     }
 
-    fn generate_as(
-        &self,
-        session: &Session,
-        bond: Option<Attribute>,
-    ) -> Result<Objects, HsmError> {
+    fn generate_as(&self, session: &Session, bond: Option<Attribute>) -> Result<Objects, HsmError> {
         let algorithm = self.key.algorithm;
         let pair = |by: &Mechanism<'_>, kind| self.pair(session, by, kind, bond.clone());
         match algorithm.family() {

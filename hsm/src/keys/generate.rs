@@ -56,10 +56,7 @@ pub(crate) fn generate(
 }
 
 /// Generates a permanent key for this crate itself, not bound to mechanisms. Retried once.
-pub(crate) fn generate_internal(
-    session: &Session,
-    key: &NewKey,
-) -> Result<ObjectHandle, HsmError> {
+pub(crate) fn generate_internal(session: &Session, key: &NewKey) -> Result<ObjectHandle, HsmError> {
     let draft = Draft::new(key, true)?;
     let generate = || draft.generate(session, &[]);
     Ok(generate().or_else(|_| generate())?.guarded)

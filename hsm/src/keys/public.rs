@@ -2,8 +2,8 @@
 
 use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
 
-use super::inspect::{read, trimmed};
 use super::attributes::{ED25519_NAME, ED25519_OID};
+use super::inspect::{read, trimmed};
 use crate::session::{Session, named};
 use crate::{Curve, HsmError, KeyName, PublicKey};
 

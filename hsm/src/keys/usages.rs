@@ -43,9 +43,8 @@ impl Usages {
 
     /// The same as an error where there are none.
     pub(crate) fn needed(algorithm: Algorithm, purpose: Purpose) -> Result<Self, HsmError> {
-        Self::of(algorithm, purpose).ok_or_else(|| {
-            HsmError::refused(format!("{algorithm} keys cannot serve {purpose:?}"))
-        })
+        Self::of(algorithm, purpose)
+            .ok_or_else(|| HsmError::refused(format!("{algorithm} keys cannot serve {purpose:?}")))
     }
 
     /// Whether every needed usage is allowed.

@@ -1,13 +1,13 @@
 //! The table of every operation that this crate uses.
 
 use super::report::{Probed, Works};
+use crate::crypt::proof;
 use crate::import::unwrap::{Method, Unwrapper};
 use crate::import::{self, ImportError};
 use crate::keys::{self, TemporaryKey};
-use crate::crypt::proof;
 use crate::session::Session;
 use crate::{
-    Curve, ErrorKind, HsmError, ImportMechanism, Algorithm, OaepHash, OaepMethod, PublicKey,
+    Algorithm, Curve, ErrorKind, HsmError, ImportMechanism, OaepHash, OaepMethod, PublicKey,
     Purpose, SignatureScheme,
 };
 

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::report::Speed;
+use crate::crypt::proof;
 use crate::crypt::{ecdh, gcm, oaep, sign};
 use crate::keys;
-use crate::crypt::proof;
 use crate::session::Session;
 use crate::{Algorithm, Curve, HsmError, OaepHash, PublicKey, Purpose, SignatureScheme};
 
@@ -43,16 +43,8 @@ pub(super) fn measure(session: &Session) -> Result<Vec<Speed>, HsmError> {
             Algorithm::Rsa2048,
             SignatureScheme::RsaPkcs1Sha256,
         ),
-        (
-            "P-256 sign",
-            Algorithm::P256,
-            SignatureScheme::EcdsaSha256,
-        ),
-        (
-            "Ed25519 sign",
-            Algorithm::Ed25519,
-            SignatureScheme::Ed25519,
-        ),
+        ("P-256 sign", Algorithm::P256, SignatureScheme::EcdsaSha256),
+        ("Ed25519 sign", Algorithm::Ed25519, SignatureScheme::Ed25519),
         (
             "HMAC-SHA256, 1 KiB",
             Algorithm::HmacSha256,

@@ -7,8 +7,8 @@ use cryptoki::slot::TokenInfo;
 
 use super::operations::MATERIAL;
 use super::report::{Probed, Works, max_sessions};
-use crate::keys::{self, inspect};
 use crate::crypt::proof;
+use crate::keys::{self, inspect};
 use crate::session::{Session, Temporary};
 use crate::{Algorithm, HsmError, OaepHash, Purpose, Usages};
 
@@ -89,10 +89,7 @@ pub(super) fn of_operations(
         weaknesses.push("it supports RSA-OAEP with SHA-1 only".to_owned());
     }
     if session.connection().limits.allow_raw_rsa {
-        weaknesses.push(
-            "hsm.allow_raw_rsa is set: decryption keys can also do raw RSA"
-                .to_owned(),
-        );
+        weaknesses.push("hsm.allow_raw_rsa is set: decryption keys can also do raw RSA".to_owned());
     }
     let wrapped = |probed: &&Probed| probed.operation != MATERIAL;
     if !imports

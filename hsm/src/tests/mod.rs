@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use crate::{
-    Config, NewKey, Generated, Algorithm, Purpose, Token, TokenConfig, TokenSelect,
-    TokenState, TokenStatus,
+    Algorithm, Config, Generated, NewKey, Purpose, Token, TokenConfig, TokenSelect, TokenState,
+    TokenStatus,
 };
 
 const MODULE: &str = "/usr/lib/softhsm/libsofthsm2.so";

@@ -7,7 +7,9 @@ use super::queue::Queue;
 use super::registry::Registry;
 use crate::pool::Breaker;
 use crate::session::{Connection, Module};
-use crate::{Config, ErrorKind, HsmError, Observer, OpenError, TokenConfig, TokenState, TokenStatus};
+use crate::{
+    Config, ErrorKind, HsmError, Observer, OpenError, TokenConfig, TokenState, TokenStatus,
+};
 
 pub(crate) struct Device {
     pub(crate) connection: Arc<Connection>,

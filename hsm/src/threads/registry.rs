@@ -51,12 +51,7 @@ pub(crate) struct Registry {
 
 impl Thread {
     /// Makes a call into the library, which counts as hung after `allowance`.
-    pub(super) fn call<T>(
-        &self,
-        allowance: Duration,
-        write: bool,
-        call: impl FnOnce() -> T,
-    ) -> T {
+    pub(super) fn call<T>(&self, allowance: Duration, write: bool, call: impl FnOnce() -> T) -> T {
         self.lock().call = Some(Call {
             since: Instant::now(),
             allowance,

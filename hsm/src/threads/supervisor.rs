@@ -2,8 +2,8 @@
 //! never calls into a library.
 
 use std::convert::Infallible;
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 

@@ -66,9 +66,8 @@ fn process(
             Kind::Write => (true, limits.generate_deadline),
         };
         let span = job.begin(device.label());
-        let outcome = span.in_scope(|| {
-            thread.call(allowance, write, || attempt(device, session, &mut job))
-        });
+        let outcome =
+            span.in_scope(|| thread.call(allowance, write, || attempt(device, session, &mut job)));
         device.observe(started - job.queued(), started.elapsed());
         outcome
     };
@@ -85,11 +84,7 @@ fn process(
 
 /// Runs the operation; once more on a new session if the old one was dead, because then the first
 /// attempt had no effect.
-fn attempt(
-    device: &Device,
-    session: &mut Option<Session>,
-    job: &mut Job,
-) -> Result<(), HsmError> {
+fn attempt(device: &Device, session: &mut Option<Session>, job: &mut Job) -> Result<(), HsmError> {
     let mut renewed = false;
     loop {
         let live = match session.take_if(|session| !session.is_stale()) {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::support::{Rig, make, seal};
 use hsm::{
-    Config, HsmError, Algorithm, KeyRef, OaepHash, PublicKey, Purpose, SignatureScheme, Token,
+    Algorithm, Config, HsmError, KeyRef, OaepHash, PublicKey, Purpose, SignatureScheme, Token,
 };
 
 /// The name of the threads that operations run on.

@@ -4,8 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use hsm::{
-    Curve, ImportError, ImportMechanism, Algorithm, OaepHash, PublicKey, Purpose,
-    SignatureScheme,
+    Algorithm, Curve, ImportError, ImportMechanism, OaepHash, PublicKey, Purpose, SignatureScheme,
 };
 
 use super::{Came, ImportKeyPair, assert_nothing_is_there, assert_sound, hex, order, purposes};
@@ -43,7 +42,7 @@ async fn wrapped_keys_of_every_kind(bench: &Bench) {
                 if lacks {
                     let refused = matches!(outcome, Err(ImportError::Unsupported(_)));
                     assert!(refused, "{algorithm:?} {mechanism}: {outcome:?}");
-                    assert_nothing_is_there(bench, &order.id).await;
+                    assert_nothing_is_there(bench, &order.key.id).await;
                 } else {
                     let imported = outcome.unwrap_or_else(|error| {
                         panic!("{algorithm:?} {purpose:?} {mechanism}: {error:?}")

@@ -7,9 +7,8 @@ mod unlike;
 use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
 use aws_lc_rs::rsa::PublicKeyComponents;
 use hsm::{
-    AdoptError, ErrorKind, NewKey, Generated, ImportKey, ImportMechanism, ImportWrapped,
-    Imported, Algorithm, KeyKind, KeyMaterial, KeyRef, PublicKey, Purpose, Weakness,
-    wrap_for_import,
+    AdoptError, Algorithm, ErrorKind, Generated, ImportKey, ImportMechanism, ImportWrapped,
+    Imported, KeyKind, KeyMaterial, KeyRef, NewKey, PublicKey, Purpose, Weakness, wrap_for_import,
 };
 
 use crate::support::foreign::Foreign;
@@ -115,10 +114,12 @@ async fn assert_nothing_is_there(bench: &Bench, id: &[u8]) {
 
 fn order(algorithm: Algorithm, purpose: Purpose, material: KeyMaterial) -> ImportKey {
     ImportKey {
-        id: id(),
-        label: "imported".to_owned(),
-        algorithm,
-        purpose,
+        key: NewKey {
+            id: id(),
+            label: "imported".to_owned(),
+            algorithm,
+            purpose,
+        },
         material,
     }
 }
@@ -164,10 +165,12 @@ impl ImportKeyPair {
         key: &Foreign,
     ) -> ImportWrapped {
         ImportWrapped {
-            id: id(),
-            label: "imported".to_owned(),
-            algorithm,
-            purpose,
+            key: NewKey {
+                id: id(),
+                label: "imported".to_owned(),
+                algorithm,
+                purpose,
+            },
             import_key: self.made.key.clone(),
             mechanism,
             wrapped,

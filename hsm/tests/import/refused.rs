@@ -1,6 +1,6 @@
 //! What does not come in, and leaves nothing behind.
 
-use hsm::{ImportError, ImportMechanism, Algorithm, KeyMaterial, Purpose};
+use hsm::{Algorithm, ImportError, ImportMechanism, KeyMaterial, Purpose};
 
 use super::{ImportKeyPair, assert_nothing_is_there, order};
 use crate::support::Bench;
@@ -38,7 +38,7 @@ async fn what_was_changed_does_not_unwrap(bench: &Bench) {
             matches!(outcome, Err(ImportError::NotUnwrapped)),
             "{outcome:?}"
         );
-        assert_nothing_is_there(bench, &order.id).await;
+        assert_nothing_is_there(bench, &order.key.id).await;
     }
 }
 
@@ -67,7 +67,7 @@ async fn another_kind_than_declared_does_not_unwrap(bench: &Bench) {
             Err(ImportError::NotUnwrapped | ImportError::Mismatch)
         );
         assert!(refused, "{made:?} as {declared:?}: {outcome:?}");
-        assert_nothing_is_there(bench, &order.id).await;
+        assert_nothing_is_there(bench, &order.key.id).await;
     }
     // Some tokens unwrap this as an AES key and fail when it is used.
     let odd = Foreign {
@@ -76,13 +76,7 @@ async fn another_kind_than_declared_does_not_unwrap(bench: &Bench) {
         material: None,
     };
     let wrapped = import_key.wrap(mechanism, &odd.bytes);
-    let order = import_key.order(
-        Algorithm::Aes256,
-        Purpose::Data,
-        mechanism,
-        wrapped,
-        &odd,
-    );
+    let order = import_key.order(Algorithm::Aes256, Purpose::Data, mechanism, wrapped, &odd);
     let outcome = bench.token.import_wrapped(order).await;
     assert!(
         matches!(outcome, Err(ImportError::NotUnwrapped)),
@@ -92,12 +86,8 @@ async fn another_kind_than_declared_does_not_unwrap(bench: &Bench) {
 
 async fn an_id_is_taken_once(bench: &Bench) {
     let key = foreign(Algorithm::HmacSha256);
-    let order = order(
-        Algorithm::HmacSha256,
-        Purpose::Sign,
-        key.material.unwrap(),
-    );
-    let id = order.id.clone();
+    let order = order(Algorithm::HmacSha256, Purpose::Sign, key.material.unwrap());
+    let id = order.key.id.clone();
     let imported = bench.token.import(order.clone()).await.unwrap();
     let again = bench.token.import(order).await;
     assert!(matches!(again, Err(ImportError::Malformed(_))), "{again:?}");
@@ -126,7 +116,7 @@ async fn orders_that_do_not_fit_together(bench: &Bench) {
         let outcome = bench.token.import(order.clone()).await;
         let malformed = matches!(outcome, Err(ImportError::Malformed(_)));
         assert!(malformed, "{algorithm:?} {purpose:?}: {outcome:?}");
-        assert_nothing_is_there(bench, &order.id).await;
+        assert_nothing_is_there(bench, &order.key.id).await;
     }
     let import_key = ImportKeyPair::make(bench).await;
     let key = Foreign {

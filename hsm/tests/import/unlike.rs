@@ -1,6 +1,6 @@
 //! Halves of two keys are no key.
 
-use hsm::{ImportError, ImportMechanism, Algorithm, KeyMaterial, RsaMaterial};
+use hsm::{Algorithm, ImportError, ImportMechanism, KeyMaterial, RsaMaterial};
 
 use super::{ImportKeyPair, assert_nothing_is_there, order, purposes};
 use crate::support::Bench;
@@ -14,11 +14,7 @@ on_both_tokens! {
 
 async fn a_wrong_public_half_is_a_mismatch(bench: &Bench) {
     let import_key = ImportKeyPair::make(bench).await;
-    for algorithm in [
-        Algorithm::Rsa2048,
-        Algorithm::P256,
-        Algorithm::P384,
-    ] {
+    for algorithm in [Algorithm::Rsa2048, Algorithm::P256, Algorithm::P384] {
         for purpose in purposes(algorithm) {
             let (key, other) = (foreign(algorithm), foreign(algorithm));
             let mechanism = ImportMechanism::RsaOaepSha1AesKwp;
@@ -27,17 +23,13 @@ async fn a_wrong_public_half_is_a_mismatch(bench: &Bench) {
             let outcome = bench.token.import_wrapped(order.clone()).await;
             let mismatch = matches!(outcome, Err(ImportError::Mismatch));
             assert!(mismatch, "{algorithm:?} {purpose:?}: {outcome:?}");
-            assert_nothing_is_there(bench, &order.id).await;
+            assert_nothing_is_there(bench, &order.key.id).await;
         }
     }
 }
 
 async fn material_that_does_not_belong_together_is_a_mismatch(bench: &Bench) {
-    for algorithm in [
-        Algorithm::P256,
-        Algorithm::P521,
-        Algorithm::Ed25519,
-    ] {
+    for algorithm in [Algorithm::P256, Algorithm::P521, Algorithm::Ed25519] {
         for purpose in purposes(algorithm) {
             let (key, other) = (foreign(algorithm), foreign(algorithm));
             let material = match (key.material.unwrap(), other.material.unwrap()) {
@@ -53,7 +45,7 @@ async fn material_that_does_not_belong_together_is_a_mismatch(bench: &Bench) {
             let outcome = bench.token.import(order.clone()).await;
             let mismatch = matches!(outcome, Err(ImportError::Mismatch));
             assert!(mismatch, "{algorithm:?} {purpose:?}: {outcome:?}");
-            assert_nothing_is_there(bench, &order.id).await;
+            assert_nothing_is_there(bench, &order.key.id).await;
         }
     }
 }
@@ -85,6 +77,6 @@ async fn an_rsa_key_of_two_keys_is_a_mismatch(bench: &Bench) {
             matches!(outcome, Err(ImportError::Mismatch)),
             "{purpose:?}: {outcome:?}"
         );
-        assert_nothing_is_there(bench, &order.id).await;
+        assert_nothing_is_there(bench, &order.key.id).await;
     }
 }

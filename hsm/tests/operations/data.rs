@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hsm::{ErrorKind, Algorithm, Purpose};
+use hsm::{Algorithm, ErrorKind, Purpose};
 
 use crate::support::{Bench, make};
 

@@ -1,7 +1,7 @@
 //! Unwrapping content keys: RSA-OAEP and ECDH.
 
 use aws_lc_rs::agreement::{self, ECDH_P256, ECDH_P384, ECDH_P521};
-use hsm::{Config, Curve, ErrorKind, Algorithm, OaepHash, PublicKey, Purpose, Token};
+use hsm::{Algorithm, Config, Curve, ErrorKind, OaepHash, PublicKey, Purpose, Token};
 
 use super::public_half;
 use crate::support::{Bench, Kind, make, seal};

@@ -1,8 +1,6 @@
 //! Making, finding, adopting and destroying keys.
 
-use hsm::{
-    AdoptError, ErrorKind, Algorithm, KeyKind, KeyName, Purpose, SignatureScheme, Usages,
-};
+use hsm::{AdoptError, Algorithm, ErrorKind, KeyKind, KeyName, Purpose, SignatureScheme, Usages};
 
 use super::order;
 use crate::support::{Bench, id, make};

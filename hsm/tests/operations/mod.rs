@@ -6,9 +6,7 @@ mod keys;
 mod signatures;
 
 use crate::support::{Bench, make};
-use hsm::{
-    Config, ErrorKind, NewKey, Algorithm, KeyRef, PublicKey, Purpose, Token, TokenState,
-};
+use hsm::{Algorithm, Config, ErrorKind, KeyRef, NewKey, PublicKey, Purpose, Token, TokenState};
 
 on_both_tokens! { it_closes_and_opens_again }
 

@@ -7,7 +7,7 @@ use aws_lc_rs::signature::{
     RSA_PSS_2048_8192_SHA256, RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512, RsaParameters,
     UnparsedPublicKey, VerificationAlgorithm,
 };
-use hsm::{ErrorKind, Algorithm, OaepHash, PublicKey, Purpose, SignatureScheme as Scheme};
+use hsm::{Algorithm, ErrorKind, OaepHash, PublicKey, Purpose, SignatureScheme as Scheme};
 
 use super::public_half;
 use crate::support::{Bench, make, seal};

@@ -7,9 +7,7 @@ use cryptoki_sys::{
     CKR_HOST_MEMORY, CKR_OBJECT_HANDLE_INVALID, CKR_VENDOR_DEFINED,
 };
 use faulty_token::Fault;
-use hsm::{
-    ErrorKind, NewKey, Algorithm, OaepHash, Purpose, SignatureScheme, Token, TokenState,
-};
+use hsm::{Algorithm, ErrorKind, NewKey, OaepHash, Purpose, SignatureScheme, Token, TokenState};
 
 use super::{WORKER, hmac_key};
 use crate::support::{Kind, alone, alone_on_both, id, make, seal, status, until};
@@ -150,8 +148,7 @@ fn a_write_that_failed_is_tried_once_more_and_leaves_one_key() {
             Fault::Return(CKR_GENERAL_ERROR),
             Fault::ThenReturn(CKR_GENERAL_ERROR),
         ] {
-            let once = ["C_NewKeyPair", "C_NewKey"]
-                .map(|function| fault.on(function).calls(1..=1));
+            let once = ["C_NewKeyPair", "C_NewKey"].map(|function| fault.on(function).calls(1..=1));
             rig.faults.rules(&once);
             for (algorithm, purpose) in [
                 (Algorithm::P256, Purpose::Envelope),

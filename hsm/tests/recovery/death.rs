@@ -1,7 +1,7 @@
 //! Processes that die in the middle of something.
 
 use faulty_token::Fault;
-use hsm::{ErrorKind, NewKey, Algorithm, KeyRef, Purpose};
+use hsm::{Algorithm, ErrorKind, KeyRef, NewKey, Purpose};
 
 use super::{WORKER, hmac_key};
 use crate::support::alone;

@@ -76,7 +76,11 @@ fn a_wrong_pin_stops_the_next_process() {
         assert!(rig.doom().success());
         let error = Token::open(rig.config()).await.unwrap_err();
         assert!(matches!(&error, OpenError::PinCountLow { .. }), "{error}");
-        assert_eq!(rig.faults.calls("C_Login"), 1, "the call of the other process");
+        assert_eq!(
+            rig.faults.calls("C_Login"),
+            1,
+            "the call of the other process"
+        );
     });
 }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use faulty_token::{Fault, Rule};
-use hsm::{Config, Counters, ErrorKind, HsmError, Interest, Algorithm, KeyRef, Purpose, Token};
+use hsm::{Algorithm, CancelGuard, Config, Counters, ErrorKind, HsmError, KeyRef, Purpose, Token};
 use tokio::task::JoinHandle;
 
 use super::{WORKER, hmac_key};
@@ -160,9 +160,9 @@ fn a_task_that_nobody_is_interested_in_ends_without_its_operation() {
     alone(|rig| async move {
         let mut occupied = Occupied::by(&rig).await;
         let (token, key) = (occupied.token.clone(), occupied.key.clone());
-        let (interest, wanted) = (Interest::default(), Interest::default());
-        let left = tokio::spawn(interest.in_what(hmac(token.clone(), key.clone())));
-        let kept = tokio::spawn(wanted.in_what(hmac(token.clone(), key)));
+        let (interest, wanted) = (CancelGuard::default(), CancelGuard::default());
+        let left = tokio::spawn(interest.scope(hmac(token.clone(), key.clone())));
+        let kept = tokio::spawn(wanted.scope(hmac(token.clone(), key)));
         occupied.waits_for(2).await;
         drop(interest);
         rig.faults.rules(&[]);

@@ -6,7 +6,7 @@ use aws_lc_rs::signature::{
     ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING,
     ECDSA_P521_SHA512_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair,
 };
-use hsm::{Curve, Algorithm, KeyMaterial, PublicKey};
+use hsm::{Algorithm, Curve, KeyMaterial, PublicKey};
 
 /// A key as it is wrapped, its public half, and taken apart.
 pub(crate) struct Foreign {

@@ -12,7 +12,7 @@ use aws_lc_rs::rsa::{
 };
 use faulty_token::{Control, FOLDER};
 use hsm::{
-    Config, NewKey, Generated, Algorithm, OaepHash, PublicKey, Purpose, Token, TokenState,
+    Algorithm, Config, Generated, NewKey, OaepHash, PublicKey, Purpose, Token, TokenState,
     TokenStatus,
 };
 use tokio::runtime::Runtime;

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{Made, NotMade, Vault, store, unlike_half};
 use crate::ids::KeyId;
-use crate::keys::{Usage, proof, token_terms};
+use crate::keys::{Usage, token_terms};
 use crate::material::{Algorithm, PublicKey};
 use crate::problem::{Code, Problem};
 
@@ -76,7 +76,7 @@ impl Vault {
                         KeyKind::Known(algorithm) => {
                             Ok(Usage::likely_of(token_terms::algorithm_of(algorithm)))
                         }
-                        KeyKind::AesOfUntoldLength => Ok(Usage::Data),
+                        KeyKind::AesOfUnknownLength => Ok(Usage::Data),
                         KeyKind::Other => Err(refused(
                             Code::Unsupported,
                             "must be a key of a supported kind",
@@ -115,8 +115,12 @@ impl Vault {
                 Err(NotMade::Problem(problem))
             }
             Some(given) => {
+                let half = token_terms::public(&given);
                 let proven = given.algorithm() == algorithm
-                    && proof::belong_together(&self.token, &adopted.key, usage, &given).await?;
+                    && self
+                        .token
+                        .is_private_half(&adopted.key, &half, usage.purpose())
+                        .await?;
                 if proven {
                     Ok(Some(given))
                 } else {
@@ -138,14 +142,14 @@ fn not_adopted(error: AdoptError) -> NotMade {
             "must name one key; the token holds several of this name",
         ),
         AdoptError::Internal => refused(Code::Conflict, "must not name a key of Sealward itself"),
-        AdoptError::Unlike(told) => {
+        AdoptError::OtherAlgorithm(told) => {
             let message = format!(
                 "must be {}, the algorithm of the key in the token",
                 token_terms::algorithm_of(told)
             );
             NotMade::Problem(Problem::new("algorithm", Code::Conflict, message))
         }
-        AdoptError::UntoldLength => {
+        AdoptError::UnknownLength => {
             let message = "is required: the token does not tell the length of this AES key";
             NotMade::Problem(Problem::new("algorithm", Code::Required, message))
         }

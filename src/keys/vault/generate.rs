@@ -1,6 +1,6 @@
 //! Keys that the token makes.
 
-use hsm::{GenerateKey, Purpose};
+use hsm::{NewKey, Purpose};
 
 use super::{Destiny, Made, NotMade, Vault, no_public_half, store};
 use crate::ids::ImportKeyId;
@@ -17,7 +17,7 @@ impl Vault {
     pub async fn generate(&self, destiny: Destiny, algorithm: Algorithm) -> Result<Made, NotMade> {
         self.must_open(destiny.usage, algorithm)?;
         let id = self.intend(destiny.service_id).await?;
-        let made = self.token.generate(GenerateKey {
+        let made = self.token.generate(NewKey {
             id: id.uuid().as_bytes().to_vec(),
             label: id.to_string(),
             algorithm: token_terms::algorithm(algorithm),
@@ -50,10 +50,10 @@ impl Vault {
         let id = ImportKeyId::new(&self.clock, &self.entropy);
         let now = self.clock.now();
         store::intend(&self.pool, id.uuid(), store::Purpose::ImportKey, now).await?;
-        let made = self.token.generate(GenerateKey {
+        let made = self.token.generate(NewKey {
             id: id.uuid().as_bytes().to_vec(),
             label: id.to_string(),
-            algorithm: hsm::KeyAlgorithm::Rsa4096,
+            algorithm: hsm::Algorithm::Rsa4096,
             purpose: Purpose::Import,
         });
         let made = self.or_forget(id.uuid(), made.await).await?;

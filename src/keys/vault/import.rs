@@ -1,6 +1,6 @@
 //! Keys that come from elsewhere, in plaintext or wrapped.
 
-use hsm::{ImportError, ImportKey, ImportWrapped, KeyMaterial, KeyRef};
+use hsm::{ImportError, ImportKey, ImportWrapped, KeyMaterial, KeyRef, NewKey};
 use zeroize::Zeroizing;
 
 use super::{Destiny, Made, NotMade, Vault, unlike_half};
@@ -62,10 +62,12 @@ impl Vault {
         self.must_open(destiny.usage, algorithm)?;
         let id = self.intend(destiny.service_id).await?;
         let made = self.token.import(ImportKey {
-            id: id.uuid().as_bytes().to_vec(),
-            label: id.to_string(),
-            algorithm: token_terms::algorithm(algorithm),
-            purpose: destiny.usage.purpose(),
+            key: NewKey {
+                id: id.uuid().as_bytes().to_vec(),
+                label: id.to_string(),
+                algorithm: token_terms::algorithm(algorithm),
+                purpose: destiny.usage.purpose(),
+            },
             material,
         });
         let made = made.await.map_err(|error| not_imported("", error));
@@ -102,10 +104,12 @@ impl Vault {
         }
         let id = self.intend(destiny.service_id).await?;
         let made = self.token.import_wrapped(ImportWrapped {
-            id: id.uuid().as_bytes().to_vec(),
-            label: id.to_string(),
-            algorithm: token_terms::algorithm(wrapped.algorithm),
-            purpose: destiny.usage.purpose(),
+            key: NewKey {
+                id: id.uuid().as_bytes().to_vec(),
+                label: id.to_string(),
+                algorithm: token_terms::algorithm(wrapped.algorithm),
+                purpose: destiny.usage.purpose(),
+            },
             import_key: KeyRef::private(*wrapped.import_key.uuid().as_bytes()),
             mechanism: wrapped.mechanism.token_term(),
             wrapped: wrapped.ciphertext,

@@ -33,6 +33,7 @@ async fn open() -> Token {
     let config = TokenConfig {
         module: module(),
         select: TokenSelect::Label(LABEL.to_owned()),
+        retry_pin: false,
         pin: PIN.to_owned().into(),
     };
     let config = Config {

@@ -1,6 +1,6 @@
 //! Keys that were in the token before.
 
-use hsm::{NewKey, Algorithm, Purpose};
+use hsm::{Algorithm, NewKey, Purpose};
 use serde_json::json;
 
 use super::{generate, id, send};
