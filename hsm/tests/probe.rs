@@ -44,7 +44,7 @@ async fn tells_what_works(bench: &Bench) {
             assert!(sha256.is_empty());
             assert_told(
                 &report.weaknesses,
-                &["by default", "SHA-1 only", "allow_raw_rsa"],
+                &["default attributes", "SHA-1 only", "allow_raw_rsa"],
             );
         }
         Kind::Kryoptic => {
@@ -100,7 +100,7 @@ async fn tells_what_cannot_work(bench: &Bench) {
     match bench.kind {
         Kind::SoftHsm => {
             assert_told(&report.broken, &["hsm.allow_raw_rsa"]);
-            assert_told(&report.weaknesses, &["by default", "SHA-1 only"]);
+            assert_told(&report.weaknesses, &["default attributes", "SHA-1 only"]);
         }
         Kind::Kryoptic => assert_told(&report.broken, &[]),
     }

@@ -14,7 +14,7 @@ const OPENER: &str = "hsm-open";
 #[test]
 fn the_way_is_tried_at_each_start_with_a_key_that_is_made_once() {
     alone_on_both(|rig| async move {
-        let made = || rig.faults.calls("C_NewKeyPair");
+        let made = || rig.faults.calls("C_GenerateKeyPair");
         for starts in 1..=3 {
             let before = rig.faults.calls("C_Decrypt");
             let token = rig.open().await;

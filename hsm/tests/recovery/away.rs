@@ -7,7 +7,7 @@ use cryptoki_sys::{CKR_DEVICE_ERROR, CKR_DEVICE_REMOVED, CKR_TOKEN_NOT_PRESENT};
 use faulty_token::Fault;
 use hsm::{ErrorKind, KeyRef, TokenState};
 
-use super::{KEEPER, hmac_key};
+use super::{MONITOR, hmac_key};
 use crate::support::{alone, id, is_out, status, until};
 
 /// Far from the deadline, even on a machine with much else to do.
@@ -89,7 +89,7 @@ fn the_canary_opens_the_breaker_only_when_it_fails_twice() {
         let fail = |times| {
             Fault::Return(CKR_DEVICE_ERROR)
                 .on("C_Sign")
-                .thread(KEEPER)
+                .thread(MONITOR)
                 .calls(1..=times)
         };
         let songs = || rig.faults.calls("C_SignInit");

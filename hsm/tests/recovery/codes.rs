@@ -148,7 +148,8 @@ fn a_write_that_failed_is_tried_once_more_and_leaves_one_key() {
             Fault::Return(CKR_GENERAL_ERROR),
             Fault::ThenReturn(CKR_GENERAL_ERROR),
         ] {
-            let once = ["C_NewKeyPair", "C_NewKey"].map(|function| fault.on(function).calls(1..=1));
+            let once = ["C_GenerateKeyPair", "C_GenerateKey"]
+                .map(|function| fault.on(function).calls(1..=1));
             rig.faults.rules(&once);
             for (algorithm, purpose) in [
                 (Algorithm::P256, Purpose::Envelope),
@@ -162,8 +163,8 @@ fn a_write_that_failed_is_tried_once_more_and_leaves_one_key() {
             }
         }
         rig.faults
-            .rules(&[Fault::Return(CKR_GENERAL_ERROR).on("C_NewKeyPair")]);
-        let before = rig.faults.calls("C_NewKeyPair");
+            .rules(&[Fault::Return(CKR_GENERAL_ERROR).on("C_GenerateKeyPair")]);
+        let before = rig.faults.calls("C_GenerateKeyPair");
         let order = NewKey {
             id: id(),
             label: "for tests".to_owned(),
@@ -171,7 +172,7 @@ fn a_write_that_failed_is_tried_once_more_and_leaves_one_key() {
             purpose: Purpose::Envelope,
         };
         token.generate(order).await.unwrap_err();
-        assert_eq!(rig.faults.calls("C_NewKeyPair"), before + 2);
+        assert_eq!(rig.faults.calls("C_GenerateKeyPair"), before + 2);
         assert_eq!(status(&token, "one").counters.outages, 0);
         token.close().await;
     });

@@ -12,7 +12,7 @@ const ID: &[u8] = b"made by a process that dies";
 fn a_process_that_dies_before_the_key_is_made_leaves_nothing() {
     alone(|rig| async move {
         if rig.is_doomed() {
-            return die_at("C_NewKeyPair", &rig).await;
+            return die_at("C_GenerateKeyPair", &rig).await;
         }
         assert!(!rig.doom().success(), "it did not die");
         rig.faults.rules(&[]);

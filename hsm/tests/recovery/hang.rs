@@ -3,7 +3,7 @@
 use faulty_token::Fault;
 use hsm::{ErrorKind, Fatal, OpenError, Token, TokenState};
 
-use super::{KEEPER, WORKER, hmac_key};
+use super::{MONITOR, WORKER, hmac_key};
 use crate::support::{alone, is_out, status, until};
 
 #[test]
@@ -36,7 +36,7 @@ fn a_hung_canary_takes_the_token_out_and_another_brings_it_back() {
         let token = rig.open_hastily().await;
         let key = hmac_key(&token).await;
         rig.faults
-            .rules(&[Fault::Hang.on("C_Sign").thread(KEEPER).calls(1..=1)]);
+            .rules(&[Fault::Hang.on("C_Sign").thread(MONITOR).calls(1..=1)]);
         until("it is found out", || {
             status(&token, "one").counters.outages == 1
         })

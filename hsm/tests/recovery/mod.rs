@@ -13,7 +13,7 @@ mod two;
 
 /// The names of the crate's threads, by which faults tell them apart.
 const WORKER: &str = "hsm-worker";
-const KEEPER: &str = "hsm-keeper";
+const MONITOR: &str = "hsm-monitor";
 
 /// Makes a key to sign with, and uses it once, so that it is found.
 async fn hmac_key(token: &hsm::Token) -> hsm::KeyRef {

@@ -36,7 +36,7 @@ fn what_waits_longer_than_the_deadline_is_late_and_never_begun() {
         let token = Token::open(config).await.unwrap();
         let key = hmac_key(&token).await;
         // The only worker makes a key, for which it has more time than others have to wait.
-        rig.faults.rules(&[Fault::Hang.on("C_NewKeyPair")]);
+        rig.faults.rules(&[Fault::Hang.on("C_GenerateKeyPair")]);
         let before = status(&token, "one").counters;
         let begun = || status(&token, "one").counters.operations - before.operations;
         let making = tokio::spawn({
@@ -179,9 +179,9 @@ fn a_key_that_takes_long_to_make_is_no_outage_and_stops_nobody() {
     alone(|rig| async move {
         let token = rig.open_hastily().await;
         let key = hmac_key(&token).await;
-        let slow = Fault::Delay(Duration::from_secs(4)).on("C_NewKeyPair");
+        let slow = Fault::Delay(Duration::from_secs(4)).on("C_GenerateKeyPair");
         rig.faults.rules(&[slow]);
-        let begun = || rig.faults.calls("C_NewKeyPair");
+        let begun = || rig.faults.calls("C_GenerateKeyPair");
         let before = begun();
         let making = tokio::spawn({
             let token = token.clone();
