@@ -24,7 +24,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
 use serde_json::{Value, json};
 
 use compare::{KEPT, SUSPICIOUS, median, welch};
-use support::{Client, Destination, Sender, World, epk};
+use support::{Client, Destination, EnvelopeBuilder, World, epk};
 
 /// Requests of each kind, unless the first argument says otherwise.
 const SAMPLES: usize = 10_000;
@@ -65,8 +65,8 @@ async fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-async fn sound(world: &World, destination: &Destination) -> Sender {
-    Sender::to(world, destination).await
+async fn sound(world: &World, destination: &Destination) -> EnvelopeBuilder {
+    EnvelopeBuilder::to(world, destination).await
 }
 
 /// What is compared with a wrong tag.
