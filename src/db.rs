@@ -1,4 +1,4 @@
-//! The way to Postgres: connections, the migrations embedded in this binary, whether it is there.
+//! Connections to Postgres, the embedded migrations, and the health check.
 
 mod primary;
 
@@ -17,13 +17,13 @@ use crate::settings::{Database, NotInPem, certificates};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
-/// Postgres cannot be used. The text names the setting and the remedy.
+/// Postgres cannot be used. The message names the setting and the way out.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The address is none.
+    /// The URL is invalid.
     #[error("database.url must be a Postgres URL such as postgres://user@host:5432/name: {0}")]
     Address(#[source] sqlx::Error),
-    /// What should vouch for Postgres cannot.
+    /// The CA certificates cannot be read.
     #[error("database.ca: {path} {source}", path = .path.display())]
     Ca {
         /// The file.
@@ -31,7 +31,7 @@ pub enum Error {
         /// What is wrong with it.
         source: NotInPem,
     },
-    /// The address asks for less than verified TLS where nothing less is safe.
+    /// The URL asks for less than verified TLS.
     #[error(
         "database.url asks for less than verified TLS to {place}: remove sslmode, or set \
          database.allow_plain = true if the network in between is protected"
@@ -40,7 +40,7 @@ pub enum Error {
         /// Host, port and name of the database.
         place: String,
     },
-    /// Somebody answers who does not prove to be Postgres at that address.
+    /// The certificate of the server is not valid.
     #[error(
         "Postgres at {place} (database.url) is not trusted: {source}; its certificate must name this \
          host and come from a CA in database.ca"
@@ -48,20 +48,20 @@ pub enum Error {
     Untrusted {
         /// Host, port and name of the database.
         place: String,
-        /// What TLS says.
+        /// The TLS error.
         source: sqlx::Error,
     },
-    /// Nobody answers, or not to us.
+    /// The connection fails.
     #[error(
         "cannot use Postgres at {place} (database.url): {source}; is it running, and may this user connect?"
     )]
     Unreachable {
         /// Host, port and name of the database.
         place: String,
-        /// What it said.
+        /// The error.
         source: sqlx::Error,
     },
-    /// Several servers answer, and none of them takes writes.
+    /// No server accepts writes.
     #[error(
         "no server of database.url accepts writes; the first is {place}: is one of \
          them the primary?"
@@ -70,20 +70,20 @@ pub enum Error {
         /// Host, port and name of the database at the first of them.
         place: String,
     },
-    /// The schema cannot be brought up to date.
+    /// The migration fails.
     #[error("cannot bring the schema up to date: {0}; did a newer version use this database?")]
     Migration(#[from] MigrateError),
 }
 
-/// What is said of a row that this version does not understand.
+/// The error for a row that this version cannot decode.
 pub fn undecodable(what: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> sqlx::Error {
     sqlx::Error::Decode(what.into())
 }
 
-/// The servers that the settings name, and how to connect to them.
+/// The servers in the settings.
 ///
 /// # Errors
-/// When `database.url` is not a URL of Postgres.
+/// `database.url` is not a Postgres URL.
 pub fn servers(settings: &Database, password: Option<&SecretString>) -> Result<Servers, Error> {
     let reached = |url: String| -> Result<PgConnectOptions, Error> {
         let options: PgConnectOptions = url.parse().map_err(Error::Address)?;
@@ -105,7 +105,7 @@ pub fn servers(settings: &Database, password: Option<&SecretString>) -> Result<S
     Ok(Servers::new(first, others))
 }
 
-/// What stands before the hosts of a URL, the hosts with their ports, and what stands after them.
+/// The parts of a URL before, in and after the list of hosts.
 fn parts(url: &str) -> (&str, &str, &str) {
     let authority = url.find("://").map_or(0, |scheme| scheme + 3);
     let end = url.get(authority..).and_then(|rest| rest.find(['/', '?']));
@@ -116,7 +116,7 @@ fn parts(url: &str) -> (&str, &str, &str) {
     (part(0..hosts), part(hosts..end), part(end..url.len()))
 }
 
-/// Has everything that leaves this machine go over TLS, to a Postgres that proves who it is.
+/// Requires verified TLS for connections to other machines.
 fn verified(settings: &Database, options: PgConnectOptions) -> Result<PgConnectOptions, Error> {
     let Some(host) = host(&options) else {
         return Ok(options);
@@ -126,7 +126,7 @@ fn verified(settings: &Database, options: PgConnectOptions) -> Result<PgConnectO
     if settings.ca.is_none() && is_free {
         return Ok(options);
     }
-    // "prefer" is what an address means that says nothing.
+    // "prefer" is the default of a URL without sslmode.
     if !matches!(
         options.get_ssl_mode(),
         PgSslMode::Prefer | PgSslMode::VerifyFull
@@ -140,7 +140,7 @@ fn verified(settings: &Database, options: PgConnectOptions) -> Result<PgConnectO
         return Ok(options);
     };
     match certificates(path) {
-        // By its name, so that a changed file holds for the next connection.
+        // By path, so that a changed file applies to the next connection.
         Ok(_) => Ok(options.ssl_root_cert(path)),
         Err(source) => Err(Error::Ca {
             path: path.clone(),
@@ -149,14 +149,14 @@ fn verified(settings: &Database, options: PgConnectOptions) -> Result<PgConnectO
     }
 }
 
-/// The host that a connection goes to; none where it is a socket of this machine.
+/// The host of a connection; none for a local socket.
 fn host(options: &PgConnectOptions) -> Option<&str> {
     let host = options.get_host();
     (options.get_socket().is_none() && !host.starts_with('/')).then_some(host)
 }
 
-/// The same, with the rights of the application instead of those of whoever logs in: it may add to
-/// the trails and read them, and neither change nor remove what stands in them.
+/// Switches to the application role, which can add audit records and read them, but not change or
+/// delete them.
 #[must_use]
 pub fn as_application(options: PgConnectOptions) -> PgConnectOptions {
     options.options([("role", "sealward_application")])
@@ -170,11 +170,11 @@ fn unreachable(options: &PgConnectOptions, source: sqlx::Error) -> Error {
     Error::Unreachable { place, source }
 }
 
-/// Applies the migrations that are missing, as the owner of the schema. Of several instances one
-/// does it, the others wait. Where none is missing, nobody needs the owner's rights.
+/// Applies missing migrations as the owner of the schema. One instance works, others wait. Without
+/// missing migrations the rights of the owner are not needed.
 ///
 /// # Errors
-/// When one fails, or when the database knows migrations that this binary does not.
+/// A migration fails, or the database has migrations that this binary does not know.
 pub async fn migrate(servers: &Servers, settings: &Database) -> Result<(), Error> {
     let (mut connection, _) = servers.primary(settings.connect_timeout.0).await?;
     if !is_up_to_date(&mut connection).await {
@@ -183,7 +183,7 @@ pub async fn migrate(servers: &Servers, settings: &Database) -> Result<(), Error
     Ok(())
 }
 
-/// Whether exactly the migrations of this binary have been applied. What cannot be told is not so.
+/// Whether exactly the migrations of this binary are applied; false if unknown.
 async fn is_up_to_date(connection: &mut PgConnection) -> bool {
     let sql = "SELECT version, checksum FROM _sqlx_migrations WHERE success ORDER BY version";
     let applied: Result<Vec<(i64, Vec<u8>)>, _> = sqlx::query_as(sql).fetch_all(connection).await;
@@ -195,14 +195,14 @@ async fn is_up_to_date(connection: &mut PgConnection) -> bool {
     })
 }
 
-/// Whether the server at the other end takes writes at all: a standby does not.
+/// Whether the server accepts writes: a standby does not.
 pub async fn takes_writes(connection: &mut PgConnection) -> sqlx::Result<bool> {
     let sql = "SELECT NOT current_setting('transaction_read_only')::bool";
     sqlx::query_scalar(sql).fetch_one(connection).await
 }
 
-/// The present, or what Postgres takes for it where that is earlier. Whatever cannot be undone goes by
-/// this: the clock of one machine alone, however far ahead, brings nothing about.
+/// The earlier of the local time and the time of Postgres. Irreversible actions use it, so that a
+/// fast clock of one machine has no effect.
 pub async fn earlier_present(
     database: impl PgExecutor<'_>,
     now: Timestamp,
@@ -213,8 +213,8 @@ pub async fn earlier_present(
         .await
 }
 
-/// The present, or what Postgres takes for it where that is later. A time to think it over begins
-/// here, so that a clock that is behind makes it no shorter.
+/// The later of the local time and the time of Postgres. Delays start here, so that a slow clock
+/// does not shorten them.
 pub async fn later_present(
     database: impl PgExecutor<'_>,
     now: Timestamp,
@@ -225,7 +225,7 @@ pub async fn later_present(
         .await
 }
 
-/// Whether the database answers within `patience`.
+/// Whether the database responds within `patience`.
 pub async fn answers(pool: &PgPool, patience: Duration) -> bool {
     matches!(
         tokio::time::timeout(patience, sqlx::query("SELECT 1").execute(pool)).await,

@@ -1,30 +1,53 @@
-//! What the process does to itself before it reads its first secret, so that secrets stay in it.
+//! Restrictions that the process puts on itself before it has threads or secrets.
 
+use std::sync::OnceLock;
+
+use rustix::io::{Errno, Result};
 use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 use rustix::thread::set_no_new_privs;
 
-/// Forbids core dumps and debuggers, gives up gaining privileges, and keeps memory out of swap.
+/// The restrictions that the system did not allow.
+static REFUSED: OnceLock<Vec<(Errno, &str)>> = OnceLock::new();
+
+/// Disables core dumps and debuggers, gives up new privileges, and keeps memory out of swap.
 ///
-/// None of it can fail in a way that should keep the service from starting: what the system does
-/// not allow is told, with its remedy.
+/// Call it before the process has other threads: some restrictions apply to one thread and those that
+/// it starts. The service also starts if the system refuses some of them; see [`report`].
 pub fn harden() {
     let nothing = Rlimit {
         current: Some(0),
         maximum: Some(0),
     };
-    if let Err(error) = setrlimit(Resource::Core, nothing) {
-        tracing::warn!(%error, "core dumps cannot be disabled: set LimitCORE=0 for this service");
-    }
-    if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
-        tracing::warn!(%error, "other processes of this user may read the memory of this one");
-    }
-    if let Err(error) = set_no_new_privs(true) {
-        tracing::warn!(%error, "no_new_privs cannot be set: set NoNewPrivileges=yes for this service");
-    }
-    // Only what is touched is locked: reserving all that a runtime maps would need far more.
-    let flags = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT;
-    if let Err(error) = mlockall(flags) {
-        tracing::warn!(%error, "memory may be swapped to disk: set LimitMEMLOCK=infinity for this service");
+    // Locking only touched pages needs far less than the runtime maps.
+    let locked = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT;
+    let steps: [(Result<()>, &str); 4] = [
+        (
+            setrlimit(Resource::Core, nothing),
+            "core dumps cannot be disabled: set LimitCORE=0 for this service",
+        ),
+        (
+            set_dumpable_behavior(DumpableBehavior::NotDumpable),
+            "other processes of this user may read the memory of this one",
+        ),
+        (
+            set_no_new_privs(true),
+            "no_new_privs cannot be set: set NoNewPrivileges=yes for this service",
+        ),
+        (
+            mlockall(locked),
+            "memory may be swapped to disk: set LimitMEMLOCK=infinity for this service",
+        ),
+    ];
+    let refused = steps
+        .into_iter()
+        .filter_map(|(done, message)| Some((done.err()?, message)));
+    let _ = REFUSED.set(refused.collect());
+}
+
+/// Logs the restrictions that the system refused. Call it once the log has started.
+pub fn report() {
+    for (error, message) in REFUSED.get().into_iter().flatten() {
+        tracing::warn!(%error, "{message}");
     }
 }

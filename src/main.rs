@@ -1,18 +1,28 @@
-//! Arguments, the runtime, the command.
+//! Hardening, arguments, the runtime, the command.
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
 use mimalloc::MiMalloc;
 use sealward::command::{self, Arguments};
+use sealward::hardening;
+use tokio::runtime::Runtime;
 use zeroizing_alloc::ZeroAlloc;
 
-/// Memory is wiped when it is freed, so that no secret outlives what held it. A request takes and
-/// frees a hundred pieces of it, so what lies beneath must be quick.
+/// Memory is wiped when it is freed, so that no secret outlives its owner. A request allocates about
+/// a hundred times, so the allocator below must be fast.
 #[global_allocator]
 static MEMORY: ZeroAlloc<MiMalloc> = ZeroAlloc(MiMalloc);
 
-#[tokio::main]
-async fn main() -> ExitCode {
-    command::run(Arguments::parse()).await
+fn main() -> ExitCode {
+    hardening::harden();
+    let arguments = Arguments::parse();
+    match Runtime::new() {
+        Ok(runtime) => runtime.block_on(command::run(arguments)),
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "sealward: cannot start threads: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

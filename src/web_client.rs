@@ -1,6 +1,6 @@
-//! How this process asks others over HTTP: a collector that takes traces, and the API from a command.
+//! The HTTP client for the trace collector and for `sealward key import`.
 //!
-//! There is one way, so that whom to trust over TLS is decided in one place.
+//! TLS trust is configured in one place.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,9 +9,8 @@ use rustls::pki_types::CertificateDer;
 use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// A client that trusts these authorities, or the system's where none are named, and is answered
-/// within `patience` or gives up. It goes where it was sent and is led nowhere else. A refusal is an
-/// answer like any other.
+/// A client that trusts these CAs, or those of the system, with a timeout. It follows no redirects,
+/// and returns error statuses as responses.
 #[must_use]
 pub fn client(authorities: Option<&[CertificateDer<'_>]>, patience: Duration) -> Agent {
     let roots = authorities.map_or(RootCerts::PlatformVerifier, |authorities| {

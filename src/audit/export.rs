@@ -1,7 +1,7 @@
-//! The trail as a file: any selection, in constant memory.
+//! Exports of the audit log, in constant memory.
 //!
-//! Page after page is read and written, so that a slow reader holds neither a transaction nor a
-//! connection open in between.
+//! It reads and writes page by page, so that a slow client holds neither a transaction nor a
+//! connection.
 
 use futures_util::stream::{Stream, try_unfold};
 use serde::Serialize as _;
@@ -12,20 +12,20 @@ use super::query::entries;
 use crate::clock::Timestamp;
 use crate::ids::RecordId;
 
-/// The forms of an export.
+/// The formats of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// A header line, then a line for each entry (RFC 4180). A text that a spreadsheet would take
-    /// for a formula gets an apostrophe in front; where every byte counts, take the other form.
+    /// A header line, then one line per entry (RFC 4180). An apostrophe precedes text that
+    /// spreadsheets would evaluate as a formula; the other format is exact.
     Csv,
-    /// A JSON object on each line.
+    /// One JSON object per line.
     Ndjson,
 }
 
-/// Entries in one read from the database, and so in one chunk of the file.
+/// The number of entries per query and chunk.
 const CHUNK: u16 = 1_000;
 
-/// An export under way.
+/// An export in progress.
 #[derive(Debug)]
 pub struct Export {
     db: PgPool,
@@ -43,7 +43,7 @@ enum Place {
 }
 
 impl Export {
-    /// An export of everything that fits the filter.
+    /// An export of all entries that match the filter.
     #[must_use]
     pub fn new(db: PgPool, now: Timestamp, filter: Filter, format: Format) -> Self {
         Self {
@@ -55,8 +55,8 @@ impl Export {
         }
     }
 
-    /// The pieces of the file. Should the database be away, the last of them is an error: whatever is
-    /// made of them must break off too, so that it cannot be mistaken for a complete one.
+    /// The chunks of the file. If the database fails, the last item is an error, and the response
+    /// must abort so that the file is not mistaken for a complete one.
     pub fn pieces(self) -> impl Stream<Item = Result<Vec<u8>, sqlx::Error>> + Send + 'static {
         try_unfold(self, async |mut export| {
             let piece = export.next().await.inspect_err(|error| {
@@ -66,10 +66,10 @@ impl Export {
         })
     }
 
-    /// The next piece of the file; none when it is complete.
+    /// The next chunk; none when the file is complete.
     ///
     /// # Errors
-    /// The database could not be asked. The file is not complete then, and must not look it.
+    /// The database failed, so the file is incomplete.
     pub async fn next(&mut self) -> Result<Option<Vec<u8>>, sqlx::Error> {
         let (older_than, mut chunk) = match self.at {
             Place::Start => (None, self.format.head()),
@@ -90,7 +90,7 @@ impl Export {
 }
 
 impl Format {
-    /// What the file is.
+    /// The media type of the file.
     #[must_use]
     pub const fn media_type(self) -> &'static str {
         match self {
@@ -99,7 +99,7 @@ impl Format {
         }
     }
 
-    /// What browsers do with the file: they keep it, under a name.
+    /// The disposition: a download with a file name.
     #[must_use]
     pub const fn disposition(self) -> &'static str {
         match self {
@@ -119,7 +119,7 @@ impl Format {
         match self {
             Self::Csv => write_csv(entry, chunk),
             Self::Ndjson => {
-                // Writing plain fields into memory does not fail.
+                // Serializing plain fields to memory does not fail.
                 let _ = entry.serialize(&mut serde_json::Serializer::new(&mut *chunk));
                 chunk.push(b'\n');
             }

@@ -1,4 +1,4 @@
-//! Authentication: from what a request carries to a [`Caller`], or to why not.
+//! Authentication of credentials.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::catalog::{Cache, Catalog, Topic, Unreadable};
 use crate::clock::Clock;
 use crate::settings::Stage;
 
-/// API keys held in memory.
+/// The maximum number of cached API keys.
 const CAPACITY: u64 = 20_000;
 
-/// Knows the callers of one instance.
+/// Authenticates the requests of one instance.
 #[derive(Debug)]
 pub struct Authenticator {
     clock: Clock,
@@ -23,19 +23,19 @@ pub struct Authenticator {
     last_use: LastUse,
 }
 
-/// A request gets no caller.
+/// A request is not authenticated.
 #[derive(Debug, thiserror::Error)]
 pub enum Denied {
-    /// Its credential is not good.
+    /// Its credential is not valid.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// Whether its credential is good cannot be told now.
+    /// Its credential cannot be checked now.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
 }
 
 impl Authenticator {
-    /// Authenticates against the keys in the database behind `pool`.
+    /// An authenticator for the keys in this database.
     #[must_use]
     pub fn new(clock: Clock, catalog: Catalog, pool: PgPool, stage: Stage) -> Self {
         let topics = &[Topic::ApiKeys, Topic::Services];
@@ -51,10 +51,10 @@ impl Authenticator {
         }
     }
 
-    /// The caller whose `Authorization` header and address these are.
+    /// The caller with this `Authorization` header and address.
     ///
     /// # Errors
-    /// When the credential is not good, or when the database cannot tell.
+    /// The credential is not valid, or the database is unreachable.
     pub async fn authenticate(
         &self,
         authorization: Option<&[u8]>,
@@ -65,10 +65,10 @@ impl Authenticator {
         Ok(self.admit(&at_rest, known, client)?)
     }
 
-    /// The same from memory alone, which may be out of date: for health, while the database is away.
+    /// Authenticates from the cache alone, which may be stale: for health checks during an outage.
     ///
     /// # Errors
-    /// When the credential is not good, or not known any more.
+    /// The credential is not valid or not cached.
     pub async fn recall(
         &self,
         authorization: Option<&[u8]>,
@@ -79,17 +79,17 @@ impl Authenticator {
         self.admit(&at_rest, known, client)
     }
 
-    /// The caller of a session that began with the key itself, of which only `at_rest` is left. The
-    /// key is held to everything anew.
+    /// The caller of a session that started with an API key, of which only the digest is kept. All
+    /// checks apply again.
     ///
     /// # Errors
-    /// When the key is not good any more, or when the database cannot tell.
+    /// The key is no longer valid, or the database is unreachable.
     pub async fn resume(&self, at_rest: AtRest, client: IpAddr) -> Result<Caller, Denied> {
         let known = self.identities.get(&at_rest).await?;
         Ok(self.admit(&at_rest, known, client)?)
     }
 
-    /// The uses of keys that wait to be written.
+    /// Uses of keys that are not written yet.
     #[must_use]
     pub fn last_use(&self) -> &LastUse {
         &self.last_use
@@ -104,7 +104,7 @@ impl Authenticator {
         let identity = known
             .filter(|identity| identity.at_rest.matches(at_rest))
             .ok_or(Refusal::Unknown)?;
-        // A client of IPv4 that came in on a socket of IPv6 is still in its network of IPv4.
+        // An IPv4-mapped IPv6 address belongs to its IPv4 network.
         let client = client.to_canonical();
         let now = self.clock.now();
         match identity.refusal(now, self.stage, client) {
@@ -118,7 +118,7 @@ impl Authenticator {
     }
 }
 
-/// The key in `Bearer <key>`; the scheme's name in any case (RFC 9110, section 11.1).
+/// The key in `Bearer <key>`. The scheme is case-insensitive (RFC 9110, section 11.1).
 fn bearer(authorization: Option<&[u8]>) -> Result<LiveKey, Refusal> {
     let value = authorization.ok_or(Refusal::Missing)?;
     let value = std::str::from_utf8(value).map_err(|_| Refusal::Malformed)?;

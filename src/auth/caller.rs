@@ -1,4 +1,4 @@
-//! Who calls: proof that a request's credential was found good.
+//! The caller: proof that a request is authenticated.
 
 use std::net::IpAddr;
 use std::ops::Deref;
@@ -9,7 +9,7 @@ use super::{Kind, RateLimit};
 use crate::ids::{ApiKeyId, PolicyId, ServiceId};
 use crate::operation::Operation;
 
-/// Somebody whose credential was found good for this request. Only authentication makes one.
+/// An authenticated caller. Only authentication creates one.
 #[derive(Clone, Debug)]
 pub struct Caller {
     identity: Arc<Identity>,
@@ -27,7 +27,7 @@ pub struct Application {
 #[derive(Clone, Debug)]
 pub struct Administrator(Caller);
 
-/// The credential is good, and not for this API.
+/// The credential is valid, but not for this API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("keys of the type {0} cannot call this API")]
 pub struct WrongKind(pub Kind);
@@ -40,46 +40,46 @@ impl Caller {
         }
     }
 
-    /// Which API key.
+    /// The id of the API key.
     #[must_use]
     pub fn api_key_id(&self) -> ApiKeyId {
         self.identity.api_key_id
     }
 
-    /// The name administrators gave the API key.
+    /// The name of the API key.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.identity.name
     }
 
-    /// The kind of API key.
+    /// The type of the API key.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.identity.kind
     }
 
-    /// The calling service; administrators have none.
+    /// The calling service; none for administrators.
     #[must_use]
     pub fn service_id(&self) -> Option<ServiceId> {
         self.identity.service_id
     }
 
-    /// How much it may ask: as a service together, or as a single administrator's key.
+    /// Its rate limit: of the whole service, or of one admin key.
     #[must_use]
     pub fn rate_limit(&self) -> RateLimit {
         self.identity.rate_limit
     }
 
-    /// Where the request came from.
+    /// The address of the client.
     #[must_use]
     pub fn client_address(&self) -> IpAddr {
         self.client_address
     }
 
-    /// This caller as one of the runtime API.
+    /// This caller as an application.
     ///
     /// # Errors
-    /// For keys of another kind.
+    /// The key has another type.
     pub fn application(self) -> Result<Application, WrongKind> {
         match (self.kind(), self.service_id()) {
             (Kind::Live | Kind::Test, Some(service_id)) => Ok(Application {
@@ -90,7 +90,7 @@ impl Caller {
         }
     }
 
-    /// This caller as one of the management API.
+    /// This caller as an administrator.
     ///
     /// # Errors
     /// For keys of another kind.
@@ -109,7 +109,7 @@ impl Application {
         self.service_id
     }
 
-    /// The policy that is used when a request names none.
+    /// The default policy of its API key.
     #[must_use]
     pub fn bound_policy(&self) -> Option<PolicyId> {
         self.caller.identity.bound_policy

@@ -1,8 +1,8 @@
-//! The form of an API key: live, as a client holds it, and at rest, as the database does.
+//! The format of API keys, and their digest for storage.
 //!
-//! `sk_live_`, `sk_test_` or `sk_admin_`, then 256 random bits as 43 digits in base 62, then the
-//! CRC-32 of all that as 6 such digits. The checksum refuses typing errors without a look-up, and
-//! lets scanners for leaked secrets tell a key from what only looks like one.
+//! `sk_live_`, `sk_test_` or `sk_admin_`, then 256 random bits as 43 base-62 digits, then the
+//! CRC-32 of these as 6 digits. The checksum rejects typing errors without a look-up, and helps
+//! secret scanners.
 
 use std::fmt;
 
@@ -18,24 +18,24 @@ const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 const RANDOM_DIGITS: usize = 43;
 const CHECK_DIGITS: usize = 6;
 
-/// A whole API key, as its client sends it. It wipes itself and is never shown.
+/// An API key. It is wiped when dropped and never printed.
 #[derive(Clone)]
 pub struct LiveKey {
     kind: Kind,
     text: SecretString,
 }
 
-/// What is kept of an API key: enough to know it again, too little to use it.
+/// The digest of an API key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AtRest([u8; 32]);
 
-/// The text is no API key: another form, or a wrong checksum.
+/// The text is not an API key: its format or checksum is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an API key")]
 pub struct Malformed;
 
 impl LiveKey {
-    /// Makes a new key.
+    /// Generates a key.
     #[must_use]
     pub fn generate(entropy: &Entropy, kind: Kind) -> Self {
         let random = Zeroizing::new(entropy.bytes::<32>());
@@ -50,10 +50,10 @@ impl LiveKey {
         }
     }
 
-    /// Reads a key as a client sends it.
+    /// Parses a key.
     ///
     /// # Errors
-    /// When it does not have the form of a key, down to the checksum.
+    /// The format or the checksum is wrong.
     pub fn parse(text: &str) -> Result<Self, Malformed> {
         let kind = Kind::ALL
             .into_iter()
@@ -83,20 +83,20 @@ impl LiveKey {
         })
     }
 
-    /// What it is for, as its prefix says.
+    /// The type in its prefix.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// What is kept of it.
+    /// Its digest.
     #[must_use]
     pub fn at_rest(&self) -> AtRest {
         AtRest(Sha256::digest(self.text.expose_secret().as_bytes()).into())
     }
 
-    /// The last four characters, by which people tell keys apart. They are part of the checksum and
-    /// tell next to nothing of the rest.
+    /// The last four characters, for display. They belong to the checksum and reveal almost
+    /// nothing.
     #[must_use]
     pub fn last_four(&self) -> &str {
         let text = self.text.expose_secret();
@@ -117,19 +117,19 @@ impl fmt::Debug for LiveKey {
 }
 
 impl AtRest {
-    /// What the database holds.
+    /// The digest from the database.
     #[must_use]
     pub fn from_bytes(digest: [u8; 32]) -> Self {
         Self(digest)
     }
 
-    /// What the database shall hold.
+    /// The digest for the database.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// Whether both come from one key, in a time that tells nothing of where they differ.
+    /// Whether both digests are equal, in constant time.
     #[must_use]
     pub fn matches(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
@@ -142,7 +142,7 @@ impl fmt::Debug for AtRest {
     }
 }
 
-/// Appends a big-endian number as exactly `count` digits, the highest first.
+/// Appends a big-endian number as exactly `count` digits, highest first.
 fn push_base62(text: &mut String, number: &[u8], count: usize) {
     let mut rest = Zeroizing::new(number.to_vec());
     let mut digits = Zeroizing::new(vec![b'0'; count]);

@@ -11,7 +11,7 @@ use crate::ids::{ApiKeyId, PolicyId, ServiceId};
 use crate::operation::Operations;
 use crate::settings::Stage;
 
-/// What is known of an API key, good or not.
+/// The stored facts about an API key.
 #[derive(Debug)]
 pub struct Identity {
     pub(super) api_key_id: ApiKeyId,
@@ -29,7 +29,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Every reason but its secret for which a key may be refused.
+    /// The reason to refuse the key, apart from its digest.
     pub(super) fn refusal(&self, now: Timestamp, stage: Stage, client: IpAddr) -> Option<Refusal> {
         if self.revoked_at.is_some() {
             return Some(Refusal::Revoked);
@@ -48,28 +48,28 @@ impl Identity {
     }
 }
 
-/// Why a credential is refused: for the log. Outside, all of these look the same.
+/// Why a credential is refused, for the log. Clients get the same answer for all reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Refusal {
-    /// The request carries none, or more than one.
+    /// The request has none or several.
     #[error("not exactly one credential")]
     Missing,
-    /// It is not a bearer token of the form of our keys, or its checksum is wrong.
+    /// It is not a bearer token in the format of API keys.
     #[error("not an API key")]
     Malformed,
-    /// No such key was ever made here.
+    /// The key does not exist.
     #[error("unknown API key")]
     Unknown,
     /// The key was revoked.
     #[error("revoked API key")]
     Revoked,
-    /// The key's time is over.
+    /// The key has expired.
     #[error("expired API key")]
     Expired,
-    /// The key is of a kind that this environment does not take.
+    /// The type of the key is not accepted in this environment.
     #[error("API key of another environment")]
     OtherEnvironment,
-    /// The key may not be used from there.
+    /// The address is not in the allowed networks of the key.
     #[error("API key used from outside its networks")]
     OtherNetwork,
 }

@@ -1,4 +1,4 @@
-//! When API keys were last used, written now and then instead of with every request.
+//! The last use of API keys, written in batches.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -12,10 +12,10 @@ use super::store;
 use crate::clock::Timestamp;
 use crate::ids::ApiKeyId;
 
-/// A key in constant use is noted once in this time.
+/// The minimum interval between two notes of one key.
 const RESOLUTION: Duration = Duration::from_secs(1);
 
-/// The uses not yet written. Clones share them.
+/// Uses that are not written yet. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct LastUse(Arc<Mutex<HashMap<ApiKeyId, Timestamp>>>);
 
@@ -30,10 +30,10 @@ impl LastUse {
         self.keep([(key, now)]);
     }
 
-    /// Writes what was noted. To be called every few seconds, and before the process ends.
+    /// Writes the uses. Call it every few seconds and before shutdown.
     ///
     /// # Errors
-    /// When the database does not take it; it is kept for the next time.
+    /// The database failed; the uses are kept for the next attempt.
     pub async fn flush(&self, pool: &PgPool) -> sqlx::Result<()> {
         let noted = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         if noted.is_empty() {

@@ -1,4 +1,4 @@
-//! What the database knows of callers.
+//! API keys in the database.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -31,9 +31,8 @@ pub(super) async fn identity(
     row.map(Identity::try_from).transpose()
 }
 
-/// Moves the time of last use forward, never back: another instance may have seen a later one. Keys
-/// are locked in the order of their ids, so that instances that write at once wait for each other in
-/// turn.
+/// Advances the last use and never moves it back. Rows are locked in the order of their ids, so
+/// that concurrent instances do not deadlock.
 pub(super) async fn write_last_uses(
     database: impl PgExecutor<'_>,
     uses: &HashMap<ApiKeyId, Timestamp>,
@@ -101,7 +100,7 @@ impl TryFrom<IdentityRow> for Identity {
     }
 }
 
-/// The limit that was agreed with a service, if one was.
+/// The individual limit of a service.
 #[must_use]
 pub fn rate_limit(requests_per_second: Option<i32>, burst: Option<i32>) -> Option<RateLimit> {
     let positive = |number: Option<i32>| NonZeroU32::new(u32::try_from(number?).ok()?);

@@ -1,4 +1,4 @@
-//! A bounded cache that reads through, and that trusts itself only while the catalog does.
+//! A bounded read-through cache, used only while the catalog is current.
 
 use std::fmt;
 use std::hash::Hash;
@@ -11,7 +11,7 @@ use moka::policy::EvictionPolicy;
 
 use super::{Catalog, Topic};
 
-/// The database could not be read, and nothing else may answer instead.
+/// The database is unreachable, and no cached value may replace it.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the database could not be read: {0}")]
 pub struct Unreadable(#[source] pub Arc<sqlx::Error>);
@@ -25,20 +25,20 @@ impl From<sqlx::Error> for Unreadable {
 type Loading<V> = Pin<Box<dyn Future<Output = sqlx::Result<Option<V>>> + Send>>;
 type Loader<K, V> = dyn Fn(K) -> Loading<V> + Send + Sync;
 
-/// Values of `V` by their `K`, read by the loader it was given.
+/// Values of `V` by `K`, read by a loader.
 ///
-/// Values are cloned out: make `V` cheap to clone. What does not exist is not remembered, so making
-/// something needs no notice.
+/// Values are cloned, so `V` should be cheap to clone. Missing values are not cached, so creating a
+/// record needs no notification.
 pub struct Cache<K, V> {
     catalog: Catalog,
     topics: &'static [Topic],
     entries: Entries<(u64, K), V>,
-    /// The epoch of the latest look-up: entries of those before are of no use any more.
+    /// The epoch of the last look-up. Entries of earlier epochs are stale.
     epoch: AtomicU64,
     load: Box<Loader<K, V>>,
 }
 
-/// Why a read that several look-ups may share brought no value.
+/// Why a shared read returned no value.
 enum Without {
     Existing,
     Reading(sqlx::Error),
@@ -49,7 +49,7 @@ where
     K: Hash + Eq + Clone + Send + Sync + 'static,
     V: Clone + Send + Sync + 'static,
 {
-    /// A cache of at most `capacity` values that depend on nothing but `topics`.
+    /// A cache of at most `capacity` values that depend on `topics` only.
     pub fn new<L, F>(catalog: Catalog, topics: &'static [Topic], capacity: u64, load: L) -> Self
     where
         L: Fn(K) -> F + Send + Sync + 'static,
@@ -58,7 +58,7 @@ where
         Self {
             catalog,
             topics,
-            // The least recently used goes first.
+            // Evicts the least recently used value.
             entries: Entries::builder()
                 .max_capacity(capacity)
                 .eviction_policy(EvictionPolicy::lru())
@@ -68,10 +68,10 @@ where
         }
     }
 
-    /// The current value of `key`, or none where there is none.
+    /// The current value of `key`.
     ///
     /// # Errors
-    /// When it has to be read and the database does not answer.
+    /// The value is not cached and the database is unreachable.
     pub async fn get(&self, key: &K) -> Result<Option<V>, Unreadable> {
         if !self.catalog.is_current() {
             return self.read_and_remember(key).await;
@@ -88,14 +88,14 @@ where
             Err(why) => match Arc::try_unwrap(why) {
                 Ok(Without::Existing) => Ok(None),
                 Ok(Without::Reading(error)) => Err(error.into()),
-                // Others waited for the same read; each asks for itself rather than share an error.
+                // Waiters retry by themselves instead of sharing an error.
                 Err(_) => Ok((self.load)(key.clone()).await?),
             },
         }
     }
 
-    /// The last value known of `key`, which may be out of date: for what must answer while the
-    /// database is away.
+    /// The last known value of `key`, which may be stale: for requests that must work during an
+    /// outage.
     pub async fn remembered(&self, key: &K) -> Option<V> {
         self.entries.get(&self.now(key)).await
     }
@@ -110,8 +110,7 @@ where
         Ok(value)
     }
 
-    /// Where the value of `key` is kept as long as nothing changes. What a change has outdated is
-    /// let go of, or a service whose administrators are busy would hold it until its cache is full.
+    /// The entry of `key` in the current epoch. Entries of earlier epochs are evicted.
     fn now(&self, key: &K) -> (u64, K) {
         let epoch = self.catalog.epoch_of(self.topics);
         if self.epoch.load(Ordering::Relaxed) < epoch

@@ -1,8 +1,8 @@
-//! The connection on which an instance hears of changes, and the heartbeat by which it proves itself.
+//! The connection for change notifications, and its heartbeat.
 //!
-//! A heartbeat is a notice of its own, sent and heard on the same connection. Postgres delivers
-//! notices in the order of their commits, so one that comes back proves that every change committed
-//! before it was sent has been heard. A plain query would only prove that somebody answers.
+//! A heartbeat is a notification that this connection sends to itself. Postgres delivers
+//! notifications in commit order, so a received heartbeat proves that all earlier changes were
+//! received. A plain query would only prove that the server responds.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -14,17 +14,17 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::{Catalog, Topic, VOUCHES_FOR};
 use crate::clock::Entropy;
 
-/// What the connection is called, by which Postgres tells how many instances there are.
+/// The application name, by which Postgres counts instances.
 pub const LISTENER: &str = "sealward notices";
 
-/// The channel that the triggers of the migrations write to.
+/// The channel of the triggers in the migrations.
 const CHANGES: &str = "catalog";
-/// Between two heartbeats.
+/// The interval of heartbeats.
 const PERIOD: Duration = Duration::from_millis(250);
-/// Between two attempts to connect.
+/// The interval of connection attempts.
 const RETRY: Duration = Duration::from_millis(250);
 
-/// Why the listening connection was given up.
+/// Why the connection was dropped.
 #[derive(Debug, thiserror::Error)]
 enum Lost {
     #[error(transparent)]
@@ -36,7 +36,7 @@ enum Lost {
 }
 
 impl Catalog {
-    /// Listens for changes, on a connection of its own to where `pool` leads, until it is dropped.
+    /// Listens for changes on a separate connection, until it is dropped.
     pub async fn listen(self, pool: PgPool, entropy: Entropy) -> Infallible {
         let mut known_lost = false;
         loop {
@@ -59,7 +59,7 @@ impl Catalog {
         let mut listener = connect(pool).await?;
         let beats = format!("beat_{:032x}", u128::from_be_bytes(entropy.bytes()));
         listener.listen_all([CHANGES, beats.as_str()]).await?;
-        // What was changed while nobody listened was not heard.
+        // Changes during the outage were missed.
         self.everything_changed();
         for beat in 0_u64.. {
             let sent = Instant::now();
@@ -102,7 +102,7 @@ impl Catalog {
     }
 }
 
-/// The pool's own connections are for look-ups, which must not wait for this one to come free.
+/// Look-ups use the pool and never wait for this connection.
 async fn connect(pool: &PgPool) -> Result<PgListener, sqlx::Error> {
     let options = pool.connect_options().as_ref().clone();
     let options = options.application_name(LISTENER);

@@ -1,14 +1,13 @@
-//! What is read on every request and changed by administrators now and then: kept in memory, and
+//! Records that every request reads and administrators rarely change: cached while the cache is
 //! known to be current.
 //!
-//! The database tells every instance of a change by `NOTIFY`, in the transaction that makes it. An
-//! instance hears it on a connection that proves itself alive by its own heartbeat; while that proof
-//! is missing nothing cached is trusted and every look-up reads the database. So a change holds
-//! everywhere within a second, whatever breaks.
+//! A change sends `NOTIFY` in its transaction. Each instance listens on a connection with a
+//! heartbeat. While the heartbeat is late, every look-up reads the database. So a change applies
+//! everywhere within a second.
 //!
-//! Each kind of content has an epoch, which a change moves on. It is part of the key under which
-//! [`Cache`] keeps an entry: what was read before a change can only be kept where nobody looks any
-//! more, and a look-up after a change never joins a read that began before it.
+//! Each topic has an epoch, which a change increments. The epoch is part of the cache key: a value
+//! read before a change is stored under an old epoch, and a look-up after a change never joins an
+//! earlier read.
 
 mod cache;
 mod listener;
@@ -22,10 +21,10 @@ use tokio::time::Instant;
 pub use self::cache::{Cache, Unreadable};
 pub use self::listener::LISTENER;
 
-/// How long one heartbeat vouches for what is cached, counted from when it was sent.
+/// How long a heartbeat keeps the cache valid, from the time it was sent.
 const VOUCHES_FOR: Duration = Duration::from_millis(750);
 
-/// A kind of content; each is one table.
+/// A topic of changes: one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
     /// The table `services`.
@@ -52,16 +51,16 @@ impl Topic {
     }
 }
 
-/// Knows which of what is cached is current. Clones share that knowledge.
+/// The state of the caches. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Catalog(Arc<Knowledge>);
 
 #[derive(Debug)]
 struct Knowledge {
     epochs: Epochs,
-    /// Heartbeats are counted in milliseconds from here.
+    /// The origin of heartbeat times, in milliseconds.
     started: Instant,
-    /// Until when the last heartbeat that came back vouches for what is cached.
+    /// When the last heartbeat expires.
     vouched_until: AtomicI64,
 }
 
@@ -74,7 +73,7 @@ struct Epochs {
 }
 
 impl Catalog {
-    /// A catalog that trusts nothing until [`Catalog::listen`] runs.
+    /// A catalog that is not current until [`Catalog::listen`] runs.
     #[must_use]
     #[allow(
         clippy::new_without_default,
@@ -88,15 +87,14 @@ impl Catalog {
         }))
     }
 
-    /// Something of this kind was changed here: no look-up from now on sees what was before.
+    /// This instance changed a topic: later look-ups see the change.
     ///
-    /// To be called after the change is committed and before it is answered. Other instances hear
-    /// of it from the database.
+    /// Call it after the commit and before the answer. Postgres notifies other instances.
     pub fn changed(&self, topic: Topic) {
         self.epoch(topic).fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Whether the connection that hears of changes has proven itself lately.
+    /// Whether the last heartbeat is recent.
     #[must_use]
     pub fn is_current(&self) -> bool {
         self.millis_at(Instant::now()) < self.0.vouched_until.load(Ordering::SeqCst)
@@ -117,7 +115,7 @@ impl Catalog {
         self.0.vouched_until.store(i64::MIN, Ordering::SeqCst);
     }
 
-    /// Epochs only grow, so their sum tells whether any of them did.
+    /// Epochs only grow, so their sum changes with any of them.
     fn epoch_of(&self, topics: &[Topic]) -> u64 {
         topics
             .iter()

@@ -1,4 +1,4 @@
-//! `sealward api-key`: API keys without the API, above all the first admin key.
+//! `sealward api-key`: creates API keys without the API, for example the first admin key.
 
 use std::io::{self, Write as _};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `sealward check-config`: the settings in effect, or all that is wrong with them.
+//! `sealward check-config`: validates and prints the settings.
 
 use std::io::Write as _;
 use std::path::Path;

@@ -1,5 +1,4 @@
-//! `sealward migrate`: the database's schema brought up to date, for those who do not leave that
-//! to the start of the service.
+//! `sealward migrate`: migrates the database schema before the service starts.
 
 use std::path::Path;
 

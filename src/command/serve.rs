@@ -1,4 +1,4 @@
-//! `sealward serve`: the service, from its first check to its last answer.
+//! `sealward serve`: runs the service.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::meter::TokenTimes;
 use crate::server::{self, Service, Tls};
 use crate::settings::Environment;
 
-/// How long the end may wait for traces to be sent.
+/// The timeout for sending the last traces.
 const LAST_TRACES: Duration = Duration::from_secs(2);
 
-/// Connections to the listener for metrics, which hardly anybody reads.
+/// The maximum number of connections to the metrics listener.
 const SCRAPERS: u32 = 8;
 
 pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Result<(), Failure> {
@@ -57,7 +57,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         limiter,
     )
     .await;
-    // Who is told that it is ready may tell it to end at once.
+    // Signals can arrive as soon as readiness is logged.
     let told = told_to_end();
     tracing::info!(
         address = %listener.address(),
@@ -65,7 +65,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         version = env!("CARGO_PKG_VERSION"),
         "ready"
     );
-    // Told until the last request is answered: how the end goes shows there too.
+    // Metrics are served until the last request is answered.
     let telling = metrics.map(|metrics| {
         let router = service.metrics(tls.clone(), listener.connections());
         let never = std::future::pending();
@@ -93,7 +93,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     }
     if let Some(fatal) = lost {
         tracing::error!(?fatal, "the PKCS#11 module hangs: restart the service");
-        // Threads hang inside the vendor's library, whose exit handlers could then block or crash.
+        // Threads hang in the PKCS#11 module, whose exit handlers could block or crash.
         std::process::abort();
     }
     token.close().await;
@@ -105,8 +105,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     )))
 }
 
-/// Resolves on SIGTERM or on Ctrl-C, which are heard from this call on. A process that cannot hear
-/// signals goes on until it is killed.
+/// Resolves on SIGTERM or Ctrl-C after this call. If signals cannot be handled, it never resolves.
 fn told_to_end() -> impl Future<Output = ()> {
     let heard = |kind| {
         let heard = signal(kind);

@@ -23,7 +23,7 @@ pub(super) fn prepare_to_serve(
     if let ignored @ [_, ..] = environment.ignored() {
         tracing::info!(?ignored, "variables of Kubernetes Services are no settings");
     }
-    hardening::harden();
+    hardening::report();
     Ok((settings, traces))
 }
 
@@ -47,7 +47,7 @@ pub(super) fn prepare_quietly(
 
 fn begin(settings: Settings) -> Result<Settings, Failure> {
     telemetry::start(&settings.log, &Telemetry::default())?;
-    hardening::harden();
+    hardening::report();
     Ok(settings)
 }
 

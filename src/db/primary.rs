@@ -1,4 +1,4 @@
-//! The one of several servers that takes writes: found at the start, and found again after a failover.
+//! The primary of several servers, found at the start and after a failover.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -13,17 +13,17 @@ use tokio::time::{Instant, timeout};
 use super::{Error, place, takes_writes, unreachable};
 use crate::settings::Database;
 
-/// How often the present server is asked whether it still takes writes, where there are several.
+/// The interval of the checks that the server is still the primary.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// The servers that a URL names, of which one takes writes at a time; never empty.
+/// The servers of a URL, of which one is the primary; never empty.
 #[derive(Clone, Debug)]
 pub struct Servers {
     first: PgConnectOptions,
     others: Vec<PgConnectOptions>,
 }
 
-/// Connections to the server that takes writes.
+/// Connections to the primary.
 #[derive(Debug)]
 pub struct Primary {
     servers: Servers,
@@ -32,7 +32,7 @@ pub struct Primary {
     patience: Duration,
 }
 
-/// When the primary was another server last.
+/// When the last failover was noticed.
 #[derive(Clone, Debug, Default)]
 struct Moved(Arc<Mutex<Option<Instant>>>);
 
@@ -41,7 +41,7 @@ impl Servers {
         Self { first, others }
     }
 
-    /// The same, each reached as `change` says.
+    /// Applies `change` to the options of each server.
     #[must_use]
     pub fn each(self, change: fn(PgConnectOptions) -> PgConnectOptions) -> Self {
         Self {
@@ -50,8 +50,7 @@ impl Servers {
         }
     }
 
-    /// A connection to the server that takes writes, and how to make more. A server that is alone is
-    /// taken as it is.
+    /// A connection to the primary, and its options. A single server is used as it is.
     pub(super) async fn primary(
         &self,
         patience: Duration,
@@ -87,7 +86,7 @@ impl Servers {
     }
 }
 
-/// A connection to this server, if it takes writes.
+/// A connection to this server, if it accepts writes.
 async fn writer(
     options: &PgConnectOptions,
 ) -> sqlx::Result<Option<(PgConnection, PgConnectOptions)>> {
@@ -96,14 +95,13 @@ async fn writer(
     Ok(is_writer.then(|| (connection, options.clone())))
 }
 
-/// Connects, having made sure that Postgres answers.
+/// Connects after a check that Postgres responds.
 ///
 /// # Errors
-/// When it does not.
+/// Postgres does not respond.
 pub async fn connect(servers: Servers, settings: &Database) -> Result<Primary, Error> {
     let patience = settings.connect_timeout.0;
-    // Asked on a connection of its own: a pool would try again until its time is over, and then
-    // tell that its time is over instead of what is wrong.
+    // A separate connection reports the cause of a failure; a pool reports only its timeout.
     let (connection, options) = servers.primary(patience).await?;
     if let Err(error) = connection.close().await {
         tracing::debug!(%error, "a connection to the database did not close cleanly");
@@ -113,9 +111,8 @@ pub async fn connect(servers: Servers, settings: &Database) -> Result<Primary, E
     let pool = PgPoolOptions::new()
         .max_connections(settings.connections)
         .acquire_timeout(patience)
-        // A server that has gone without a word leaves connections on which nothing ever comes, and
-        // what the pool asks on them by itself would wait for that. One that has been a standby
-        // leaves connections that only read.
+        // Connections to a vanished server never respond, and connections to a former primary are
+        // read-only. The pool must not test them.
         .test_before_acquire(false)
         .before_acquire(move |connection, met| {
             let is_outdated = moves.is_after(met.age);
@@ -143,14 +140,14 @@ async fn answers(connection: &mut PgConnection, patience: Duration) -> bool {
 }
 
 impl Primary {
-    /// Its connections.
+    /// The pool.
     #[must_use]
     pub fn pool(&self) -> &PgPool {
         &self.pool
     }
 
-    /// Has new connections go to the server that takes writes, and lets go of those to another, for
-    /// as long as this is polled.
+    /// Directs new connections to the primary and closes connections to other servers, until it is
+    /// dropped.
     pub async fn follow(self) -> Infallible {
         if self.servers.others.is_empty() {
             return pending().await;
@@ -163,7 +160,7 @@ impl Primary {
             {
                 continue;
             }
-            // Where none takes writes, those who need one are told so on the connections there are.
+            // Without a primary, writes fail on the existing connections.
             watched = match self.servers.primary(self.patience).await {
                 Ok((connection, options)) => {
                     self.go_to(options);
@@ -190,7 +187,7 @@ impl Moved {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    /// Whether what is so old was made before.
+    /// Whether a connection of this age was made before the failover.
     fn is_after(&self, age: Duration) -> bool {
         let moved = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         moved.is_some_and(|moved| moved.elapsed() < age)

@@ -1,40 +1,40 @@
-//! The arithmetic of a token bucket (GCRA): pure, in nanoseconds on a clock that never goes back.
+//! The arithmetic of a token bucket (GCRA), in nanoseconds of a monotonic clock.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// The size of a bucket and how fast it fills.
+/// The size of a bucket and its refill rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Tokens that come back each second.
+    /// Tokens refilled per second.
     pub per_second: NonZeroU32,
     /// Tokens in a full bucket.
     pub burst: NonZeroU32,
-    /// Among how many buckets the tokens that come back are divided.
+    /// The number of buckets that share the refilled tokens.
     parts: NonZeroU32,
 }
 
-/// A bucket as it is at one moment.
+/// The state of a bucket at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Level {
-    /// Whole tokens in it.
+    /// Available whole tokens.
     pub(super) remaining: u32,
-    /// How long until it is full.
+    /// The time until it is full.
     pub(super) full_in: Duration,
 }
 
-/// There is no whole token in the bucket.
+/// The bucket is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Empty {
     pub(super) level: Level,
-    /// How long until there is one.
+    /// The time until the next token.
     pub(super) next_in: Duration,
 }
 
 const SECOND: u64 = 1_000_000_000;
 
 impl Rule {
-    /// The rule with these numbers; none of them can be zero.
+    /// A rule; both numbers are at least 1.
     #[must_use]
     pub const fn new(per_second: NonZeroU32, burst: NonZeroU32) -> Self {
         Self {
@@ -44,8 +44,8 @@ impl Rule {
         }
     }
 
-    /// The rule of one of so many buckets that together give no more than a bucket of this rule.
-    /// Each holds a token at least.
+    /// The rule of one of `parts` buckets that together grant this rule. Each has at least one
+    /// token.
     pub(super) fn divided(self, parts: NonZeroU32) -> Self {
         let burst = self.burst.get() / parts;
         Self {
@@ -55,18 +55,18 @@ impl Rule {
         }
     }
 
-    /// How long one token takes to come back.
+    /// The time to refill one token.
     pub(super) fn interval(self) -> u64 {
         (SECOND * u64::from(self.parts.get()) / u64::from(self.per_second.get())).max(1)
     }
 
-    /// How long an empty bucket takes to fill.
+    /// The time to refill an empty bucket.
     pub(super) fn depth(self) -> u64 {
         self.interval().saturating_mul(u64::from(self.burst.get()))
     }
 
-    /// Takes a token, `now`, from the bucket that was to be full at `full_at`; says when it will be
-    /// full afterwards.
+    /// Takes a token from a bucket that is full at `full_at`, and returns when it is full
+    /// afterwards.
     pub(super) fn take(self, full_at: u64, now: u64) -> Result<(u64, Level), Empty> {
         let lacking = self.lacking(full_at, now);
         let after = lacking.saturating_add(self.interval());
@@ -79,8 +79,7 @@ impl Rule {
         }
     }
 
-    /// What follows from how the bucket is, and from whether a token was taken, where somebody else
-    /// decided that.
+    /// The result for a decision that the shared storage made.
     pub(super) fn decided(self, taken: bool, lacking: u64) -> Result<Level, Empty> {
         let level = self.level_of(lacking);
         if taken {
@@ -93,13 +92,12 @@ impl Rule {
         })
     }
 
-    /// The bucket as it is `now`.
+    /// The state of the bucket at `now`.
     pub(super) fn level(self, full_at: u64, now: u64) -> Level {
         self.level_of(self.lacking(full_at, now))
     }
 
-    /// How long until the bucket is full. A bucket that has become smaller since it was last used
-    /// is empty at worst.
+    /// The time until the bucket is full. A bucket whose size was reduced is empty at worst.
     fn lacking(self, full_at: u64, now: u64) -> u64 {
         full_at.saturating_sub(now).min(self.depth())
     }

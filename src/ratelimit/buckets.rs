@@ -7,32 +7,31 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::bucket::{Empty, Level, Rule};
 use super::scope::Scope;
 
-/// When each bucket that is not full will be, in nanoseconds on a clock that never goes back. One
-/// that is missing is full.
+/// When each bucket is full, in nanoseconds of a monotonic clock. A missing bucket is full.
 #[derive(Debug, Default)]
 pub(super) struct Buckets {
     hasher: RandomState,
     shards: [Mutex<Shard>; SHARDS],
 }
 
-/// Fewer requests wait for each other than with a single lock.
+/// Several locks reduce contention.
 const SHARDS: usize = 16;
 
 #[derive(Debug, Default)]
 struct Shard {
     buckets: HashMap<Scope, Bucket>,
-    /// How many there may be until those that are full by now are dropped.
+    /// The number of buckets at which full ones are removed.
     sweep_at: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
     full_at: u64,
-    /// Whether tokens were taken from it that nobody else knows of.
+    /// Whether only this process knows of taken tokens.
     is_ahead: bool,
 }
 
-/// The fewest buckets worth sweeping.
+/// The minimum number of buckets to sweep.
 const FEW: usize = 256;
 
 impl Buckets {
@@ -47,12 +46,12 @@ impl Buckets {
         Ok(level)
     }
 
-    /// How a bucket stands.
+    /// The state of a bucket.
     pub(super) fn look(&self, scope: Scope, rule: Rule, now: u64) -> Level {
         rule.level(self.shard(scope).bucket(scope).full_at, now)
     }
 
-    /// How long a bucket lacks at least, of which only this process knows.
+    /// The missing time of which only this process knows.
     pub(super) fn ahead(&self, scope: Scope, now: u64) -> u64 {
         match self.shard(scope).bucket(scope) {
             Bucket {
@@ -63,7 +62,7 @@ impl Buckets {
         }
     }
 
-    /// Remembers how a bucket stands that all instances share, for when it is out of reach.
+    /// Keeps the state of a shared bucket for an outage of the shared storage.
     pub(super) fn learn(&self, scope: Scope, lacking: u64, now: u64) {
         let mut shard = self.shard(scope);
         let learnt = Bucket {
@@ -88,8 +87,8 @@ impl Shard {
         self.buckets.get(&scope).copied().unwrap_or_default()
     }
 
-    /// Drops the buckets that are full by now, whenever twice as many have come together as were
-    /// left the last time: the cost for each request stays the same.
+    /// Removes full buckets whenever their number has doubled since the last sweep, so that the
+    /// cost per request is constant.
     fn sweep(&mut self, now: u64) {
         if self.buckets.len() > self.sweep_at.max(FEW) {
             self.buckets.retain(|_, bucket| bucket.full_at > now);

@@ -1,17 +1,17 @@
-//! How many instances there are taken to be. Connections that were cut are missed in the count though
-//! their instances live, and each would then give out more than its part.
+//! The number of instances for sharing limits. Instances with an interrupted connection are not
+//! counted for a moment, so decreases apply only after several counts.
 
-/// So many counts in a row that are lower than what is known are believed.
+/// The number of consecutive lower counts before a decrease applies.
 const BELIEVED: u32 = 10;
 
-/// Believes at once in more instances, and in fewer only when that lasts.
+/// Increases apply immediately, decreases after several counts.
 #[derive(Debug, Default)]
 pub(super) struct Census {
     lower: u32,
 }
 
 impl Census {
-    /// The number to go by from now on, having `counted` again.
+    /// The number in effect after this count.
     pub(super) fn taken(&mut self, known: u32, counted: u32) -> u32 {
         self.lower = if counted < known { self.lower + 1 } else { 0 };
         if self.lower > 0 && self.lower < BELIEVED {

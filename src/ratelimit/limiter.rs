@@ -1,4 +1,4 @@
-//! Tokens, from the buckets of this process or from those that all instances share.
+//! Rate limits with buckets in this process or shared by all instances.
 
 use std::convert::Infallible;
 use std::num::NonZeroU32;
@@ -14,14 +14,14 @@ use super::shared::Shared;
 use super::tally::{Counts, Place, Tally};
 use crate::clock::{Clock, Timestamp};
 
-/// How a bucket stands, as answers tell it.
+/// The state of a bucket for response headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// Tokens in a full bucket.
     pub limit: u32,
-    /// Whole tokens left.
+    /// Available whole tokens.
     pub remaining: u32,
-    /// The Unix time, in whole seconds, at which it is full again.
+    /// The Unix time in seconds at which the bucket is full.
     pub reset: i64,
 }
 
@@ -29,24 +29,24 @@ pub struct Standing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many requests")]
 pub struct Exceeded {
-    /// How the bucket stands.
+    /// The state of the bucket.
     pub standing: Standing,
-    /// How long until a request has a chance.
+    /// The time until the next token.
     pub retry_after: Duration,
 }
 
-/// Where tokens are counted.
+/// The mode of counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
-    /// In this process, which is all there is.
+    /// In this process, without shared storage.
     Alone,
-    /// In one place for all instances.
+    /// In the shared storage.
     Together,
-    /// In this process for lack of that place: each of so many instances gives out its part.
+    /// In this process while the shared storage is unreachable: each instance grants its share.
     Apart(NonZeroU32),
 }
 
-/// Gives out tokens.
+/// Grants tokens.
 #[derive(Debug)]
 pub struct Limiter {
     clock: Clock,
@@ -56,14 +56,14 @@ pub struct Limiter {
 }
 
 impl Rule {
-    /// How many authentications may fail from one address. Only those that fail take from it, so a
-    /// valid key is never refused for it.
+    /// The limit of failed authentications per address. Only failures take tokens, so it never
+    /// refuses a valid key.
     pub const FAILURES: Self = match (NonZeroU32::new(50), NonZeroU32::new(1_000)) {
         (Some(per_second), Some(burst)) => Self::new(per_second, burst),
         _ => Self::new(NonZeroU32::MIN, NonZeroU32::MIN),
     };
 
-    /// How often somebody may try to sign in from one address.
+    /// The limit of sign-in attempts per address.
     pub const SIGN_INS: Self = match NonZeroU32::new(20) {
         Some(burst) => Self::new(NonZeroU32::MIN, burst),
         None => Self::new(NonZeroU32::MIN, NonZeroU32::MIN),
@@ -71,7 +71,7 @@ impl Rule {
 }
 
 impl Limiter {
-    /// A limiter whose buckets are in this process, and all full.
+    /// A limiter with buckets in this process.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl Limiter {
         }
     }
 
-    /// A limiter whose buckets are shared with other instances, as long as their place is in reach.
+    /// A limiter with shared buckets.
     #[must_use]
     pub fn shared(clock: Clock, shared: Shared) -> Self {
         Self {
@@ -91,14 +91,14 @@ impl Limiter {
         }
     }
 
-    /// Looks for the shared buckets, so that the first request is counted in them if they are there.
+    /// Connects to the shared storage before the first request.
     pub async fn find_shared(&self) {
         if let Some(shared) = &self.shared {
             shared.find().await;
         }
     }
 
-    /// Where tokens are counted now.
+    /// The current mode of counting.
     #[must_use]
     pub fn counting(&self) -> Counting {
         match &self.shared {
@@ -108,8 +108,7 @@ impl Limiter {
         }
     }
 
-    /// Keeps the shared buckets in reach, for as long as it is polled: finds them again when they
-    /// are back, and knows how many instances there are while they are away.
+    /// Reconnects to the shared storage and counts the instances, until it is dropped.
     pub async fn keep(self: Arc<Self>, db: PgPool) -> Infallible {
         match &self.shared {
             Some(shared) => shared.keep(&db).await,
@@ -120,7 +119,7 @@ impl Limiter {
     /// Takes a token.
     ///
     /// # Errors
-    /// When there is none.
+    /// The bucket is empty.
     pub async fn take(&self, scope: Scope, rule: Rule) -> Result<Standing, Exceeded> {
         let (place, taken) = self.decide(scope.widened(), rule).await;
         self.tally.count(place, scope, taken.is_ok());
@@ -143,32 +142,31 @@ impl Limiter {
         (place, told(rule, taken, self.clock.now()))
     }
 
-    /// How many decisions were made where: alone, together with other instances, apart from them.
+    /// The number of decisions per mode of counting.
     #[must_use]
     pub fn places(&self) -> [(&'static str, u64); 3] {
         self.tally.places()
     }
 
-    /// How often the place where instances count together was lost; none where there is no such
-    /// place.
+    /// The number of outages of the shared storage; none without shared storage.
     #[must_use]
     pub fn outages(&self) -> Option<u64> {
         self.shared.as_ref().map(Shared::outages)
     }
 
-    /// How many instances there are, as far as this one knows; none where it counts for itself.
+    /// The known number of instances; none without shared storage.
     #[must_use]
     pub fn instances(&self) -> Option<NonZeroU32> {
         self.shared.as_ref().map(Shared::instances)
     }
 
-    /// How often it decided what, by whose buckets they were.
+    /// The decisions per scope.
     #[must_use]
     pub fn counts(&self) -> [Counts; 4] {
         self.tally.read()
     }
 
-    /// How a bucket stands, without taking from it.
+    /// The state of a bucket, without taking a token.
     pub async fn look(&self, scope: Scope, rule: Rule) -> Standing {
         let scope = scope.widened();
         if let Some(shared) = &self.shared {
@@ -212,7 +210,7 @@ fn standing(rule: Rule, level: Level, at: Timestamp) -> Standing {
     Standing {
         limit: rule.burst.get(),
         remaining: level.remaining,
-        // The second in which it is full, if not the one that has begun.
+        // Rounded up to a whole second.
         reset: full.saturating_add(999).div_euclid(1_000),
     }
 }

@@ -1,9 +1,8 @@
-//! How much may be asked: a token bucket for each calling service, for each administrator's key, and
-//! for the failed authentications of each client address.
+//! Rate limits: a token bucket for each calling service, each admin key, and the failed
+//! authentications of each client address.
 //!
-//! A bucket is one number, the moment at which it will be full again, so a full bucket is no state
-//! at all and any store that keeps a number can share it between instances. Who has which limit is
-//! told by the caller of this room.
+//! A bucket is one number: the time at which it is full. A full bucket needs no state, and any
+//! store of numbers can share it between instances. The caller passes the limit.
 
 mod bucket;
 mod buckets;

@@ -1,4 +1,4 @@
-//! Whose bucket.
+//! The owner of a bucket.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
@@ -8,18 +8,18 @@ use crate::ids::{ApiKeyId, ServiceId};
 /// Whose bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// All that a service asks, with whichever of its keys.
+    /// All requests of a service, with any of its keys.
     Service(ServiceId),
-    /// What is asked with one administrator's key.
+    /// All requests with one admin key.
     AdminKey(ApiKeyId),
-    /// Authentications from one address that failed.
+    /// Failed authentications from one address.
     Failures(IpAddr),
-    /// Attempts from one address to sign in to the dashboard.
+    /// Sign-in attempts from one address.
     SignIns(IpAddr),
 }
 
 impl Scope {
-    /// One client has as many addresses of IPv6 as it likes within its network of 64 bits.
+    /// A client can use any address of its IPv6 /64 network.
     pub(super) fn widened(self) -> Self {
         match self {
             Self::Failures(address) => Self::Failures(network_of(address)),
@@ -29,7 +29,7 @@ impl Scope {
     }
 }
 
-/// The name under which instances share the bucket.
+/// The key in the shared storage.
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

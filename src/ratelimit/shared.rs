@@ -1,7 +1,7 @@
-//! The buckets that all instances share, in Valkey or Redis: one round trip a token, on one clock.
+//! Shared buckets in Valkey or Redis: one round trip per token, with the clock of the server.
 //!
-//! Where an answer is late or fails, nothing more is asked until [`Shared::keep`] has found that
-//! asking works again; requests do not wait for what is known to be away.
+//! After a failure or a timeout no request uses the storage until [`Shared::keep`] has reached it
+//! again.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -24,46 +24,45 @@ use super::store;
 use crate::clock::Timestamp;
 use crate::settings::RateLimit;
 
-/// Between two looks at whether asking works.
+/// The interval of the checks.
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// How long connecting may take, with TLS and a password.
+/// The timeout of a connection attempt, with TLS and authentication.
 const CONNECTING: Duration = Duration::from_secs(2);
 
-/// Requests that may wait for the one connection at a time; an answer takes far less than a
-/// millisecond.
+/// The maximum number of requests that wait for the connection.
 const WAITING: usize = 4096;
 
-/// The way to the shared buckets.
+/// The connection to the shared storage.
 pub struct Shared {
     client: Client,
     patience: Duration,
     script: Script,
-    /// None while they are out of reach.
+    /// None while the storage is unreachable.
     connection: ArcSwapOption<MultiplexedConnection>,
     instances: AtomicU32,
     outages: AtomicU64,
 }
 
-/// A shared bucket, at the time of those who keep it.
+/// The state of a shared bucket, with the time of the server.
 pub(super) struct Bucket {
     pub(super) taken: bool,
     pub(super) lacking: u64,
     pub(super) at: Timestamp,
 }
 
-/// The settings lead to no shared buckets.
+/// The settings of the shared storage are invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum BadAddress {
-    /// The address, or the certificates of its CAs, are of no use.
+    /// The URL or its CA certificates are invalid.
     #[error("ratelimit.url: {0}")]
     Address(#[from] RedisError),
-    /// The certificates of its CAs cannot be read.
+    /// The CA certificates cannot be read.
     #[error("ratelimit.ca: {0}")]
     Ca(#[from] std::io::Error),
 }
 
-/// Why an answer did not come.
+/// Why a request to the storage failed.
 #[derive(Debug, thiserror::Error)]
 enum Away {
     #[error("the reply timed out")]
@@ -73,10 +72,10 @@ enum Away {
 }
 
 impl Shared {
-    /// The way to where the settings say, if they say it. Nothing is connected yet.
+    /// The shared storage of the settings, if there is one. It is not connected yet.
     ///
     /// # Errors
-    /// When the settings lead nowhere.
+    /// The settings are invalid.
     pub fn of(
         settings: &RateLimit,
         password: Option<&SecretString>,
@@ -118,13 +117,13 @@ impl Shared {
         NonZeroU32::new(self.instances.load(Ordering::Relaxed)).unwrap_or(NonZeroU32::MIN)
     }
 
-    /// How often they went out of reach.
+    /// The number of outages.
     pub(super) fn outages(&self) -> u64 {
         self.outages.load(Ordering::Relaxed)
     }
 
-    /// Takes a token, or looks; none while the buckets are out of reach. `ahead` is what the bucket
-    /// lacks at least, as far as this instance knows alone.
+    /// Takes a token, or only reads; none while the storage is unreachable. `ahead` is the missing
+    /// time that only this instance knows.
     pub(super) async fn ask(
         &self,
         scope: Scope,
@@ -143,12 +142,12 @@ impl Shared {
         }
     }
 
-    /// Makes sure that asking works, again and again.
+    /// Checks the storage until it is dropped.
     pub(super) async fn keep(&self, db: &PgPool) -> Infallible {
         let mut census = Census::default();
         loop {
             let (counted, ()) = tokio::join!(timeout(PERIOD, store::instances(db)), self.find());
-            // With the database away too, what was known before stays.
+            // While the database is unreachable too, the last number stays.
             if let Ok(Ok(count)) = counted {
                 let known = census.taken(self.instances().get(), count);
                 self.instances.store(known, Ordering::Relaxed);
@@ -157,7 +156,7 @@ impl Shared {
         }
     }
 
-    /// Asks once, on a new connection where there is none.
+    /// Checks the storage once, and connects if necessary.
     pub(super) async fn find(&self) {
         if let Some(connection) = self.connection.load_full() {
             if let Err(away) = self.probe(&connection).await {
@@ -180,7 +179,7 @@ impl Shared {
     }
 
     async fn connect(&self) -> Result<MultiplexedConnection, Away> {
-        // Each question has a time limit of its own, which includes its wait for the connection.
+        // Each request has its own timeout, which includes the wait for the connection.
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(CONNECTING))
             .set_response_timeout(None)
@@ -193,7 +192,8 @@ impl Shared {
             .map_err(|_| Away::Late)??)
     }
 
-    /// Takes a token from a bucket of nobody's: a server that only reads, or is full, is away too.
+    /// Takes a token from an unused bucket, so that a read-only or full server counts as
+    /// unreachable.
     async fn probe(&self, connection: &MultiplexedConnection) -> Result<(), Away> {
         let rule = Rule::new(NonZeroU32::MAX, NonZeroU32::MAX);
         let name = "sealward:limit:probe";
@@ -226,7 +226,7 @@ impl Shared {
         })
     }
 
-    /// Gives a connection up, unless somebody has already.
+    /// Drops a connection unless another task has replaced it.
     fn lose(&self, connection: &Arc<MultiplexedConnection>, why: &Away) {
         let before = self.connection.compare_and_swap(connection, None);
         let was_this = before

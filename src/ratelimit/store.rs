@@ -1,11 +1,10 @@
-//! How many instances there are, as Postgres sees it, which they all share.
+//! The number of instances, counted in Postgres.
 
 use sqlx::PgPool;
 
 use crate::catalog;
 
-/// The connections on which instances hear of changes: each instance has one, for as long as it is
-/// alive.
+/// The connections for change notifications: one per running instance.
 pub(super) async fn instances(db: &PgPool) -> Result<u32, sqlx::Error> {
     let sql = "SELECT count(*) FROM pg_stat_activity
                 WHERE datname = current_database() AND application_name = $1";

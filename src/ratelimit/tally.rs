@@ -1,28 +1,28 @@
-//! What the limiter has decided, counted.
+//! Counters of decisions of the limiter.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::scope::Scope;
 
-/// How often the limiter decided what, of one kind of bucket.
+/// The decisions for one scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// Whose buckets.
+    /// The scope.
     pub scope: &'static str,
-    /// Tokens given out.
+    /// Granted tokens.
     pub admitted: u64,
-    /// Tokens that were not there.
+    /// Refused requests.
     pub refused: u64,
 }
 
-/// Where a decision was made.
+/// The mode of counting of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// In this process, which counts for itself.
+    /// In this process, without shared storage.
     Alone,
-    /// Where all instances count.
+    /// In the shared storage.
     Together,
-    /// In this process, for want of that place.
+    /// In this process while the shared storage is unreachable.
     Apart,
 }
 
@@ -66,7 +66,7 @@ impl Tally {
         decided.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many decisions were made where.
+    /// The decisions per mode of counting.
     pub(super) fn places(&self) -> [(&'static str, u64); 3] {
         [
             ("alone", &self.alone),

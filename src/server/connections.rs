@@ -1,4 +1,4 @@
-//! How many connections a listener has, and how many it may have.
+//! The connections of a listener and their limit.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,14 +10,14 @@ use tokio::time::Instant;
 
 use crate::settings::Settings;
 
-/// Descriptors that the service has beside those of clients and of the pool of the database: its log,
-/// its listeners, its own connections, and what the modules of tokens open while they work.
+/// File descriptors for everything but client and pool connections: the log, listeners, other
+/// connections, and the modules of tokens.
 const OWN: u64 = 48;
 
-/// A listener that stays full says so once in this time.
+/// The interval of warnings while the limit is reached.
 const SAID_AGAIN: Duration = Duration::from_secs(60);
 
-/// The connections of one listener. Clones tell of the same ones.
+/// The connections of one listener. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Connections(Arc<House>);
 
@@ -26,24 +26,24 @@ struct House {
     limit: u32,
     free: Arc<Semaphore>,
     open: AtomicUsize,
-    /// How often a connection had to wait for another to end.
+    /// How many connections waited.
     waits: AtomicU64,
     said: Mutex<Option<Instant>>,
 }
 
-/// Room for one more connection.
+/// A permit for one connection.
 pub(super) struct Room {
     permit: OwnedSemaphorePermit,
     connections: Connections,
 }
 
-/// An open connection, which makes room for another when it is dropped.
+/// An open connection; dropping it releases its permit.
 pub(super) struct Guest {
     _permit: OwnedSemaphorePermit,
     connections: Connections,
 }
 
-/// As many connections as the settings allow, or as this process has descriptors for.
+/// The limit in the settings, lowered to the available file descriptors.
 #[must_use]
 pub fn connections_allowed(settings: &Settings) -> u32 {
     let wanted = settings.http.max_connections;
@@ -64,7 +64,7 @@ pub fn connections_allowed(settings: &Settings) -> u32 {
 }
 
 impl Connections {
-    /// None yet, and at most `limit`.
+    /// No connections, with this limit.
     pub(super) fn at_most(limit: u32) -> Self {
         let permits = usize::try_from(limit).unwrap_or(usize::MAX);
         Self(Arc::new(House {
@@ -76,7 +76,7 @@ impl Connections {
         }))
     }
 
-    /// Room for one more, as soon as there is. Clients wait in the system's queue until then.
+    /// Waits for a permit. Meanwhile clients wait in the backlog of the system.
     pub(super) async fn room(&self) -> Option<Room> {
         let free = &self.0.free;
         let permit = match free.clone().try_acquire_owned() {
@@ -84,7 +84,7 @@ impl Connections {
             Err(_) => {
                 self.0.waits.fetch_add(1, Ordering::Relaxed);
                 self.say_full();
-                // It is closed by nobody.
+                // The semaphore is never closed.
                 free.clone().acquire_owned().await.ok()?
             }
         };
@@ -94,25 +94,25 @@ impl Connections {
         })
     }
 
-    /// Resolves once none is left, and nobody is taking any.
+    /// Resolves when no connection is left and none is accepted.
     pub(super) async fn all_gone(&self) {
-        // An error would say that it is closed, which nobody does.
+        // The semaphore is never closed.
         let _ = self.0.free.acquire_many(self.0.limit).await;
     }
 
-    /// How many are open.
+    /// The number of open connections.
     #[must_use]
     pub fn open(&self) -> usize {
         self.0.open.load(Ordering::Relaxed)
     }
 
-    /// How many there may be.
+    /// The limit.
     #[must_use]
     pub fn limit(&self) -> u32 {
         self.0.limit
     }
 
-    /// How often one had to wait for another to end.
+    /// How many connections waited.
     #[must_use]
     pub fn waits(&self) -> u64 {
         self.0.waits.load(Ordering::Relaxed)
@@ -131,7 +131,7 @@ impl Connections {
 }
 
 impl Room {
-    /// Somebody has come in.
+    /// Opens the connection.
     pub(super) fn taken(self) -> Guest {
         self.connections.0.open.fetch_add(1, Ordering::Relaxed);
         Guest {

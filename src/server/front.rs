@@ -1,4 +1,4 @@
-//! What is served: to clients the API with the dashboard beside it, to others what a router offers.
+//! The routes of a listener: the API and the dashboard, or a router.
 
 use axum::Router;
 use axum::extract::Request;
@@ -7,13 +7,13 @@ use tower::ServiceExt as _;
 
 use crate::http::Api;
 
-/// Answers requests, one way or the other. Cheap to clone.
+/// Answers requests. Cheap to clone.
 pub trait Answers: Clone + Send + 'static {
-    /// The answer to one request.
+    /// The response to one request.
     fn answer(self, request: Request) -> impl Future<Output = Response> + Send;
 }
 
-/// The whole service, as a listener for clients is given it.
+/// The API and the dashboard.
 #[derive(Clone, Debug)]
 pub struct Front {
     pub(super) api: Api,
@@ -37,8 +37,8 @@ impl Answers for Front {
     }
 }
 
-/// Whether the dashboard answers at this path. It does for all that is in its folder, not for the
-/// folder itself with a slash at its end.
+/// Whether the dashboard answers at this path: all paths below its folder, but not the folder with
+/// a trailing slash.
 fn is_page(path: &str) -> bool {
     let inside = path.strip_prefix("/dashboard");
     inside.is_some_and(|inside| inside.is_empty() || inside.len() > 1 && inside.starts_with('/'))

@@ -1,4 +1,4 @@
-//! Connections: accepted, bounded in time, drained at the end.
+//! Accepts connections, applies timeouts, and drains at shutdown.
 
 use std::convert::Infallible;
 use std::io;
@@ -27,18 +27,18 @@ use super::tls::Tls;
 use crate::settings::Http;
 use crate::web::OverTls;
 
-/// A silent HTTP/2 connection is asked for a sign of life after this long, and given as long again.
+/// The interval and the timeout of HTTP/2 pings on silent connections.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
-/// Streams that one HTTP/2 connection may have open.
+/// The maximum number of open streams per HTTP/2 connection.
 const STREAMS: u32 = 128;
-/// Streams that a peer may reset before its connection is closed.
+/// The number of reset streams after which a connection closes.
 const RESETS: usize = 32;
-/// Bytes of headers on HTTP/2, and of everything read ahead on HTTP/1.
+/// The maximum size of HTTP/2 headers, and of the HTTP/1 read buffer.
 const HEADERS: u32 = 32 * 1024;
-/// How long to wait when the system has no descriptors left.
+/// The pause when the system has no file descriptors left.
 const BREATH: Duration = Duration::from_millis(50);
 
-/// A bound address, not served yet.
+/// A bound address that is not served yet.
 #[derive(Debug)]
 pub struct Listener {
     socket: TcpListener,
@@ -48,7 +48,7 @@ pub struct Listener {
     patience: Patience,
 }
 
-/// Nothing can be served at an address.
+/// The address cannot be bound.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot listen on {address} ({setting}): {source}; is another program using this port?")]
 pub struct CannotListen {
@@ -60,7 +60,7 @@ pub struct CannotListen {
 /// Binds `address`, which comes from `setting`.
 ///
 /// # Errors
-/// When the system refuses it.
+/// The system refuses it.
 pub async fn listen(setting: &'static str, address: SocketAddr) -> Result<Listener, CannotListen> {
     let refused = |source| CannotListen {
         setting,
@@ -80,19 +80,19 @@ pub async fn listen(setting: &'static str, address: SocketAddr) -> Result<Listen
 }
 
 impl Listener {
-    /// Where it listens; the port is the real one where the settings left the choice to the system.
+    /// The address, with the actual port.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The same, speaking TLS alone where there is one.
+    /// Uses TLS if it is configured.
     #[must_use]
     pub fn over(self, tls: Option<Tls>) -> Self {
         Self { tls, ..self }
     }
 
-    /// The same with room for so many connections.
+    /// Sets the maximum number of connections.
     #[must_use]
     pub fn for_at_most(self, connections: u32) -> Self {
         Self {
@@ -101,21 +101,21 @@ impl Listener {
         }
     }
 
-    /// The same for clients who may take so long.
+    /// Sets the timeouts of clients.
     #[must_use]
     pub fn with(self, patience: Patience) -> Self {
         Self { patience, ..self }
     }
 
-    /// Its connections, to be counted.
+    /// Its connections, for metrics.
     #[must_use]
     pub fn connections(&self) -> Connections {
         self.connections.clone()
     }
 
-    /// Serves until `stop` resolves, and so much longer as the `delay` is, each answer then being the
-    /// last of its connection. Afterwards requests in flight may end within `patience`. Answers
-    /// whether all of them did.
+    /// Serves until `stop` resolves, and then for `delay`, closing each connection after its
+    /// response. Afterwards requests in flight have `patience` to finish. Returns whether all of
+    /// them did.
     pub async fn serve(
         self,
         front: impl Answers,
@@ -172,10 +172,10 @@ fn protocol() -> Protocol {
     protocol
         .http1()
         .timer(TokioTimer::new())
-        // The pace of a connection sees to it, and tells headers that do not come from a rest.
+        // The pace enforces timeouts and distinguishes missing headers from idle connections.
         .header_read_timeout(None)
         .max_buf_size(HEADERS as usize * 2)
-        // With it, who asks again and again without reading would have all answers kept here.
+        // Pipelining would buffer all responses for a client that does not read.
         .pipeline_flush(false);
     protocol
         .http2()
@@ -189,21 +189,21 @@ fn protocol() -> Protocol {
     protocol
 }
 
-/// What every connection goes through.
+/// The state that all connections share.
 #[derive(Clone)]
 struct Door<A> {
     protocol: Protocol,
     tls: Option<Tls>,
     front: A,
     patience: Patience,
-    /// Whether each answer is the last of its connection.
+    /// Whether each response closes its connection.
     is_leaving: Arc<AtomicBool>,
-    /// Its other end is gone once the listener ends.
+    /// The sender is dropped when the listener ends.
     is_ending: watch::Receiver<()>,
 }
 
 impl<A: Answers> Door<A> {
-    /// Serves whoever has come in, who is a guest until that is over.
+    /// Serves one connection until it closes.
     async fn admit(self, stream: TcpStream, peer: SocketAddr, guest: Guest) {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%peer, %error, "cannot set TCP_NODELAY on a connection");
@@ -213,7 +213,7 @@ impl<A: Answers> Door<A> {
         };
         let mut is_ending = self.is_ending.clone();
         let handshake = tokio::time::timeout(self.patience.headers, tls.acceptor().accept(stream));
-        // Whoever has not come in when the listener ends need not be waited for.
+        // Shutdown does not wait for connections in the TLS handshake.
         let agreed = tokio::select! {
             agreed = handshake => agreed.unwrap_or_else(|late| Err(late.into())),
             _ = is_ending.changed() => return,
@@ -237,7 +237,7 @@ impl<A: Answers> Door<A> {
             if let Some(tls) = tls {
                 request.extensions_mut().insert(tls);
             }
-            // HTTP/2 has a frame of its own for this, which is sent in the end.
+            // HTTP/2 sends GOAWAY instead.
             let may_close = request.version() < Version::HTTP_2;
             let asked = asking.asked(may_close);
             let is_leaving = is_leaving.clone();

@@ -1,4 +1,4 @@
-//! The service as it runs: its parts put together, its jobs, its listeners, its end.
+//! The running service: its parts, background jobs, listeners and shutdown.
 
 mod connections;
 mod front;

@@ -1,8 +1,7 @@
-//! The pace of a connection: what it waits for its client to do, and for how long.
+//! Timeouts of a connection while it waits for its client.
 //!
-//! Whoever sends headers byte by byte, does not take an answer, or keeps a connection without using
-//! it holds a place that others could have. What happens between a request and its answer is bounded
-//! elsewhere.
+//! A client that sends headers slowly, reads slowly, or stays idle occupies a connection. The time
+//! between a request and its response is limited elsewhere.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,17 +14,17 @@ use tokio::time::Instant;
 
 use crate::settings::Http;
 
-/// How long clients may take.
+/// The timeouts of clients.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// To send the headers of a request, from their first byte, or from connecting.
+    /// For the headers of a request, from the first byte or from the connection.
     pub headers: Duration,
-    /// To take the next part of an answer, or to send the next request.
+    /// For reading the next part of a response, or sending the next request.
     pub idle: Duration,
 }
 
 impl Patience {
-    /// As long as the settings say.
+    /// The timeouts in the settings.
     #[must_use]
     pub fn of(settings: &Http) -> Self {
         Self {
@@ -35,7 +34,7 @@ impl Patience {
     }
 }
 
-/// The pace of one connection. Clones share it.
+/// The timers of one connection. Clones share them.
 #[derive(Clone, Debug)]
 pub(super) struct Pace(Arc<Mutex<State>>);
 
@@ -43,33 +42,33 @@ pub(super) struct Pace(Arc<Mutex<State>>);
 struct State {
     awaited: Awaited,
     since: Instant,
-    /// Requests without an answer yet.
+    /// Requests without a response.
     asked: usize,
-    /// Answers that have not left wholly.
+    /// Responses that are not fully sent.
     leaving: usize,
-    /// On HTTP/2 bytes come for more reasons than requests.
+    /// On HTTP/2, received bytes need not belong to a request.
     bytes_mean_a_request: bool,
-    /// Whether bytes of another request have come.
+    /// Whether bytes of another request were received.
     has_begun: bool,
-    /// Whether a request was answered before all of it was read.
+    /// Whether a request was answered before its body was read.
     is_unread: bool,
 }
 
-/// What the client is to do next.
+/// What the client has to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaited {
-    /// Its first request, or the rest of the headers of one that it has begun.
+    /// Send its first request, or the rest of the headers.
     Headers,
-    /// Its next request, or taking an answer.
+    /// Send its next request, or read a response.
     More,
 }
 
-/// Somebody took too long.
+/// The client timed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overdue {
-    /// Nothing is under way: the connection may end in good order.
+    /// The connection is idle and can close gracefully.
     Resting,
-    /// Something was begun and not gone on with.
+    /// A request or response is incomplete.
     Stalled,
 }
 
@@ -86,7 +85,7 @@ impl Pace {
         })))
     }
 
-    /// Resolves when the client has taken longer than it may.
+    /// Resolves when the client times out.
     pub(super) async fn overdue(&self, patience: Patience) -> Overdue {
         loop {
             let (until, overdue) = self.state().deadline(patience);
@@ -96,23 +95,23 @@ impl Pace {
             {
                 return overdue;
             }
-            // A request may begin meanwhile, whose headers have less time than a rest.
+            // A request may begin meanwhile; its headers have a shorter timeout.
             tokio::time::sleep_until(until.min(now + patience.headers)).await;
         }
     }
 
-    /// A request has arrived. Where there is one at a time, bytes after its answer begin another.
+    /// A request was received. If requests are sequential, bytes after its response start another.
     pub(super) fn asked(&self, one_at_a_time: bool) -> Asked {
         let mut state = self.state();
         state.asked += 1;
         state.bytes_mean_a_request = one_at_a_time;
         state.has_begun = false;
-        // Of the one before, all that was left was passed over.
+        // The rest of the previous body was skipped.
         state.is_unread = false;
         Asked(self.clone())
     }
 
-    /// The body of a request, of which is noticed whether it is read to its end.
+    /// The body of a request, which reports whether it is read to its end.
     pub(super) fn coming(&self, body: Incoming) -> Coming {
         Coming {
             is_over: body.is_end_stream(),
@@ -121,7 +120,7 @@ impl Pace {
         }
     }
 
-    /// Bytes have come from the client.
+    /// Bytes were received from the client.
     pub(super) fn heard(&self) {
         let mut state = self.state();
         if !state.bytes_mean_a_request || state.asked > 0 {
@@ -134,13 +133,13 @@ impl Pace {
         }
     }
 
-    /// Whether the client has sent, or may be sending, what nobody reads.
+    /// Whether the client has sent, or may send, bytes that are not read.
     pub(super) fn is_cut_short(&self) -> bool {
         let state = self.state();
         state.has_begun || state.is_unread
     }
 
-    /// The client was told that this is the end, and may hear it for as long as headers may take.
+    /// The connection is closing; the client has the header timeout to notice.
     pub(super) fn last_wait(&self) {
         let mut state = self.state();
         state.awaited = Awaited::Headers;
@@ -153,7 +152,7 @@ impl Pace {
 }
 
 impl State {
-    /// When to look next, and what to say of the client if nothing has happened by then.
+    /// The time of the next check, and the result if nothing happens until then.
     fn deadline(&self, patience: Patience) -> (Instant, Option<Overdue>) {
         match (self.asked, self.leaving, self.awaited) {
             (0, 0, Awaited::Headers) => (self.since + patience.headers, Some(Overdue::Stalled)),
@@ -169,11 +168,11 @@ impl State {
     }
 }
 
-/// A request without an answer yet.
+/// A request without a response.
 pub(super) struct Asked(Pace);
 
 impl Asked {
-    /// The answer, which is watched until it has left.
+    /// The response, which is tracked until it is sent.
     pub(super) fn answered(self, body: Body) -> Watched {
         self.0.state().leaving += 1;
         Watched {
@@ -191,7 +190,7 @@ impl Drop for Asked {
     }
 }
 
-/// The body of an answer.
+/// The body of a response.
 pub(super) struct Watched {
     body: Body,
     pace: Pace,

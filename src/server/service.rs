@@ -1,4 +1,4 @@
-//! The parts of the service put together, and the jobs that run beside its requests.
+//! Builds the service and its background jobs.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -28,7 +28,7 @@ use crate::ratelimit::Limiter;
 use crate::settings::Settings;
 use crate::web::Resources;
 
-/// A running service, without its listeners. Its jobs end when it is dropped.
+/// A running service without its listeners. Dropping it aborts its jobs.
 #[derive(Debug)]
 pub struct Service {
     app: App,
@@ -39,7 +39,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Puts the parts together and starts the jobs.
+    /// Builds the service and starts its jobs.
     pub async fn start(
         clock: Clock,
         entropy: Entropy,
@@ -137,7 +137,7 @@ impl Service {
         }
     }
 
-    /// The API, and the dashboard beside it.
+    /// The API and the dashboard.
     pub fn front(&self) -> Front {
         Front {
             api: Api::new(self.app.clone()),
@@ -145,25 +145,25 @@ impl Service {
         }
     }
 
-    /// What this service counts, for the listener for metrics.
+    /// The metrics of this service.
     pub fn metrics(&self, tls: Option<Tls>, connections: Connections) -> Router {
         metrics::router(self.app.clone(), tls, connections, self.token_times.clone())
     }
 
-    /// Tells load balancers to send nothing more.
+    /// Makes `/readyz` fail, so that load balancers stop sending requests.
     pub fn drain(&self) {
         self.app.drain();
     }
 
-    /// Ends the jobs, having let them write what they hold.
+    /// Stops the jobs after they have written their data.
     pub async fn finish(mut self) {
         self.jobs.shutdown().await;
-        // The token answers within its deadline, or not at all.
+        // The token responds within its deadline or never.
         let settings = &self.app.settings;
         if !self.app.protection.finish(settings.hsm.deadline.0).await {
             tracing::error!("operations of disconnected clients timed out and are not recorded");
         }
-        // A database that is away for longer than records may wait has had its chance.
+        // After this deadline the requests of the records have failed.
         let patience = self.app.settings.audit.deadline.0;
         self.writer.finish(patience).await;
         let last_use = self.app.authenticator.last_use();
@@ -173,7 +173,7 @@ impl Service {
     }
 }
 
-/// How late a key's `lastUsedAt` may be.
+/// The maximum delay of a key's `lastUsedAt`.
 const LAST_USE_PERIOD: Duration = Duration::from_secs(5);
 
 async fn listen(catalog: Catalog, database: PgPool, entropy: Entropy) {
@@ -210,7 +210,7 @@ async fn keep_last_use(last_use: LastUse, database: PgPool) {
     let mut period = tokio::time::interval(LAST_USE_PERIOD);
     loop {
         period.tick().await;
-        // What fails is kept for the next time, and the outage is told by others.
+        // It is kept for the next attempt; other jobs report the outage.
         if let Err(error) = last_use.flush(&database).await {
             tracing::debug!(%error, "the last use of API keys could not be written yet");
         }

@@ -1,4 +1,5 @@
-//! The stream of a connection: its bytes are noticed, and it ends so that its client hears the end.
+//! The byte stream of a connection: it reports received bytes and closes so that the client
+//! receives the last response.
 
 use std::io;
 use std::pin::Pin;
@@ -12,17 +13,17 @@ use tokio::time::timeout;
 use super::connections::Guest;
 use super::pace::Pace;
 
-/// How long, and how much of, what a client still sends is read and thrown away after the last
-/// answer. A connection that is closed before loses that answer on its way.
+/// How long, and how many bytes, the service reads and discards after the last response. Closing
+/// earlier would reset the connection and lose that response.
 const LINGER: Duration = Duration::from_secs(2);
 const LEFTOVER: usize = 8 * 1024 * 1024;
 
-/// A stream that belongs to a guest.
+/// The stream of an open connection.
 pub(super) struct Stream<S: AsyncRead + Unpin + Send + 'static> {
-    /// Gone only while this is dropped.
+    /// None only during drop.
     inner: Option<(S, Guest)>,
     pace: Pace,
-    /// Whether the client was told that nothing more comes.
+    /// Whether the write side is shut down.
     is_shut: bool,
 }
 
@@ -53,7 +54,7 @@ impl<S: AsyncRead + Unpin + Send + 'static> Drop for Stream<S> {
     }
 }
 
-/// Reads on for a while.
+/// Reads and discards.
 async fn linger<S: AsyncRead + Unpin>(mut stream: S, _guest: Guest) {
     let mut bytes = vec![0; 16 * 1024];
     let mut left = LEFTOVER;
@@ -65,7 +66,7 @@ async fn linger<S: AsyncRead + Unpin>(mut stream: S, _guest: Guest) {
             }
         }
     };
-    // Who goes on for longer than that does not listen.
+    // A client that sends longer does not read.
     let _ = timeout(LINGER, reading).await;
 }
 

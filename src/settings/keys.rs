@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Span;
+use super::{Span, Stage};
 
 /// The key lifecycle.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -11,7 +11,7 @@ use super::Span;
 #[schemars(inline)]
 pub struct Keys {
     /// The time between the deletion of a key and its destruction. Until then the deletion can be
-    /// reverted.
+    /// reverted. In production it is at least 24 hours.
     pub destruction_delay: Span,
     /// Accepts private keys in plaintext over TLS. Default: only in development.
     pub allow_plaintext_import: Option<bool>,
@@ -22,6 +22,15 @@ impl Default for Keys {
         Self {
             destruction_delay: Span::seconds(7 * 24 * 60 * 60),
             allow_plaintext_import: None,
+        }
+    }
+}
+
+impl Keys {
+    pub(super) fn contradictions(&self, stage: Stage, found: &mut Vec<String>) {
+        let least = std::time::Duration::from_secs(24 * 60 * 60);
+        if stage == Stage::Production && self.destruction_delay.0 < least {
+            found.push("keys.destruction_delay must be at least 24h in production".to_owned());
         }
     }
 }

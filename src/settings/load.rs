@@ -365,6 +365,17 @@ mod tests {
     }
 
     #[test]
+    fn keys_are_not_destroyed_within_a_day_in_production() {
+        let delay = |delay| ("SEALWARD_KEYS_DESTRUCTION_DELAY", delay);
+        with(&[delay("24h")]).unwrap();
+        assert_eq!(
+            refusals(&[delay("23h 59m")]),
+            ["keys.destruction_delay must be at least 24h in production"]
+        );
+        with(&[delay("1s"), ("SEALWARD_ENVIRONMENT", "staging")]).unwrap();
+    }
+
+    #[test]
     fn shown_settings_hide_secrets() {
         let settings = with(&[
             ("SEALWARD_ENVIRONMENT", "development"),

@@ -112,6 +112,7 @@ impl Settings {
         self.hsm.contradictions(self.environment, &mut found);
         self.limits.contradictions(&mut found);
         self.ratelimit.contradictions(self.environment, &mut found);
+        self.keys.contradictions(self.environment, &mut found);
         self.audit.contradictions(&mut found);
         self.telemetry.contradictions(&mut found);
         found

@@ -1,16 +1,16 @@
-//! Times in buckets that grow by a fourth root of two: a percentile read off them is wrong by a
-//! fifth at worst, whatever its size.
+//! Durations in buckets that grow by the fourth root of two, so that percentiles are exact within
+//! 20 %.
 
-/// Where the first bucket begins, in milliseconds.
+/// The lower bound of the first bucket, in milliseconds.
 pub(super) const SHORTEST: f64 = 0.05;
 
-/// Buckets in which a time doubles.
+/// The number of buckets in which a duration doubles.
 pub(super) const IN_AN_OCTAVE: i32 = 4;
 
-/// The last bucket, which holds everything longer too: it begins at 44 s.
+/// The last bucket, for all durations from 44 s.
 pub(super) const LAST: i32 = 79;
 
-/// How many took about how long.
+/// The number of requests per bucket.
 #[derive(Clone, Debug)]
 pub(super) struct Histogram([u64; LAST as usize + 1]);
 
@@ -32,7 +32,7 @@ impl Histogram {
         self.0.iter().sum()
     }
 
-    /// The time within which this share of the requests was answered, in milliseconds.
+    /// The duration of this quantile, in milliseconds.
     pub(super) fn quantile(&self, share: f64) -> Option<f64> {
         let total = self.total();
         if total == 0 {
@@ -53,7 +53,7 @@ impl Histogram {
     }
 }
 
-/// Exact for every count that there will be.
+/// Exact for all realistic counts.
 fn exact(count: u64) -> f64 {
     count as f64
 }

@@ -1,7 +1,7 @@
-//! The trail in sums: requests a minute, how long they took, what went wrong, which keys served.
+//! Traffic statistics of the audit log: requests per minute, durations, errors, and key usage.
 //!
-//! A job sums each minute up once, when no record of it can come any more: pages read sums, never
-//! the trail. Times are kept as histograms, since percentiles cannot be added up.
+//! A job aggregates each minute once, when no further record of it can arrive. Pages read the
+//! aggregates only. Durations are histograms, since percentiles cannot be added.
 
 mod histogram;
 mod store;
@@ -19,79 +19,78 @@ use crate::clock::{Clock, Timestamp};
 use crate::db::earlier_present;
 use crate::ids::{KeyId, ServiceId};
 
-/// How often to look whether a minute is over.
+/// The interval of the job.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// Beyond the time that a record may take: clocks of instances differ a little.
+/// The tolerance for different clocks of instances.
 const MARGIN: Duration = Duration::from_secs(10);
 
-/// How long to wait for one look to end, so that a server that has gone without a word is told of.
-/// Each hour that was summed up stays so.
+/// The timeout of one run. Aggregated hours persist.
 const LONGEST: Duration = Duration::from_secs(10 * 60);
 
-/// How long sums are kept.
+/// The retention of aggregates per minute.
 const KEPT: Duration = Duration::from_secs(8 * 24 * 60 * 60);
 
-/// A stretch of time in equal steps.
+/// A range of time in equal steps.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Where it begins.
+    /// The start.
     pub from: Timestamp,
-    /// How long a step is: whole minutes.
+    /// The length of a step, in whole minutes.
     pub step: Duration,
-    /// How many there are.
+    /// The number of steps.
     pub steps: usize,
 }
 
-/// What happened in a window.
+/// The traffic in a window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Traffic {
-    /// One for each step.
+    /// One point per step.
     pub points: Vec<Point>,
-    /// How often each error came in each step; the code that came most often first.
+    /// The number of errors per step, most frequent code first.
     pub errors: Vec<(String, Vec<u64>)>,
 }
 
-/// What happened in one step.
+/// The traffic in one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
     /// All requests.
     pub requests: u64,
-    /// Those that ended in an error.
+    /// Failed requests.
     pub failed: u64,
-    /// Half of them took at most this long, in milliseconds.
+    /// The median duration, in milliseconds.
     pub p50: Option<f64>,
-    /// Nineteen in twenty.
+    /// The 95th percentile.
     pub p95: Option<f64>,
-    /// Ninety-nine in a hundred.
+    /// The 99th percentile.
     pub p99: Option<f64>,
 }
 
-/// How a service used its limit.
+/// How much of its limit a service used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub struct Load {
-    /// Which service.
+    /// The service.
     #[sqlx(rename = "application_id")]
     pub service: ServiceId,
     /// Requests in its busiest minute.
     pub busiest: i64,
-    /// Requests refused for being too many.
+    /// Requests refused by the rate limiter.
     pub limited: i64,
 }
 
-/// How much a key has done.
+/// The usage of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, sqlx::FromRow)]
 pub struct Uses {
-    /// Since the day asked for.
+    /// Since the requested day.
     pub recent: i64,
-    /// Ever.
+    /// In total.
     pub all: i64,
-    /// The last time.
+    /// The time of the last use.
     pub last: Option<Timestamp>,
 }
 
-/// Sums up for as long as this is polled. Several instances do so without harm: one works, the
-/// others pass. `deadline` is how long a record may take to be committed.
+/// Runs the job until it is dropped. Of several instances one works. `deadline` is the maximum time
+/// to commit a record.
 pub async fn keep(clock: Clock, db: PgPool, deadline: Duration) -> Infallible {
     let unsettled = deadline.saturating_add(MARGIN);
     loop {
@@ -104,22 +103,22 @@ pub async fn keep(clock: Clock, db: PgPool, deadline: Duration) -> Infallible {
     }
 }
 
-/// A minute that was summed up is never looked at again, so it must be over by Postgres' clock too.
+/// A minute is aggregated once, so it must be over by the clock of Postgres too.
 async fn sum_up_to_present(db: &PgPool, now: Timestamp, unsettled: Duration) -> sqlx::Result<()> {
     let now = earlier_present(db, now).await?;
     sum_up(db, now.minus(unsettled)).await
 }
 
-/// Sums up every minute that was over at `settled`.
+/// Aggregates all minutes that were over at `settled`.
 ///
 /// # Errors
-/// The database could not be asked; what is summed up so far stays.
+/// The database failed. Completed aggregates persist.
 pub async fn sum_up(db: &PgPool, settled: Timestamp) -> sqlx::Result<()> {
     while store::sum_some(db, settled).await? {}
     store::forget(db, settled.minus(KEPT)).await
 }
 
-/// What happened in a window, as far as it is summed up.
+/// The traffic in a window, as far as it is aggregated.
 ///
 /// # Errors
 /// The database could not be asked.
@@ -127,7 +126,7 @@ pub async fn traffic(db: &PgPool, window: Window) -> sqlx::Result<Traffic> {
     Ok(window.gather(store::sums(db, window).await?))
 }
 
-/// Up to when everything is summed up.
+/// The end of the aggregated time.
 ///
 /// # Errors
 /// The database could not be asked.
@@ -135,7 +134,7 @@ pub async fn summed_up_to(db: &PgPool) -> sqlx::Result<Option<Timestamp>> {
     store::progress(db).await
 }
 
-/// How the busiest services used their limits since then.
+/// The usage of limits by the busiest services.
 ///
 /// # Errors
 /// The database could not be asked.
@@ -143,7 +142,7 @@ pub async fn loads(db: &PgPool, since: Timestamp) -> sqlx::Result<Vec<Load>> {
     store::loads(db, since).await
 }
 
-/// How much a key has done, also since the day of `since`.
+/// The usage of a key, in total and since the day of `since`.
 ///
 /// # Errors
 /// The database could not be asked.
@@ -151,7 +150,7 @@ pub async fn uses(db: &PgPool, key: KeyId, since: Timestamp) -> sqlx::Result<Use
     store::uses(db, key, since).await
 }
 
-/// When each of these keys did something for the last time; those that never did are left out.
+/// The last use of each of these keys, without unused keys.
 ///
 /// # Errors
 /// The database could not be asked.
@@ -159,7 +158,7 @@ pub async fn last_uses(db: &PgPool, keys: &[KeyId]) -> sqlx::Result<HashMap<KeyI
     Ok(store::last_uses(db, keys).await?.into_iter().collect())
 }
 
-/// Requests of one step that came to the same and took about as long.
+/// Requests of one step with the same outcome and bucket.
 #[derive(Clone, Debug, sqlx::FromRow)]
 struct Sum {
     step: i64,
@@ -169,13 +168,13 @@ struct Sum {
 }
 
 impl Window {
-    /// Where it ends.
+    /// The end.
     #[must_use]
     pub fn to(self) -> Timestamp {
         self.start_of(self.steps)
     }
 
-    /// Where a step begins.
+    /// The start of a step.
     #[must_use]
     pub fn start_of(self, step: usize) -> Timestamp {
         self.from

@@ -1,4 +1,4 @@
-//! The sums in Postgres.
+//! The aggregates in Postgres.
 
 use sqlx::PgPool;
 
@@ -7,11 +7,11 @@ use super::{Load, Sum, Uses, Window};
 use crate::clock::Timestamp;
 use crate::ids::KeyId;
 
-/// Sums up an hour, or what there is until `settled`. Says whether there is more. While another
-/// instance is at it there is nothing to do.
+/// Aggregates up to an hour, until `settled`, and returns whether there is more. Only one instance
+/// works at a time.
 pub(super) async fn sum_some(db: &PgPool, settled: Timestamp) -> sqlx::Result<bool> {
     let mut transaction = db.begin().await?;
-    // The trail begins with its oldest record, or now.
+    // The first run starts at the oldest record.
     let bounds: Option<(Timestamp, Timestamp, bool)> = sqlx::query_as(
         "WITH bounds AS (
              SELECT date_trunc('minute', coalesce(
@@ -80,7 +80,7 @@ pub(super) async fn sum_some(db: &PgPool, settled: Timestamp) -> sqlx::Result<bo
     Ok(more)
 }
 
-/// Deletes the sums of minutes before `oldest`. How often keys were used is kept.
+/// Deletes aggregates of minutes before `oldest`. Key usage is kept.
 pub(super) async fn forget(db: &PgPool, oldest: Timestamp) -> sqlx::Result<()> {
     for sql in [
         "DELETE FROM traffic_minutes WHERE minute < $1",

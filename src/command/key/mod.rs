@@ -21,7 +21,6 @@ enum Action {
 }
 
 pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
-    crate::hardening::harden();
     let work = move || match arguments.action {
         Action::Wrap(arguments) => wrap::run(&arguments),
         Action::Import(arguments) => import::run(&arguments),

@@ -1,4 +1,4 @@
-//! What is wrong with a file of TLS.
+//! Errors of TLS files.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::clock::Timestamp;
 use crate::settings::NotInPem;
 
-/// A file of TLS cannot be used. The text names its setting and the remedy.
+/// A TLS file cannot be used. The message names its setting and the way out.
 #[derive(Debug, thiserror::Error)]
 #[error("{setting}: {path} {fault}", path = .path.display())]
 pub struct BadTls {
@@ -16,8 +16,7 @@ pub struct BadTls {
 }
 
 impl BadTls {
-    /// Whether it may be over soon without a change of the settings: time goes on, and whatever
-    /// renews the files or brings them here comes round.
+    /// Whether it can resolve without a change of settings, because certificates are renewed.
     #[must_use]
     pub fn may_pass(&self) -> bool {
         match &self.fault {
@@ -37,28 +36,28 @@ impl BadTls {
 /// What is wrong with a file of TLS.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
-    /// There is nothing in it of what should be.
+    /// It lacks the expected content.
     #[error(transparent)]
     NotInPem(#[from] NotInPem),
-    /// It is not there, or not for us.
+    /// It cannot be read.
     #[error("cannot be read: {0}")]
     Unreadable(#[from] io::Error),
-    /// There is none in it.
+    /// It contains no key.
     #[error("must contain a PEM private key without a passphrase")]
     NoKey,
-    /// TLS takes no such thing.
+    /// TLS does not support it.
     #[error("cannot be used: {0}")]
     Unusable(String),
-    /// Certificate and key are not of one pair.
+    /// Certificate and key do not match.
     #[error("must be the key of the certificate in {certificate}", certificate = .0.display())]
     AnotherKey(PathBuf),
-    /// It has ended.
+    /// It has expired.
     #[error("expired at {0}: renew the certificate")]
     Expired(Timestamp),
-    /// It is a list that was to be replaced by now.
+    /// The revocation list has expired.
     #[error("expired at {0}: fetch the current list of its CA")]
     RunOut(Timestamp),
-    /// It has not begun.
+    /// It is not valid yet.
     #[error("is not valid before {0}: is the clock of this machine right?")]
     NotYetValid(Timestamp),
 }

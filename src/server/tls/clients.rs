@@ -1,4 +1,4 @@
-//! Whom this service takes for a client, where a certificate is asked for.
+//! Verification of client certificates.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,14 +20,14 @@ use crate::settings::{TlsFiles, certificates, revocation_lists};
 const CA: &str = "http.tls.client_ca";
 const CRL: &str = "http.tls.client_crl";
 
-/// Those who are let in.
+/// The accepted CAs.
 pub(super) struct Clients {
     pub(super) verifier: Arc<dyn ClientCertVerifier>,
-    /// When the first list of revoked certificates has run out.
+    /// The earliest expiry of the revocation lists.
     pub(super) lists_end: Option<Timestamp>,
 }
 
-/// Lists of revoked certificates, all of which hold now.
+/// The revocation lists, all valid now.
 struct Lists {
     lists: Vec<CertificateRevocationListDer<'static>>,
     end: Option<Timestamp>,
@@ -54,7 +54,7 @@ impl Clients {
             });
         };
         let Lists { lists, end } = Lists::read(crl, now)?;
-        // A list that is missing or has run out tells nothing, and so lets nobody in.
+        // Without a valid revocation list all certificates of a CA are refused.
         let verifier = verifier.with_crls(lists).enforce_revocation_expiration();
         Ok(Self {
             verifier: verifier

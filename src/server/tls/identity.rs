@@ -1,4 +1,4 @@
-//! Who this service is to its clients: read from files, checked whole.
+//! The certificate of this service, its key, and their validation.
 
 use std::sync::Arc;
 
@@ -20,16 +20,16 @@ use crate::settings::{NotInPem, Stamp, TlsFiles, certificates};
 const CERTIFICATE: &str = "http.tls.certificate";
 const KEY: &str = "http.tls.key";
 
-/// What clients may speak inside of TLS, the best first.
+/// The application protocols, preferred first.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// A configuration that new connections are taken with.
+/// A TLS configuration for new connections.
 pub(super) struct Identity {
     pub(super) config: Arc<ServerConfig>,
     pub(super) expires: Timestamp,
-    /// When the first list of revoked certificates of clients has run out.
+    /// The earliest expiry of the client revocation lists.
     pub(super) lists_end: Option<Timestamp>,
-    /// How the files looked before they were read.
+    /// The state of the files before they were read.
     pub(super) stamp: Stamp,
 }
 
@@ -62,7 +62,7 @@ impl Identity {
     }
 }
 
-/// When the first certificate of a chain ends, if it holds now.
+/// The earliest expiry in a chain that is valid now.
 fn validity(chain: &[CertificateDer<'_>], now: Timestamp) -> Result<Timestamp, Fault> {
     let first = chain.first().ok_or(NotInPem::Absent("certificate"))?;
     let parsed = Certificate::from_der(first)
@@ -78,7 +78,7 @@ fn validity(chain: &[CertificateDer<'_>], now: Timestamp) -> Result<Timestamp, F
     }
 }
 
-/// A time as X.509 tells it.
+/// A time in an X.509 certificate.
 pub(super) fn moment(time: Time) -> Timestamp {
     let millis = time.to_unix_duration().as_millis();
     Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))

@@ -1,4 +1,4 @@
-//! TLS on the API's listener: what new connections are offered, kept as current as its files.
+//! TLS of the API listener, reloaded when its files change.
 
 mod bad;
 mod clients;
@@ -17,7 +17,7 @@ pub use self::watch::keep_current;
 use crate::clock::{Clock, Timestamp};
 use crate::settings::TlsFiles;
 
-/// The TLS of a listener. Clones share it: what one takes up, all offer.
+/// The TLS configuration of a listener. Clones share it.
 #[derive(Clone)]
 pub struct Tls(Arc<Shared>);
 
@@ -28,10 +28,10 @@ struct Shared {
 }
 
 impl Tls {
-    /// Reads the files and checks that they fit together and are valid now.
+    /// Loads the files and checks that they match and are valid.
     ///
     /// # Errors
-    /// Names the file that cannot be used, and why.
+    /// A file cannot be used.
     pub fn load(clock: Clock, files: TlsFiles) -> Result<Self, BadTls> {
         let identity = Identity::read(&files, clock.now())?;
         Ok(Self(Arc::new(Shared {
@@ -41,8 +41,7 @@ impl Tls {
         })))
     }
 
-    /// Takes up the files as they are now, for connections from here on. Files that cannot be used
-    /// change nothing.
+    /// Reloads the files for new connections. On an error, the previous configuration stays.
     ///
     /// # Errors
     /// Names the file that cannot be used, and why.
@@ -52,19 +51,19 @@ impl Tls {
         Ok(())
     }
 
-    /// When the certificate in use ends.
+    /// The expiry of the certificate in use.
     #[must_use]
     pub fn expires(&self) -> Timestamp {
         self.0.present.load().expires
     }
 
-    /// When the first list of revoked certificates in use has run out, where there are any.
+    /// The earliest expiry of the revocation lists in use.
     #[must_use]
     pub fn lists_end(&self) -> Option<Timestamp> {
         self.0.present.load().lists_end
     }
 
-    /// What takes the next connection.
+    /// The configuration for the next connection.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         self.0.present.load().config.clone().into()
     }

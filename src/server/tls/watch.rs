@@ -1,4 +1,4 @@
-//! The files of TLS, watched: taken up when they have changed, and when an operator says so.
+//! Reloads the TLS files when they change, and on SIGHUP.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -9,15 +9,14 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::Tls;
 use crate::settings::Stamp;
 
-/// How often the files are looked at. Looking, not being told, sees a change through links and on
-/// every file system.
+/// The polling interval. Polling also sees changes through links and on every file system.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Keeps what `tls` offers as current as its files, for as long as this is polled.
+/// Keeps `tls` as current as its files, until it is dropped.
 ///
-/// A certificate and its key are two files, written one after the other: they are taken up once
-/// they look the same twice. SIGHUP takes them up at once. Files that cannot be used are told once,
-/// and what was offered before is offered on.
+/// A certificate and its key are two files, written one after the other, so a change is loaded once
+/// two polls see the same state. SIGHUP reloads immediately. Errors are logged once, and the
+/// previous configuration stays.
 pub async fn keep_current(tls: Option<Tls>) -> Infallible {
     let mut told = signal(SignalKind::hangup())
         .inspect_err(
@@ -48,7 +47,7 @@ pub async fn keep_current(tls: Option<Tls>) -> Infallible {
     }
 }
 
-/// Resolves on SIGHUP; never, where it cannot be heard.
+/// Resolves on SIGHUP; never, if SIGHUP cannot be handled.
 async fn hear(told: &mut Option<Signal>) {
     if let Some(signal) = told
         && signal.recv().await.is_some()
@@ -58,7 +57,7 @@ async fn hear(told: &mut Option<Signal>) {
     std::future::pending().await
 }
 
-/// Files may lie on a disk that answers late, so no request waits for them.
+/// File systems can be slow, so a separate thread reads the files.
 async fn stamp(tls: &Option<Tls>) -> Option<Stamp> {
     let tls = tls.clone()?;
     tokio::task::spawn_blocking(move || tls.0.files.stamp())
@@ -71,7 +70,7 @@ async fn take_up(tls: &Option<Tls>) {
         tracing::info!("SIGHUP ignored: TLS is off");
         return;
     };
-    // It ends with an error only if it panics, which is told where it happens.
+    // It fails only after a panic, which is logged elsewhere.
     let _ = tokio::task::spawn_blocking(move || match tls.reload() {
         Ok(()) => tracing::info!(expires = %tls.expires(), "the certificate is loaded"),
         Err(error) => tracing::error!(%error, "keeping the previous certificate"),

@@ -144,6 +144,30 @@ async fn it_leaves_no_core_behind_and_gains_no_privileges() {
 }
 
 #[tokio::test]
+async fn no_thread_gains_privileges() {
+    let waiting = Waiting::start(":").await;
+    let threads = || -> Vec<String> {
+        let tasks = fs::read_dir(waiting.proc("task")).expect("its threads");
+        let statuses =
+            tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("status")).ok());
+        statuses
+            .filter_map(|status| {
+                let line = status
+                    .lines()
+                    .find_map(|line| line.strip_prefix("NoNewPrivs:"));
+                line.map(|value| value.trim().to_owned())
+            })
+            .collect()
+    };
+    within(PATIENCE, async || threads().len() > 1).await;
+    assert!(
+        threads().iter().all(|value| value == "1"),
+        "{:?}",
+        threads()
+    );
+}
+
+#[tokio::test]
 async fn others_of_its_user_cannot_read_its_memory() {
     let waiting = Waiting::start(":").await;
     let mut other = Command::new("sleep");
