@@ -82,7 +82,7 @@ async fn recorded(trail: &mut PgConnection, from_now: &str) -> i64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_hour_forth_and_two_back_break_nothing() {
+async fn clock_jumps_of_hours_do_not_disrupt_the_service() {
     let (fixture, clock) = fixture_with_clock().await;
     let mut trail = fixture.site().connect().await;
     let soon = Now::system().now().plus(Duration::from_secs(30 * 60));

@@ -10,7 +10,7 @@ use crate::support::within;
 const REQUESTS: usize = 100;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_asked_before_the_end_is_answered() {
+async fn requests_in_flight_are_answered_after_sigterm() {
     let mut fixture = Fixture::open().await;
     let mut owner = fixture.site().connect().await;
     // Whoever waits for a record now waits until this lets go.

@@ -22,7 +22,7 @@ fn seed() -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_was_answered_before_a_power_cut_stands_in_the_trail_once() {
+async fn every_request_answered_before_a_power_cut_is_recorded_once() {
     let seed = seed();
     println!("SEALWARD_TEST_SEED={seed}");
     let mut random = StdRng::seed_from_u64(seed);

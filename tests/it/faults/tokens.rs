@@ -34,7 +34,7 @@ fn everywhere(fault: Fault) -> Vec<Rule> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failing_token_has_only_what_needs_it_refused_and_comes_back() {
+async fn a_failing_token_affects_only_operations_that_need_it_and_recovers() {
     let short = [
         ("SEALWARD_HSM_DEADLINE", "1s"),
         ("SEALWARD_HSM_CANARY_INTERVAL", "500ms"),

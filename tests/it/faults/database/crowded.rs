@@ -6,7 +6,7 @@ use crate::process::Site;
 use crate::support::{Cluster, Database};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_postgres_without_connections_has_requests_refused_until_there_are_some() {
+async fn requests_are_refused_while_postgres_has_no_free_connections() {
     let cluster = Cluster::start().await;
     // Limits are not for superusers.
     cluster.run("CREATE ROLE sealward LOGIN CREATEROLE").await;

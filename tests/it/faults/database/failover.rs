@@ -8,7 +8,7 @@ use crate::process::Site;
 use crate::support::Cluster;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_several_hosts_the_one_that_takes_writes_is_used_and_found_again() {
+async fn the_primary_of_several_hosts_is_used_and_found_again() {
     let primary = Cluster::start().await;
     let standby = primary.standby().await;
     let port = |cluster: &Cluster| cluster.through_proxy().options().get_port();

@@ -16,7 +16,7 @@ use crate::support::Cluster;
 const RECORDED: [Action; 3] = [Action::Protect, Action::Unprotect, Action::Hash];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_has_requests_refused_until_there_is_room() {
+async fn requests_are_refused_while_the_disk_of_postgres_is_full() {
     if !geteuid().is_root() {
         eprintln!("not tested: only root can make a disk that is small enough to be filled");
         return;

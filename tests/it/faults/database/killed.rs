@@ -6,7 +6,7 @@ use crate::process::Site;
 use crate::support::Cluster;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_postgres_that_dies_takes_no_answered_request_along() {
+async fn a_postgres_crash_loses_no_answered_request() {
     let mut cluster = Cluster::start().await;
     let site = Site::on(cluster.through_proxy());
     let fixture = Fixture::at(site, &SHORT_LIMITS).await;

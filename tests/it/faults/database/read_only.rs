@@ -15,7 +15,7 @@ const WRITES: [Action; 4] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_postgres_that_only_reads_has_writes_refused_and_is_still_read() {
+async fn a_read_only_postgres_serves_reads_and_causes_refusals_of_writes() {
     let fixture = Fixture::at(Site::new().await, &SHORT_LIMITS).await;
     let mut owner = fixture.site().connect().await;
     let load = fixture.load();

@@ -6,7 +6,7 @@ use crate::faults::fixture::Fixture;
 use crate::faults::load::Action;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slow_postgres_makes_answers_slow_and_one_too_slow_has_them_refused() {
+async fn a_slow_postgres_delays_responses_and_a_slower_one_causes_refusals() {
     let (fixture, proxy) = Fixture::behind_a_proxy().await;
     let load = fixture.load();
     proxy.slow_down(Duration::from_millis(40));

@@ -6,7 +6,7 @@ use crate::process::Site;
 use crate::support::Cluster;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_postgres_that_stands_still_has_requests_refused_until_it_goes_on() {
+async fn requests_are_refused_while_postgres_hangs() {
     let cluster = Cluster::start().await;
     let site = Site::on(cluster.through_proxy());
     let fixture = Fixture::at(site, &SHORT_LIMITS).await;

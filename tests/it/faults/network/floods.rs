@@ -79,7 +79,7 @@ async fn who_asks_and_takes_it_back_again_and_again_is_cut_off() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_never_ends_the_headers_is_cut_off() {
+async fn endless_headers_close_the_connection() {
     let world = World::new().await;
     let (address, _) = world.guarded(8, USUAL).await;
     // A literal that is not to be indexed: a name, and a kilobyte.
@@ -131,7 +131,7 @@ async fn is_ended(address: SocketAddr, first: Vec<u8>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_only_shows_signs_of_life_is_sent_away() {
+async fn pings_alone_do_not_keep_a_connection_open() {
     let world = World::new().await;
     let (address, connections) = world.guarded(8, SHORT).await;
     let asked = |request| frame(HEADERS, END_HEADERS | END_STREAM, 1, request);

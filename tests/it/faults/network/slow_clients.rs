@@ -74,7 +74,7 @@ async fn those_who_never_finish_their_headers_do_not_keep_others_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn those_who_say_nothing_are_sent_away() {
+async fn silent_clients_are_disconnected() {
     let world = World::new().await;
     let (address, connections) = world.guarded(8, SHORT).await;
     // Nothing at all, the beginning of HTTP/2, and nothing more after an answer.

@@ -114,7 +114,7 @@ async fn a_line_feed_alone_ends_a_line_and_hides_no_header() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_in_chunks_that_are_none_is_not_read_on() {
+async fn malformed_chunks_end_the_connection() {
     let world = World::new().await;
     let (address, _) = world.guarded(64, SHORT).await;
     for chunks in [
