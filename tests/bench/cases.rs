@@ -1,5 +1,5 @@
-//! What is measured: every operation at 16 connections, the most important ones at more and fewer,
-//! and all of them in every way when there is time.
+//! The cases. A quick run measures every operation at 16 connections, and protect at 1 and 64. A full
+//! run measures every operation at 1, 16 and 64 connections, over HTTP/2 and with 64 KiB.
 
 use std::iter::once;
 
@@ -8,7 +8,7 @@ use crate::measure::{Case, Subject};
 
 pub(crate) const KIB: usize = 1_024;
 
-/// The sessions that the service has by default, and so has the token alone.
+/// The default number of token sessions of the service. The token baseline uses the same number.
 pub(crate) const SESSIONS: usize = 4;
 
 pub(crate) const OPERATIONS: [&str; 14] = [
@@ -28,7 +28,7 @@ pub(crate) const OPERATIONS: [&str; 14] = [
     "health",
 ];
 
-const OF_THE_TOKEN: [&str; 7] = [
+const TOKEN_OPERATIONS: [&str; 7] = [
     "rsa-2048-decrypt",
     "rsa-3072-decrypt",
     "p-256-derive",
@@ -39,7 +39,7 @@ const OF_THE_TOKEN: [&str; 7] = [
 ];
 
 pub(crate) fn cases(is_quick: bool) -> Vec<Case> {
-    let asked = |subject, at_once, protocol, bytes| Case {
+    let case = |subject, at_once, protocol, bytes| Case {
         subject,
         at_once,
         protocol,
@@ -47,21 +47,21 @@ pub(crate) fn cases(is_quick: bool) -> Vec<Case> {
     };
     let services = || OPERATIONS.map(Subject::Service);
     let everything = || once(Subject::Echo).chain(services());
-    let own = |subject, at_once| asked(subject, at_once, Protocol::Http1, KIB);
-    let mut cases: Vec<Case> = everything().map(|subject| own(subject, 16)).collect();
-    let most = Subject::Service(OPERATIONS[0]);
+    let small = |subject, at_once| case(subject, at_once, Protocol::Http1, KIB);
+    let mut cases: Vec<Case> = everything().map(|subject| small(subject, 16)).collect();
+    let protect = Subject::Service(OPERATIONS[0]);
     if is_quick {
-        cases.extend([own(most, 1), own(most, 64), own(Subject::Commit, 1)]);
-        cases.push(own(Subject::Commit, 16));
+        cases.extend([small(protect, 1), small(protect, 64), small(Subject::Commit, 1)]);
+        cases.push(small(Subject::Commit, 16));
     } else {
         for at_once in [1, 64] {
-            cases.extend(everything().map(|subject| own(subject, at_once)));
+            cases.extend(everything().map(|subject| small(subject, at_once)));
         }
-        cases.extend([1, 16, 64].map(|at_once| own(Subject::Commit, at_once)));
-        cases.extend(everything().map(|subject| asked(subject, 16, Protocol::Http2, KIB)));
+        cases.extend([1, 16, 64].map(|at_once| small(Subject::Commit, at_once)));
+        cases.extend(everything().map(|subject| case(subject, 16, Protocol::Http2, KIB)));
         let sized = everything().filter(|it| *it != Subject::Service("health"));
-        cases.extend(sized.map(|subject| asked(subject, 16, Protocol::Http1, 64 * KIB)));
+        cases.extend(sized.map(|subject| case(subject, 16, Protocol::Http1, 64 * KIB)));
     }
-    cases.extend(OF_THE_TOKEN.map(|operation| own(Subject::Token(operation), SESSIONS)));
+    cases.extend(TOKEN_OPERATIONS.map(|operation| small(Subject::Token(operation), SESSIONS)));
     cases
 }

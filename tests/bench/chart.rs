@@ -1,4 +1,4 @@
-//! The processor time of one request of each operation, as a picture.
+//! A bar chart of the CPU time of one request of each operation.
 
 use std::fmt::Write as _;
 
@@ -19,13 +19,13 @@ struct Bar<'a> {
     target: Option<f64>,
 }
 
-/// Bars of service and Postgres, in two scales: what the token does takes ten times as long.
-pub(crate) fn drawn(results: &[(Case, Measured)]) -> String {
+/// The chart has two groups with separate scales, because token operations take ten times as long.
+pub(crate) fn svg(results: &[(Case, Measured)]) -> String {
     let bars = results.iter().filter_map(|(case, measured)| {
         let plain = case.protocol == Protocol::Http1 && case.bytes == KIB && case.at_once == 16;
         let name = match case.subject {
             Subject::Service(operation) => operation,
-            Subject::Echo => "floor: echo",
+            Subject::Echo => "baseline: echo",
             Subject::Commit | Subject::Token(_) => return None,
         };
         let target = CPU.iter().find(|(operation, _)| *operation == name);
@@ -35,7 +35,7 @@ pub(crate) fn drawn(results: &[(Case, Measured)]) -> String {
             target: target.map(|(_, most)| *most),
         })
     });
-    let (token, own): (Vec<_>, Vec<_>) = bars.partition(|bar| is_of_the_token(bar.name));
+    let (token, own): (Vec<_>, Vec<_>) = bars.partition(|bar| uses_the_token(bar.name));
     let rows = token.len() + own.len() + 2;
     let height = TOP + ROW * rows as f64 + 24.0;
     let mut out = format!(
@@ -55,7 +55,7 @@ pub(crate) fn drawn(results: &[(Case, Measured)]) -> String {
     out
 }
 
-/// Draws bars in a scale of their own, and says where the next group begins.
+/// Draws one group with its own scale, and returns the position of the next group.
 fn group(out: &mut String, bars: &[Bar<'_>], top: f64, title: &str) -> f64 {
     let longest = bars
         .iter()
@@ -66,8 +66,8 @@ fn group(out: &mut String, bars: &[Bar<'_>], top: f64, title: &str) -> f64 {
         r#"<text x="16" y="{:.0}" font-weight="600">{title}</text>"#,
         top + 17.0
     ));
-    for (place, bar) in bars.iter().enumerate() {
-        let y = top + ROW * (place as f64 + 1.0);
+    for (row, bar) in bars.iter().enumerate() {
+        let y = top + ROW * (row as f64 + 1.0);
         let (service, postgres) = (bar.measured.service * scale, bar.measured.postgres * scale);
         draw(format!(
             r#"<text x="{:.0}" y="{:.0}" text-anchor="end">{}</text>"#,
@@ -102,8 +102,8 @@ fn group(out: &mut String, bars: &[Bar<'_>], top: f64, title: &str) -> f64 {
     top + ROW * (bars.len() as f64 + 1.0)
 }
 
-/// Every operation that is not done in the process itself.
-fn is_of_the_token(operation: &str) -> bool {
+/// Whether the token performs this operation.
+fn uses_the_token(operation: &str) -> bool {
     let words = ["unprotect", "encrypt", "decrypt", "sign"];
     OPERATIONS.contains(&operation) && words.iter().any(|word| operation.starts_with(word))
 }

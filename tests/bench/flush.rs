@@ -1,17 +1,17 @@
-//! How long the disk takes to make a page durable, which every commit waits for.
+//! The time the disk takes to flush one page. Every commit waits for a flush.
 
 use std::env;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
 use std::time::{Duration, Instant};
 
-/// How often it is asked; the one in the middle counts.
+/// The number of flushes; the result is their median.
 const TIMES: usize = 41;
-/// A page of Postgres's log.
+/// A page of the write-ahead log of Postgres.
 const PAGE: [u8; 8192] = [0x5a; 8192];
 
-/// The median time of `fdatasync` after one page, as Postgres does it on Linux, on the file system
-/// that the cluster lies on.
+/// The median time of `fdatasync` after one page, as Postgres does it on Linux. The file is on the
+/// file system of the cluster.
 pub(crate) fn time() -> Duration {
     let path = env::temp_dir().join("flush");
     let file = File::create(&path).expect("a file");

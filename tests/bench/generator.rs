@@ -1,4 +1,4 @@
-//! The load: `h2load` of nghttp2, which speaks HTTP/1.1 and HTTP/2 and takes little for itself.
+//! The load generator: `h2load` of nghttp2. It supports HTTP/1.1 and HTTP/2 and uses little CPU time.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,24 +6,24 @@ use std::process::Command;
 use std::time::Duration;
 use std::{env, fs};
 
-/// One request, to be sent again and again.
+/// The request that the load generator repeats.
 #[derive(Clone)]
 pub(crate) struct Request {
     pub(crate) url: String,
     /// The secret of an API key.
     pub(crate) key: Option<String>,
-    /// Posted where there is one, else the request is a GET.
+    /// The body of a POST; without it the request is a GET.
     pub(crate) body: Option<String>,
 }
 
-/// How requests are sent.
+/// The protocol of the requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Http1,
     Http2,
 }
 
-/// What came of it.
+/// The result of a load.
 pub(crate) struct Load {
     pub(crate) answers: usize,
     pub(crate) rate: f64,
@@ -41,7 +41,7 @@ impl Protocol {
     }
 }
 
-/// Sends `request` over so many connections for so long, one at a time on each.
+/// Sends `request` over `connections` connections for `span`, one request at a time on each.
 pub(crate) fn load(
     request: &Request,
     protocol: Protocol,
@@ -87,12 +87,12 @@ fn prepared(
     command
 }
 
-/// A file in the folder of the run, which goes with it. Loads may run side by side.
+/// A file in the temporary folder of the run. Loads may run in parallel.
 fn scratch(name: &str) -> PathBuf {
     env::temp_dir().join(format!("{name}-{:016x}", rand::random::<u64>()))
 }
 
-/// Each line: when it began, its status, how long it took; in microseconds.
+/// Each line of the log: start time, status and duration, in microseconds.
 fn read(log: &Path) -> Option<Load> {
     let text = fs::read_to_string(log).expect("the log of h2load");
     let mut statuses = BTreeMap::new();
@@ -105,7 +105,7 @@ fn read(log: &Path) -> Option<Load> {
             words.next()?.parse().ok()?,
             words.next()?.parse().ok()?,
         );
-        // What was cut off at the end has no status.
+        // A request that the end of the load cut off has no status.
         let Ok(status) = u16::try_from(status) else {
             continue;
         };

@@ -1,11 +1,9 @@
-//! How fast the service is, beside what bounds it: the wire, the token and the disk.
-//! `tests/bench/run` builds what it needs and starts it; [`docs/performance.md`] tells what came of it.
+//! Measures the service and its baselines: an echo server, the token alone and a commit alone.
+//! `tests/bench/run` builds and starts it.
 //!
-//! Every operation is asked of the binary that is shipped, over HTTP, with authentication, policy
-//! and durable audit. Processor time a request is what to look at: it holds on a noisy machine,
-//! where rates do not. Prints tables, and writes them with a chart to a folder.
-//!
-//! [`docs/performance.md`]: ../../docs/performance.md
+//! It sends every operation to the release binary over HTTP, with authentication, policy and durable
+//! audit. Compare CPU time per request: rates vary on a busy machine, CPU time does not. The output
+//! is a set of tables, the targets, a chart and a JSON file.
 #![allow(
     clippy::cast_precision_loss,
     clippy::expect_used,
@@ -22,19 +20,19 @@
 mod cases;
 mod chart;
 mod cpu;
-mod floors;
+mod baselines;
 mod flush;
 mod generator;
-mod helper;
+mod baseline;
 mod measure;
-mod place;
+mod instance;
 #[path = "../it/process/mod.rs"]
 mod process;
 mod profile;
 mod report;
 mod rounds;
 mod scale;
-mod settled;
+mod resources;
 #[path = "../it/support/mod.rs"]
 mod support;
 mod targets;
@@ -45,24 +43,24 @@ use std::{env, fs};
 
 use cases::{KIB, cases};
 use cpu::Machine;
-use place::Place;
+use instance::Instance;
 use process::Site;
-use rounds::{Floors, measured};
+use rounds::{Baselines, measured};
 
-/// Rounds, and how long each measurement takes in each.
+/// The number of rounds, and the duration of one measurement.
 const WHOLE: (usize, Duration) = (5, Duration::from_secs(2));
 const QUICK: (usize, Duration) = (3, Duration::from_millis(1_200));
 
-/// Where the results go, from the top of the repository.
+/// The folder of the results, relative to the root of the repository.
 const RESULTS: &str = "target/bench";
 
 fn main() {
-    // What cargo adds itself.
+    // Cargo adds --bench.
     let arguments: Vec<String> = env::args().skip(1).filter(|it| it != "--bench").collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
-        ["echo"] => floors::echo(),
-        ["recorder", database] => floors::recorder(database),
+        ["echo"] => baselines::echo(),
+        ["recorder", database] => baselines::recorder(database),
         [] => run(bench(WHOLE, false)),
         ["--quick"] => run(bench(QUICK, true)),
         ["profile", operation] => run(profile::print(operation, KIB)),
@@ -70,8 +68,8 @@ fn main() {
             let bytes = bytes.parse().expect("a number of bytes");
             run(profile::print(operation, bytes));
         }
-        ["scale"] => run(scale::all(None)),
-        ["scale", name] => run(scale::all(Some(name))),
+        ["scale"] => run(scale::run(None)),
+        ["scale", name] => run(scale::run(Some(name))),
         _ => panic!("usage: ./dev bench [--quick | scale [NAME] | profile OPERATION [BYTES]]"),
     }
 }
@@ -79,28 +77,28 @@ fn main() {
 async fn bench((rounds, span): (usize, Duration), is_quick: bool) {
     let machine = Machine::now();
     let site = Site::new().await;
-    let mut floors = Floors::build(&site).await;
-    let place = Place::arrange(&site).await;
-    let results = measured(&mut floors, &place, &cases(is_quick), rounds, span);
-    let callers = place.callers.clone();
-    drop(place);
-    let settled = settled::measured(&site, &callers, &mut floors, span).await;
-    let targets = targets::reached(&results, &settled);
+    let mut baselines = Baselines::build(&site).await;
+    let instance = Instance::start(&site).await;
+    let results = measured(&mut baselines, &instance, &cases(is_quick), rounds, span);
+    let callers = instance.callers.clone();
+    drop(instance);
+    let resources = resources::measured(&site, &callers, &mut baselines, span).await;
+    let targets = targets::reached(&results, &resources);
 
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(RESULTS);
     fs::create_dir_all(&folder).expect("a folder for the results");
-    let report = report::markdown(&results, &settled, &targets);
+    let report = report::markdown(&results, &resources, &targets);
     println!("{report}");
     let stolen = machine.stolen_since();
     println!(
-        "Of the time that the processors had work, {stolen:.1} % was given to other machines."
+        "The hypervisor took {stolen:.1} % of the busy CPU time (steal)."
     );
-    let mut json = report::json(&results, &settled, &targets, (rounds, span));
+    let mut json = report::json(&results, &resources, &targets, (rounds, span));
     json["stolenPercent"] = stolen.into();
     fs::write(folder.join("bench.md"), report).expect("write the table");
     fs::write(folder.join("bench.json"), format!("{json:#}\n")).expect("write the numbers");
-    fs::write(folder.join("bench.svg"), chart::drawn(&results)).expect("write the chart");
-    println!("\nin {RESULTS}: bench.md, bench.json, bench.svg");
+    fs::write(folder.join("bench.svg"), chart::svg(&results)).expect("write the chart");
+    println!("\nwritten to {RESULTS}: bench.md, bench.json, bench.svg");
 }
 
 fn run(what: impl Future<Output = ()>) {

@@ -1,4 +1,4 @@
-//! One thing measured once, and the middle of several times.
+//! One measurement, and the median of several.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,22 +8,22 @@ use serde_json::{Value, json};
 use crate::cpu;
 use crate::flush;
 use crate::generator::{Protocol, Request, load};
-use crate::helper::Helper;
+use crate::baseline::Baseline;
 
-/// What is measured.
+/// The subject of a measurement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Subject {
-    /// The service, asked for this operation.
+    /// This operation of the service.
     Service(&'static str),
-    /// A bare handler that answers with the body it was sent.
+    /// The echo server.
     Echo,
-    /// The recorder alone: as many records in flight as there would be connections.
+    /// The audit recorder alone, with one record in flight per connection.
     Commit,
-    /// The token alone, in as many sessions as the service has.
+    /// This operation of the token alone, with as many sessions as the service.
     Token(&'static str),
 }
 
-/// One line of the table.
+/// One row of the table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Case {
     pub(crate) subject: Subject,
@@ -33,29 +33,29 @@ pub(crate) struct Case {
     pub(crate) bytes: usize,
 }
 
-/// What one measurement gave. Processor times are of one request, in microseconds.
+/// The result of one measurement. CPU times are per request, in microseconds.
 #[derive(Clone, Default)]
 pub(crate) struct Measured {
     pub(crate) rate: f64,
     pub(crate) p50: f64,
     pub(crate) p99: f64,
-    /// Of the service, or of what is measured in its place.
+    /// The CPU time of the service or of the baseline.
     pub(crate) service: f64,
     pub(crate) postgres: f64,
     pub(crate) generator: f64,
-    /// How long the disk took for one flush just before.
+    /// The time of one disk flush before the measurement.
     pub(crate) flush: f64,
     pub(crate) statuses: BTreeMap<u16, usize>,
 }
 
-/// The processor time of the processes that take part.
+/// The CPU time of the processes that take part.
 struct Clocks {
     service: Duration,
     postgres: Duration,
     generator: Duration,
 }
 
-/// Whose processor time is looked at.
+/// The processes whose CPU time is measured.
 #[derive(Clone, Copy)]
 pub(crate) struct Processes {
     pub(crate) service: u32,
@@ -63,7 +63,7 @@ pub(crate) struct Processes {
 }
 
 impl Processes {
-    /// Sends requests to a service.
+    /// Sends requests to the service or the echo server.
     pub(crate) fn load(
         self,
         request: &Request,
@@ -85,17 +85,17 @@ impl Processes {
         measured.with(&before, &self.clocks(), load.answers)
     }
 
-    /// Has a helper do something by itself.
-    pub(crate) fn help(
+    /// Runs an operation of a baseline process.
+    pub(crate) fn run(
         self,
-        helper: &mut Helper,
+        baseline: &mut Baseline,
         what: &str,
         at_once: usize,
         span: Duration,
     ) -> Measured {
         let flush = flush::time();
         let before = self.clocks();
-        let done = helper.measure(what, at_once, span);
+        let done = baseline.measure(what, at_once, span);
         let measured = Measured {
             rate: done.rate,
             p50: micros(done.p50),
@@ -109,7 +109,7 @@ impl Processes {
     fn clocks(self) -> Clocks {
         Clocks {
             service: cpu::of_process(self.service),
-            postgres: cpu::of_family(self.postgres),
+            postgres: cpu::of_process_and_children(self.postgres),
             generator: cpu::of_ended_children(),
         }
     }
@@ -119,14 +119,14 @@ impl Case {
     pub(crate) fn name(&self) -> String {
         match self.subject {
             Subject::Service(operation) => operation.to_owned(),
-            Subject::Echo => "floor: echo".to_owned(),
-            Subject::Commit => "floor: commit".to_owned(),
-            Subject::Token(operation) => format!("floor: token {operation}"),
+            Subject::Echo => "baseline: echo".to_owned(),
+            Subject::Commit => "baseline: commit".to_owned(),
+            Subject::Token(operation) => format!("baseline: token {operation}"),
         }
     }
 
-    /// Whether it is spoken to over HTTP.
-    pub(crate) fn is_asked(&self) -> bool {
+    /// Whether requests go over HTTP.
+    pub(crate) fn is_http(&self) -> bool {
         matches!(self.subject, Subject::Service(_) | Subject::Echo)
     }
 
@@ -134,7 +134,7 @@ impl Case {
         json!({
             "name": self.name(),
             "atOnce": self.at_once,
-            "protocol": self.is_asked().then_some(self.protocol.name()),
+            "protocol": self.is_http().then_some(self.protocol.name()),
             "bytes": self.bytes,
             "ratePerSecond": measured.rate.round(),
             "p50Us": measured.p50.round(),
@@ -151,7 +151,7 @@ impl Case {
 }
 
 impl Measured {
-    /// Of the service and Postgres together.
+    /// The CPU time of service and Postgres together.
     pub(crate) fn cpu(&self) -> f64 {
         self.service + self.postgres
     }
@@ -168,7 +168,7 @@ impl Measured {
         }
     }
 
-    /// Of each number the one in the middle; statuses are those of all rounds.
+    /// The median of each number, and the statuses of all rounds.
     pub(crate) fn median(rounds: &[Self]) -> Self {
         let middle = |of: fn(&Self) -> f64| {
             let mut numbers: Vec<f64> = rounds.iter().map(of).collect();

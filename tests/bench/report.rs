@@ -1,4 +1,4 @@
-//! The results as a table for people and as JSON for programs.
+//! The results as Markdown and as JSON.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,17 +8,17 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::measure::{Case, Measured};
-use crate::settled::{KEYS, Settled};
+use crate::resources::{KEYS, Resources};
 use crate::targets::{Bound, Target};
 
 pub(crate) fn markdown(
     results: &[(Case, Measured)],
-    settled: &Settled,
+    resources: &Resources,
     targets: &[Target],
 ) -> String {
     let mut out = String::new();
     let mut line = |text: String| writeln!(out, "{text}").expect("memory");
-    line("| what | at once | KiB | protocol | a second | p50 ms | p99 ms | CPU µs: service | Postgres | load | flush µs | answers |".to_owned());
+    line("| Case | Concurrency | KiB | Protocol | Per second | p50 ms | p99 ms | CPU µs: service | Postgres | Load generator | Flush µs | Responses |".to_owned());
     line("|---|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|---|".to_owned());
     for (case, it) in results {
         line(format!(
@@ -26,7 +26,7 @@ pub(crate) fn markdown(
             case.name(),
             case.at_once,
             case.bytes / 1024,
-            if case.is_asked() {
+            if case.is_http() {
                 case.protocol.name()
             } else {
                 ""
@@ -43,24 +43,24 @@ pub(crate) fn markdown(
     }
     line(String::new());
     line(format!(
-        "Memory {:.1} MiB at rest, {} MiB after one load after another at 64 connections. With {KEYS} more \
-         keys in the token ready after {:.2} s, unprotect RSA-2048 {:.0}/s ({:.0} µs) beside {:.0}/s \
-         ({:.0} µs) of the token alone.",
-        settled.at_rest,
-        settled
+        "Memory: {:.1} MiB when idle; {} MiB after successive loads with 64 connections. With {KEYS} \
+         extra keys in the token: ready after {:.2} s; unprotect RSA-2048 {:.0}/s ({:.0} µs), the token \
+         alone {:.0}/s ({:.0} µs).",
+        resources.at_rest,
+        resources
             .loaded
             .iter()
             .map(|it| format!("{it:.1}"))
             .collect::<Vec<_>>()
             .join(", "),
-        settled.started_in,
-        settled.unprotect.rate,
-        settled.unprotect.cpu(),
-        settled.token.rate,
-        settled.token.service,
+        resources.started_in,
+        resources.unprotect.rate,
+        resources.unprotect.cpu(),
+        resources.token.rate,
+        resources.token.service,
     ));
     line(String::new());
-    line("| target | measured | bound | |".to_owned());
+    line("| Target | Measured | Bound | |".to_owned());
     line("|---|--:|--:|---|".to_owned());
     for target in targets {
         let digits = if target.measured < 10.0 { 2 } else { 0 };
@@ -86,22 +86,22 @@ pub(crate) fn markdown(
 
 pub(crate) fn json(
     results: &[(Case, Measured)],
-    settled: &Settled,
+    resources: &Resources,
     targets: &[Target],
     (rounds, span): (usize, Duration),
 ) -> Value {
     json!({
         "machine": machine(),
-        "commit": said("git", &["rev-parse", "HEAD"]),
+        "commit": output_of("git", &["rev-parse", "HEAD"]),
         "rounds": rounds,
         "spanMs": u64::try_from(span.as_millis()).expect("a span"),
         "results": results.iter().map(|(case, it)| case.json(it)).collect::<Vec<_>>(),
-        "settled": settled.json(),
+        "resources": resources.json(),
         "targets": targets.iter().map(Target::json).collect::<Vec<_>>(),
     })
 }
 
-/// On what it was measured.
+/// The machine of this run.
 pub(crate) fn machine() -> Value {
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processors
@@ -111,9 +111,9 @@ pub(crate) fn machine() -> Value {
     json!({
         "processor": model.and_then(|line| line.split_once(": ")).map(|(_, name)| name),
         "cores": std::thread::available_parallelism().map_or(0, usize::from),
-        "kernel": said("uname", &["-r"]),
+        "kernel": output_of("uname", &["-r"]),
         "loadBefore": load.trim(),
-        "generator": said("h2load", &["--version"]),
+        "generator": output_of("h2load", &["--version"]),
     })
 }
 
@@ -123,8 +123,8 @@ fn statuses(measured: &Measured) -> String {
     shown.join(", ")
 }
 
-fn said(program: &str, arguments: &[&str]) -> String {
+fn output_of(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
-    let said = output.map(|output| output.stdout).unwrap_or_default();
-    String::from_utf8_lossy(&said).trim().to_owned()
+    let stdout = output.map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&stdout).trim().to_owned()
 }

@@ -1,5 +1,4 @@
-//! The rounds: everything in turn, again and again, so that what disturbs the machine for a while
-//! disturbs all of it alike.
+//! The rounds. Each round measures every case once, so that a temporary disturbance affects all cases.
 
 use std::env;
 use std::process::Command;
@@ -9,24 +8,24 @@ use sqlx::ConnectOptions as _;
 
 use crate::cpu;
 use crate::generator::{Protocol, Request};
-use crate::helper::Helper;
+use crate::baseline::Baseline;
 use crate::measure::{Case, Measured, Processes, Subject};
-use crate::place::Place;
+use crate::instance::Instance;
 use crate::process::{LABEL, Site};
 use crate::support::{Database, softhsm_module};
 
-/// What stands beside the service to compare it with.
-pub(crate) struct Floors {
-    echo: Helper,
+/// The processes that the service is compared with.
+pub(crate) struct Baselines {
+    echo: Baseline,
     echo_address: String,
-    commit: Helper,
-    pub(crate) token: Helper,
+    commit: Baseline,
+    pub(crate) token: Baseline,
     postgres: u32,
-    // The recorder's, dropped after it.
+    // The database of the recorder; dropped after the recorder.
     _database: Database,
 }
 
-impl Floors {
+impl Baselines {
     pub(crate) async fn build(site: &Site) -> Self {
         let database = Database::new().await;
         let backend: i32 = sqlx::query_scalar("SELECT pg_backend_pid()")
@@ -34,12 +33,12 @@ impl Floors {
             .await
             .expect("a connection");
         let backend = u32::try_from(backend).expect("a process");
-        let mut echo = Helper::start(myself().arg("echo"));
+        let mut echo = Baseline::start(this_program().arg("echo"));
         Self {
             echo_address: echo.line(),
             echo,
-            commit: Helper::start(
-                myself()
+            commit: Baseline::start(
+                this_program()
                     .arg("recorder")
                     .arg(database.options().to_url_lossy().as_str()),
             ),
@@ -49,7 +48,7 @@ impl Floors {
         }
     }
 
-    /// The service beside which they stand, and the Postgres it works with.
+    /// The processes whose CPU time counts, for this process of the service.
     pub(crate) fn with(&self, service: u32) -> Processes {
         Processes {
             service,
@@ -57,7 +56,7 @@ impl Floors {
         }
     }
 
-    /// Measures one case once.
+    /// Takes one measurement of one case.
     pub(crate) fn measure(
         &mut self,
         service: u32,
@@ -77,18 +76,18 @@ impl Floors {
             }
             Subject::Commit => {
                 let processes = self.with(self.commit.id());
-                processes.help(&mut self.commit, "commit", case.at_once, span)
+                processes.run(&mut self.commit, "commit", case.at_once, span)
             }
             Subject::Token(operation) => {
                 let processes = self.with(self.token.id());
-                processes.help(&mut self.token, operation, case.at_once, span)
+                processes.run(&mut self.token, operation, case.at_once, span)
             }
         }
     }
 
-    fn request(&self, place: &Place, case: &Case) -> Option<Request> {
+    fn request(&self, instance: &Instance, case: &Case) -> Option<Request> {
         match case.subject {
-            Subject::Service(operation) => Some(place.request(operation, case.bytes)),
+            Subject::Service(operation) => Some(instance.request(operation, case.bytes)),
             Subject::Echo => Some(Request {
                 url: format!("http://{}/", self.echo_address),
                 key: None,
@@ -99,24 +98,24 @@ impl Floors {
     }
 }
 
-/// Measures all cases so often, each for so long, after a turn that does not count.
+/// Measures all cases in `rounds` rounds of `span` each, after a warm-up round.
 pub(crate) fn measured(
-    floors: &mut Floors,
-    place: &Place,
+    baselines: &mut Baselines,
+    instance: &Instance,
     cases: &[Case],
     rounds: usize,
     span: Duration,
 ) -> Vec<(Case, Measured)> {
-    let service = place.process.id();
+    let service = instance.process.id();
     let requests: Vec<_> = cases
         .iter()
-        .map(|case| floors.request(place, case))
+        .map(|case| baselines.request(instance, case))
         .collect();
     let mut taken = vec![Vec::new(); cases.len()];
     for round in 0..=rounds {
         let span = if round == 0 { span / 2 } else { span };
         for ((case, request), taken) in cases.iter().zip(&requests).zip(&mut taken) {
-            let measured = floors.measure(service, case, request.as_ref(), span);
+            let measured = baselines.measure(service, case, request.as_ref(), span);
             if round > 0 {
                 taken.push(measured);
             }
@@ -127,8 +126,8 @@ pub(crate) fn measured(
     cases.iter().copied().zip(medians).collect()
 }
 
-/// One operation of the service, in the middle of three times.
-pub(crate) fn thrice(
+/// The median of three measurements of one request.
+pub(crate) fn median_of_three(
     processes: Processes,
     request: &Request,
     connections: usize,
@@ -139,18 +138,18 @@ pub(crate) fn thrice(
     Measured::median(&[once(span), once(span), once(span)])
 }
 
-fn token(site: &Site) -> Helper {
-    #[allow(clippy::disallowed_methods, reason = "said by tests/bench/run")]
-    let program = env::var_os("SEALWARD_BENCH_TOKEN").expect("tests/bench/run tells where it is");
+fn token(site: &Site) -> Baseline {
+    #[allow(clippy::disallowed_methods, reason = "tests/bench/run sets it")]
+    let program = env::var_os("SEALWARD_BENCH_TOKEN").expect("SEALWARD_BENCH_TOKEN; tests/bench/run sets it");
     let mut command = Command::new(program);
     command
         .arg(softhsm_module())
         .arg(LABEL)
         .arg(site.pin_file())
         .env("SOFTHSM2_CONF", site.file("token/softhsm2.conf"));
-    Helper::start(&mut command)
+    Baseline::start(&mut command)
 }
 
-fn myself() -> Command {
+fn this_program() -> Command {
     Command::new(env::current_exe().expect("this program"))
 }

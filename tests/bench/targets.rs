@@ -1,13 +1,13 @@
-//! What the service is held to, and whether it got there.
+//! The performance targets, and their evaluation.
 
 use serde_json::{Value, json};
 
 use crate::cases::KIB;
 use crate::generator::Protocol;
 use crate::measure::{Case, Measured, Subject};
-use crate::settled::Settled;
+use crate::resources::Resources;
 
-/// A number and its bound.
+/// A measured value and its bound.
 pub(crate) struct Target {
     pub(crate) what: &'static str,
     pub(crate) unit: &'static str,
@@ -45,7 +45,7 @@ impl Target {
     }
 }
 
-/// The most processor time of service and Postgres, at 16 connections and 1 KiB, in microseconds.
+/// The maximum CPU time of service and Postgres per request, at 16 connections and 1 KiB, in µs.
 pub(crate) const CPU: [(&str, f64); 6] = [
     ("protect RSA-2048", 60.0),
     ("protect RSA-3072", 80.0),
@@ -55,7 +55,7 @@ pub(crate) const CPU: [(&str, f64); 6] = [
     ("401", 15.0),
 ];
 
-pub(crate) fn reached(results: &[(Case, Measured)], settled: &Settled) -> Vec<Target> {
+pub(crate) fn reached(results: &[(Case, Measured)], resources: &Resources) -> Vec<Target> {
     let of = |subject: Subject, at_once: usize| {
         let is_meant = |case: &Case| {
             let plain = case.protocol == Protocol::Http1 && case.bytes == KIB;
@@ -63,7 +63,7 @@ pub(crate) fn reached(results: &[(Case, Measured)], settled: &Settled) -> Vec<Ta
             case.subject == subject && plain && as_many
         };
         let found = results.iter().find(|(case, _)| is_meant(case));
-        &found.expect("it is measured in every run").1
+        &found.expect("every run measures this case").1
     };
     let service = |operation, connections| of(Subject::Service(operation), connections);
     let token = |operation| of(Subject::Token(operation), 0);
@@ -94,10 +94,10 @@ pub(crate) fn reached(results: &[(Case, Measured)], settled: &Settled) -> Vec<Ta
             service(one, most).cpu(),
             50.0,
         ),
-        at_least("protect RSA-2048", "a second", many.rate, 20_000.0),
+        at_least("protect RSA-2048", "per second", many.rate, 20_000.0),
         at_least(
             "protect RSA-2048 at 64",
-            "a second",
+            "per second",
             service(one, most).rate,
             27_000.0,
         ),
@@ -109,15 +109,15 @@ pub(crate) fn reached(results: &[(Case, Measured)], settled: &Settled) -> Vec<Ta
         ),
         at_least(
             "unprotect RSA-2048 (0.9 × token)",
-            "a second",
+            "per second",
             rsa.0.rate,
             0.9 * rsa.1.rate,
         ),
         at_least(
-            "the same with 1,000 keys in the token",
-            "a second",
-            settled.unprotect.rate,
-            0.9 * settled.token.rate,
+            "unprotect RSA-2048 with 1,000 keys (0.9 × token)",
+            "per second",
+            resources.unprotect.rate,
+            0.9 * resources.token.rate,
         ),
         at_most(
             "unprotect P-256 (token + 50)",
@@ -126,18 +126,18 @@ pub(crate) fn reached(results: &[(Case, Measured)], settled: &Settled) -> Vec<Ta
             p256.1.service + 50.0,
         ),
         at_most(
-            "protect at 1, p50 (one commit + 300)",
+            "protect RSA-2048 at 1, p50 (one commit + 300)",
             "µs",
             single.p50,
             commit + 300.0,
         ),
-        at_most("protect, p99 (4 × p50)", "µs", many.p99, 4.0 * many.p50),
-        at_most("memory at rest", "MiB", settled.at_rest, 60.0),
-        at_most("memory at 64 connections", "MiB", settled.most(), 150.0),
+        at_most("protect RSA-2048, p99 (4 × p50)", "µs", many.p99, 4.0 * many.p50),
+        at_most("memory when idle", "MiB", resources.at_rest, 60.0),
+        at_most("memory at 64 connections", "MiB", resources.most(), 150.0),
         at_most(
             "ready with 1,000 keys in the token",
             "s",
-            settled.started_in,
+            resources.started_in,
             1.5,
         ),
     ]);

@@ -1,14 +1,14 @@
-//! What bounds whatever needs a private key: the token alone, in a loop around cryptoki with a
-//! session for each thread, and nothing else. `tests/bench/main.rs` runs it.
+//! The token baseline: a loop around cryptoki, with one session per thread. `tests/bench/main.rs`
+//! runs it.
 //!
-//! A line `OPERATION THREADS MILLISECONDS` does one; `fill 0 COUNT` makes so many more keys.
+//! The line `OPERATION THREADS MILLISECONDS` runs an operation; `fill 0 COUNT` creates more keys.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "a floor to measure against, which may fail as it likes"
+    reason = "a baseline, which ends at the first error"
 )]
 
 use std::io::stdin;
@@ -29,13 +29,13 @@ use cryptoki::types::AuthPin;
 const P256: [u8; 10] = [0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
 const KIB: usize = 1_024;
 
-/// The keys it works with, made in the token so that they cost what keys of the service cost.
+/// The keys. The token generates them, as it does for the service.
 struct Keys {
     rsa_2048: ObjectHandle,
     rsa_3072: ObjectHandle,
     p256: ObjectHandle,
     aes: ObjectHandle,
-    /// A point on the curve.
+    /// The public point of the peer.
     peer: Vec<u8>,
 }
 
@@ -58,10 +58,10 @@ fn main() {
     let pin = AuthPin::new(pin.trim().to_owned().into_boxed_str());
     anchor.login(UserType::User, Some(&pin)).expect("a login");
     let keys = Keys::made(&anchor);
-    for order in stdin().lines() {
-        let order = order.expect("an order");
-        let words: Vec<&str> = order.split(' ').collect();
-        let number = |place: usize| words[place].parse::<u64>().expect("a number");
+    for command in stdin().lines() {
+        let command = command.expect("a command");
+        let words: Vec<&str> = command.split(' ').collect();
+        let number = |index: usize| words[index].parse::<u64>().expect("a number");
         match words[0] {
             "fill" => fill(&anchor, number(2)),
             what => run(
@@ -76,25 +76,25 @@ fn main() {
     }
 }
 
-/// Does one operation on so many threads, and says how often it was done.
+/// Runs one operation on `threads` threads for `span`, and prints the result.
 fn run(token: &Pkcs11, slot: Slot, keys: &Keys, what: &str, threads: u64, span: Duration) {
-    let (told, times) = mpsc::channel();
+    let (sender, times) = mpsc::channel();
     let began = Instant::now();
     thread::scope(|scope| {
         for _ in 0..threads {
-            let told = told.clone();
+            let sender = sender.clone();
             scope.spawn(move || {
                 let session = token.open_ro_session(slot).expect("a session");
                 let operation = keys.operation(&session, what);
                 while began.elapsed() < span {
-                    let asked = Instant::now();
+                    let called = Instant::now();
                     operation(&session, keys);
-                    told.send(asked.elapsed()).expect("somebody who counts");
+                    sender.send(called.elapsed()).expect("a receiver");
                 }
             });
         }
     });
-    drop(told);
+    drop(sender);
     let span = began.elapsed().as_micros();
     let mut times: Vec<Duration> = times.into_iter().collect();
     times.sort_unstable();
@@ -119,10 +119,10 @@ impl Keys {
             &[Attribute::Derive(true), Attribute::Sign(true)],
         );
         let aes = secret(session);
-        let told = session
+        let attributes = session
             .get_attributes(public, &[AttributeType::EcPoint])
             .unwrap();
-        let [Attribute::EcPoint(point)] = &told[..] else {
+        let [Attribute::EcPoint(point)] = &attributes[..] else {
             panic!("a point");
         };
         Self {
@@ -130,15 +130,15 @@ impl Keys {
             rsa_3072,
             p256,
             aes,
-            // Within an octet string of DER, two bytes in.
+            // The point is inside a DER octet string, after two bytes.
             peer: point[2..].to_vec(),
         }
     }
 
-    /// An operation as the service asks for it, with its input prepared.
+    /// An operation with prepared input, as the service calls it.
     fn operation(&self, session: &Session, what: &str) -> Operation {
         match what {
-            // The padding of OAEP is taken off elsewhere where a token cannot.
+            // Where the token lacks OAEP, the service removes the padding itself.
             "rsa-2048-decrypt" => decrypt_rsa(self.rsa_2048, 2048),
             "rsa-3072-decrypt" => decrypt_rsa(self.rsa_3072, 3072),
             "rsa-2048-sign" => {
@@ -168,14 +168,14 @@ impl Keys {
                         .unwrap();
                 })
             }
-            _ => panic!("no such operation: {what}"),
+            _ => panic!("unknown operation: {what}"),
         }
     }
 }
 
 fn decrypt_rsa(key: ObjectHandle, bits: usize) -> Operation {
     let mut block = vec![0x5a; bits / 8];
-    // Below any modulus.
+    // The value must be less than the modulus.
     block[0] = 0;
     Box::new(move |session, _| {
         session.decrypt(&Mechanism::RsaX509, key, &block).unwrap();
@@ -208,7 +208,7 @@ fn derive(session: &Session, keys: &Keys) {
     session.destroy_object(secret).unwrap();
 }
 
-/// Keys that are only there.
+/// Creates keys that no operation uses.
 fn fill(session: &Session, count: u64) {
     for _ in 0..count {
         secret(session);
@@ -250,13 +250,13 @@ fn secret(session: &Session) -> ObjectHandle {
         .expect("a key")
 }
 
-/// As the service makes its keys.
+/// The attributes of the keys of the service.
 fn guarded() -> [Attribute; 5] {
     [
         Attribute::Token(true),
         Attribute::Private(true),
         Attribute::Sensitive(true),
         Attribute::Extractable(false),
-        Attribute::Label(b"beside the service".to_vec()),
+        Attribute::Label(b"token baseline".to_vec()),
     ]
 }

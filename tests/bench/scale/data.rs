@@ -1,58 +1,58 @@
-//! What grows with use: payloads, what administrators make, and the trail.
+//! Payload size, number of resources, and number of audit records.
 
 use sqlx::Executor as _;
 
 use super::{SPAN, Table};
 use crate::cases::KIB;
-use crate::place::Place;
+use crate::instance::Instance;
 use crate::process::Site;
-use crate::rounds::{Floors, thrice};
+use crate::rounds::{Baselines, median_of_three};
 
-/// So many of each resource are there in the end.
+/// The numbers of resources of each kind.
 const COUNTS: [u32; 5] = [10, 100, 1_000, 10_000, 100_000];
 
-/// Rows of the day that is being written.
+/// The numbers of records in the partition of the current day.
 const ROWS: [u32; 4] = [0, 100_000, 1_000_000, 10_000_000];
 
 pub(super) async fn payload() -> Table {
     let mut table = Table::new("Payloads", "KiB");
     let site = Site::new().await;
-    let floors = Floors::build(&site).await;
-    let place = Place::arrange(&site).await;
-    let processes = floors.with(place.process.id());
+    let baselines = Baselines::build(&site).await;
+    let instance = Instance::start(&site).await;
+    let processes = baselines.with(instance.process.id());
     for operation in ["protect RSA-2048", "unprotect RSA-2048", "hash SHA-256"] {
         for size in [1, 4, 16, 64, 256, 1_024] {
-            let request = place.request(operation, size * KIB);
-            table.add(size, operation, thrice(processes, &request, 16, SPAN));
+            let request = instance.request(operation, size * KIB);
+            table.add(size, operation, median_of_three(processes, &request, 16, SPAN));
         }
     }
     table
 }
 
-/// Services, policies, API keys and keys, each so many.
+/// `count` services, policies, API keys and keys.
 pub(super) async fn rows() -> Table {
-    let mut table = Table::new("Policies, API keys and keys", "of each");
+    let mut table = Table::new("Services, policies, API keys and keys", "Of each");
     let site = Site::new().await;
-    let floors = Floors::build(&site).await;
-    let place = Place::arrange(&site).await;
-    let processes = floors.with(place.process.id());
+    let baselines = Baselines::build(&site).await;
+    let instance = Instance::start(&site).await;
+    let processes = baselines.with(instance.process.id());
     let mut database = site.connect().await;
     let mut there = 0;
     for count in COUNTS {
         let fill = FILL.replace("FROM_HERE", &(there + 1).to_string());
         let fill = fill.replace("TO_HERE", &count.to_string());
         let filled = database.execute(sqlx::raw_sql(sqlx::AssertSqlSafe(fill)));
-        filled.await.expect("more of all");
+        filled.await.expect("more resources");
         there = count;
         for operation in ["protect RSA-2048", "hash SHA-256", "sign P-256"] {
-            let request = place.request(operation, KIB);
-            table.add(count, operation, thrice(processes, &request, 16, SPAN));
+            let request = instance.request(operation, KIB);
+            table.add(count, operation, median_of_three(processes, &request, 16, SPAN));
         }
     }
     table
 }
 
-/// Each has a service of its own, a policy for it, an API key and a public key.
+/// Each service has its own policy, API key and public key.
 const FILL: &str = "
     INSERT INTO services (id, name, tier, created_at, updated_at)
     SELECT lpad(to_hex(n), 32, '0')::uuid, 'filled ' || n, 'standard', now(), now()
@@ -75,12 +75,12 @@ const FILL: &str = "
       FROM generate_series(FROM_HERE, TO_HERE) AS n;
     ANALYZE";
 
-pub(super) async fn trail() -> Table {
-    let mut table = Table::new("Rows in today's trail", "rows");
+pub(super) async fn audit() -> Table {
+    let mut table = Table::new("Audit records of the current day", "Records");
     let site = Site::new().await;
-    let floors = Floors::build(&site).await;
-    let place = Place::arrange(&site).await;
-    let processes = floors.with(place.process.id());
+    let baselines = Baselines::build(&site).await;
+    let instance = Instance::start(&site).await;
+    let processes = baselines.with(instance.process.id());
     let mut database = site.connect().await;
     let mut there = 0;
     for count in ROWS {
@@ -90,18 +90,18 @@ pub(super) async fn trail() -> Table {
             .execute(sqlx::raw_sql(sqlx::AssertSqlSafe(fill)))
             .await
             .expect("more rows");
-        // What the filling left to be written is not what is measured.
+        // The measurement does not include the writes of the new rows.
         database.execute("CHECKPOINT").await.expect("a checkpoint");
         there = count;
         for operation in ["protect RSA-2048", "hash SHA-256"] {
-            let request = place.request(operation, KIB);
-            table.add(count, operation, thrice(processes, &request, 16, SPAN));
+            let request = instance.request(operation, KIB);
+            table.add(count, operation, median_of_three(processes, &request, 16, SPAN));
         }
     }
     table
 }
 
-/// Rows of today before now, as the service would have written them.
+/// Rows of today before now, in the form that the service writes.
 const LINES: &str = "
     INSERT INTO crypto_operations_audit
     SELECT (lpad(to_hex((extract(epoch FROM ts) * 1000)::int8), 12, '0') || substr(md5(n::text), 1, 20))::uuid,

@@ -1,4 +1,4 @@
-//! What an operator adds: sessions, and instances.
+//! Sessions, tokens and instances.
 
 use std::thread;
 use std::time::Duration;
@@ -11,100 +11,100 @@ use crate::cpu;
 use crate::flush;
 use crate::generator::{Protocol, Request, load};
 use crate::measure::Measured;
-use crate::place::Place;
+use crate::instance::Instance;
 use crate::process::Site;
-use crate::rounds::{Floors, thrice};
+use crate::rounds::{Baselines, median_of_three};
 
-/// What a network and a device behind it take for one call.
+/// The delay of one call to a network HSM.
 const LATENCY: Duration = Duration::from_millis(5);
 
 pub(super) async fn workers() -> Table {
-    let mut table = Table::new("Sessions on a token in software", "hsm.workers");
+    let mut table = Table::new("Sessions on a software token", "hsm.workers");
     let site = Site::new().await;
-    let floors = Floors::build(&site).await;
-    let callers = Place::arrange(&site).await.callers.clone();
+    let baselines = Baselines::build(&site).await;
+    let callers = Instance::start(&site).await.callers.clone();
     for workers in ["1", "2", "3", "4"] {
         let setting = [("SEALWARD_HSM_WORKERS", workers)];
-        let place = Place::again(&site, &callers, &setting).await;
-        let processes = floors.with(place.process.id());
+        let instance = Instance::restart(&site, &callers, &setting).await;
+        let processes = baselines.with(instance.process.id());
         for operation in ["unprotect RSA-2048", "unprotect P-256"] {
-            let request = place.request(operation, KIB);
-            table.add(workers, operation, thrice(processes, &request, 16, SPAN));
+            let request = instance.request(operation, KIB);
+            table.add(workers, operation, median_of_three(processes, &request, 16, SPAN));
         }
     }
     table
 }
 
-/// Tokens with the same keys, each with the sessions that there are by default.
+/// Tokens with the same keys, each with the default number of sessions.
 pub(super) async fn tokens() -> Table {
-    let mut table = Table::new("Tokens in software with the same keys", "tokens");
+    let mut table = Table::new("Software tokens with the same keys", "Tokens");
     let site = Site::new().await;
-    let floors = Floors::build(&site).await;
-    let callers = Place::arrange(&site).await.callers.clone();
+    let baselines = Baselines::build(&site).await;
+    let callers = Instance::start(&site).await.callers.clone();
     for count in 1..=4 {
         if count > 1 {
             replica::add(&site, count);
         }
-        let place = Place::again(&site, &callers, &[]).await;
-        let processes = floors.with(place.process.id());
+        let instance = Instance::restart(&site, &callers, &[]).await;
+        let processes = baselines.with(instance.process.id());
         for operation in ["unprotect RSA-2048", "unprotect P-256"] {
-            let request = place.request(operation, KIB);
-            table.add(count, operation, thrice(processes, &request, 16, SPAN));
+            let request = instance.request(operation, KIB);
+            table.add(count, operation, median_of_three(processes, &request, 16, SPAN));
         }
     }
     table
 }
 
-/// Decryption is two calls, so one session can do a hundred a second.
+/// Decryption takes two calls, so one session performs at most 100 per second.
 pub(super) async fn latency() -> Table {
     let mut table = Table::new(
-        "Sessions on a token with 5 ms latency a call",
+        "Sessions on a token with 5 ms latency per call",
         "hsm.workers",
     );
     let site = Site::with_faults().await;
-    let floors = Floors::build(&site).await;
-    let callers = Place::arrange(&site).await.callers.clone();
+    let baselines = Baselines::build(&site).await;
+    let callers = Instance::start(&site).await.callers.clone();
     for workers in ["1", "2", "4", "8", "16", "32", "64"] {
         let setting = [("SEALWARD_HSM_WORKERS", workers)];
-        let place = Place::again(&site, &callers, &setting).await;
-        let request = place.request("decrypt AES-256", KIB);
+        let instance = Instance::restart(&site, &callers, &setting).await;
+        let request = instance.request("decrypt AES-256", KIB);
         let calls = ["C_DecryptInit", "C_Decrypt"];
         let slow = calls.map(|call| Fault::Delay(LATENCY).on(call));
         site.faults().rules(&slow);
-        let processes = floors.with(place.process.id());
-        let measured = thrice(processes, &request, 128, SPAN);
+        let processes = baselines.with(instance.process.id());
+        let measured = median_of_three(processes, &request, 128, SPAN);
         site.faults().rules(&[]);
         table.add(workers, "decrypt AES-256", measured);
     }
     table
 }
 
-/// As many connections in all, to one instance or half of them to each of two.
+/// The same number of connections, to one instance or divided between two.
 pub(super) async fn instances() -> Table {
-    let mut table = Table::new("Instances behind one Postgres", "instances");
+    let mut table = Table::new("Instances on one Postgres", "Instances");
     let site = Site::new().await;
-    let floors = Floors::build(&site).await;
-    let one = Place::arrange(&site).await;
-    let two = Place::again(&site, &one.callers, &[]).await;
+    let baselines = Baselines::build(&site).await;
+    let one = Instance::start(&site).await;
+    let two = Instance::restart(&site, &one.callers, &[]).await;
     for operation in ["protect RSA-2048", "unprotect RSA-2048"] {
-        let requests = [&one, &two].map(|place| place.request(operation, KIB));
-        let processes = floors.with(one.process.id());
-        table.add(1, operation, thrice(processes, &requests[0], 32, SPAN));
-        let both = || together(&floors, [&one, &two], &requests);
+        let requests = [&one, &two].map(|instance| instance.request(operation, KIB));
+        let processes = baselines.with(one.process.id());
+        table.add(1, operation, median_of_three(processes, &requests[0], 32, SPAN));
+        let both = || together(&baselines, [&one, &two], &requests);
         both();
         table.add(2, operation, Measured::median(&[both(), both(), both()]));
     }
     table
 }
 
-/// Loads two instances at the same time.
-fn together(floors: &Floors, places: [&Place; 2], requests: &[Request; 2]) -> Measured {
-    let processes = places.map(|place| floors.with(place.process.id()));
+/// Loads two instances in parallel.
+fn together(baselines: &Baselines, instances: [&Instance; 2], requests: &[Request; 2]) -> Measured {
+    let processes = instances.map(|instance| baselines.with(instance.process.id()));
     let used = || {
         let services = processes.map(|it| cpu::of_process(it.service));
         (
             services[0] + services[1],
-            cpu::of_family(processes[0].postgres),
+            cpu::of_process_and_children(processes[0].postgres),
         )
     };
     let flush = flush::time();

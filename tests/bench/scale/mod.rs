@@ -1,5 +1,4 @@
-//! How the cost of a request grows with what there is: a small table for each, in the terms of
-//! `docs/performance.md`.
+//! How the cost of a request depends on data, sessions, tokens and instances: one table for each.
 
 mod data;
 mod machines;
@@ -16,13 +15,13 @@ use crate::RESULTS;
 use crate::measure::Measured;
 use crate::report::machine;
 
-/// How long each measurement takes; it is the one in the middle of three.
+/// The duration of one measurement; the result is the median of three.
 const SPAN: Duration = Duration::from_millis(1_500);
 
-/// One thing that grows, and what that does.
+/// The results for one growing quantity.
 pub(crate) struct Table {
     name: &'static str,
-    /// What the first column counts.
+    /// The title of the first column.
     of: &'static str,
     rows: Vec<(String, &'static str, Measured)>,
 }
@@ -30,15 +29,15 @@ pub(crate) struct Table {
 const ALL: [&str; 7] = [
     "payload",
     "rows",
-    "trail",
+    "audit",
     "workers",
     "tokens",
     "latency",
     "instances",
 ];
 
-/// All tables, or the one of that name.
-pub(crate) async fn all(only: Option<&str>) {
+/// Measures all tables, or the table of that name.
+pub(crate) async fn run(only: Option<&str>) {
     assert!(
         only.is_none_or(|name| ALL.contains(&name)),
         "one of {ALL:?}"
@@ -51,7 +50,7 @@ pub(crate) async fn all(only: Option<&str>) {
         let table = match name {
             "payload" => data::payload().await,
             "rows" => data::rows().await,
-            "trail" => data::trail().await,
+            "audit" => data::audit().await,
             "workers" => machines::workers().await,
             "tokens" => machines::tokens().await,
             "latency" => machines::latency().await,
@@ -62,13 +61,13 @@ pub(crate) async fn all(only: Option<&str>) {
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(RESULTS);
     fs::create_dir_all(&folder).expect("a folder for the results");
-    let told = json!({ "machine": machine(), "tables": tables });
+    let report = json!({ "machine": machine(), "tables": tables });
     let file = format!(
         "scale{}.json",
         only.map(|name| format!("-{name}")).unwrap_or_default()
     );
-    fs::write(folder.join(&file), format!("{told:#}\n")).expect("write the numbers");
-    println!("in {RESULTS}: {file}");
+    fs::write(folder.join(&file), format!("{report:#}\n")).expect("write the numbers");
+    println!("written to {RESULTS}: {file}");
 }
 
 impl Table {
@@ -88,7 +87,7 @@ impl Table {
     fn print(&self) {
         println!("{}\n", self.name);
         println!(
-            "| {} | operation | a second | p50 ms | p99 ms | CPU µs: service | Postgres | flush µs |",
+            "| {} | Operation | Per second | p50 ms | p99 ms | CPU µs: service | Postgres | Flush µs |",
             self.of
         );
         println!("|--:|---|--:|--:|--:|--:|--:|--:|");

@@ -1,5 +1,4 @@
-//! What is measured beside the service, each in a process of its own so that its processor time can
-//! be told apart.
+//! Baseline processes. Each runs in its own process so that its CPU time can be measured.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -7,14 +6,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// A process that does what a line on its input says, and answers with a line of JSON.
-pub(crate) struct Helper {
+/// A process that runs one command per line of stdin and answers with a line of JSON.
+pub(crate) struct Baseline {
     child: Child,
     orders: ChildStdin,
     answers: BufReader<ChildStdout>,
 }
 
-/// What a helper did in the time it was given.
+/// The result of one command.
 pub(crate) struct Done {
     pub(crate) times: usize,
     pub(crate) rate: f64,
@@ -22,10 +21,10 @@ pub(crate) struct Done {
     pub(crate) p99: Duration,
 }
 
-impl Helper {
+impl Baseline {
     pub(crate) fn start(command: &mut Command) -> Self {
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = piped.spawn().expect("a helper");
+        let mut child = piped.spawn().expect("a baseline process");
         Self {
             orders: child.stdin.take().expect("its input"),
             answers: BufReader::new(child.stdout.take().expect("its output")),
@@ -37,22 +36,22 @@ impl Helper {
         self.child.id()
     }
 
-    /// The next line it says.
+    /// The next line of its output.
     pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
         self.answers.read_line(&mut line).expect("an answer");
-        assert!(!line.is_empty(), "a helper has ended");
+        assert!(!line.is_empty(), "a baseline process has ended");
         line.trim().to_owned()
     }
 
-    pub(crate) fn order(&mut self, order: &str) -> String {
-        writeln!(self.orders, "{order}").expect("a living helper");
+    pub(crate) fn command(&mut self, command: &str) -> String {
+        writeln!(self.orders, "{command}").expect("a running baseline process");
         self.line()
     }
 
-    /// Lets it do one thing, so many at a time, for so long.
+    /// Runs `what` with `at_once` in parallel for `span`.
     pub(crate) fn measure(&mut self, what: &str, at_once: usize, span: Duration) -> Done {
-        let told = self.order(&format!("{what} {at_once} {}", span.as_millis()));
+        let told = self.command(&format!("{what} {at_once} {}", span.as_millis()));
         let told: Value = serde_json::from_str(&told).expect("JSON");
         let micros = |name: &str| Duration::from_micros(told[name].as_u64().expect("µs"));
         let times = told["times"].as_u64().expect("a count");
@@ -65,9 +64,9 @@ impl Helper {
     }
 }
 
-impl Drop for Helper {
+impl Drop for Baseline {
     fn drop(&mut self) {
-        // One that has ended already is what is wanted.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

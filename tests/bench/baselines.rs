@@ -1,5 +1,5 @@
-//! What bounds the service, as processes of this very program: an echo of what is posted, and the
-//! trail written without anything before it. The third bound, the token, is in `token.rs`.
+//! Two baselines, as processes of this program: an echo server, and the audit recorder alone. The
+//! third baseline, the token alone, is in `token.rs`.
 
 use std::io::stdin;
 use std::sync::{Arc, Mutex};
@@ -16,9 +16,9 @@ use sealward::settings::Audit;
 use serde_json::json;
 use sqlx::PgPool;
 
-/// Answers a POST with its body, and says where.
+/// Answers a POST with its body. Prints its address.
 pub(crate) fn echo() {
-    // Whoever wanted it tells by going.
+    // The parent closes stdin to end this process.
     thread::spawn(|| {
         stdin().lines().for_each(drop);
         process::exit(0);
@@ -33,7 +33,7 @@ pub(crate) fn echo() {
     });
 }
 
-/// Writes records through the recorder: a line `commit AT_ONCE MILLISECONDS` asks for it.
+/// Commits records through the recorder, for each line `commit AT_ONCE MILLISECONDS` on stdin.
 pub(crate) fn recorder(database: &str) {
     let runtime = runtime();
     let _inside = runtime.enter();

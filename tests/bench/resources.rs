@@ -1,5 +1,4 @@
-//! What is measured of a service that has just started: its memory, how soon it is ready when the
-//! token is full, and whether a full token makes it slower.
+//! Memory of a new process, and the effect of a full token on start time and throughput.
 
 use std::time::Duration;
 
@@ -9,21 +8,21 @@ use crate::cases::{KIB, SESSIONS};
 use crate::cpu;
 use crate::generator::Protocol;
 use crate::measure::{Case, Measured, Subject};
-use crate::place::{Callers, Place};
+use crate::instance::{Callers, Instance};
 use crate::process::Site;
-use crate::rounds::{Floors, thrice};
+use crate::rounds::{Baselines, median_of_three};
 
-/// Keys in a full token.
+/// The number of extra keys in a full token.
 pub(crate) const KEYS: usize = 1_000;
 
 const MIB: f64 = 1_048_576.0;
 
 /// Sizes in MiB, times in seconds.
-pub(crate) struct Settled {
+pub(crate) struct Resources {
     pub(crate) at_rest: f64,
-    /// After each of several loads at 64 connections.
+    /// Memory after each of several loads with 64 connections.
     pub(crate) loaded: Vec<f64>,
-    /// With a token that is full.
+    /// Time until ready, with a full token.
     pub(crate) started_in: f64,
     pub(crate) unprotect: Measured,
     pub(crate) token: Measured,
@@ -32,30 +31,30 @@ pub(crate) struct Settled {
 pub(crate) async fn measured(
     site: &Site,
     callers: &Callers,
-    floors: &mut Floors,
+    baselines: &mut Baselines,
     span: Duration,
-) -> Settled {
-    let (at_rest, loaded) = memory(site, callers, floors, span).await;
-    floors.token.order(&format!("fill 0 {KEYS}"));
+) -> Resources {
+    let (at_rest, loaded) = memory(site, callers, baselines, span).await;
+    baselines.token.command(&format!("fill 0 {KEYS}"));
     let mut starts = Vec::new();
     for _ in 0..2 {
-        starts.push(Place::again(site, callers, &[]).await.started_in);
+        starts.push(Instance::restart(site, callers, &[]).await.started_in);
     }
-    let place = Place::again(site, callers, &[]).await;
-    starts.push(place.started_in);
+    let instance = Instance::restart(site, callers, &[]).await;
+    starts.push(instance.started_in);
     starts.sort_unstable();
-    let request = place.request("unprotect RSA-2048", KIB);
-    let processes = floors.with(place.process.id());
-    let unprotect = thrice(processes, &request, 16, span);
+    let request = instance.request("unprotect RSA-2048", KIB);
+    let processes = baselines.with(instance.process.id());
+    let unprotect = median_of_three(processes, &request, 16, span);
     let case = Case {
         subject: Subject::Token("rsa-2048-decrypt"),
         at_once: SESSIONS,
         protocol: Protocol::Http1,
         bytes: KIB,
     };
-    let mut once = || floors.measure(place.process.id(), &case, None, span);
+    let mut once = || baselines.measure(instance.process.id(), &case, None, span);
     let token = Measured::median(&[once(), once(), once()]);
-    Settled {
+    Resources {
         at_rest,
         loaded,
         started_in: starts[1].as_secs_f64(),
@@ -67,23 +66,23 @@ pub(crate) async fn measured(
 async fn memory(
     site: &Site,
     callers: &Callers,
-    floors: &Floors,
+    baselines: &Baselines,
     span: Duration,
 ) -> (f64, Vec<f64>) {
-    let place = Place::again(site, callers, &[]).await;
-    let id = place.process.id();
-    // Its first jobs are done by then.
+    let instance = Instance::restart(site, callers, &[]).await;
+    let id = instance.process.id();
+    // The start-up jobs finish within this time.
     tokio::time::sleep(Duration::from_secs(2)).await;
     let at_rest = cpu::resident(id) as f64 / MIB;
-    let request = place.request("protect RSA-2048", KIB);
+    let request = instance.request("protect RSA-2048", KIB);
     let loaded = (0..5).map(|_| {
-        floors.with(id).load(&request, Protocol::Http1, 64, span);
+        baselines.with(id).load(&request, Protocol::Http1, 64, span);
         cpu::resident(id) as f64 / MIB
     });
     (at_rest, loaded.collect())
 }
 
-impl Settled {
+impl Resources {
     pub(crate) fn most(&self) -> f64 {
         self.loaded.iter().copied().fold(0.0, f64::max)
     }

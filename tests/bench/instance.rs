@@ -1,4 +1,4 @@
-//! The service that is measured, with everything it needs and somebody who may ask a lot of it.
+//! A running service with resources for every operation, and an API key without effective limits.
 
 use std::time::{Duration, Instant};
 
@@ -8,18 +8,18 @@ use ureq::Agent;
 use crate::generator::Request;
 use crate::process::{Process, Site};
 
-/// What the service offers, arranged so that each operation can be asked for.
-pub(crate) struct Place {
+/// A running service with resources for every operation.
+pub(crate) struct Instance {
     pub(crate) process: Process,
     pub(crate) callers: Callers,
-    /// From the start of the process until it was ready.
+    /// The time from the start of the process until it was ready.
     pub(crate) started_in: Duration,
 }
 
-/// The API keys and keys of one caller.
+/// The API keys and key ids of one caller.
 #[derive(Clone)]
 pub(crate) struct Callers {
-    /// An API key for each family of envelopes, bound to a policy for it.
+    /// For each algorithm an API key that is bound to a policy.
     rsa_2048: String,
     rsa_3072: String,
     p256: String,
@@ -28,13 +28,13 @@ pub(crate) struct Callers {
     data: String,
 }
 
-/// Limits that nothing here reaches.
-const PLENTY: u32 = 1_000_000_000;
+/// Limits above every measured rate and size.
+const UNLIMITED: u32 = 1_000_000_000;
 const ROOM: (&str, &str) = ("SEALWARD_LIMITS_MAX_BODY_BYTES", "4194304");
 
-impl Place {
-    /// Starts the service and arranges what is asked for.
-    pub(crate) async fn arrange(site: &Site) -> Self {
+impl Instance {
+    /// Starts the service and creates the resources.
+    pub(crate) async fn start(site: &Site) -> Self {
         let (process, started_in) = started(site, &[]).await;
         let callers = Callers::made(&process);
         Self {
@@ -44,8 +44,8 @@ impl Place {
         }
     }
 
-    /// Starts the service where everything is arranged already.
-    pub(crate) async fn again(site: &Site, callers: &Callers, variables: &[(&str, &str)]) -> Self {
+    /// Starts the service with existing resources.
+    pub(crate) async fn restart(site: &Site, callers: &Callers, variables: &[(&str, &str)]) -> Self {
         let (process, started_in) = started(site, variables).await;
         Self {
             process,
@@ -54,7 +54,7 @@ impl Place {
         }
     }
 
-    /// The request for an operation over a payload of so many bytes.
+    /// The request for an operation on a payload of `bytes` bytes.
     pub(crate) fn request(&self, operation: &str, bytes: usize) -> Request {
         let callers = &self.callers;
         let text = "x".repeat(bytes - 2);
@@ -114,7 +114,7 @@ impl Place {
                 ("verify", payload)
             }
             "hash SHA-256" => ("hash", json!({ "data": text, "algorithm": "SHA-256" })),
-            _ => panic!("no such operation: {operation}"),
+            _ => panic!("unknown operation: {operation}"),
         };
         json!({ "operation": name, "payload": payload })
     }
@@ -142,7 +142,7 @@ impl Callers {
             told.unwrap_or_else(|| panic!("{path}: {made}")).to_owned()
         };
         let service = |name: &str| {
-            let limit = json!({ "requestsPerSecond": PLENTY, "burst": PLENTY });
+            let limit = json!({ "requestsPerSecond": UNLIMITED, "burst": UNLIMITED });
             let body = json!({ "name": name, "tier": "enterprise", "rateLimit": limit });
             made("/admin/services", body, "id")
         };
