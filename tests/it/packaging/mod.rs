@@ -3,6 +3,7 @@
 
 mod balancer;
 mod compose;
+mod cluster_home;
 mod context;
 mod dockerfile;
 mod image;
