@@ -51,7 +51,11 @@ pub(crate) fn cases(is_quick: bool) -> Vec<Case> {
     let mut cases: Vec<Case> = everything().map(|subject| small(subject, 16)).collect();
     let protect = Subject::Service(OPERATIONS[0]);
     if is_quick {
-        cases.extend([small(protect, 1), small(protect, 64), small(Subject::Commit, 1)]);
+        cases.extend([
+            small(protect, 1),
+            small(protect, 64),
+            small(Subject::Commit, 1),
+        ]);
         cases.push(small(Subject::Commit, 16));
     } else {
         for at_once in [1, 64] {

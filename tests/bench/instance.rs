@@ -45,7 +45,11 @@ impl Instance {
     }
 
     /// Starts the service with existing resources.
-    pub(crate) async fn restart(site: &Site, callers: &Callers, variables: &[(&str, &str)]) -> Self {
+    pub(crate) async fn restart(
+        site: &Site,
+        callers: &Callers,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let (process, started_in) = started(site, variables).await;
         Self {
             process,

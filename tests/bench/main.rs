@@ -17,22 +17,22 @@
     reason = "a check with the support of the integration tests"
 )]
 
+mod baseline;
+mod baselines;
 mod cases;
 mod chart;
 mod cpu;
-mod baselines;
 mod flush;
 mod generator;
-mod baseline;
-mod measure;
 mod instance;
+mod measure;
 #[path = "../it/process/mod.rs"]
 mod process;
 mod profile;
 mod report;
+mod resources;
 mod rounds;
 mod scale;
-mod resources;
 #[path = "../it/support/mod.rs"]
 mod support;
 mod targets;
@@ -90,9 +90,7 @@ async fn bench((rounds, span): (usize, Duration), is_quick: bool) {
     let report = report::markdown(&results, &resources, &targets);
     println!("{report}");
     let stolen = machine.stolen_since();
-    println!(
-        "The hypervisor took {stolen:.1} % of the busy CPU time (steal)."
-    );
+    println!("The hypervisor took {stolen:.1} % of the busy CPU time (steal).");
     let mut json = report::json(&results, &resources, &targets, (rounds, span));
     json["stolenPercent"] = stolen.into();
     fs::write(folder.join("bench.md"), report).expect("write the table");

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::baseline::Baseline;
 use crate::cpu;
 use crate::flush;
 use crate::generator::{Protocol, Request, load};
-use crate::baseline::Baseline;
 
 /// The subject of a measurement.
 #[derive(Clone, Copy, PartialEq, Eq)]

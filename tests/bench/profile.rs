@@ -37,7 +37,10 @@ pub(crate) async fn print(operation: &str, bytes: usize) {
         .args(["--", "sleep", &seconds])
         .status();
     let status = status.expect("perf, of linux-perf");
-    assert!(status.success(), "perf needs permission to record: run as root");
+    assert!(
+        status.success(),
+        "perf needs permission to record: run as root"
+    );
     let load = loading.join().expect("an end of the load");
     println!(
         "{operation}, {bytes} bytes: {:.0} per second, statuses {:?}",

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use crate::cases::{KIB, SESSIONS};
 use crate::cpu;
 use crate::generator::Protocol;
-use crate::measure::{Case, Measured, Subject};
 use crate::instance::{Callers, Instance};
+use crate::measure::{Case, Measured, Subject};
 use crate::process::Site;
 use crate::rounds::{Baselines, median_of_three};
 

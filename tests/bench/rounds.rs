@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use sqlx::ConnectOptions as _;
 
+use crate::baseline::Baseline;
 use crate::cpu;
 use crate::generator::{Protocol, Request};
-use crate::baseline::Baseline;
-use crate::measure::{Case, Measured, Processes, Subject};
 use crate::instance::Instance;
+use crate::measure::{Case, Measured, Processes, Subject};
 use crate::process::{LABEL, Site};
 use crate::support::{Database, softhsm_module};
 
@@ -140,7 +140,8 @@ pub(crate) fn median_of_three(
 
 fn token(site: &Site) -> Baseline {
     #[allow(clippy::disallowed_methods, reason = "tests/bench/run sets it")]
-    let program = env::var_os("SEALWARD_BENCH_TOKEN").expect("SEALWARD_BENCH_TOKEN; tests/bench/run sets it");
+    let program =
+        env::var_os("SEALWARD_BENCH_TOKEN").expect("SEALWARD_BENCH_TOKEN; tests/bench/run sets it");
     let mut command = Command::new(program);
     command
         .arg(softhsm_module())

@@ -131,7 +131,12 @@ pub(crate) fn reached(results: &[(Case, Measured)], resources: &Resources) -> Ve
             single.p50,
             commit + 300.0,
         ),
-        at_most("protect RSA-2048, p99 (4 × p50)", "µs", many.p99, 4.0 * many.p50),
+        at_most(
+            "protect RSA-2048, p99 (4 × p50)",
+            "µs",
+            many.p99,
+            4.0 * many.p50,
+        ),
         at_most("memory when idle", "MiB", resources.at_rest, 60.0),
         at_most("memory at 64 connections", "MiB", resources.most(), 150.0),
         at_most(

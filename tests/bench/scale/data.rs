@@ -23,7 +23,11 @@ pub(super) async fn payload() -> Table {
     for operation in ["protect RSA-2048", "unprotect RSA-2048", "hash SHA-256"] {
         for size in [1, 4, 16, 64, 256, 1_024] {
             let request = instance.request(operation, size * KIB);
-            table.add(size, operation, median_of_three(processes, &request, 16, SPAN));
+            table.add(
+                size,
+                operation,
+                median_of_three(processes, &request, 16, SPAN),
+            );
         }
     }
     table
@@ -46,7 +50,11 @@ pub(super) async fn rows() -> Table {
         there = count;
         for operation in ["protect RSA-2048", "hash SHA-256", "sign P-256"] {
             let request = instance.request(operation, KIB);
-            table.add(count, operation, median_of_three(processes, &request, 16, SPAN));
+            table.add(
+                count,
+                operation,
+                median_of_three(processes, &request, 16, SPAN),
+            );
         }
     }
     table
@@ -95,7 +103,11 @@ pub(super) async fn audit() -> Table {
         there = count;
         for operation in ["protect RSA-2048", "hash SHA-256"] {
             let request = instance.request(operation, KIB);
-            table.add(count, operation, median_of_three(processes, &request, 16, SPAN));
+            table.add(
+                count,
+                operation,
+                median_of_three(processes, &request, 16, SPAN),
+            );
         }
     }
     table

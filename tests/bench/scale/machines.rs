@@ -10,8 +10,8 @@ use crate::cases::KIB;
 use crate::cpu;
 use crate::flush;
 use crate::generator::{Protocol, Request, load};
-use crate::measure::Measured;
 use crate::instance::Instance;
+use crate::measure::Measured;
 use crate::process::Site;
 use crate::rounds::{Baselines, median_of_three};
 
@@ -29,7 +29,11 @@ pub(super) async fn workers() -> Table {
         let processes = baselines.with(instance.process.id());
         for operation in ["unprotect RSA-2048", "unprotect P-256"] {
             let request = instance.request(operation, KIB);
-            table.add(workers, operation, median_of_three(processes, &request, 16, SPAN));
+            table.add(
+                workers,
+                operation,
+                median_of_three(processes, &request, 16, SPAN),
+            );
         }
     }
     table
@@ -49,7 +53,11 @@ pub(super) async fn tokens() -> Table {
         let processes = baselines.with(instance.process.id());
         for operation in ["unprotect RSA-2048", "unprotect P-256"] {
             let request = instance.request(operation, KIB);
-            table.add(count, operation, median_of_three(processes, &request, 16, SPAN));
+            table.add(
+                count,
+                operation,
+                median_of_three(processes, &request, 16, SPAN),
+            );
         }
     }
     table
@@ -89,7 +97,11 @@ pub(super) async fn instances() -> Table {
     for operation in ["protect RSA-2048", "unprotect RSA-2048"] {
         let requests = [&one, &two].map(|instance| instance.request(operation, KIB));
         let processes = baselines.with(one.process.id());
-        table.add(1, operation, median_of_three(processes, &requests[0], 32, SPAN));
+        table.add(
+            1,
+            operation,
+            median_of_three(processes, &requests[0], 32, SPAN),
+        );
         let both = || together(&baselines, [&one, &two], &requests);
         both();
         table.add(2, operation, Measured::median(&[both(), both(), both()]));

@@ -2,8 +2,8 @@
 //! started here, but paths, ports, packages and settings must be those of the code.
 
 mod balancer;
-mod compose;
 mod cluster_home;
+mod compose;
 mod context;
 mod dockerfile;
 mod image;
