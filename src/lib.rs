@@ -14,9 +14,10 @@
 //! | 4 | `audit`, `auth`, `ratelimit` |
 //! | 3 | `catalog`, `db`, `hardening`, `meter`, `telemetry` |
 //! | 2 | `canonical`, `envelope`, `material`, `request_tag`, `settings`, `web_client` |
-//! | 1 | `binary`, `ids`, `json`, `operation`, `revision` |
+//! | 1 | `algorithms`, `binary`, `ids`, `json`, `operation`, `revision` |
 //! | 0 | `clock`, `closed_set`, `problem`, `wiped` |
 
+pub mod algorithms;
 pub mod audit;
 pub mod auth;
 pub mod binary;

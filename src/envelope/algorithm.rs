@@ -1,8 +1,8 @@
 //! The algorithms an envelope may name.
 
-use aws_lc_rs::agreement;
 use aws_lc_rs::rsa::{OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OaepAlgorithm};
 
+use crate::algorithms::{Family, OaepHash};
 use crate::closed_set;
 
 closed_set! {
@@ -33,32 +33,6 @@ closed_set! {
     }
 }
 
-/// The kind of key pair that an `alg` needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Family {
-    Rsa,
-    Ec,
-}
-
-/// The hash of RSA-OAEP, for the label and for MGF1 alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OaepHash {
-    Sha1,
-    Sha256,
-}
-
-closed_set! {
-    /// The curves of ECDH-ES.
-    pub enum Curve: "Curve" {
-        /// NIST P-256.
-        P256 = "P-256",
-        /// NIST P-384.
-        P384 = "P-384",
-        /// NIST P-521.
-        P521 = "P-521",
-    }
-}
-
 impl Alg {
     /// The keys it works with.
     #[must_use]
@@ -81,31 +55,10 @@ impl Enc {
     }
 }
 
-impl OaepHash {
-    pub(super) fn algorithm(self) -> &'static OaepAlgorithm {
-        match self {
-            Self::Sha1 => &OAEP_SHA1_MGF1SHA1,
-            Self::Sha256 => &OAEP_SHA256_MGF1SHA256,
-        }
-    }
-}
-
-impl Curve {
-    /// The length of a coordinate in bytes, which is also that of the shared secret.
-    #[must_use]
-    pub fn coordinate_len(self) -> usize {
-        match self {
-            Self::P256 => 32,
-            Self::P384 => 48,
-            Self::P521 => 66,
-        }
-    }
-
-    pub(super) fn algorithm(self) -> &'static agreement::Algorithm {
-        match self {
-            Self::P256 => &agreement::ECDH_P256,
-            Self::P384 => &agreement::ECDH_P384,
-            Self::P521 => &agreement::ECDH_P521,
-        }
+/// The implementation of RSA-OAEP with this hash.
+pub(super) fn oaep(hash: OaepHash) -> &'static OaepAlgorithm {
+    match hash {
+        OaepHash::Sha1 => &OAEP_SHA1_MGF1SHA1,
+        OaepHash::Sha256 => &OAEP_SHA256_MGF1SHA256,
     }
 }

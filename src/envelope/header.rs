@@ -1,6 +1,7 @@
 //! The JOSE header: reading and writing `protected`.
 
-use super::algorithm::{Alg, Curve, Enc, Family, OaepHash};
+use super::algorithm::{Alg, Enc};
+use crate::algorithms::{Curve, Family, OaepHash};
 use crate::binary::{NotBase64, append_base64url, bytes_to_judge, from_base64url, to_base64url};
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};

@@ -9,6 +9,8 @@
 //! what is malformed. After it there is only [`Unopenable`]: whatever fails cryptographically is one
 //! error, after the same work.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod agreement;
 mod algorithm;
 mod content;
@@ -18,7 +20,8 @@ mod parse;
 mod public_key;
 mod seal;
 
-pub use algorithm::{Alg, Curve, Enc, Family, OaepHash};
+pub use crate::algorithms::{Curve, Family, OaepHash};
+pub use algorithm::{Alg, Enc};
 pub use open::{Opening, Plaintext, Question, Unopenable};
 pub use parse::{Envelope, NotAnEnvelope};
 pub use public_key::{PublicKey, UnusableKey};

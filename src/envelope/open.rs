@@ -12,11 +12,11 @@ use subtle::{Choice, ConditionallySelectable as _};
 use zeroize::Zeroizing;
 
 use super::agreement::{self, LONGEST_KEY, Parties, WRAP_OVERHEAD};
-use super::algorithm::OaepHash;
 use super::content::{self, ContentKey, IV_LEN, TAG_LEN};
 use super::header::{Agreement, Wrapping};
 use super::parse::Envelope;
 use super::public_key::{EcPublicKey, PublicKey, RsaPublicKey, point_on};
+use crate::algorithms::OaepHash;
 use crate::clock::Entropy;
 use crate::json::Text;
 use crate::problem::{Code, Problem, Problems};

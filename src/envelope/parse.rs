@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::algorithm::Family;
 use super::header::{self, Header, judged};
+use crate::algorithms::Family;
 use crate::binary::{bytes_to_judge, from_base64url, from_base64url_padded};
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};

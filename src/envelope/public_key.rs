@@ -3,7 +3,7 @@
 use aws_lc_rs::agreement::{ParsedPublicKey, ParsedPublicKeyFormat, PrivateKey, UnparsedPublicKey};
 use aws_lc_rs::rsa::{OaepPublicEncryptingKey, PublicEncryptingKey, PublicKey as RsaNumbers};
 
-use super::algorithm::{Curve, Family};
+use crate::algorithms::{Curve, Family};
 
 /// A public key that an envelope can be made for. Cloning is not offered: share it.
 #[derive(Debug)]
@@ -75,12 +75,12 @@ impl RsaPublicKey {
 
 impl EcPublicKey {
     fn from_spki(curve: Curve, der: &[u8]) -> Option<Self> {
-        let unparsed = UnparsedPublicKey::new(curve.algorithm(), der);
+        let unparsed = UnparsedPublicKey::new(curve.agreement(), der);
         let parsed = ParsedPublicKey::try_from(unparsed).ok()?;
         if parsed.format() != ParsedPublicKeyFormat::X509 {
             return None;
         }
-        let anyone = PrivateKey::generate(curve.algorithm()).ok()?;
+        let anyone = PrivateKey::generate(curve.agreement()).ok()?;
         let stand_in = anyone.compute_public_key().ok()?.as_ref().to_vec();
         Some(Self {
             curve,
@@ -92,5 +92,5 @@ impl EcPublicKey {
 
 /// Checks that `point`, uncompressed, is on the curve, and parses it.
 pub(super) fn point_on(curve: Curve, point: &[u8]) -> Option<ParsedPublicKey> {
-    ParsedPublicKey::try_from(UnparsedPublicKey::new(curve.algorithm(), point)).ok()
+    ParsedPublicKey::try_from(UnparsedPublicKey::new(curve.agreement(), point)).ok()
 }

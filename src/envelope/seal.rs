@@ -3,10 +3,11 @@
 use aws_lc_rs::agreement::{PrivateKey, agree};
 
 use super::agreement::{self, LONGEST_KEY, Parties};
-use super::algorithm::{Alg, Enc, OaepHash};
+use super::algorithm::{Alg, Enc, oaep};
 use super::content::{self, ContentKey, IV_LEN};
 use super::header;
 use super::public_key::{EcPublicKey, PublicKey, RsaPublicKey};
+use crate::algorithms::OaepHash;
 use crate::binary::append_base64url;
 use crate::clock::Entropy;
 
@@ -99,7 +100,7 @@ fn encrypt_key(
 ) -> Result<Vec<u8>, SealError> {
     let mut encrypted = vec![0; key.ciphertext_len()];
     key.oaep
-        .encrypt(hash.algorithm(), content_key, &mut encrypted, None)
+        .encrypt(oaep(hash), content_key, &mut encrypted, None)
         .map_err(|_| SealError::Refused)?;
     Ok(encrypted)
 }
@@ -110,7 +111,7 @@ fn agree_and_wrap(
     alg: Alg,
     content_key: &[u8],
 ) -> Result<(Vec<u8>, Vec<u8>), SealError> {
-    let ephemeral = PrivateKey::generate(key.curve.algorithm()).map_err(|_| SealError::Refused)?;
+    let ephemeral = PrivateKey::generate(key.curve.agreement()).map_err(|_| SealError::Refused)?;
     let point = ephemeral
         .compute_public_key()
         .map_err(|_| SealError::Refused)?;

