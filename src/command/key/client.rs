@@ -15,7 +15,7 @@ use crate::web_client::client;
 /// How the API is reached.
 #[derive(Debug, clap::Args)]
 pub(super) struct Connection {
-    /// Where the API is, such as `https://sealward.example.com`.
+    /// The base URL of the API, for example `https://sealward.example.com`.
     #[arg(long, env = "SEALWARD_URL")]
     url: String,
     /// An admin key: the first line of this file, or of standard input for `-`.

@@ -11,7 +11,7 @@ use crate::command::Failure;
 use crate::keys::Mechanism;
 use crate::material::PublicKey;
 
-/// Import a key over the API: ask for a wrapping key, wrap, send.
+/// Import a key over the API: get a wrapping key, wrap the key, send it.
 ///
 /// The key is wrapped on this machine for a wrapping key that the token has made for this once;
 /// neither the network nor the service sees it.
@@ -21,28 +21,28 @@ pub(super) struct Arguments {
     connection: Connection,
     #[command(flatten)]
     key: KeyFile,
-    /// The service the key is for: its id.
+    /// The id of the service of the key.
     #[arg(long, value_name = "ID")]
     service: String,
-    /// A name for people.
+    /// The display name.
     #[arg(long)]
     name: Option<String>,
-    /// What the key is for: enc, sig or data.
+    /// The use of the key: enc, sig or data.
     #[arg(long = "use", value_name = "USE")]
     usage: Option<String>,
-    /// What kind of key it is; needed for --secret.
+    /// The algorithm; required with --secret.
     #[arg(long)]
     algorithm: Option<String>,
-    /// How to wrap: RSA_OAEP_SHA256_AES_KWP, or RSA_OAEP_SHA1_AES_KWP for tokens that lack it.
+    /// The mechanism: RSA_OAEP_SHA256_AES_KWP, or RSA_OAEP_SHA1_AES_KWP for tokens that lack it.
     #[arg(long, value_name = "NAME", value_parser = mechanism, default_value = "RSA_OAEP_SHA256_AES_KWP")]
     mechanism: Mechanism,
-    /// Do not make it the active key yet.
+    /// Do not activate the key.
     #[arg(long)]
     inactive: bool,
-    /// Until when it is to be used, such as 2027-01-01T00:00:00Z.
+    /// The expiry, for example 2027-01-01T00:00:00Z.
     #[arg(long, value_name = "TIME")]
     expires: Option<String>,
-    /// Print the whole key as JSON instead of its id alone.
+    /// Print the key as JSON instead of its id.
     #[arg(long)]
     json: bool,
 }

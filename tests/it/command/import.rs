@@ -199,5 +199,6 @@ async fn an_admin_key_goes_nowhere_in_plaintext_and_a_service_that_is_away_is_na
     import("http://192.0.2.1", &[]).badly(1, &["https://"]);
     import("http://127.0.0.1:1", &[]).badly(1, &["http://127.0.0.1:1/admin/keys"]);
     let ca = path("key.pem");
-    import("https://127.0.0.1:1", &["--ca", &ca]).badly(1, &["key.pem", "no certificate"]);
+    import("https://127.0.0.1:1", &["--ca", &ca])
+        .badly(1, &["key.pem", "must contain a certificate"]);
 }

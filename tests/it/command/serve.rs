@@ -95,7 +95,7 @@ async fn a_database_that_does_not_answer_is_named() {
         "SEALWARD_DATABASE_URL",
         "mysql://nobody@127.0.0.1/nothing",
     )
-    .badly(78, &["database.url", "not a Postgres URL"]);
+    .badly(78, &["database.url", "must be a Postgres URL"]);
 }
 
 #[tokio::test]
