@@ -66,6 +66,12 @@ impl Call {
         Ok((application, text))
     }
 
+    /// The lane of token queues for this call: a service's burst delays its own operations first.
+    pub(super) fn lane(&self) -> u64 {
+        let service = self.caller.service_id();
+        service.map_or(0, |service| service.uuid().as_u64_pair().1)
+    }
+
     pub(super) fn note_operation(&mut self, operation: OperationType) {
         self.record.operation_type = Some(operation);
     }

@@ -106,13 +106,13 @@ impl Protection {
         Ok(Answer::new(receipt, outcome))
     }
 
-    /// Does `work` to its end, even if the client disconnects.
-    async fn unabandoned<F>(&self, work: F) -> Result<Answer, Unrecorded>
+    /// Does `work` to its end, even if the client disconnects. Its token operations wait in `lane`.
+    async fn unabandoned<F>(&self, lane: u64, work: F) -> Result<Answer, Unrecorded>
     where
         F: Future<Output = Result<Answer, Unrecorded>> + Send + 'static,
     {
         self.rooms.recorder.ready()?;
-        unabandoned(caught(work), &self.left).await
+        unabandoned(caught(work), lane, &self.left).await
     }
 
     /// The permit for an operation under the policy that a request names or defaults to. The record

@@ -25,13 +25,14 @@ where
 /// The same work, as somebody waits for it; `left` counts it in once nobody does.
 pub(super) fn unabandoned<F>(
     work: F,
+    lane: u64,
     left: &TaskTracker,
 ) -> Unabandoned<impl Future<Output = F::Output> + Send + use<F>>
 where
     F: Future + Send + 'static,
     F::Output: Send,
 {
-    let waiting = CancelGuard::default();
+    let waiting = CancelGuard::in_lane(lane);
     let work = waiting.scope(work).in_current_span();
     Unabandoned {
         work: Some(Box::pin(work)),
@@ -95,7 +96,7 @@ mod tests {
             may_go_on.await.unwrap();
             say.send(7).unwrap();
         };
-        let mut work = Box::pin(unabandoned(work, &left));
+        let mut work = Box::pin(unabandoned(work, 0, &left));
         assert!(poll!(&mut work).is_pending());
         drop(work);
         left.close();
@@ -108,7 +109,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_done_gives_what_came_of_it() {
         let left = TaskTracker::new();
-        assert_eq!(unabandoned(async { 7 }, &left).await, 7);
+        assert_eq!(unabandoned(async { 7 }, 0, &left).await, 7);
         assert!(left.is_empty());
     }
 
@@ -119,7 +120,7 @@ mod tests {
             let _say = say;
             panic!("on purpose");
         };
-        let work = unabandoned(work, &TaskTracker::new());
+        let work = unabandoned(work, 0, &TaskTracker::new());
         assert!(AssertUnwindSafe(work).catch_unwind().await.is_err());
         assert!(said.await.is_err());
     }
@@ -128,6 +129,7 @@ mod tests {
     fn without_a_runtime_it_ends() {
         drop(unabandoned(
             std::future::pending::<()>(),
+            0,
             &TaskTracker::new(),
         ));
     }

@@ -33,7 +33,7 @@ impl Protection {
         body: Wiped<Vec<u8>>,
     ) -> Result<Answer, Unrecorded> {
         let this = self.clone();
-        self.unabandoned(async move {
+        self.unabandoned(call.lane(), async move {
             let outcome = this.try_operate(&mut call, &body).await;
             this.conclude(call, outcome).await
         })
