@@ -10,6 +10,7 @@ on_both_tokens! {
     keys_that_cannot_serve_a_purpose_are_refused,
     an_id_is_used_once,
     a_destroyed_key_is_missing_and_its_public_half_gone,
+    destroying_a_key_leaves_others_with_its_id,
     a_key_is_adopted_with_its_public_half,
     what_is_internal_is_shown_and_not_adopted,
 }
@@ -104,6 +105,21 @@ async fn an_id_is_used_once(bench: &Bench) {
         assert_eq!(error.kind(), ErrorKind::Refused);
     }
     assert_eq!(bench.objects(id), 1);
+}
+
+async fn destroying_a_key_leaves_others_with_its_id(bench: &Bench) {
+    for (algorithm, purpose, left) in [
+        (Algorithm::Aes256, Purpose::Data, 1),
+        (Algorithm::P256, Purpose::Sign, 1),
+    ] {
+        let made = make(&bench.token, algorithm, purpose).await;
+        let KeyName::Id(id) = &made.key.name else {
+            panic!("a generated key has an id");
+        };
+        bench.generate_elsewhere(id);
+        bench.token.destroy(&made.key).await.unwrap();
+        assert_eq!(bench.objects(id), left, "{algorithm}");
+    }
 }
 
 async fn a_destroyed_key_is_missing_and_its_public_half_gone(bench: &Bench) {

@@ -4,7 +4,9 @@ use std::env;
 use std::sync::OnceLock;
 
 use cryptoki::context::Pkcs11;
+use cryptoki::mechanism::Mechanism;
 use cryptoki::object::Attribute;
+use cryptoki::session::Session;
 use hsm::{Config, Token, TokenConfig};
 use tokio::sync::OnceCell;
 
@@ -53,8 +55,27 @@ impl Bench {
         }
     }
 
-    /// How many objects of this id there are, those of other sessions included.
+    /// How many objects with this id there are, with those of other sessions.
     pub(crate) fn objects(&self, id: &[u8]) -> usize {
+        let template = [Attribute::Id(id.to_vec())];
+        self.session().find_objects(&template).unwrap().len()
+    }
+
+    /// Generates an AES key with this id as another program would.
+    pub(crate) fn generate_elsewhere(&self, id: &[u8]) {
+        let template = [
+            Attribute::Token(true),
+            Attribute::Id(id.to_vec()),
+            Attribute::Label(b"of another program".to_vec()),
+            Attribute::ValueLen(32.into()),
+        ];
+        let session = self.session();
+        session
+            .generate_key(&Mechanism::AesKeyGen, &template)
+            .unwrap();
+    }
+
+    fn session(&self) -> Session {
         // The library is loaded and initialised, and the login is the process's.
         let context = Pkcs11::new(&self.config.module).unwrap();
         let slots = context.get_slots_with_token().unwrap();
@@ -62,11 +83,7 @@ impl Bench {
             .into_iter()
             .find(|slot| context.get_token_info(*slot).unwrap().label() == LABELS[0])
             .unwrap();
-        let session = context.open_ro_session(slot).unwrap();
-        session
-            .find_objects(&[Attribute::Id(id.to_vec())])
-            .unwrap()
-            .len()
+        context.open_rw_session(slot).unwrap()
     }
 }
 
