@@ -1,5 +1,7 @@
 //! The caller of an operation, as far as the queue distinguishes callers.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 use std::sync::{Arc, Weak};
 
 tokio::task_local! {

@@ -1,5 +1,7 @@
 //! Chooses the token of an operation.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -134,7 +136,7 @@ impl Dispatcher {
     ) -> Each<T> {
         let until = Instant::now() + self.patience(kind);
         let submit = |device| submit(device, kind, until, work.clone());
-        let submitted: Vec<_> = self.devices.iter().map(|device| submit(device)).collect();
+        let submitted: Vec<_> = self.devices.iter().map(submit).collect();
         let mut results = Vec::new();
         for (device, submitted) in self.devices.iter().zip(submitted) {
             let result = match submitted {
@@ -179,8 +181,13 @@ impl Dispatcher {
         // A token that is out may hold the key that the others lack.
         let some_out = self.devices.iter().any(|device| !device.is_serving());
         Err(match verdict.kind() {
-            ErrorKind::KeyMissing if some_out => verdict.as_kind(ErrorKind::TokenOut),
-            _ => verdict,
+            ErrorKind::KeyMissing if some_out => verdict.with_kind(ErrorKind::TokenOut),
+            ErrorKind::KeyMissing
+            | ErrorKind::BadInput
+            | ErrorKind::TokenOut
+            | ErrorKind::Busy
+            | ErrorKind::Late
+            | ErrorKind::Refused => verdict,
         })
     }
 
@@ -230,7 +237,7 @@ fn submit<T: Send + 'static>(
             }
             return Ok(answer);
         }
-        Err((_, error)) => error,
+        Err(error) => error,
     };
     if error.kind() == ErrorKind::Busy {
         device.connection.counters.busy.increment();

@@ -83,7 +83,7 @@ impl HsmError {
     }
 
     /// The same failure as another kind, for operations that know more about it.
-    pub(crate) fn as_kind(self, kind: ErrorKind) -> Self {
+    pub(crate) fn with_kind(self, kind: ErrorKind) -> Self {
         Self { kind, ..self }
     }
 
@@ -156,7 +156,7 @@ impl HsmError {
                 )
             );
         if seen && vague {
-            self.as_kind(ErrorKind::BadInput)
+            self.with_kind(ErrorKind::BadInput)
         } else {
             self
         }

@@ -1,5 +1,7 @@
 //! Why a token could not be opened. Each message names the setting, the token and the remedy.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 use std::path::PathBuf;
 
 use crate::HsmError;

@@ -1,5 +1,7 @@
 //! Opening every configured token at the start, and closing them at the end.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};

@@ -1,5 +1,7 @@
 //! The state of the tokens, for health checks, metrics and the log.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 use std::time::Duration;
 
 use crate::{Counters, OaepHash};

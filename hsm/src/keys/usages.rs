@@ -1,5 +1,7 @@
 //! What a token lets a key do.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 use crate::{Algorithm, Family, HsmError, Purpose};
 
 /// The usages of a private or secret key.

@@ -1,5 +1,7 @@
 //! Opening the sessions of a token, checking them, and the breaker that follows from the checks.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod breaker;
 mod check;
 mod open;

@@ -74,7 +74,7 @@ impl Session {
         self.run_canary().or_else(|error| {
             self.check_login()?;
             self.connection().canary.raise();
-            Err(error.as_kind(ErrorKind::TokenOut))
+            Err(error.with_kind(ErrorKind::TokenOut))
         })
     }
 }

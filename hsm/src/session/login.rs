@@ -260,7 +260,7 @@ impl ConnectError {
                 HsmError::new(ErrorKind::TokenOut, format!("no login: {refusal:?}"))
             }
             Self::Call(error) if error.kind() == ErrorKind::Busy => error,
-            Self::Call(error) => error.as_kind(ErrorKind::TokenOut),
+            Self::Call(error) => error.with_kind(ErrorKind::TokenOut),
         }
     }
 }

@@ -42,7 +42,7 @@ impl Session {
                 let handle = self.look_up(key)?;
                 operation(handle).map_err(|error| match is_dead_handle(&error) {
                     // The key was found this instant, so the token contradicts itself.
-                    true => error.as_kind(ErrorKind::Refused),
+                    true => error.with_kind(ErrorKind::Refused),
                     false => error,
                 })
             }

@@ -1,5 +1,7 @@
 //! The threads of a token: its queue, its workers, its monitor and the supervisor.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod device;
 mod job;
 mod monitor;

@@ -77,12 +77,11 @@ impl Queue {
         }
     }
 
-    /// Queues a job and returns the job that it displaced, if any. Returns a refused job with the
-    /// reason.
-    pub(crate) fn push(&self, job: Job) -> Result<Option<Job>, (Job, HsmError)> {
+    /// Queues a job and returns the job that it displaced, if any.
+    pub(crate) fn push(&self, job: Job) -> Result<Option<Job>, HsmError> {
         let mut inner = self.lock();
         if inner.gate != Gate::Open {
-            return Err((job, HsmError::new(ErrorKind::TokenOut, "the token is out")));
+            return Err(HsmError::new(ErrorKind::TokenOut, "the token is out"));
         }
         let mut displaced = None;
         if inner.len() >= self.bound {
@@ -92,7 +91,7 @@ impl Queue {
         if inner.len() >= self.bound {
             displaced = inner.lanes(job.kind()).displace_for(job.lane());
             if displaced.is_none() {
-                return Err((job, HsmError::queue_full()));
+                return Err(HsmError::queue_full());
             }
         }
         inner.lanes(job.kind()).push(job);
