@@ -13,7 +13,7 @@
 //! | 5 | `policy`, `web` |
 //! | 4 | `audit`, `auth`, `ratelimit` |
 //! | 3 | `catalog`, `db`, `hardening`, `meter`, `telemetry` |
-//! | 2 | `canonical`, `envelope`, `material`, `request_tag`, `settings`, `web_client` |
+//! | 2 | `canonical`, `envelope`, `material`, `request_tag`, `resource`, `settings`, `web_client` |
 //! | 1 | `algorithms`, `binary`, `ids`, `json`, `operation`, `revision` |
 //! | 0 | `clock`, `closed_set`, `problem`, `wiped` |
 
@@ -43,6 +43,7 @@ pub mod problem;
 pub mod protection;
 pub mod ratelimit;
 pub mod request_tag;
+pub mod resource;
 pub mod revision;
 pub mod server;
 pub mod settings;

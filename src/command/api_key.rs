@@ -4,13 +4,15 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use secrecy::ExposeSecret as _;
+use serde_json::json;
 
 use super::{Failure, startup};
 use crate::auth::Kind;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
-use crate::management::api_keys::{self, ApiKeyDraft, Created};
-use crate::management::{Actor, Context, Error, Member, Proposal};
+use crate::management::api_keys::{self, ApiKeyRequest, Created};
+use crate::management::{Actor, Context, Error};
+use crate::resource::ResourceRequest;
 use crate::settings::Environment;
 
 #[derive(Debug, clap::Args)]
@@ -63,24 +65,20 @@ pub(super) async fn run(
         pool: database.pool().clone(),
         actor: Actor::system("sealward api-key create"),
     };
-    let json = wanted.json;
-    let made = api_keys::create(&context, proposal(wanted))
-        .await
-        .map_err(told)?;
-    Ok(print(&made, json)?)
+    let request = request(&wanted).map_err(told)?;
+    let made = api_keys::create(&context, request).await.map_err(told)?;
+    Ok(print(&made, wanted.json)?)
 }
 
-fn proposal(wanted: Create) -> Proposal<ApiKeyDraft> {
-    let given =
-        |value: Option<String>| value.map_or(Member::Absent, |value| Member::Given(Some(value)));
-    Proposal::from(ApiKeyDraft {
-        name: Member::Given(wanted.name),
-        kind: Member::Given(wanted.kind.name().to_owned()),
-        service_id: given(wanted.service),
-        policy_number: given(wanted.policy),
-        expires_at: given(wanted.expires),
-        ..ApiKeyDraft::default()
-    })
+fn request(wanted: &Create) -> Result<ResourceRequest<ApiKeyRequest>, Error> {
+    let body = json!({
+        "name": wanted.name,
+        "type": wanted.kind,
+        "serviceId": wanted.service,
+        "policyNumber": wanted.policy,
+        "expiresAt": wanted.expires,
+    });
+    Ok(ResourceRequest::of_json(&body, ResourceRequest::to_create)?)
 }
 
 fn print(made: &Created, json: bool) -> io::Result<()> {

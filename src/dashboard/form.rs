@@ -6,9 +6,8 @@ use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 use crate::clock::Timestamp;
-use crate::json::Text;
-use crate::management::{Draft, Error, Expected, Proposal};
-use crate::problem::{Code, Problem};
+use crate::management::{Error, Expected};
+use crate::resource::{RequestBody, ResourceRequest};
 
 /// The fields of a form. It may hold secrets, and wipes itself.
 #[derive(Clone, Default)]
@@ -121,27 +120,26 @@ impl Body {
         }
     }
 
-    /// What it proposes to make.
+    /// The request that creates a resource.
     ///
     /// # Errors
-    /// When it is not JSON that the API would read.
-    pub(super) fn into_new<D: Draft>(self) -> Result<Proposal<D>, Error> {
-        self.read(Proposal::to_create)
+    /// When the API would not read it.
+    pub(super) fn into_new<B: RequestBody>(self) -> Result<ResourceRequest<B>, Error> {
+        Ok(ResourceRequest::of_json(
+            &Value::Object(self.0),
+            ResourceRequest::to_create,
+        )?)
     }
 
-    /// What it proposes to change.
+    /// The request that changes a resource.
     ///
     /// # Errors
-    /// When it is not JSON that the API would read.
-    pub(super) fn into_change<D: Draft>(self) -> Result<Proposal<D>, Error> {
-        self.read(Proposal::to_update)
-    }
-
-    fn read<T>(self, make: impl FnOnce(Text<'_>) -> T) -> Result<T, Error> {
-        let text = Zeroizing::new(Value::Object(self.0).to_string());
-        let text = Text::parse(text.as_bytes())
-            .map_err(|not_json| Problem::of_body(Code::Format, not_json.to_string()))?;
-        Ok(make(text))
+    /// When the API would not read it.
+    pub(super) fn into_change<B: RequestBody>(self) -> Result<ResourceRequest<B>, Error> {
+        Ok(ResourceRequest::of_json(
+            &Value::Object(self.0),
+            ResourceRequest::to_update,
+        )?)
     }
 }
 

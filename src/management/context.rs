@@ -1,69 +1,34 @@
-//! Who acts, when, and on what; and the transaction in which something is changed.
-
-use std::net::IpAddr;
+//! The context of a use case, and the transaction in which it changes something.
 
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 
-use super::{Error, Event, events};
-use crate::auth::Administrator;
+use super::{Action, Actor, Error, Event, Resource, store};
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy, Timestamp};
-use crate::ids::ApiKeyId;
+use crate::ids::EventId;
+use crate::resource::{Columns, Stored};
 
-/// Whoever makes a change, as events name them.
-#[derive(Clone, Debug)]
-pub struct Actor {
-    pub(super) api_key_id: Option<ApiKeyId>,
-    pub(super) name: String,
-    pub(super) client_address: Option<IpAddr>,
-    pub(super) request_id: Option<String>,
-}
-
-/// What every use case is given.
+/// The arguments that all use cases share.
 #[derive(Clone, Debug)]
 pub struct Context {
-    /// Tells the time.
+    /// The clock.
     pub clock: Clock,
-    /// Makes ids and API keys.
+    /// The source of randomness for ids and API keys.
     pub entropy: Entropy,
-    /// Is told of changes.
+    /// The caches, which a change invalidates.
     pub catalog: Catalog,
-    /// Where everything is kept.
+    /// The database.
     pub pool: PgPool,
-    /// Who acts.
+    /// The author of changes.
     pub actor: Actor,
 }
 
-/// A change under way. It ends with [`Change::commit`], which wants its event; dropped, it never was.
+/// A change in progress. Only [`Change::commit`] makes it permanent.
 #[derive(Debug)]
 pub struct Change<'c> {
     context: &'c Context,
     transaction: Transaction<'static, Postgres>,
     now: Timestamp,
-}
-
-impl Actor {
-    /// An administrator, by a request.
-    #[must_use]
-    pub fn administrator(administrator: &Administrator, request_id: String) -> Self {
-        Self {
-            api_key_id: Some(administrator.api_key_id()),
-            name: administrator.name().to_owned(),
-            client_address: Some(administrator.client_address()),
-            request_id: Some(request_id),
-        }
-    }
-
-    /// Something of the service itself: the command line, or a job. `name` says which.
-    #[must_use]
-    pub fn system(name: &str) -> Self {
-        Self {
-            api_key_id: None,
-            name: name.to_owned(),
-            client_address: None,
-            request_id: None,
-        }
-    }
 }
 
 impl Context {
@@ -81,48 +46,97 @@ impl Context {
 }
 
 impl Change<'_> {
-    /// The one time at which all of this change happens.
+    /// The time of the change.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// The connection on which it happens.
+    /// The connection that holds the transaction.
     pub fn connection(&mut self) -> &mut PgConnection {
         &mut self.transaction
     }
 
-    /// Makes it last, together with the record of it. From then on this instance sees nothing older.
+    /// Inserts a new resource; whether no other has a name that must be unique.
     ///
     /// # Errors
-    /// When the database does not take it.
+    /// When the database refuses it.
+    pub async fn insert<R: Stored>(
+        &mut self,
+        resource: &R,
+        columns: Columns,
+    ) -> Result<bool, Error> {
+        Ok(store::insert(&mut self.transaction, resource, columns).await?)
+    }
+
+    /// Writes these columns of a changed resource.
+    ///
+    /// # Errors
+    /// When the database refuses it.
+    pub async fn update<R: Stored>(&mut self, resource: &R, columns: Columns) -> Result<(), Error> {
+        Ok(store::update(&mut self.transaction, resource, columns).await?)
+    }
+
+    /// Saves `after` in place of `before` and commits. Nothing happens where they are the same.
+    ///
+    /// # Errors
+    /// When the database refuses it.
+    pub async fn save<R: Resource + Stored>(
+        mut self,
+        action: Action,
+        before: R,
+        after: R,
+    ) -> Result<R, Error> {
+        if after == before {
+            return Ok(before);
+        }
+        let after = after.touched(self.now);
+        store::update(&mut self.transaction, &after, after.columns()).await?;
+        self.commit(Event::changed(action, &before, &after)).await?;
+        Ok(after)
+    }
+
+    /// Deletes `resource`, of which a tombstone stays, and commits.
+    ///
+    /// # Errors
+    /// When others still refer to it, or when the database refuses it.
+    pub async fn delete<R: Resource + Stored>(
+        mut self,
+        resource: &R,
+        referrers: &[String],
+    ) -> Result<(), Error> {
+        if !referrers.is_empty() {
+            return Err(Error::referred_to(R::TYPE.name(), referrers));
+        }
+        store::delete(&mut self.transaction, resource, self.now).await?;
+        self.commit(Event::deleted(resource)).await
+    }
+
+    /// Commits the change with its event. From then on this instance reads nothing older.
+    ///
+    /// # Errors
+    /// When the database refuses it.
     pub async fn commit(self, event: Event) -> Result<(), Error> {
         self.commit_all([event]).await
     }
 
-    /// The same for a change of several resources at once.
+    /// The same for a change of several resources.
     ///
     /// # Errors
-    /// When the database does not take it.
+    /// When the database refuses it.
     pub async fn commit_all(
         mut self,
         events: impl IntoIterator<Item = Event> + Send,
     ) -> Result<(), Error> {
         let mut topics = Vec::new();
         for event in events {
-            topics.push(event.topic);
-            let id = crate::ids::EventId::new(&self.context.clock, &self.context.entropy);
-            events::store::insert(
-                &mut self.transaction,
-                id,
-                self.now,
-                &self.context.actor,
-                event,
-            )
-            .await?;
+            topics.push(event.resource_type.topic());
+            let id = EventId::new(&self.context.clock, &self.context.entropy);
+            let actor = &self.context.actor;
+            store::insert_event(&mut self.transaction, id, self.now, actor, event).await?;
         }
         let committed = self.transaction.commit().await;
-        // A commit without an answer may have happened: then too, nothing older is seen.
+        // A commit without an answer may have succeeded, so the caches are invalidated then too.
         for topic in topics {
             self.context.catalog.changed(topic);
         }

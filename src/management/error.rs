@@ -1,37 +1,37 @@
-//! Why something administrators asked for was not done.
+//! Errors of use cases.
 
 use crate::problem::{Problem, Problems};
 
-/// Why a use case came to nothing.
+/// Why a use case failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What was proposed is wrong, in each of these ways.
-    #[error("the proposal has problems")]
+    /// The request has these problems.
+    #[error("the request has problems")]
     Invalid(Problems),
-    /// There is no such thing.
+    /// The resource does not exist.
     #[error("there is no such {0}")]
     Missing(Missing),
-    /// It would contradict what is there; the text says what, and holds no secret.
+    /// The change contradicts another resource or the state of this one. The text holds no secret.
     #[error("{0}")]
     Conflict(String),
-    /// It was changed since the caller last saw it.
-    #[error("it was changed in the meantime")]
+    /// The resource is not in the state that the caller expects.
+    #[error("the resource was changed in the meantime")]
     Outdated,
-    /// The operator does not allow it; the text says which setting would.
+    /// The settings do not allow it. The text names the setting.
     #[error("{0}")]
     NotAllowed(&'static str),
-    /// The token did not do it.
+    /// The token failed.
     #[error(transparent)]
     Token(#[from] hsm::HsmError),
-    /// The work broke off, which is a defect; what it left behind will be found.
-    #[error("the work broke off")]
+    /// The task ended early, which is a defect. The reconciler finds what it left in the token.
+    #[error("the task ended early")]
     BrokenOff,
-    /// The database did not do it.
+    /// The database failed.
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
 
-/// The kinds of thing that can be missing.
+/// The kinds of resource that can be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// A service.
@@ -69,13 +69,22 @@ impl From<Problem> for Error {
 
 impl Error {
     /// Whether the database refused a second row where `index` admits one.
-    pub(super) fn is_duplicate_of(error: &sqlx::Error, index: &str) -> bool {
-        error
-            .as_database_error()
-            .is_some_and(|refusal| refusal.constraint() == Some(index))
+    pub(super) fn is_duplicate_of(&self, index: &str) -> bool {
+        match self {
+            Self::Database(error) => error
+                .as_database_error()
+                .is_some_and(|refusal| refusal.constraint() == Some(index)),
+            Self::Invalid(_)
+            | Self::Missing(_)
+            | Self::Conflict(_)
+            | Self::Outdated
+            | Self::NotAllowed(_)
+            | Self::Token(_)
+            | Self::BrokenOff => false,
+        }
     }
 
-    /// A conflict because `what` is still referred to by `referrers`, each named.
+    /// A conflict because `referrers` still refer to the resource.
     pub(super) fn referred_to(what: &str, referrers: &[String]) -> Self {
         const NAMED: usize = 20;
         let named = referrers

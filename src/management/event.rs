@@ -4,52 +4,72 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::Revision;
 use crate::catalog::Topic;
+use crate::closed_set;
+use crate::resource::Identified;
 
-/// Something administrators change, as the API shows it. It holds no secrets.
-pub trait Resource: Serialize {
-    /// What events call it.
-    const TYPE: &'static str;
-    /// What of the catalog depends on it.
-    const TOPIC: Topic;
-
-    /// Which one it is.
-    fn uuid(&self) -> Uuid;
-
-    /// In which state it is.
-    fn revision(&self) -> Revision;
+/// A resource that administrators manage, as the API shows it. It holds no secrets.
+pub trait Resource: Identified + Serialize {
+    /// The type that events name.
+    const TYPE: ResourceType;
 }
 
-/// What was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, sqlx::Type)]
-#[sqlx(type_name = "text", rename_all = "snake_case")]
-pub enum Action {
-    /// Something was made.
-    Create,
-    /// Something was changed.
-    Update,
-    /// Something was deleted.
-    Delete,
-    /// An API key was revoked.
-    Revoke,
-    /// A key's objects were destroyed in the token.
-    Destroy,
+closed_set! {
+    /// The type of a resource.
+    pub enum ResourceType: "ResourceType" {
+        /// A service.
+        Service = "service",
+        /// A policy.
+        Policy = "policy",
+        /// A key.
+        Key = "key",
+        /// An API key.
+        ApiKey = "api_key",
+        /// The wrapping key of an import.
+        ImportKey = "import_key",
+    }
+}
+
+closed_set! {
+    /// The kind of a change.
+    pub enum Action: "Action" {
+        /// The resource was created.
+        Create = "create",
+        /// It was changed.
+        Update = "update",
+        /// It was deleted.
+        Delete = "delete",
+        /// The API key was revoked.
+        Revoke = "revoke",
+        /// The key was destroyed in the token.
+        Destroy = "destroy",
+    }
+}
+
+impl ResourceType {
+    /// The part of the catalog that depends on such resources.
+    pub(super) const fn topic(self) -> Topic {
+        match self {
+            Self::Service => Topic::Services,
+            Self::Policy => Topic::Policies,
+            Self::Key | Self::ImportKey => Topic::Keys,
+            Self::ApiKey => Topic::ApiKeys,
+        }
+    }
 }
 
 /// A change of one resource, before and after.
 #[derive(Debug)]
 pub struct Event {
     pub(super) action: Action,
-    pub(super) resource_type: &'static str,
+    pub(super) resource_type: ResourceType,
     pub(super) resource_id: Uuid,
     pub(super) before: Option<Value>,
     pub(super) after: Option<Value>,
-    pub(super) topic: Topic,
 }
 
 impl Event {
-    /// `resource` was made.
+    /// `resource` was created.
     pub fn created<R: Resource>(resource: &R) -> Self {
         Self::of(Action::Create, resource, None, Some(resource))
     }
@@ -59,7 +79,7 @@ impl Event {
         Self::of(action, before, Some(before), Some(after))
     }
 
-    /// `resource` is gone.
+    /// `resource` was deleted.
     pub fn deleted<R: Resource>(resource: &R) -> Self {
         Self::of(Action::Delete, resource, Some(resource), None)
     }
@@ -76,7 +96,6 @@ impl Event {
             resource_id: resource.uuid(),
             before: before.and_then(|state| serde_json::to_value(state).ok()),
             after: after.and_then(|state| serde_json::to_value(state).ok()),
-            topic: R::TOPIC,
         }
     }
 }

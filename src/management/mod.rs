@@ -1,10 +1,11 @@
-//! What administrators do: one use case a function, for the API, the dashboard and the command line
-//! alike.
+//! The use cases of administrators, one function each, for the API, the dashboard and the command
+//! line.
 //!
-//! Every function takes a [`Context`] first: who acts, when, and on what. Input comes as a
-//! [`Proposal`], of which all problems are told at once. A change is committed together with the
-//! [`Event`] that records it, or not at all.
+//! Every function takes a [`Context`] first. A [`Request`](crate::resource::ResourceRequest) brings the input;
+//! all its problems are reported at once. A change and the [`Event`] that records it are committed
+//! together.
 
+mod actor;
 pub mod api_keys;
 mod check;
 mod context;
@@ -12,17 +13,16 @@ pub mod dangers;
 mod error;
 mod event;
 pub mod events;
+mod expected;
 pub mod keys;
 mod page;
 pub mod policies;
-mod proposal;
-mod revision;
 pub mod services;
+mod store;
 
-pub use self::context::{Actor, Change, Context};
+pub use self::actor::Actor;
+pub use self::context::{Change, Context};
 pub use self::error::{Error, Missing};
-pub use self::event::{Action, Event, Resource};
+pub use self::event::{Action, Event, Resource, ResourceType};
+pub use self::expected::Expected;
 pub use self::page::{Cursor, Limit, NotACursor, Page, PageRequest};
-pub use self::proposal::{Draft, Member, Proposal, Reader};
-pub use self::revision::Expected;
-pub use crate::revision::Revision;

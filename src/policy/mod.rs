@@ -35,6 +35,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 mod number;
+mod operations;
 mod permit;
 mod policies;
 mod rule;
@@ -43,4 +44,6 @@ mod store;
 pub use self::number::{NotANumber, PolicyNumber};
 pub use self::permit::{NotAllowed, Permit, Permittable, PolicyPermit, authorize, to};
 pub use self::policies::{Policies, Unresolved};
-pub use self::rule::{FailureMode, KeyOwnership, Policy, Status, UnprotectNotAvailable, Verdict};
+pub use self::rule::{
+    FailureMode, KeyOwnership, Policy, PolicyRequest, Status, UnprotectNotAvailable, Verdict,
+};

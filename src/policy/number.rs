@@ -5,6 +5,10 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
+use crate::json::Text;
+use crate::problem::{Code, Problem, Problems};
+use crate::resource::{Input, Member, Value, string};
+
 /// The text by which callers name a policy.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, sqlx::Type)]
 #[sqlx(transparent)]
@@ -34,6 +38,18 @@ impl FromStr for PolicyNumber {
         } else {
             Err(NotANumber)
         }
+    }
+}
+
+impl Value for PolicyNumber {
+    const INPUT: Input = Input::Line;
+
+    fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
+        string(text, field, problems, |number| {
+            number
+                .parse()
+                .map_err(|error: NotANumber| Problem::of_body(Code::Format, error.to_string()))
+        })
     }
 }
 

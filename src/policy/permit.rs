@@ -117,6 +117,7 @@ mod tests {
     use crate::ids::{PolicyId, ServiceId};
     use crate::operation::Operations;
     use crate::policy::{FailureMode, KeyOwnership, Status};
+    use crate::resource::Name;
     use crate::revision::Revision;
 
     fn service(number: u128) -> ServiceId {
@@ -127,7 +128,7 @@ mod tests {
         Arc::new(Policy {
             id: PolicyId::from_uuid(uuid::Uuid::nil()),
             policy_number: "POL-000001".parse().unwrap(),
-            name: String::new(),
+            name: Name::default(),
             description: None,
             destination_service_id: service(9),
             key_ownership: KeyOwnership::ServiceManaged,

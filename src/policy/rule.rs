@@ -1,52 +1,42 @@
 //! A policy, and what its state means for protecting and unprotecting.
 
-use serde::Serialize;
-use sqlx::FromRow;
-use utoipa::ToSchema;
-
 use super::PolicyNumber;
-use crate::clock::Timestamp;
+use super::operations::PolicyOperations;
 use crate::closed_set;
 use crate::envelope::{Alg, Enc};
 use crate::ids::{PolicyId, ServiceId};
 use crate::operation::{Operation, Operations};
-use crate::revision::Revision;
+use crate::resource;
+use crate::resource::{Description, Name};
 
-/// How payloads are protected for one destination, and for which services.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema, FromRow)]
-#[serde(rename_all = "camelCase")]
-pub struct Policy {
-    /// The identifier.
-    pub id: PolicyId,
-    /// The number by which callers name it; unique.
-    pub policy_number: PolicyNumber,
-    /// The name, for people.
-    pub name: String,
-    /// A description, for people.
-    pub description: Option<String>,
-    /// The service whose key protects.
-    pub destination_service_id: ServiceId,
-    /// Who holds the private key.
-    pub key_ownership: KeyOwnership,
-    /// How the content key is wrapped.
-    pub alg: Alg,
-    /// How the content is encrypted.
-    pub enc: Enc,
-    /// Whether the policy protects.
-    pub status: Status,
-    /// What protecting does while the policy is inactive.
-    pub failure_mode: FailureMode,
-    /// The services that may use it; null for all.
-    pub allowed_service_ids: Option<Vec<ServiceId>>,
-    /// The operations that it allows.
-    pub allowed_operations: Operations,
-    /// When it was created.
-    pub created_at: Timestamp,
-    /// When it was last changed.
-    pub updated_at: Timestamp,
-    /// The revision, for the `ETag`.
-    #[serde(skip)]
-    pub revision: Revision,
+resource! {
+    /// How payloads are protected for one destination service, and for which callers.
+    pub struct Policy(PolicyId) in "policies", requested by PolicyRequest {
+        /// Identifies the policy to people.
+        "Name" name: Name;
+        /// The number that callers send. Unique. A new policy without one gets the next number of the
+        /// form `POL-000001`.
+        "Policy number" policy_number: PolicyNumber, optional;
+        /// What the policy is for.
+        "Description" description: Option<Description> = None;
+        /// The service whose key protects payloads.
+        "Destination service" destination_service_id: ServiceId;
+        /// Where the private key is: in the token of this service, or with the destination service
+        /// only.
+        "Private key" key_ownership: KeyOwnership = KeyOwnership::default();
+        /// The algorithm that wraps the content key: RSA-OAEP for RSA keys, ECDH-ES for EC keys.
+        "Key wrapping (alg)" alg: Alg = Alg::default();
+        /// The algorithm that encrypts the content.
+        "Encryption (enc)" enc: Enc = Enc::default();
+        /// Whether the policy protects. Protected payloads stay readable under an inactive policy.
+        "Status" status: Status = Status::default();
+        /// What protecting does while the policy is inactive.
+        "Failure mode" failure_mode: FailureMode = FailureMode::default();
+        /// The services that may use the policy; null for any service.
+        "Allowed services" allowed_service_ids: Option<Vec<ServiceId>> = None;
+        /// The operations that the policy allows.
+        "Allowed operations" allowed_operations: Operations as PolicyOperations = PolicyOperations::all();
+    }
 }
 
 closed_set! {

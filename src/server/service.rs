@@ -99,7 +99,7 @@ impl Service {
             pool: database.clone(),
             actor: Actor::system("housekeeping"),
         };
-        jobs.spawn(keys::keep_house(housekeeper, vault.clone()));
+        jobs.spawn(keys::maintain(housekeeper, vault.clone()));
         let limiter = Arc::new(limiter);
         jobs.spawn(keep_limiter(limiter.clone(), database.clone()));
         let meter = Arc::new(Meter::new(names().chain(dashboard::names())));

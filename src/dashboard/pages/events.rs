@@ -13,7 +13,7 @@ use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{Tone, badge, moment, said};
 use crate::ids::EventId;
 use crate::management::events::{self, Filter, Recorded, ResourceId};
-use crate::management::{Page, PageRequest};
+use crate::management::{Action, Page, PageRequest, ResourceType};
 
 const SECTION: Section = Section::Events;
 
@@ -27,8 +27,8 @@ pub(in crate::dashboard) async fn list(
     let filter = Filter {
         request_id: filters.text("requestId"),
         api_key_id: filters.parsed("apiKeyId", "this must be the id of an API key"),
-        action: filters.text("action"),
-        resource_type: filters.text("resourceType"),
+        action: filters.named("action"),
+        resource_type: filters.named("resourceType"),
         resource_id,
         from: filters.moment("from"),
         to: filters.moment("to"),
@@ -58,8 +58,8 @@ pub(in crate::dashboard) async fn list(
 
 fn shown(fields: &Fields<'_>) -> Markup {
     html! {
-        (fields.select(Field { name: "action", label: "Action", ..Field::default() }, Some("Any"), options(ACTIONS)))
-        (fields.select(Field { name: "resourceType", label: "Of what", ..Field::default() }, Some("Any"), options(TYPES)))
+        (fields.select(Field { name: "action", label: "Action", ..Field::default() }, Some("Any"), options(Action::ALL.map(|action| (action.name(), action.name())))))
+        (fields.select(Field { name: "resourceType", label: "Of what", ..Field::default() }, Some("Any"), options(ResourceType::ALL.map(|resource| (resource.name(), words(resource))))))
         (fields.line("text", Field { name: "resourceId", label: "Resource ID", ..Field::default() }))
         (fields.line("text", Field { name: "apiKeyId", label: "Admin key ID", ..Field::default() }))
         (fields.line("text", Field { name: "requestId", label: "Request ID", ..Field::default() }))
@@ -82,7 +82,7 @@ pub(in crate::dashboard) async fn show(
         .query();
     let content = html! {
         (SECTION.crumbs())
-        div.head { h1 { (words(&event.resource_type)) } (action(&event.action)) }
+        div.head { h1 { (words(event.resource_type)) } (action(event.action)) }
         section.card {
             (facts([
                 ("Time", moment(event.timestamp)),
@@ -117,22 +117,6 @@ pub(in crate::dashboard) async fn show(
     };
     Ok(cx.page(SECTION, "Management event", &content))
 }
-
-const ACTIONS: [(&str, &str); 5] = [
-    ("create", "Create"),
-    ("update", "Update"),
-    ("delete", "Delete"),
-    ("revoke", "Revoke"),
-    ("destroy", "Destroy"),
-];
-
-const TYPES: [(&str, &str); 5] = [
-    ("service", "Service"),
-    ("policy", "Policy"),
-    ("key", "Key"),
-    ("api_key", "API key"),
-    ("import_key", "Wrapping key of an import"),
-];
 
 /// One member that is not as it was.
 #[derive(Debug, PartialEq)]
@@ -183,8 +167,8 @@ fn value(value: &Value) -> Markup {
 fn row(event: &Recorded) -> Vec<Markup> {
     vec![
         html! { a href={ (SECTION.place()) "/" (event.id) } { (moment(event.timestamp)) } },
-        action(&event.action),
-        html! { (words(&event.resource_type)) " " (named(event)) br; span.id { (event.resource_id) } },
+        action(event.action),
+        html! { (words(event.resource_type)) " " (named(event)) br; span.id { (event.resource_id) } },
         by(event),
     ]
 }
@@ -206,28 +190,33 @@ fn by(event: &Recorded) -> Markup {
 }
 
 fn resource(event: &Recorded) -> Markup {
-    let place = match event.resource_type.as_str() {
-        "service" => "services",
-        "policy" => "policies",
-        "key" => "keys",
-        "api_key" => "api-keys",
-        _ => return html! { code { (event.resource_id) } },
+    let place = match event.resource_type {
+        ResourceType::Service => "services",
+        ResourceType::Policy => "policies",
+        ResourceType::Key => "keys",
+        ResourceType::ApiKey => "api-keys",
+        ResourceType::ImportKey => return html! { code { (event.resource_id) } },
     };
     html! { a href={ "/dashboard/" (place) "/" (event.resource_id) } { (event.resource_id) } }
 }
 
-fn words(resource_type: &str) -> String {
-    let known = TYPES.into_iter().find(|(name, _)| *name == resource_type);
-    known.map_or(resource_type, |(_, words)| words).to_owned()
+fn words(resource: ResourceType) -> &'static str {
+    match resource {
+        ResourceType::Service => "Service",
+        ResourceType::Policy => "Policy",
+        ResourceType::Key => "Key",
+        ResourceType::ApiKey => "API key",
+        ResourceType::ImportKey => "Import key",
+    }
 }
 
-fn action(action: &str) -> Markup {
+fn action(action: Action) -> Markup {
     let tone = match action {
-        "create" => Tone::Good,
-        "delete" | "revoke" | "destroy" => Tone::Bad,
-        _ => Tone::Idle,
+        Action::Create => Tone::Good,
+        Action::Update => Tone::Idle,
+        Action::Delete | Action::Revoke | Action::Destroy => Tone::Bad,
     };
-    badge(tone, action)
+    badge(tone, action.name())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What answers of the management API have in common.
+//! The answers of the management API.
 
 use axum::Json;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
@@ -10,85 +10,61 @@ use crate::management::api_keys::{self, ApiKey};
 use crate::management::policies::Policy;
 use crate::management::services::Service;
 use crate::management::{Page, Resource};
+use crate::resource::Identified;
 
-/// A resource as it is now: 200 with its `ETag`.
+/// A resource: 200 with its `ETag`.
 #[derive(Debug)]
 pub(in crate::http) struct Current<R>(pub(in crate::http) R);
 
-/// A resource just made: 201 with its `Location` and `ETag`.
+/// A new resource: 201 with its `Location` and `ETag`.
 #[derive(Debug)]
 pub(in crate::http) struct Created<R>(pub(in crate::http) R);
 
-/// Something just made that has no address: 201.
+/// Something new without a path: 201.
 #[derive(Debug)]
-pub(in crate::http) struct Made<T>(pub(in crate::http) T);
+pub(in crate::http) struct CreatedWithoutPath<T>(pub(in crate::http) T);
 
 /// A page of a list: 200.
 #[derive(Debug)]
-pub(in crate::http) struct Listed<T>(pub(in crate::http) Page<T>);
+pub(in crate::http) struct List<T>(pub(in crate::http) Page<T>);
 
-/// It is gone: 204.
+/// No content: 204.
 #[derive(Debug)]
-pub(in crate::http) struct Gone;
+pub(in crate::http) struct NoContent;
 
-/// A resource with an address.
+/// A resource with a path.
 pub(in crate::http) trait Located: Serialize {
-    /// What it is.
+    /// The type of the resource.
     type Resource: Resource;
 
-    /// The resource itself.
+    /// The resource.
     fn resource(&self) -> &Self::Resource;
 
     /// Its path.
     fn path(&self) -> String;
 }
 
-impl Located for Service {
-    type Resource = Self;
+macro_rules! located {
+    ($($resource:ident at $path:literal;)*) => {$(
+        impl Located for $resource {
+            type Resource = Self;
 
-    fn resource(&self) -> &Self {
-        self
-    }
+            fn resource(&self) -> &Self {
+                self
+            }
 
-    fn path(&self) -> String {
-        format!("/admin/services/{}", self.id)
-    }
+            fn path(&self) -> String {
+                format!("/admin/{}/{}", $path, self.id)
+            }
+        }
+    )*};
 }
 
-impl Located for Policy {
-    type Resource = Self;
-
-    fn resource(&self) -> &Self {
-        self
-    }
-
-    fn path(&self) -> String {
-        format!("/admin/policies/{}", self.id)
-    }
-}
-
-impl Located for Key {
-    type Resource = Self;
-
-    fn resource(&self) -> &Self {
-        self
-    }
-
-    fn path(&self) -> String {
-        format!("/admin/keys/{}", self.id)
-    }
-}
-
-impl Located for ApiKey {
-    type Resource = Self;
-
-    fn resource(&self) -> &Self {
-        self
-    }
-
-    fn path(&self) -> String {
-        format!("/admin/api-keys/{}", self.id)
-    }
+located! {
+    Service at "services";
+    Policy at "policies";
+    Key at "keys";
+    ApiKey at "api-keys";
 }
 
 impl Located for api_keys::Created {
@@ -113,35 +89,35 @@ impl<R: Located> IntoResponse for Current<R> {
 impl<R: Located> IntoResponse for Created<R> {
     fn into_response(self) -> Response {
         let tag = etag(self.0.resource());
-        let place = (header::LOCATION, text(&self.0.path()));
-        (StatusCode::CREATED, [tag, place], Json(self.0)).into_response()
+        let location = (header::LOCATION, text(&self.0.path()));
+        (StatusCode::CREATED, [tag, location], Json(self.0)).into_response()
     }
 }
 
-impl<T: Serialize> IntoResponse for Listed<T> {
+impl<T: Serialize> IntoResponse for List<T> {
     fn into_response(self) -> Response {
         Json(self.0).into_response()
     }
 }
 
-impl<T: Serialize> IntoResponse for Made<T> {
+impl<T: Serialize> IntoResponse for CreatedWithoutPath<T> {
     fn into_response(self) -> Response {
         (StatusCode::CREATED, Json(self.0)).into_response()
     }
 }
 
-impl IntoResponse for Gone {
+impl IntoResponse for NoContent {
     fn into_response(self) -> Response {
         StatusCode::NO_CONTENT.into_response()
     }
 }
 
-fn etag(resource: &impl Resource) -> (HeaderName, HeaderValue) {
+fn etag(resource: &impl Identified) -> (HeaderName, HeaderValue) {
     let tag = format!("\"{}\"", resource.revision());
     (header::ETAG, text(&tag))
 }
 
-/// Ids, numbers and our own punctuation are always fit for a header.
+/// Ids and numbers are always valid in a header.
 fn text(text: &str) -> HeaderValue {
     HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""))
 }

@@ -1,16 +1,16 @@
 //! `/admin/api-keys`.
 
-use super::answer::{Created, Current, Gone, Listed};
-use super::desk::{Addressed, Desk, IfMatch, ToCreate, ToUpdate};
+use super::answer::{Created, Current, List, NoContent};
+use super::extract::{Authorized, CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::http::error::ApiError;
 use crate::http::error_code::errors;
 use crate::ids::ApiKeyId;
 use crate::management::PageRequest;
-use crate::management::api_keys::{self, ApiKey, ApiKeyDraft, Filter};
+use crate::management::api_keys::{self, ApiKey, ApiKeyRequest, Filter};
 
-type NewApiKey = ToCreate<ApiKeyDraft>;
-type ApiKeyChanges = ToUpdate<ApiKeyDraft>;
+type NewApiKey = CreateBody<ApiKeyRequest>;
+type ApiKeyChanges = UpdateBody<ApiKeyRequest>;
 
 /// Lists API keys.
 #[utoipa::path(
@@ -20,27 +20,27 @@ type ApiKeyChanges = ToUpdate<ApiKeyDraft>;
     params(PageRequest, Filter)
 )]
 pub(in crate::http) async fn list(
-    Desk(context): Desk,
+    Authorized(context): Authorized,
     mut filters: Filters,
-) -> Result<Listed<ApiKey>, ApiError> {
+) -> Result<List<ApiKey>, ApiError> {
     let page = filters.page();
     let filter = Filter {
         name: None,
-        service_id: filters.parsed("serviceId", "this must be the id of a service"),
-        kind: filters.one_of("type", "live, test, admin"),
-        status: filters.one_of("status", "active, revoked, expired"),
+        service_id: filters.id("serviceId"),
+        kind: filters.one_of("type"),
+        status: filters.one_of("status"),
     };
     filters.finish()?;
-    Ok(Listed(api_keys::list(&context, &filter, page).await?))
+    Ok(List(api_keys::list(&context, &filter, page).await?))
 }
 
-/// Makes an API key.
+/// Creates an API key.
 #[utoipa::path(post, path = "", operation_id = "createApiKey", request_body = NewApiKey)]
 pub(in crate::http) async fn create(
-    Desk(context): Desk,
-    ToCreate(proposal): NewApiKey,
+    Authorized(context): Authorized,
+    CreateBody(request): NewApiKey,
 ) -> Result<Created<api_keys::Created>, ApiError> {
-    Ok(Created(api_keys::create(&context, proposal).await?))
+    Ok(Created(api_keys::create(&context, request).await?))
 }
 
 /// Reads an API key.
@@ -48,12 +48,12 @@ pub(in crate::http) async fn create(
     get,
     path = "",
     operation_id = "readApiKey",
-    params(Addressed<ApiKeyId>),
+    params(PathId<ApiKeyId>),
     responses(errors::ApiKeyNotFound)
 )]
 pub(in crate::http) async fn read(
-    Desk(context): Desk,
-    Addressed(id): Addressed<ApiKeyId>,
+    Authorized(context): Authorized,
+    PathId(id): PathId<ApiKeyId>,
 ) -> Result<Current<ApiKey>, ApiError> {
     Ok(Current(api_keys::read(&context, id).await?))
 }
@@ -63,33 +63,33 @@ pub(in crate::http) async fn read(
     put,
     path = "",
     operation_id = "updateApiKey",
-    params(Addressed<ApiKeyId>, IfMatch),
+    params(PathId<ApiKeyId>, IfMatch),
     request_body = ApiKeyChanges,
     responses(errors::ApiKeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn update(
-    Desk(context): Desk,
-    Addressed(id): Addressed<ApiKeyId>,
+    Authorized(context): Authorized,
+    PathId(id): PathId<ApiKeyId>,
     IfMatch(expected): IfMatch,
-    ToUpdate(proposal): ApiKeyChanges,
+    UpdateBody(request): ApiKeyChanges,
 ) -> Result<Current<ApiKey>, ApiError> {
-    let api_key = api_keys::update(&context, id, &expected, proposal).await?;
+    let api_key = api_keys::update(&context, id, &expected, request).await?;
     Ok(Current(api_key))
 }
 
-/// Revokes an API key. The record of it stays.
+/// Revokes an API key. Its record stays.
 #[utoipa::path(
     delete,
     path = "",
     operation_id = "revokeApiKey",
-    params(Addressed<ApiKeyId>, IfMatch),
+    params(PathId<ApiKeyId>, IfMatch),
     responses(errors::ApiKeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn revoke(
-    Desk(context): Desk,
-    Addressed(id): Addressed<ApiKeyId>,
+    Authorized(context): Authorized,
+    PathId(id): PathId<ApiKeyId>,
     IfMatch(expected): IfMatch,
-) -> Result<Gone, ApiError> {
+) -> Result<NoContent, ApiError> {
     api_keys::revoke(&context, id, &expected).await?;
-    Ok(Gone)
+    Ok(NoContent)
 }

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 
-use super::answer::Listed;
+use super::answer::List;
 use super::filters::Filters;
 use crate::audit::{Entry, Export, Filter, Format, entries};
 use crate::catalog::Unreadable;
@@ -14,19 +14,17 @@ use crate::http::error::ApiError;
 use crate::ids::RecordId;
 use crate::management::{Page, PageRequest};
 
-const TIME: &str = "this must be a time as 2030-01-31T12:00:00.000Z";
-
-/// What is answered of the trail.
+/// A page of audit records, or all of them as a file.
 #[derive(Debug)]
 pub(in crate::http) enum Trail {
-    Page(Listed<Entry>),
+    Page(List<Entry>),
     File(Export, Format),
 }
 
-/// Lists the trail, newest first; or streams all of the selection, where the caller asks for a file.
+/// Lists audit records, newest first, or exports all that match.
 ///
-/// With `Accept: text/csv` or `application/x-ndjson` all of it comes, whatever its length. `limit`
-/// and `cursor` have no effect then.
+/// With `Accept: text/csv` or `application/x-ndjson` the answer has all matching records. `limit` and
+/// `cursor` have no effect then.
 #[utoipa::path(
     get,
     path = "",
@@ -42,13 +40,13 @@ pub(in crate::http) async fn list(
     let page = filters.page();
     let filter = Filter {
         request_id: filters.text("requestId"),
-        application_id: filters.parsed("applicationId", "this must be the id of a service"),
-        operation_type: filters.one_of("operationType", "encrypt, decrypt, sign, verify, hash"),
+        application_id: filters.id("applicationId"),
+        operation_type: filters.one_of("operationType"),
         status: filters.number("status", 100..=599),
         policy_number: filters.text("policyNumber"),
-        key_id: filters.parsed("keyId", "this must be the id of a key"),
-        from: filters.parsed("from", TIME),
-        to: filters.parsed("to", TIME),
+        key_id: filters.id("keyId"),
+        from: filters.time("from"),
+        to: filters.time("to"),
     };
     filters.finish()?;
     let (database, now) = (app.database.clone(), app.clock.now());
@@ -62,7 +60,7 @@ pub(in crate::http) async fn list(
             let rows = entries(&database, now, &filter, older_than, page.rows()).await;
             let rows = rows.map_err(Unreadable::from)?;
             let page = Page::of(page, rows, |entry: &Entry| entry.id.uuid());
-            Ok(Trail::Page(Listed(page)))
+            Ok(Trail::Page(List(page)))
         }
     }
 }
@@ -76,7 +74,7 @@ impl IntoResponse for Trail {
     }
 }
 
-/// The file that `Accept` names first, if it names one.
+/// The file format that `Accept` names first.
 fn wanted(headers: &HeaderMap) -> Option<Format> {
     headers
         .get_all(header::ACCEPT)

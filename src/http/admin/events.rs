@@ -1,15 +1,13 @@
 //! `/admin/audit/management`.
 
-use super::answer::Listed;
-use super::desk::Desk;
+use super::answer::List;
+use super::extract::Authorized;
 use super::filters::Filters;
 use crate::http::error::ApiError;
 use crate::management::PageRequest;
 use crate::management::events::{self, Filter, Recorded, ResourceId};
 
-const TIME: &str = "this must be a time as 2030-01-31T12:00:00.000Z";
-
-/// Lists what administrators changed, newest first.
+/// Lists management events, newest first.
 #[utoipa::path(
     get,
     path = "",
@@ -17,21 +15,20 @@ const TIME: &str = "this must be a time as 2030-01-31T12:00:00.000Z";
     params(PageRequest, Filter)
 )]
 pub(in crate::http) async fn list(
-    Desk(context): Desk,
+    Authorized(context): Authorized,
     mut filters: Filters,
-) -> Result<Listed<Recorded>, ApiError> {
+) -> Result<List<Recorded>, ApiError> {
     let page = filters.page();
-    let resource_id: Option<ResourceId> =
-        filters.parsed("resourceId", "this must be the id of a resource");
+    let resource_id: Option<ResourceId> = filters.id("resourceId");
     let filter = Filter {
         request_id: filters.text("requestId"),
-        api_key_id: filters.parsed("apiKeyId", "this must be the id of an API key"),
-        action: filters.text("action"),
-        resource_type: filters.text("resourceType"),
+        api_key_id: filters.id("apiKeyId"),
+        action: filters.one_of("action"),
+        resource_type: filters.one_of("resourceType"),
         resource_id,
-        from: filters.parsed("from", TIME),
-        to: filters.parsed("to", TIME),
+        from: filters.time("from"),
+        to: filters.time("to"),
     };
     filters.finish()?;
-    Ok(Listed(events::list(&context, &filter, page).await?))
+    Ok(List(events::list(&context, &filter, page).await?))
 }

@@ -1,4 +1,4 @@
-//! The query of a list: which items, and which page of them.
+//! The query of a list: its filters and its page.
 
 use std::convert::Infallible;
 use std::ops::RangeInclusive;
@@ -6,16 +6,16 @@ use std::str::FromStr;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use serde::de::value::{Error as ValueError, StrDeserializer};
-use serde::de::{DeserializeOwned, IntoDeserializer};
 
+use crate::clock::Timestamp;
+use crate::closed_set::{ClosedSet, NotOneOf};
 use crate::http::app::App;
 use crate::http::error::ApiError;
 use crate::management::{Cursor, Limit, PageRequest};
 use crate::problem::{Code, Problem, Problems};
 
-/// The parameters of a query. Each is taken once; what nobody takes is a problem, because a filter
-/// with a slip in its name would show more than was asked for.
+/// The parameters of a query. A parameter that no filter reads is a problem: a misspelt filter would
+/// show more than the client asked for.
 #[derive(Debug)]
 pub(in crate::http) struct Filters {
     parameters: Vec<(String, String)>,
@@ -42,7 +42,7 @@ impl Filters {
 
     /// Free text.
     pub(in crate::http) fn text(&mut self, name: &str) -> Option<String> {
-        self.read(name, "this must not contain U+0000", |text| {
+        self.read(name, "must not contain U+0000", |text| {
             let is_taken = !text.contains('\0');
             is_taken.then(|| text.to_owned()).ok_or(Code::Format)
         })
@@ -54,11 +54,7 @@ impl Filters {
         name: &str,
         range: RangeInclusive<i16>,
     ) -> Option<i16> {
-        let form = format!(
-            "this must be a number of {} to {}",
-            range.start(),
-            range.end()
-        );
+        let form = format!("must be {} to {}", range.start(), range.end());
         self.read(name, &form, |text| {
             in_range(text, |number: i16| {
                 range.contains(&number).then_some(number)
@@ -66,37 +62,42 @@ impl Filters {
         })
     }
 
-    /// Something with a form of its own, such as an id or a time; `form` says which.
-    pub(in crate::http) fn parsed<T: FromStr>(&mut self, name: &str, form: &str) -> Option<T> {
+    /// A value that is parsed; `form` describes it.
+    fn parsed<T: FromStr>(&mut self, name: &str, form: &str) -> Option<T> {
         self.read(name, form, |text| text.parse().map_err(|_| Code::Format))
     }
 
-    /// One of the names that `all` lists.
-    pub(in crate::http) fn one_of<T: DeserializeOwned>(
-        &mut self,
-        name: &str,
-        all: &str,
-    ) -> Option<T> {
-        self.read(name, &format!("this must be one of {all}"), |text| {
-            let text: StrDeserializer<'_, ValueError> = text.into_deserializer();
-            T::deserialize(text).map_err(|_| Code::Unsupported)
+    /// A value of a closed set.
+    pub(in crate::http) fn one_of<T: ClosedSet>(&mut self, name: &str) -> Option<T> {
+        let form = NotOneOf(T::NAMES).to_string();
+        self.read(name, &form, |text| {
+            text.parse().map_err(|_| Code::Unsupported)
         })
     }
 
-    /// Which page.
+    /// An identifier.
+    pub(in crate::http) fn id<T: FromStr>(&mut self, name: &str) -> Option<T> {
+        self.parsed(name, "must be the id of a resource")
+    }
+
+    /// A time.
+    pub(in crate::http) fn time(&mut self, name: &str) -> Option<Timestamp> {
+        self.parsed(name, "must be a time such as 2030-01-31T12:00:00.000Z")
+    }
+
+    /// The page.
     pub(in crate::http) fn page(&mut self) -> PageRequest {
-        let limit = self.read("limit", "this must be a number of 1 to 200", |text| {
+        let limit = self.read("limit", "must be 1 to 200", |text| {
             in_range(text, Limit::new)
         });
-        let after: Option<Cursor> =
-            self.parsed("cursor", "this must be a nextCursor, as an answer gave it");
+        let after: Option<Cursor> = self.parsed("cursor", "must be the nextCursor of an answer");
         PageRequest {
             limit: limit.unwrap_or_default(),
             after,
         }
     }
 
-    /// Ends the reading.
+    /// Ends reading: every parameter must have been read.
     pub(in crate::http) fn finish(mut self) -> Result<(), ApiError> {
         for (name, _) in std::mem::take(&mut self.parameters) {
             self.problems.note(Problem::new(
@@ -123,7 +124,7 @@ impl Filters {
         let is_single = given.next().is_none();
         drop(given);
         if !is_single {
-            let message = "this parameter may be given once";
+            let message = "must be given once";
             self.problems
                 .note(Problem::new(name, Code::Conflict, message));
             return None;
@@ -136,8 +137,8 @@ impl Filters {
     }
 }
 
-/// A whole number that `within` takes. One that it does not, be it longer than any, is out of range;
-/// what is no number at all is of another form.
+/// Parses a whole number that `within` accepts. A number that it does not accept, however long, is out
+/// of range; any other text has the wrong form.
 fn in_range<N: FromStr, T>(text: &str, within: impl FnOnce(N) -> Option<T>) -> Result<T, Code> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
@@ -151,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_wrong_with_a_query_is_told_at_once() {
+    fn all_problems_of_a_query_are_reported_at_once() {
         let mut filters =
             Filters::of("limit=0&cursor=x&status=99&name=a%00&nmae=b&twice=1&twice=2");
         filters.page();
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_out_of_range_is_told_from_what_is_no_number() {
+    fn a_number_out_of_range_differs_from_other_text() {
         let status = |text: &str| in_range(text, |number: i16| (number < 600).then_some(number));
         assert_eq!(status("599"), Ok(599));
         for text in ["600", "40000", "99999999999999999999", "-40000"] {
@@ -190,9 +191,9 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_none_of_those_there_are_is_not_supported() {
+    fn an_unknown_name_is_unsupported() {
         let mut filters = Filters::of("use=none");
-        let usage: Option<crate::keys::Usage> = filters.one_of("use", "enc, sig, data");
+        let usage: Option<crate::keys::Usage> = filters.one_of("use");
         assert_eq!(usage, None);
         let Err(ApiError::Problems(problems)) = filters.finish() else {
             panic!("there is no such use");

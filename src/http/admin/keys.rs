@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 
-use super::answer::{Created, Current, Gone, Listed, Made};
-use super::desk::{Addressed, Desk, IfMatch, ToCreate, ToUpdate};
+use super::answer::{Created, CreatedWithoutPath, Current, List, NoContent};
+use super::extract::{Authorized, CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::http::app::App;
 use crate::http::error::ApiError;
@@ -12,34 +12,31 @@ use crate::ids::KeyId;
 use crate::keys::Key;
 use crate::management::PageRequest;
 use crate::management::keys::{
-    self, Filter, ImportParameters, ImportParametersDraft, KeyDraft, NewKeyDraft, Rules,
+    self, Filter, ImportParameters, ImportParametersRequest, KeyRequest, KeyUpdate, Rules,
 };
 
-type NewKey = ToCreate<NewKeyDraft>;
-type KeyChanges = ToUpdate<KeyDraft>;
-type NewImportParameters = ToCreate<ImportParametersDraft>;
+type NewKey = CreateBody<KeyRequest>;
+type KeyChanges = UpdateBody<KeyUpdate>;
+type NewImportParameters = CreateBody<ImportParametersRequest>;
 
 /// Lists keys.
 #[utoipa::path(get, path = "", operation_id = "listKeys", params(PageRequest, Filter))]
 pub(in crate::http) async fn list(
-    Desk(context): Desk,
+    Authorized(context): Authorized,
     mut filters: Filters,
-) -> Result<Listed<Key>, ApiError> {
+) -> Result<List<Key>, ApiError> {
     let page = filters.page();
     let filter = Filter {
         name: None,
-        service_id: filters.parsed("serviceId", "this must be the id of a service"),
-        usage: filters.one_of("use", "enc, sig, data"),
-        status: filters.one_of(
-            "status",
-            "active, retired, disabled, pending_destruction, destroyed",
-        ),
+        service_id: filters.id("serviceId"),
+        usage: filters.one_of("use"),
+        status: filters.one_of("status"),
     };
     filters.finish()?;
-    Ok(Listed(keys::list(&context, filter, page).await?))
+    Ok(List(keys::list(&context, filter, page).await?))
 }
 
-/// Makes a key.
+/// Creates a key.
 #[utoipa::path(
     post,
     path = "",
@@ -48,15 +45,15 @@ pub(in crate::http) async fn list(
     responses(errors::OperationNotAllowed, errors::Conflict)
 )]
 pub(in crate::http) async fn create(
-    Desk(context): Desk,
+    Authorized(context): Authorized,
     State(app): State<App>,
-    ToCreate(proposal): NewKey,
+    CreateBody(request): NewKey,
 ) -> Result<Created<Key>, ApiError> {
-    let key = keys::create(&context, &app.vault, rules(&app), proposal).await?;
+    let key = keys::create(&context, &app.vault, rules(&app), request).await?;
     Ok(Created(key))
 }
 
-/// Makes a key to wrap another one with, for its import.
+/// Creates an import key, which wraps a key for its import.
 #[utoipa::path(
     post,
     path = "",
@@ -64,12 +61,12 @@ pub(in crate::http) async fn create(
     request_body = NewImportParameters
 )]
 pub(in crate::http) async fn import_parameters(
-    Desk(context): Desk,
+    Authorized(context): Authorized,
     State(app): State<App>,
-    ToCreate(proposal): NewImportParameters,
-) -> Result<Made<ImportParameters>, ApiError> {
-    let made = keys::create_import_parameters(&context, &app.vault, proposal).await?;
-    Ok(Made(made))
+    CreateBody(request): NewImportParameters,
+) -> Result<CreatedWithoutPath<ImportParameters>, ApiError> {
+    let made = keys::create_import_parameters(&context, &app.vault, request).await?;
+    Ok(CreatedWithoutPath(made))
 }
 
 /// Reads a key.
@@ -77,12 +74,12 @@ pub(in crate::http) async fn import_parameters(
     get,
     path = "",
     operation_id = "readKey",
-    params(Addressed<KeyId>),
+    params(PathId<KeyId>),
     responses(errors::KeyNotFound)
 )]
 pub(in crate::http) async fn read(
-    Desk(context): Desk,
-    Addressed(id): Addressed<KeyId>,
+    Authorized(context): Authorized,
+    PathId(id): PathId<KeyId>,
 ) -> Result<Current<Key>, ApiError> {
     Ok(Current(keys::read(&context, id).await?))
 }
@@ -92,36 +89,36 @@ pub(in crate::http) async fn read(
     put,
     path = "",
     operation_id = "updateKey",
-    params(Addressed<KeyId>, IfMatch),
+    params(PathId<KeyId>, IfMatch),
     request_body = KeyChanges,
     responses(errors::KeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn update(
-    Desk(context): Desk,
-    Addressed(id): Addressed<KeyId>,
+    Authorized(context): Authorized,
+    PathId(id): PathId<KeyId>,
     IfMatch(expected): IfMatch,
-    ToUpdate(proposal): KeyChanges,
+    UpdateBody(request): KeyChanges,
 ) -> Result<Current<Key>, ApiError> {
-    let key = keys::update(&context, id, &expected, proposal).await?;
+    let key = keys::update(&context, id, &expected, request).await?;
     Ok(Current(key))
 }
 
-/// Has a key destroyed, after a delay in which it can be brought back.
+/// Deletes a key. It is destroyed after a delay, and can be restored until then.
 #[utoipa::path(
     delete,
     path = "",
     operation_id = "deleteKey",
-    params(Addressed<KeyId>, IfMatch),
+    params(PathId<KeyId>, IfMatch),
     responses(errors::KeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn delete(
-    Desk(context): Desk,
+    Authorized(context): Authorized,
     State(app): State<App>,
-    Addressed(id): Addressed<KeyId>,
+    PathId(id): PathId<KeyId>,
     IfMatch(expected): IfMatch,
-) -> Result<Gone, ApiError> {
+) -> Result<NoContent, ApiError> {
     keys::delete(&context, rules(&app), id, &expected).await?;
-    Ok(Gone)
+    Ok(NoContent)
 }
 
 fn rules(app: &App) -> Rules {

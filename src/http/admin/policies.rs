@@ -1,15 +1,16 @@
 //! `/admin/policies`.
 
-use super::answer::{Created, Current, Gone, Listed};
-use super::desk::{Addressed, Desk, IfMatch, ToCreate, ToUpdate};
+use super::answer::{Created, Current, List, NoContent};
+use super::extract::{Authorized, CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::http::error::ApiError;
 use crate::http::error_code::errors;
 use crate::management::PageRequest;
-use crate::management::policies::{self, Filter, Name, Policy, PolicyDraft};
+use crate::management::policies::{self, Filter, Name, Policy};
+use crate::policy::PolicyRequest;
 
-type NewPolicy = ToCreate<PolicyDraft>;
-type PolicyChanges = ToUpdate<PolicyDraft>;
+type NewPolicy = CreateBody<PolicyRequest>;
+type PolicyChanges = UpdateBody<PolicyRequest>;
 
 /// Lists policies.
 #[utoipa::path(
@@ -19,21 +20,20 @@ type PolicyChanges = ToUpdate<PolicyDraft>;
     params(PageRequest, Filter)
 )]
 pub(in crate::http) async fn list(
-    Desk(context): Desk,
+    Authorized(context): Authorized,
     mut filters: Filters,
-) -> Result<Listed<Policy>, ApiError> {
+) -> Result<List<Policy>, ApiError> {
     let page = filters.page();
     let filter = Filter {
         text: None,
-        status: filters.one_of("status", "active, inactive"),
-        destination_service_id: filters
-            .parsed("destinationServiceId", "this must be the id of a service"),
+        status: filters.one_of("status"),
+        destination_service_id: filters.id("destinationServiceId"),
     };
     filters.finish()?;
-    Ok(Listed(policies::list(&context, &filter, page).await?))
+    Ok(List(policies::list(&context, &filter, page).await?))
 }
 
-/// Makes a policy.
+/// Creates a policy.
 #[utoipa::path(
     post,
     path = "",
@@ -42,10 +42,10 @@ pub(in crate::http) async fn list(
     responses(errors::Conflict)
 )]
 pub(in crate::http) async fn create(
-    Desk(context): Desk,
-    ToCreate(proposal): NewPolicy,
+    Authorized(context): Authorized,
+    CreateBody(request): NewPolicy,
 ) -> Result<Created<Policy>, ApiError> {
-    Ok(Created(policies::create(&context, proposal).await?))
+    Ok(Created(policies::create(&context, request).await?))
 }
 
 /// Reads a policy.
@@ -53,12 +53,12 @@ pub(in crate::http) async fn create(
     get,
     path = "",
     operation_id = "readPolicy",
-    params(Addressed<Name>),
+    params(PathId<Name>),
     responses(errors::PolicyNotFound)
 )]
 pub(in crate::http) async fn read(
-    Desk(context): Desk,
-    Addressed(name): Addressed<Name>,
+    Authorized(context): Authorized,
+    PathId(name): PathId<Name>,
 ) -> Result<Current<Policy>, ApiError> {
     Ok(Current(policies::read(&context, &name).await?))
 }
@@ -68,33 +68,33 @@ pub(in crate::http) async fn read(
     put,
     path = "",
     operation_id = "updatePolicy",
-    params(Addressed<Name>, IfMatch),
+    params(PathId<Name>, IfMatch),
     request_body = PolicyChanges,
     responses(errors::PolicyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn update(
-    Desk(context): Desk,
-    Addressed(name): Addressed<Name>,
+    Authorized(context): Authorized,
+    PathId(name): PathId<Name>,
     IfMatch(expected): IfMatch,
-    ToUpdate(proposal): PolicyChanges,
+    UpdateBody(request): PolicyChanges,
 ) -> Result<Current<Policy>, ApiError> {
-    let policy = policies::update(&context, &name, &expected, proposal).await?;
+    let policy = policies::update(&context, &name, &expected, request).await?;
     Ok(Current(policy))
 }
 
-/// Deletes a policy. What something live refers to is not deleted.
+/// Deletes a policy that nothing refers to.
 #[utoipa::path(
     delete,
     path = "",
     operation_id = "deletePolicy",
-    params(Addressed<Name>, IfMatch),
+    params(PathId<Name>, IfMatch),
     responses(errors::PolicyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn delete(
-    Desk(context): Desk,
-    Addressed(name): Addressed<Name>,
+    Authorized(context): Authorized,
+    PathId(name): PathId<Name>,
     IfMatch(expected): IfMatch,
-) -> Result<Gone, ApiError> {
+) -> Result<NoContent, ApiError> {
     policies::delete(&context, &name, &expected).await?;
-    Ok(Gone)
+    Ok(NoContent)
 }

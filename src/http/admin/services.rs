@@ -1,16 +1,16 @@
 //! `/admin/services`.
 
-use super::answer::{Created, Current, Gone, Listed};
-use super::desk::{Addressed, Desk, IfMatch, ToCreate, ToUpdate};
+use super::answer::{Created, Current, List, NoContent};
+use super::extract::{Authorized, CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::http::error::ApiError;
 use crate::http::error_code::errors;
 use crate::ids::ServiceId;
 use crate::management::PageRequest;
-use crate::management::services::{self, Filter, Service, ServiceDraft};
+use crate::management::services::{self, Filter, Service, ServiceRequest};
 
-type NewService = ToCreate<ServiceDraft>;
-type ServiceChanges = ToUpdate<ServiceDraft>;
+type NewService = CreateBody<ServiceRequest>;
+type ServiceChanges = UpdateBody<ServiceRequest>;
 
 /// Lists services.
 #[utoipa::path(
@@ -20,18 +20,18 @@ type ServiceChanges = ToUpdate<ServiceDraft>;
     params(PageRequest, Filter)
 )]
 pub(in crate::http) async fn list(
-    Desk(context): Desk,
+    Authorized(context): Authorized,
     mut filters: Filters,
-) -> Result<Listed<Service>, ApiError> {
+) -> Result<List<Service>, ApiError> {
     let page = filters.page();
     let filter = Filter {
         name: filters.text("name"),
     };
     filters.finish()?;
-    Ok(Listed(services::list(&context, &filter, page).await?))
+    Ok(List(services::list(&context, &filter, page).await?))
 }
 
-/// Makes a service.
+/// Creates a service.
 #[utoipa::path(
     post,
     path = "",
@@ -40,10 +40,10 @@ pub(in crate::http) async fn list(
     responses(errors::Conflict)
 )]
 pub(in crate::http) async fn create(
-    Desk(context): Desk,
-    ToCreate(proposal): NewService,
+    Authorized(context): Authorized,
+    CreateBody(request): NewService,
 ) -> Result<Created<Service>, ApiError> {
-    Ok(Created(services::create(&context, proposal).await?))
+    Ok(Created(services::create(&context, request).await?))
 }
 
 /// Reads a service.
@@ -51,12 +51,12 @@ pub(in crate::http) async fn create(
     get,
     path = "",
     operation_id = "readService",
-    params(Addressed<ServiceId>),
+    params(PathId<ServiceId>),
     responses(errors::ServiceNotFound)
 )]
 pub(in crate::http) async fn read(
-    Desk(context): Desk,
-    Addressed(id): Addressed<ServiceId>,
+    Authorized(context): Authorized,
+    PathId(id): PathId<ServiceId>,
 ) -> Result<Current<Service>, ApiError> {
     Ok(Current(services::read(&context, id).await?))
 }
@@ -66,33 +66,33 @@ pub(in crate::http) async fn read(
     put,
     path = "",
     operation_id = "updateService",
-    params(Addressed<ServiceId>, IfMatch),
+    params(PathId<ServiceId>, IfMatch),
     request_body = ServiceChanges,
     responses(errors::ServiceNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn update(
-    Desk(context): Desk,
-    Addressed(id): Addressed<ServiceId>,
+    Authorized(context): Authorized,
+    PathId(id): PathId<ServiceId>,
     IfMatch(expected): IfMatch,
-    ToUpdate(proposal): ServiceChanges,
+    UpdateBody(request): ServiceChanges,
 ) -> Result<Current<Service>, ApiError> {
-    let service = services::update(&context, id, &expected, proposal).await?;
+    let service = services::update(&context, id, &expected, request).await?;
     Ok(Current(service))
 }
 
-/// Deletes a service. What something live refers to is not deleted.
+/// Deletes a service that nothing refers to.
 #[utoipa::path(
     delete,
     path = "",
     operation_id = "deleteService",
-    params(Addressed<ServiceId>, IfMatch),
+    params(PathId<ServiceId>, IfMatch),
     responses(errors::ServiceNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn delete(
-    Desk(context): Desk,
-    Addressed(id): Addressed<ServiceId>,
+    Authorized(context): Authorized,
+    PathId(id): PathId<ServiceId>,
     IfMatch(expected): IfMatch,
-) -> Result<Gone, ApiError> {
+) -> Result<NoContent, ApiError> {
     services::delete(&context, id, &expected).await?;
-    Ok(Gone)
+    Ok(NoContent)
 }

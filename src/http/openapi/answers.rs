@@ -10,7 +10,7 @@ use utoipa::{IntoResponses, ToSchema};
 
 use super::headers::always;
 use crate::audit::Entry;
-use crate::http::admin::{Created, Current, Gone, Listed, Made, Trail};
+use crate::http::admin::{Created, CreatedWithoutPath, Current, List, NoContent, Trail};
 use crate::http::discovery::Published;
 use crate::http::error::ApiError;
 use crate::keys::JwkSet;
@@ -38,19 +38,19 @@ impl<R: ToSchema> IntoResponses for Created<R> {
     }
 }
 
-impl<T: ToSchema> IntoResponses for Made<T> {
+impl<T: ToSchema> IntoResponses for CreatedWithoutPath<T> {
     fn responses() -> Responses {
         one("201", json_of("What was made.", reference::<T>()))
     }
 }
 
-impl IntoResponses for Gone {
+impl IntoResponses for NoContent {
     fn responses() -> Responses {
         one("204", ResponseBuilder::new().description("It is gone."))
     }
 }
 
-impl<T: ToSchema> IntoResponses for Listed<T> {
+impl<T: ToSchema> IntoResponses for List<T> {
     fn responses() -> Responses {
         let next = OneOfBuilder::new()
             .item(reference::<Cursor>())
@@ -68,7 +68,7 @@ impl<T: ToSchema> IntoResponses for Listed<T> {
 impl IntoResponses for Trail {
     fn responses() -> Responses {
         let text = || Content::new(Some(ObjectBuilder::new().schema_type(Type::String)));
-        let mut responses = Listed::<Entry>::responses();
+        let mut responses = List::<Entry>::responses();
         if let Some(RefOr::T(page)) = responses.get_mut("200") {
             page.description = "A page of the list; or all of the selection, as a file.".to_owned();
             page.content.insert("text/csv".to_owned(), text().into());

@@ -8,9 +8,10 @@ use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Required, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use crate::http::admin::{Address, Addressed, IfMatch, ToCreate, ToUpdate};
+use crate::http::admin::{Address, CreateBody, IfMatch, PathId, UpdateBody};
 use crate::ids::{Id, Named};
-use crate::management::{Cursor, Draft, PageRequest, policies};
+use crate::management::{Cursor, PageRequest, policies};
+use crate::resource::RequestBody;
 
 /// What the `{id}` of a path looks like.
 pub(super) trait Described {
@@ -34,7 +35,7 @@ impl Described for policies::Name {
     }
 }
 
-impl<T: Address + Described> IntoParams for Addressed<T> {
+impl<T: Address + Described> IntoParams for PathId<T> {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let id = ParameterBuilder::new()
             .name("id")
@@ -91,13 +92,13 @@ impl IntoParams for PageRequest {
     }
 }
 
-impl<D: Draft + ToSchema> PartialSchema for ToCreate<D> {
+impl<D: RequestBody + ToSchema> PartialSchema for CreateBody<D> {
     fn schema() -> RefOr<Schema> {
         exactly(D::schema(), &[], false)
     }
 }
 
-impl<D: Draft + ToSchema> ToSchema for ToCreate<D> {
+impl<D: RequestBody + ToSchema> ToSchema for CreateBody<D> {
     fn name() -> Cow<'static, str> {
         format!("New{}", D::name()).into()
     }
@@ -107,13 +108,13 @@ impl<D: Draft + ToSchema> ToSchema for ToCreate<D> {
     }
 }
 
-impl<D: Draft + ToSchema> PartialSchema for ToUpdate<D> {
+impl<D: RequestBody + ToSchema> PartialSchema for UpdateBody<D> {
     fn schema() -> RefOr<Schema> {
-        exactly(D::schema(), D::READ_ONLY, true)
+        exactly(D::schema(), &[D::READ_ONLY, D::VOLATILE].concat(), true)
     }
 }
 
-impl<D: Draft + ToSchema> ToSchema for ToUpdate<D> {
+impl<D: RequestBody + ToSchema> ToSchema for UpdateBody<D> {
     fn name() -> Cow<'static, str> {
         format!("{}Changes", D::name()).into()
     }

@@ -1,8 +1,10 @@
-//! API keys: made, shown once, bound, limited, revoked. A revoked one stays on record.
+//! API keys. The record of a revoked key stays.
 
 mod api_key;
+mod bound_policy;
+mod check;
+mod network;
 mod store;
-mod terms;
 
 use std::borrow::Cow;
 
@@ -11,52 +13,53 @@ use serde::{Serialize, Serializer};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use super::{
-    Action, Change, Context, Error, Event, Expected, Missing, Page, PageRequest, Proposal,
-};
+use super::check::checked;
+use super::{Action, Change, Context, Error, Event, Expected, Missing, Page, PageRequest};
 use crate::auth::{Kind, LiveKey};
 use crate::ids::{ApiKeyId, ServiceId};
+use crate::resource::{ResourceRequest, Stored as _};
 
-pub use self::api_key::{ApiKey, Status};
-pub use self::terms::ApiKeyDraft;
+pub use self::api_key::{ApiKey, ApiKeyRequest, Hint, Status};
+pub use self::bound_policy::BoundPolicy;
+pub use self::network::Networks;
 
-/// Which API keys a list shows.
+/// The filter of a list of API keys.
 #[derive(Clone, Debug, Default, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub struct Filter {
-    /// Those whose name contains this, in whatever case.
+    /// API keys whose name contains this text, ignoring case.
     #[param(ignore)]
     pub name: Option<String>,
-    /// Those of this service.
+    /// API keys of this service.
     pub service_id: Option<ServiceId>,
-    /// Those of this type.
+    /// API keys of this type.
     #[param(rename = "type")]
     pub kind: Option<Kind>,
-    /// Those of this status.
+    /// API keys with this status.
     pub status: Option<Status>,
 }
 
-/// An API key just made, and the one chance to see it whole.
+/// A new API key with its secret.
 #[derive(Debug)]
 pub struct Created {
-    /// What is kept of it.
+    /// The record.
     pub api_key: ApiKey,
-    /// The key itself.
+    /// The key itself, which is not kept.
     pub secret: LiveKey,
 }
 
-/// As the API shows it.
+/// The answer.
 #[derive(Serialize, ToSchema)]
-struct Shown<'a> {
+struct Answer<'a> {
     #[serde(flatten)]
     api_key: &'a ApiKey,
-    /// The key itself. It is shown this once.
+    /// The key itself. Only this answer shows it.
     secret: &'a str,
 }
 
 impl PartialSchema for Created {
     fn schema() -> RefOr<Schema> {
-        Shown::schema()
+        Answer::schema()
     }
 }
 
@@ -66,13 +69,13 @@ impl ToSchema for Created {
     }
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        Shown::schemas(schemas);
+        Answer::schemas(schemas);
     }
 }
 
 impl Serialize for Created {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Shown {
+        Answer {
             api_key: &self.api_key,
             secret: self.secret.expose_secret(),
         }
@@ -80,7 +83,7 @@ impl Serialize for Created {
     }
 }
 
-/// The API keys that `filter` lets through, in the order in which they were made.
+/// The API keys that match `filter`, in the order in which they were created.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -104,63 +107,82 @@ pub async fn read(context: &Context, id: ApiKeyId) -> Result<ApiKey, Error> {
         .ok_or(Error::Missing(Missing::ApiKey))
 }
 
-/// Makes an API key.
+/// Creates an API key.
 ///
 /// # Errors
-/// When the proposal is wrong, or the database does not take it.
-pub async fn create(context: &Context, proposal: Proposal<ApiKeyDraft>) -> Result<Created, Error> {
+/// When the request is wrong, or the database refuses it.
+pub async fn create(
+    context: &Context,
+    request: ResourceRequest<ApiKeyRequest>,
+) -> Result<Created, Error> {
     let mut change = context.begin().await?;
     let now = change.now();
-    let (owner, terms) = terms::of_new(change.connection(), now, proposal).await?;
-    let secret = LiveKey::generate(&context.entropy, owner.kind());
     let id = ApiKeyId::new(&context.clock, &context.entropy);
-    let api_key = ApiKey::new(id, now, owner, secret.last_four(), terms);
-    store::insert(change.connection(), &api_key, secret.at_rest()).await?;
+    let mut problems = request.problems;
+    let mut api_key = request.body.create(id, now, &mut problems);
+    if let Some(api_key) = &mut api_key {
+        check::check(change.connection(), &mut problems, now, None, api_key).await?;
+    }
+    let mut api_key = checked(problems, api_key)?;
+    let secret = LiveKey::generate(&context.entropy, api_key.r#type);
+    api_key.hint = Hint::of(api_key.r#type, secret.last_four());
+    let columns = api_key
+        .columns()
+        .with("digest", secret.at_rest().as_bytes().as_slice())
+        .with("last_four", secret.last_four());
+    change.insert(&api_key, columns).await?;
     change.commit(Event::created(&api_key)).await?;
     Ok(Created { api_key, secret })
 }
 
-/// Changes what an API key may do.
+/// Changes an API key.
 ///
 /// # Errors
-/// When there is none, it is revoked or not as expected, when the proposal is wrong, or when the
-/// database does not take it.
+/// When there is none, it is revoked or not in the expected state, when the request is wrong, or when
+/// the database refuses it.
 pub async fn update(
     context: &Context,
     id: ApiKeyId,
     expected: &Expected,
-    proposal: Proposal<ApiKeyDraft>,
+    mut request: ResourceRequest<ApiKeyRequest>,
 ) -> Result<ApiKey, Error> {
     let mut change = context.begin().await?;
     let before = lock(&mut change, id, expected).await?;
     if before.status == Status::Revoked {
         return Err(Error::Conflict("the API key is revoked".to_owned()));
     }
+    request.check_read_only(&before);
+    let mut problems = request.problems;
     let now = change.now();
-    let terms = terms::of_changed(change.connection(), now, &before, proposal).await?;
-    if terms == before.terms() {
-        return Ok(before);
-    }
-    let after = before.with(now, terms);
-    store::update(change.connection(), &after).await?;
-    change
-        .commit(Event::changed(Action::Update, &before, &after))
-        .await?;
-    Ok(after)
+    let mut after = request.body.update(&before, &mut problems);
+    check::check(
+        change.connection(),
+        &mut problems,
+        now,
+        Some(&before),
+        &mut after,
+    )
+    .await?;
+    after.status = Status::of(now, after.revoked_at, after.expires_at);
+    let after = checked(problems, Some(after))?;
+    change.save(Action::Update, before, after).await
 }
 
-/// Revokes an API key, for good. Revoking it again changes nothing.
+/// Revokes an API key for good. Revoking it again changes nothing.
 ///
 /// # Errors
-/// When there is none or it is not as expected, or when the database does not take it.
+/// When there is none or it is not in the expected state, or when the database refuses it.
 pub async fn revoke(context: &Context, id: ApiKeyId, expected: &Expected) -> Result<(), Error> {
     let mut change = context.begin().await?;
     let before = lock(&mut change, id, expected).await?;
     if before.status == Status::Revoked {
         return Ok(());
     }
-    let after = before.revoked(change.now());
-    store::update(change.connection(), &after).await?;
+    let mut after = before.clone().touched(change.now());
+    after.status = Status::Revoked;
+    after.revoked_at = Some(change.now());
+    let columns = after.columns().with("revoked_at", after.revoked_at);
+    change.update(&after, columns).await?;
     change
         .commit(Event::changed(Action::Revoke, &before, &after))
         .await

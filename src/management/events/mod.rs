@@ -1,4 +1,4 @@
-//! The trail of what administrators did.
+//! Management events: the record of every change.
 
 pub(super) mod store;
 
@@ -10,40 +10,40 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use super::{Context, Error, Page, PageRequest};
+use super::{Action, Context, Error, Page, PageRequest, ResourceType};
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, EventId, ImportKeyId, KeyId, NotAnId, PolicyId, ServiceId};
 
-/// A change that was made, as the API shows it. Members are in snake case, as in the audit trail.
+/// A change, as the API shows it. Members are in snake case, as in audit records.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[schema(as = ManagementEvent)]
 pub struct Recorded {
-    /// Its identifier.
+    /// The identifier.
     pub id: EventId,
-    /// When.
+    /// When it happened.
     pub timestamp: Timestamp,
-    /// Which admin key made it; null for the command line and for jobs.
+    /// The admin key that made the change; null for the command line and for jobs.
     pub api_key_id: Option<ApiKeyId>,
-    /// The name of that key at the time, or what else acted.
+    /// The name of that key at the time, of the command or of the job.
     pub actor: String,
-    /// What was done.
-    pub action: String,
-    /// To what kind of thing.
-    pub resource_type: String,
-    /// To which.
+    /// The kind of change.
+    pub action: Action,
+    /// The type of the resource.
+    pub resource_type: ResourceType,
+    /// The identifier of the resource.
     pub resource_id: String,
-    /// How it was before; null when it was made.
+    /// The resource before the change; null for a new one.
     pub before: Option<Value>,
-    /// How it was afterwards; null when it is gone.
+    /// The resource after the change; null for a deleted one.
     pub after: Option<Value>,
-    /// Where the request came from.
+    /// The address of the client.
     #[schema(value_type = Option<String>)]
     pub client_address: Option<IpAddr>,
-    /// Which request it was.
+    /// The request.
     pub request_id: Option<String>,
 }
 
-/// Which resource an event is about, by an id of whatever kind.
+/// The identifier of a resource of any type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResourceId(pub(super) Uuid);
 
@@ -61,28 +61,28 @@ impl FromStr for ResourceId {
     }
 }
 
-/// Which events a list shows.
+/// The filter of a list of events.
 #[derive(Clone, Debug, Default, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub struct Filter {
-    /// Those of this request.
+    /// Events of this request.
     pub request_id: Option<String>,
-    /// Those of this admin key.
+    /// Events of this admin key.
     pub api_key_id: Option<ApiKeyId>,
-    /// Those of this action.
-    pub action: Option<String>,
-    /// Those of this kind of resource.
-    pub resource_type: Option<String>,
-    /// Those of this resource, by its id.
+    /// Events of this kind.
+    pub action: Option<Action>,
+    /// Events of this type of resource.
+    pub resource_type: Option<ResourceType>,
+    /// Events of this resource.
     #[param(value_type = Option<String>)]
     pub resource_id: Option<ResourceId>,
-    /// Those from then on.
+    /// Events at or after this time.
     pub from: Option<Timestamp>,
-    /// Those before then.
+    /// Events before this time.
     pub to: Option<Timestamp>,
 }
 
-/// One event, if there is such a one.
+/// One event, if it exists.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -90,7 +90,7 @@ pub async fn read(context: &Context, id: EventId) -> Result<Option<Recorded>, Er
     Ok(store::read(&context.pool, id).await?)
 }
 
-/// The events that `filter` lets through, the newest first.
+/// The events that match `filter`, newest first.
 ///
 /// # Errors
 /// When the database cannot be read.

@@ -2,42 +2,13 @@
 
 use serde_json::Value;
 use sqlx::types::Json;
-use sqlx::{FromRow, PgConnection, PgExecutor};
+use sqlx::{FromRow, PgExecutor};
 use uuid::Uuid;
 
 use super::{Filter, Recorded};
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, EventId, ImportKeyId, KeyId, PolicyId, ServiceId};
-use crate::management::{Actor, Event, PageRequest};
-
-/// Records a change in its own transaction.
-pub(in crate::management) async fn insert(
-    connection: &mut PgConnection,
-    id: EventId,
-    now: Timestamp,
-    actor: &Actor,
-    event: Event,
-) -> sqlx::Result<()> {
-    sqlx::query(
-        "INSERT INTO management_events (id, at, api_key_id, actor, action, resource_type,
-                                        resource_id, before, after, client_address, request_id)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::inet, $11)",
-    )
-    .bind(id)
-    .bind(now)
-    .bind(actor.api_key_id)
-    .bind(&actor.name)
-    .bind(event.action)
-    .bind(event.resource_type)
-    .bind(event.resource_id)
-    .bind(event.before.map(Json))
-    .bind(event.after.map(Json))
-    .bind(actor.client_address.map(|address| address.to_string()))
-    .bind(actor.request_id.as_deref())
-    .execute(connection)
-    .await?;
-    Ok(())
-}
+use crate::management::{Action, PageRequest, ResourceType};
 
 /// The columns of `EventRow`.
 macro_rules! select {
@@ -80,8 +51,8 @@ pub(super) async fn list(
     .bind(page.after())
     .bind(filter.request_id.as_deref())
     .bind(filter.api_key_id)
-    .bind(filter.action.as_deref())
-    .bind(filter.resource_type.as_deref())
+    .bind(filter.action)
+    .bind(filter.resource_type)
     .bind(filter.resource_id.map(|id| id.0))
     .bind(filter.from)
     .bind(filter.to)
@@ -97,8 +68,8 @@ struct EventRow {
     at: Timestamp,
     api_key_id: Option<ApiKeyId>,
     actor: String,
-    action: String,
-    resource_type: String,
+    action: Action,
+    resource_type: ResourceType,
     resource_id: Uuid,
     before: Option<Json<Value>>,
     after: Option<Json<Value>>,
@@ -115,13 +86,12 @@ impl From<EventRow> for Recorded {
             api_key_id: row.api_key_id,
             actor: row.actor,
             action: row.action,
-            resource_id: match row.resource_type.as_str() {
-                "service" => ServiceId::from_uuid(id).to_string(),
-                "policy" => PolicyId::from_uuid(id).to_string(),
-                "key" => KeyId::from_uuid(id).to_string(),
-                "api_key" => ApiKeyId::from_uuid(id).to_string(),
-                "import_key" => ImportKeyId::from_uuid(id).to_string(),
-                _ => id.to_string(),
+            resource_id: match row.resource_type {
+                ResourceType::Service => ServiceId::from_uuid(id).to_string(),
+                ResourceType::Policy => PolicyId::from_uuid(id).to_string(),
+                ResourceType::Key => KeyId::from_uuid(id).to_string(),
+                ResourceType::ApiKey => ApiKeyId::from_uuid(id).to_string(),
+                ResourceType::ImportKey => ImportKeyId::from_uuid(id).to_string(),
             },
             resource_type: row.resource_type,
             before: row.before.map(|Json(state)| state),

@@ -1,79 +1,88 @@
-//! A key comes to be: in the token first, recorded after.
+//! Creating a key: first in the token, then its record.
 
-use super::order::{Order, Source};
-use super::{NewKeyDraft, Rules, make_way, store};
+use super::request::{KeyRequest, RequestedKey, Source};
+use super::rules::Rules;
+use super::{retire_former, store};
 use crate::ids::{ImportKeyId, KeyId, ServiceId};
 use crate::keys::{Destiny, ImportKeyRecord, Key, Made, Origin, Status, Usage, Vault};
-use crate::management::{Change, Context, Error, Event, Proposal};
+use crate::management::{Change, Context, Error, Event};
 use crate::material::{Algorithm, PublicKey};
 use crate::problem::{Code, Problem};
+use crate::resource::ResourceRequest;
 use crate::revision::Revision;
 
-/// Makes, imports or adopts a key.
+/// Generates, imports or adopts a key.
 ///
 /// # Errors
-/// When the proposal is wrong, when what it asks for is not allowed, or when the token or the
-/// database does not do it. Then nothing is left that could be used.
+/// When the request is wrong or not allowed, or when the token or the database refuses it. Then no
+/// usable key is left.
 pub async fn create(
     context: &Context,
     vault: &Vault,
     rules: Rules,
-    proposal: Proposal<NewKeyDraft>,
+    request: ResourceRequest<KeyRequest>,
 ) -> Result<Key, Error> {
     let now = context.clock.now();
-    // Checking primes and opening a passphrase's lock take long enough to be in others' way.
-    let order = tokio::task::spawn_blocking(move || Order::of(proposal, rules, now))
+    // Testing primes and deriving a key from a passphrase are too long for a runtime thread.
+    let requested = tokio::task::spawn_blocking(move || RequestedKey::check(request, rules, now))
         .await
         .map_err(|_| Error::BrokenOff)??;
     let (context, vault) = (context.clone(), vault.clone());
-    // A client that goes away must not leave the token with what nobody records.
-    tokio::spawn(async move { carry_out(&context, &vault, order).await })
+    // A task of its own: if the client disconnects, the key in the token is still recorded.
+    tokio::spawn(async move { carry_out(&context, &vault, requested).await })
         .await
         .map_err(|_| Error::BrokenOff)?
 }
 
-/// A key that is there, and how it came.
-struct Come {
+/// A key that was obtained from its source.
+struct Obtained {
     id: KeyId,
     usage: Usage,
     algorithm: Algorithm,
     origin: Origin,
     public: Option<PublicKey>,
     made: Option<Made>,
-    /// The wrapping key that it came with.
-    spent: Option<ImportKeyId>,
+    /// The import key that wrapped it.
+    import_key: Option<ImportKeyId>,
 }
 
-async fn carry_out(context: &Context, vault: &Vault, order: Order) -> Result<Key, Error> {
-    // Asked before the token is, and once more when the key is recorded.
+async fn carry_out(
+    context: &Context,
+    vault: &Vault,
+    requested: RequestedKey,
+) -> Result<Key, Error> {
+    // Checked before the token does anything, and again when the key is recorded.
     let mut change = context.begin().await?;
-    service_lives(&mut change, order.service_id).await?;
+    check_service(&mut change, requested.service_id).await?;
     drop(change);
 
-    let Order {
+    let RequestedKey {
         service_id,
         source,
         name,
         activate,
         expires_at,
-    } = order;
-    let come = obtain(context, vault, service_id, source).await?;
+    } = requested;
+    let obtained = obtain(context, vault, service_id, source).await?;
     let mut change = context.begin().await?;
     let now = change.now();
     let key = Key {
-        id: come.id,
+        id: obtained.id,
         service_id,
-        name: name.unwrap_or_else(|| format!("{} {}", come.algorithm, come.usage.name())),
-        usage: come.usage,
-        algorithm: come.algorithm,
-        origin: come.origin,
+        name: name.map_or_else(
+            || format!("{} {}", obtained.algorithm, obtained.usage),
+            |name| name.to_string(),
+        ),
+        usage: obtained.usage,
+        algorithm: obtained.algorithm,
+        origin: obtained.origin,
         status: if activate {
             Status::Active
         } else {
             Status::Retired
         },
-        token_name: come.made.as_ref().map(|made| made.name.clone()),
-        public: come.public,
+        token_name: obtained.made.as_ref().map(|made| made.name.clone()),
+        public: obtained.public,
         expires_at,
         activated_at: activate.then_some(now),
         destroy_at: None,
@@ -81,9 +90,9 @@ async fn carry_out(context: &Context, vault: &Vault, order: Order) -> Result<Key
         created_at: now,
         updated_at: now,
     };
-    match record(&mut change, &key, come.spent).await {
-        // Whether a commit without an answer happened nobody knows; then the key stays in the
-        // token, and the reconciler finds out.
+    match record(&mut change, &key, obtained.import_key).await {
+        // A commit without an answer may have succeeded. The key then stays in the token, and the
+        // reconciler compares it with the records.
         Ok(retired) => {
             let events = retired.into_iter().chain([Event::created(&key)]);
             change.commit_all(events).await?;
@@ -91,7 +100,7 @@ async fn carry_out(context: &Context, vault: &Vault, order: Order) -> Result<Key
         }
         Err(error) => {
             drop(change);
-            if let Some(made) = come.made {
+            if let Some(made) = obtained.made {
                 vault.discard(made).await;
             }
             Err(error)
@@ -104,18 +113,18 @@ async fn obtain(
     vault: &Vault,
     service_id: ServiceId,
     source: Source,
-) -> Result<Come, Error> {
+) -> Result<Obtained, Error> {
     let destiny = |usage| Destiny { service_id, usage };
-    let (usage, origin, made, spent) = match source {
+    let (usage, origin, made, import_key) = match source {
         Source::Public { usage, key } => {
-            return Ok(Come {
+            return Ok(Obtained {
                 id: KeyId::new(&context.clock, &context.entropy),
                 usage,
                 algorithm: key.algorithm(),
                 origin: Origin::Imported,
                 public: Some(key),
                 made: None,
-                spent: None,
+                import_key: None,
             });
         }
         Source::Generated { usage, algorithm } => {
@@ -135,66 +144,64 @@ async fn obtain(
             (usage, Origin::Imported, inside("secretKey", made)?, None)
         }
         Source::Wrapped { usage, wrapped } => {
-            let spent = wrapped.import_key;
+            let import_key = wrapped.import_key;
             let made = vault.import_wrapped(destiny(usage), wrapped).await?;
-            (usage, Origin::Imported, made, Some(spent))
+            (usage, Origin::Imported, made, Some(import_key))
         }
         Source::TokenObject(described) => {
             let (usage, made) = vault.adopt(described).await?;
             (usage, Origin::Adopted, made, None)
         }
     };
-    Ok(Come {
+    Ok(Obtained {
         id: made.id,
         usage,
         algorithm: made.algorithm,
         origin,
         public: made.public.clone(),
         made: Some(made),
-        spent,
+        import_key,
     })
 }
 
 async fn record(
     change: &mut Change<'_>,
     key: &Key,
-    spent: Option<ImportKeyId>,
+    import_key: Option<ImportKeyId>,
 ) -> Result<Option<Event>, Error> {
-    service_lives(change, key.service_id).await?;
-    if let Some(import_key) = spent {
+    check_service(change, key.service_id).await?;
+    if let Some(import_key) = import_key {
         let now = change.now();
         if !ImportKeyRecord::spend(change.connection(), import_key, now).await? {
             return Err(Error::Conflict(
-                "another key came in with this import key meanwhile".to_owned(),
+                "the import key was used for another key in the meantime".to_owned(),
             ));
         }
     }
-    let retired = make_way(change, key).await?;
+    let retired = retire_former(change, key).await?;
     let inserted = store::insert(change.connection(), key).await;
     inserted.map_err(|error| {
+        let error = Error::from(error);
         let recorded = ["keys_token_id_is_unique", "keys_token_label_is_unique"];
-        if recorded
-            .iter()
-            .any(|index| Error::is_duplicate_of(&error, index))
-        {
-            Error::Conflict("this key of the token is recorded already".to_owned())
+        if recorded.iter().any(|index| error.is_duplicate_of(index)) {
+            Error::Conflict("the key of the token is recorded already".to_owned())
         } else {
-            error.into()
+            error
         }
     })?;
     Ok(retired)
 }
 
-async fn service_lives(change: &mut Change<'_>, service: ServiceId) -> Result<(), Error> {
+async fn check_service(change: &mut Change<'_>, service: ServiceId) -> Result<(), Error> {
     if store::lock_service(change.connection(), service).await? {
         Ok(())
     } else {
-        let message = "there is no such service";
+        let message = "must be the id of an existing service";
         Err(Problem::new("serviceId", Code::Unknown, message).into())
     }
 }
 
-/// What was wrong with a key as a whole is wrong with the member it came in.
+/// A problem with a key as a whole is a problem with its member.
 fn inside<T>(member: &str, made: Result<T, crate::keys::NotMade>) -> Result<T, Error> {
     use crate::keys::NotMade::Problem;
     made.map_err(|reason| match reason {

@@ -1,17 +1,18 @@
-//! The end of a key: asked for, waited for, done.
+//! Destroying a key, after a delay.
 
-use super::{Rules, lock, store};
+use super::rules::Rules;
+use super::{lock, store};
 use crate::db::later_present;
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, Status, Vault};
 use crate::management::{Action, Context, Error, Event, Expected};
 
-/// Deletes a key: it does nothing from now on, and is destroyed when the delay has run out.
-/// Deleting it again changes nothing.
+/// Deletes a key. It stops working at once and is destroyed after the delay. Deleting it again changes
+/// nothing.
 ///
 /// # Errors
-/// When there is none or it is not as expected, when it is destroyed, or when the database does
-/// not take it.
+/// When there is none or it is not in the expected state, when it is destroyed, or when the database
+/// refuses it.
 pub async fn delete(
     context: &Context,
     rules: Rules,
@@ -34,14 +35,14 @@ pub async fn delete(
     Ok(after)
 }
 
-/// Destroys the keys whose delay has run out, each in a transaction of its own. Several instances
-/// may do this at once: a key is locked by whoever destroys it. Gives how many are gone.
+/// Destroys the keys whose delay is over, each in a transaction of its own, and returns how many. Several
+/// instances can do this at once: each key is locked while it is destroyed.
 ///
-/// A crash after the token and before the record is made good by the next run, which finds the
-/// token's object gone. A key that the token does not destroy now is left for the next run.
+/// After a crash between the token and the record, the next run finds no object in the token and
+/// completes the record. A key that the token does not destroy now waits for the next run.
 ///
 /// # Errors
-/// When the database does not do it.
+/// When the database fails.
 pub async fn destroy_due(context: &Context, vault: &Vault) -> Result<usize, Error> {
     let mut destroyed = 0;
     let mut left = Vec::new();
@@ -54,7 +55,7 @@ pub async fn destroy_due(context: &Context, vault: &Vault) -> Result<usize, Erro
         if let Some(key) = before.token_key()
             && let Err(error) = vault.destroy(&key).await
         {
-            tracing::warn!(key = %before.id, ?error, "a key that is due is not destroyed yet");
+            tracing::warn!(key = %before.id, ?error, "the token did not destroy a key that is due");
             left.push(before.id);
             continue;
         }

@@ -1,60 +1,48 @@
-//! Wrapping keys for imports, and what a client needs to wrap with one.
+//! Import keys, which wrap keys for an import.
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::catalog::Topic;
 use crate::clock::Timestamp;
 use crate::ids::ImportKeyId;
 use crate::keys::{ImportKeyRecord, Mechanism, Vault};
-use crate::management::{
-    Context, Draft, Error, Event, Member, Proposal, Reader, Resource, Revision, check,
-};
+use crate::management::check::checked;
+use crate::management::{Context, Error, Event, Resource, ResourceType};
+use crate::request;
+use crate::resource::{Identified, ResourceRequest};
+use crate::revision::Revision;
 
-/// What is asked of a wrapping key.
-#[derive(Clone, Debug, Default, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ImportParameters)]
-pub struct ImportParametersDraft {
-    /// How keys will be wrapped with it.
-    #[schema(value_type = Mechanism)]
-    pub mechanism: Member<String>,
-}
-
-/// What a client wraps a key with.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ImportParameters {
-    /// Names the wrapping key in the import.
-    pub import_key_id: ImportKeyId,
-    /// How to wrap.
-    pub mechanism: Mechanism,
-    /// What to wrap with, as SubjectPublicKeyInfo in PEM.
-    pub public_key: String,
-    /// SHA-256 over the SubjectPublicKeyInfo in DER, in hex: for checking out of band.
-    pub public_key_sha256: String,
-    /// Until when it may be used.
-    pub expires_at: Timestamp,
-}
-
-impl Draft for ImportParametersDraft {
-    const MEMBERS: &'static [&'static str] = &["mechanism"];
-    const READ_ONLY: &'static [&'static str] = &[];
-    const VOLATILE: &'static [&'static str] = &[];
-
-    fn read(reader: &mut Reader<'_>) -> Self {
-        Self {
-            mechanism: reader.string("mechanism"),
-        }
+request! {
+    /// The import key to create.
+    pub struct ImportParametersRequest: ImportParameters {
+        /// The mechanism that wraps the key.
+        "Mechanism" mechanism: Mechanism;
     }
 }
 
-impl Resource for ImportParameters {
-    const TYPE: &'static str = "import_key";
-    const TOPIC: Topic = Topic::Keys;
+/// An import key, for a client that wraps a key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportParameters {
+    /// The import key, as the import names it.
+    pub import_key_id: ImportKeyId,
+    /// The mechanism that wraps the key.
+    pub mechanism: Mechanism,
+    /// The public key that wraps, as SubjectPublicKeyInfo in PEM.
+    pub public_key: String,
+    /// SHA-256 of the SubjectPublicKeyInfo in DER, in hex, for a check out of band.
+    pub public_key_sha256: String,
+    /// When it expires.
+    pub expires_at: Timestamp,
+}
 
+impl Resource for ImportParameters {
+    const TYPE: ResourceType = ResourceType::ImportKey;
+}
+
+impl Identified for ImportParameters {
     fn uuid(&self) -> Uuid {
         self.import_key_id.uuid()
     }
@@ -65,19 +53,22 @@ impl Resource for ImportParameters {
     }
 }
 
-/// Has the token make a wrapping key, good for one import.
+/// Generates an import key in the token, for one import.
 ///
 /// # Errors
-/// When the proposal is wrong, when the token lacks the mechanism or does not do it, or when the
-/// database does not take it.
+/// When the request is wrong, when the token lacks the mechanism or fails, or when the database refuses
+/// it.
 pub async fn create(
     context: &Context,
     vault: &Vault,
-    proposal: Proposal<ImportParametersDraft>,
+    request: ResourceRequest<ImportParametersRequest>,
 ) -> Result<ImportParameters, Error> {
-    let mechanism = decide(proposal)?;
+    let mut problems = request.problems;
+    let mechanism = request.body.mechanism;
+    let mechanism = mechanism.or_default("mechanism", None, &mut problems);
+    let mechanism = checked(problems, mechanism)?;
     let (context, vault) = (context.clone(), vault.clone());
-    // A client that goes away must not leave the token with what nobody records.
+    // A task of its own: if the client disconnects, the import key is still recorded.
     tokio::spawn(async move {
         let (id, public) = vault.make_import_key(mechanism).await?;
         let mut change = context.begin().await?;
@@ -95,21 +86,6 @@ pub async fn create(
     })
     .await
     .map_err(|_| Error::BrokenOff)?
-}
-
-fn decide(proposal: Proposal<ImportParametersDraft>) -> Result<Mechanism, Error> {
-    let (mut problems, draft) = (proposal.problems, proposal.draft);
-    check::require(&mut problems, [("mechanism", draft.mechanism.is_absent())]);
-    let mechanism = match draft.mechanism {
-        Member::Given(name) => check::one_of(
-            &mut problems,
-            "mechanism",
-            &name,
-            &Mechanism::ALL.map(Mechanism::name),
-        ),
-        Member::Absent | Member::Wrong => None,
-    };
-    mechanism.ok_or_else(|| problems.into())
 }
 
 impl ImportParameters {

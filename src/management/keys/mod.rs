@@ -1,45 +1,40 @@
-//! Keys: their life as administrators lead it.
+//! Keys: created, changed, deleted and destroyed.
 
 mod create;
 mod destruction;
-mod draft;
-mod housekeeping;
 mod import_parameters;
-mod order;
+mod maintenance;
+mod request;
+mod rules;
 mod update;
 
 use uuid::Uuid;
 
 use super::{
-    Action, Change, Context, Error, Event, Expected, Missing, Page, PageRequest, Resource, Revision,
+    Action, Change, Context, Error, Event, Expected, Missing, Page, PageRequest, Resource,
+    ResourceType,
 };
-use crate::catalog::Topic;
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, NoTransition, NotMade, Status, Usage, store};
+use crate::resource::Identified;
+use crate::revision::Revision;
 
 pub use self::create::create;
 pub use self::destruction::{delete, destroy_due};
-pub use self::draft::{KeyDraft, NewKeyDraft, TokenObjectDraft, WrappedKeyDraft};
-pub use self::housekeeping::keep_house;
 pub use self::import_parameters::{
-    ImportParameters, ImportParametersDraft, create as create_import_parameters,
+    ImportParameters, ImportParametersRequest, create as create_import_parameters,
 };
+pub use self::maintenance::maintain;
+pub use self::request::{KeyRequest, KeyUpdate, TokenObjectRequest, WrappedKeyRequest};
+pub use self::rules::Rules;
 pub use self::update::update;
 pub use crate::keys::store::Filter;
 
-/// What the operator decided about keys.
-#[derive(Clone, Copy, Debug)]
-pub struct Rules {
-    /// How long a deleted key can still be brought back.
-    pub destruction_delay: std::time::Duration,
-    /// Whether keys may be sent in plaintext.
-    pub plaintext_import: bool,
+impl Resource for Key {
+    const TYPE: ResourceType = ResourceType::Key;
 }
 
-impl Resource for Key {
-    const TYPE: &'static str = "key";
-    const TOPIC: Topic = Topic::Keys;
-
+impl Identified for Key {
     fn uuid(&self) -> Uuid {
         self.id.uuid()
     }
@@ -49,7 +44,7 @@ impl Resource for Key {
     }
 }
 
-/// The keys that `filter` lets through, in the order in which they were made.
+/// The keys that match `filter`, in the order in which they were created.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -62,7 +57,7 @@ pub async fn list(
     Ok(Page::of(page, rows, |key| key.id.uuid()))
 }
 
-/// One key, in whatever state.
+/// One key, in any state.
 ///
 /// # Errors
 /// When there is none, or the database cannot be read.
@@ -76,13 +71,13 @@ async fn lock(change: &mut Change<'_>, id: KeyId, expected: &Expected) -> Result
     let key = store::lock(change.connection(), id)
         .await?
         .ok_or(Error::Missing(Missing::Key))?;
-    expected.check(Resource::revision(&key))?;
+    expected.check(key.revision)?;
     Ok(key)
 }
 
-/// Retires the key that makes way for `key`, which is about to be active. To be done first: the
-/// database admits one at any time.
-async fn make_way(change: &mut Change<'_>, key: &Key) -> Result<Option<Event>, Error> {
+/// Retires the active envelope key that `key` replaces. The database admits one active key, so this
+/// happens before `key` becomes active.
+async fn retire_former(change: &mut Change<'_>, key: &Key) -> Result<Option<Event>, Error> {
     if key.usage != Usage::Enc || key.status != Status::Active {
         return Ok(None);
     }

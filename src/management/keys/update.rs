@@ -1,61 +1,43 @@
-//! Changing a key: its name, its expiry, its status.
+//! Changing a key.
 
-use super::{KeyDraft, lock, make_way, store};
+use super::request::KeyUpdate;
+use super::{lock, retire_former, store};
 use crate::ids::KeyId;
-use crate::keys::{Cause, Key, Status};
-use crate::management::{Action, Context, Error, Event, Expected, Proposal, check};
+use crate::keys::{Cause, Key};
+use crate::management::check::{self, checked};
+use crate::management::{Action, Context, Error, Event, Expected};
+use crate::resource::ResourceRequest;
 
-/// Changes a key. One that becomes active takes the place of the active one in the same
-/// transaction.
+/// Changes a key. A key that becomes active retires the former one in the same transaction.
 ///
 /// # Errors
-/// When there is none or it is not as expected, when the proposal is wrong or asks for a status
-/// that cannot be reached, or when the database does not take it.
+/// When there is none or it is not in the expected state, when the request is wrong or names a status
+/// that cannot be reached, or when the database refuses it.
 pub async fn update(
     context: &Context,
     id: KeyId,
     expected: &Expected,
-    mut proposal: Proposal<KeyDraft>,
+    mut request: ResourceRequest<KeyUpdate>,
 ) -> Result<Key, Error> {
     let mut change = context.begin().await?;
+    let now = change.now();
     let before = lock(&mut change, id, expected).await?;
-    proposal.check_read_only(&before);
-    let (mut problems, draft) = (proposal.problems, proposal.draft);
-    let found = &mut problems;
+    request.check_read_only(&before);
+    let (mut problems, body) = (request.problems, request.body);
+    let status = body.status.or_keep(&before.status);
     let mut after = before.clone();
-    let mut status = before.status;
-    check::set(found, &mut after.name, draft.name, check::name);
-    check::choose(
-        found,
-        &mut status,
-        "status",
-        draft.status,
-        &Status::ALL.map(Status::name),
-    );
-    check::set(
-        found,
-        &mut after.expires_at,
-        draft.expires_at,
-        |found, text| {
-            check::or_null(text, |text| {
-                check::expiry(found, change.now(), before.expires_at, &text)
-            })
-        },
-    );
-    if !problems.is_empty() {
-        return Err(problems.into());
-    }
-    after = if status != before.status {
-        after.moved(Cause::Set, status, change.now())?
+    after.name = body.name.map(|name| name.to_string()).or_keep(&before.name);
+    after.expires_at = body.expires_at.or_keep(&before.expires_at);
+    check::expiry(&mut problems, now, before.expires_at, after.expires_at);
+    let after = checked(problems, Some(after))?;
+    let (after, retired) = if status != before.status {
+        let after = after.moved(Cause::Set, status, now)?;
+        let retired = retire_former(&mut change, &after).await?;
+        (after, retired)
     } else if after != before {
-        after.changed(change.now())
+        (after.changed(now), None)
     } else {
         return Ok(before);
-    };
-    let retired = if status == before.status {
-        None
-    } else {
-        make_way(&mut change, &after).await?
     };
     store::update(change.connection(), &after).await?;
     let updated = Event::changed(Action::Update, &before, &after);

@@ -1,37 +1,43 @@
-//! Policies: how payloads are protected for a destination, and for whom.
+//! Policies: how payloads are protected for a destination service, and for which callers.
 
-mod policy;
 mod store;
-mod terms;
 
 use std::str::FromStr;
 
+use sqlx::PgConnection;
 use utoipa::IntoParams;
 
+use super::check::checked;
 use super::{
-    Action, Change, Context, Error, Event, Expected, Missing, Page, PageRequest, Proposal,
+    Action, Change, Context, Error, Event, Expected, Missing, Page, PageRequest, Resource,
+    ResourceType, services,
 };
 use crate::ids::{PolicyId, ServiceId};
-use crate::policy::{NotANumber, PolicyNumber, Status};
+use crate::policy::{NotANumber, PolicyNumber, PolicyRequest, Status};
+use crate::problem::Problems;
+use crate::resource::{Member, ResourceRequest, Stored as _};
 
 pub(super) use self::store::lock_living;
-pub use self::terms::PolicyDraft;
 pub use crate::policy::Policy;
 
-/// Which policies a list shows.
+impl Resource for Policy {
+    const TYPE: ResourceType = ResourceType::Policy;
+}
+
+/// The filter of a list of policies.
 #[derive(Clone, Debug, Default, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub struct Filter {
-    /// Those whose number or name contains this, in whatever case.
+    /// Policies whose number or name contains this text, ignoring case.
     #[param(ignore)]
     pub text: Option<String>,
-    /// Those of this status.
+    /// Policies with this status.
     pub status: Option<Status>,
-    /// Those that protect for this service.
+    /// Policies that protect payloads for this service.
     pub destination_service_id: Option<ServiceId>,
 }
 
-/// The two ways of naming a policy.
+/// The two ways to name a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Name {
     /// By its identifier.
@@ -50,7 +56,7 @@ impl FromStr for Name {
     }
 }
 
-/// The policies that `filter` lets through, in the order in which they were made.
+/// The policies that match `filter`, in the order in which they were created.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -73,7 +79,7 @@ pub async fn read(context: &Context, name: &Name) -> Result<Policy, Error> {
         .ok_or(Error::Missing(Missing::Policy))
 }
 
-/// Every living policy by its number, with its name, for choosing among them.
+/// The numbers and names of all policies, sorted, for a choice.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -81,77 +87,85 @@ pub async fn choices(context: &Context) -> Result<Vec<(String, String)>, Error> 
     Ok(store::choices(&context.pool).await?)
 }
 
-/// Makes a policy.
+/// Creates a policy.
 ///
 /// # Errors
-/// When the proposal is wrong, the number is taken, or the database does not take it.
-pub async fn create(context: &Context, proposal: Proposal<PolicyDraft>) -> Result<Policy, Error> {
+/// When the request is wrong, the number is taken, or the database refuses it.
+pub async fn create(
+    context: &Context,
+    request: ResourceRequest<PolicyRequest>,
+) -> Result<Policy, Error> {
     let mut change = context.begin().await?;
-    let terms = terms::decide(change.connection(), None, proposal).await?;
     let id = PolicyId::new(&context.clock, &context.entropy);
-    let now = change.now();
-    let policy = match terms.number.clone() {
-        None => insert_with_next_number(&mut change, id, terms).await?,
-        Some(number) => {
-            let policy = Policy::new(id, number, now, terms);
-            if !store::insert(change.connection(), &policy).await? {
-                return Err(number_taken(&policy));
-            }
-            policy
+    let chosen = request.body.policy_number.clone();
+    loop {
+        let mut body = request.body.clone();
+        if chosen.is_absent() {
+            let number = store::next_number(change.connection()).await?;
+            body.policy_number = Member::Given(number);
         }
-    };
-    change.commit(Event::created(&policy)).await?;
-    Ok(policy)
+        let mut problems = request.problems.clone();
+        let mut policy = body.create(id, change.now(), &mut problems);
+        if let Some(policy) = &mut policy {
+            check_services(change.connection(), &mut problems, None, policy).await?;
+        }
+        let policy = checked(problems, policy)?;
+        if change.insert(&policy, policy.columns()).await? {
+            change.commit(Event::created(&policy)).await?;
+            return Ok(policy);
+        }
+        // The next number may have been given to another policy before.
+        if !chosen.is_absent() {
+            return Err(number_taken(&policy.policy_number));
+        }
+    }
 }
 
 /// Changes a policy.
 ///
 /// # Errors
-/// When there is none or it is not as expected, when the proposal is wrong or the number is taken,
-/// or when the database does not take it.
+/// When there is none or it is not in the expected state, when the request is wrong or the number is
+/// taken, or when the database refuses it.
 pub async fn update(
     context: &Context,
     name: &Name,
     expected: &Expected,
-    proposal: Proposal<PolicyDraft>,
+    mut request: ResourceRequest<PolicyRequest>,
 ) -> Result<Policy, Error> {
     let mut change = context.begin().await?;
     let before = lock(&mut change, name, expected).await?;
-    let terms = terms::decide(change.connection(), Some(&before), proposal).await?;
-    if terms == before.terms() {
-        return Ok(before);
-    }
-    let after = before.with(change.now(), terms);
-    store::update(change.connection(), &after)
-        .await
-        .map_err(|error| {
-            if Error::is_duplicate_of(&error, "policies_number_is_unique") {
-                number_taken(&after)
-            } else {
-                error.into()
-            }
-        })?;
-    change
-        .commit(Event::changed(Action::Update, &before, &after))
-        .await?;
-    Ok(after)
+    request.check_read_only(&before);
+    let mut problems = request.problems;
+    let mut after = request.body.update(&before, &mut problems);
+    check_services(
+        change.connection(),
+        &mut problems,
+        Some(&before),
+        &mut after,
+    )
+    .await?;
+    let after = checked(problems, Some(after))?;
+    let number = after.policy_number.clone();
+    let saved = change.save(Action::Update, before, after).await;
+    saved.map_err(|error| {
+        if error.is_duplicate_of("policies_number_is_unique") {
+            number_taken(&number)
+        } else {
+            error
+        }
+    })
 }
 
 /// Deletes a policy that nothing refers to. A tombstone stays.
 ///
 /// # Errors
-/// When there is none or it is not as expected, when an API key is bound to it, or when the database
-/// does not take it.
+/// When there is none or it is not in the expected state, when an API key is bound to it, or when the
+/// database refuses it.
 pub async fn delete(context: &Context, name: &Name, expected: &Expected) -> Result<(), Error> {
     let mut change = context.begin().await?;
     let policy = lock(&mut change, name, expected).await?;
     let referrers = store::referrers(change.connection(), policy.id).await?;
-    if !referrers.is_empty() {
-        return Err(Error::referred_to("policy", &referrers));
-    }
-    let now = change.now();
-    store::bury(change.connection(), policy.id, now).await?;
-    change.commit(Event::deleted(&policy)).await
+    change.delete(&policy, &referrers).await
 }
 
 async fn lock(change: &mut Change<'_>, name: &Name, expected: &Expected) -> Result<Policy, Error> {
@@ -162,25 +176,35 @@ async fn lock(change: &mut Change<'_>, name: &Name, expected: &Expected) -> Resu
     Ok(policy)
 }
 
-/// Numbers given by hand may lie ahead of the sequence: those are passed over.
-async fn insert_with_next_number(
-    change: &mut Change<'_>,
-    id: PolicyId,
-    terms: terms::Terms,
-) -> Result<Policy, Error> {
-    let now = change.now();
-    loop {
-        let number = store::next_number(change.connection()).await?;
-        let policy = Policy::new(id, number, now, terms.clone());
-        if store::insert(change.connection(), &policy).await? {
-            return Ok(policy);
-        }
+/// Checks that the services exist to which a policy newly refers. They cannot be deleted until the
+/// transaction ends.
+async fn check_services(
+    connection: &mut PgConnection,
+    problems: &mut Problems,
+    before: Option<&Policy>,
+    policy: &mut Policy,
+) -> sqlx::Result<()> {
+    let mut named = Vec::new();
+    if before.is_none_or(|before| before.destination_service_id != policy.destination_service_id) {
+        named.push((
+            "destinationServiceId".to_owned(),
+            policy.destination_service_id,
+        ));
     }
+    let before = before.and_then(|before| before.allowed_service_ids.as_deref());
+    let allowed = policy.allowed_service_ids.iter().flatten();
+    let allowed = allowed
+        .enumerate()
+        .filter(|(_, id)| !before.unwrap_or_default().contains(id));
+    named.extend(allowed.map(|(place, id)| (format!("allowedServiceIds[{place}]"), *id)));
+    services::check_living(connection, problems, &named).await?;
+    if let Some(allowed) = &mut policy.allowed_service_ids {
+        allowed.sort_unstable();
+        allowed.dedup();
+    }
+    Ok(())
 }
 
-fn number_taken(policy: &Policy) -> Error {
-    Error::Conflict(format!(
-        "there is another policy numbered {}",
-        policy.policy_number
-    ))
+fn number_taken(number: &PolicyNumber) -> Error {
+    Error::Conflict(format!("another policy has the number {number}"))
 }

@@ -3,7 +3,6 @@
 use sqlx::{PgConnection, PgExecutor};
 
 use super::{Filter, Name, Policy};
-use crate::clock::Timestamp;
 use crate::db::undecodable;
 use crate::ids::{ApiKeyId, PolicyId};
 use crate::management::PageRequest;
@@ -55,7 +54,7 @@ pub(super) async fn read(
     .await
 }
 
-/// Reads a policy and keeps all others from changing or newly referring to it.
+/// Reads and locks a policy, so that no other transaction changes it or begins to refer to it.
 pub(super) async fn lock(
     connection: &mut PgConnection,
     name: &Name,
@@ -72,8 +71,8 @@ pub(super) async fn lock(
     .await
 }
 
-/// The living policy with that number, which goes on living until the transaction ends, so it can be
-/// referred to. (A foreign key would be content with a tombstone.)
+/// The policy with that number, which cannot be deleted until the transaction ends, so a row can refer
+/// to it. (A foreign key accepts a tombstone.)
 pub(in crate::management) async fn lock_living(
     connection: &mut PgConnection,
     number: &PolicyNumber,
@@ -93,64 +92,7 @@ pub(super) async fn next_number(connection: &mut PgConnection) -> sqlx::Result<P
     format!("POL-{number:06}").parse().map_err(undecodable)
 }
 
-/// Inserts a policy; says whether its number was free.
-pub(super) async fn insert(connection: &mut PgConnection, policy: &Policy) -> sqlx::Result<bool> {
-    let done = sqlx::query(
-        "INSERT INTO policies (id, policy_number, name, description, destination_service_id,
-                               key_ownership, alg, enc, status, failure_mode, allowed_service_ids,
-                               allowed_operations, revision, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-             ON CONFLICT (policy_number) WHERE deleted_at IS NULL DO NOTHING",
-    )
-    .bind(policy.id)
-    .bind(&policy.policy_number)
-    .bind(&policy.name)
-    .bind(&policy.description)
-    .bind(policy.destination_service_id)
-    .bind(policy.key_ownership)
-    .bind(policy.alg)
-    .bind(policy.enc)
-    .bind(policy.status)
-    .bind(policy.failure_mode)
-    .bind(&policy.allowed_service_ids)
-    .bind(policy.allowed_operations)
-    .bind(policy.revision)
-    .bind(policy.created_at)
-    .bind(policy.updated_at)
-    .execute(connection)
-    .await?;
-    Ok(done.rows_affected() == 1)
-}
-
-pub(super) async fn update(connection: &mut PgConnection, policy: &Policy) -> sqlx::Result<()> {
-    sqlx::query(
-        "UPDATE policies
-            SET policy_number = $2, name = $3, description = $4, destination_service_id = $5,
-                key_ownership = $6, alg = $7, enc = $8, status = $9, failure_mode = $10,
-                allowed_service_ids = $11, allowed_operations = $12, revision = $13,
-                updated_at = $14
-          WHERE id = $1",
-    )
-    .bind(policy.id)
-    .bind(&policy.policy_number)
-    .bind(&policy.name)
-    .bind(&policy.description)
-    .bind(policy.destination_service_id)
-    .bind(policy.key_ownership)
-    .bind(policy.alg)
-    .bind(policy.enc)
-    .bind(policy.status)
-    .bind(policy.failure_mode)
-    .bind(&policy.allowed_service_ids)
-    .bind(policy.allowed_operations)
-    .bind(policy.revision)
-    .bind(policy.updated_at)
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
-/// The API keys that are bound to a policy and not revoked, each as people know it.
+/// The API keys that are bound to a policy and not revoked, by their names.
 pub(super) async fn referrers(
     connection: &mut PgConnection,
     id: PolicyId,
@@ -165,19 +107,6 @@ pub(super) async fn referrers(
         .into_iter()
         .map(|(id, name)| format!("API key {name:?} ({id})"));
     Ok(named.collect())
-}
-
-pub(super) async fn bury(
-    connection: &mut PgConnection,
-    id: PolicyId,
-    now: Timestamp,
-) -> sqlx::Result<()> {
-    sqlx::query("UPDATE policies SET deleted_at = $2, revision = revision + 1 WHERE id = $1")
-        .bind(id)
-        .bind(now)
-        .execute(connection)
-        .await?;
-    Ok(())
 }
 
 impl Name {

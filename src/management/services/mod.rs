@@ -1,31 +1,30 @@
-//! Services: the applications that call, and those that data is protected for.
+//! Services: applications that call the API, or for which payloads are protected.
 
 mod service;
 mod store;
-mod terms;
 
 use std::collections::HashMap;
 
+use sqlx::PgConnection;
 use utoipa::IntoParams;
 
-use super::{
-    Action, Change, Context, Error, Event, Expected, Missing, Page, PageRequest, Proposal,
-};
+use super::check::checked;
+use super::{Action, Change, Context, Error, Event, Expected, Missing, Page, PageRequest};
 use crate::ids::ServiceId;
+use crate::problem::{Code, Problem, Problems};
+use crate::resource::{ResourceRequest, Stored as _};
 
-pub use self::service::Service;
-pub(super) use self::store::lock_living;
-pub use self::terms::{RateLimitDraft, ServiceDraft};
+pub use self::service::{Limit, RateLimitRequest, Service, ServiceRequest};
 
-/// Which services a list shows.
+/// The filter of a list of services.
 #[derive(Clone, Debug, Default, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub struct Filter {
-    /// Those whose name contains this, in whatever case.
+    /// Services whose name contains this text, ignoring case.
     pub name: Option<String>,
 }
 
-/// The services that `filter` lets through, in the order in which they were made.
+/// The services that match `filter`, in the order in which they were created.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -48,7 +47,7 @@ pub async fn read(context: &Context, id: ServiceId) -> Result<Service, Error> {
         .ok_or(Error::Missing(Missing::Service))
 }
 
-/// The names of these services, deleted ones included: for what refers to them.
+/// The names of these services, deleted ones included, for resources that refer to them.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -60,7 +59,7 @@ pub async fn names(
     Ok(named.into_iter().collect())
 }
 
-/// Every living service by its name, for choosing among them.
+/// All services with their names, sorted, for a choice.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -68,18 +67,38 @@ pub async fn choices(context: &Context) -> Result<Vec<(ServiceId, String)>, Erro
     Ok(store::choices(&context.pool).await?)
 }
 
-/// Makes a service.
+/// Notes each member that names a service that does not exist. The others cannot be deleted until the
+/// transaction on `connection` ends.
+pub(super) async fn check_living(
+    connection: &mut PgConnection,
+    problems: &mut Problems,
+    named: &[(String, ServiceId)],
+) -> sqlx::Result<()> {
+    let ids: Vec<ServiceId> = named.iter().map(|(_, id)| *id).collect();
+    let living = store::lock_living(connection, &ids).await?;
+    for (field, _) in named.iter().filter(|(_, id)| !living.contains(id)) {
+        let message = "must be the id of an existing service";
+        problems.note(Problem::new(field.as_str(), Code::Unknown, message));
+    }
+    Ok(())
+}
+
+/// Creates a service.
 ///
 /// # Errors
-/// When the proposal is wrong, the name is taken, or the database does not take it.
-pub async fn create(context: &Context, proposal: Proposal<ServiceDraft>) -> Result<Service, Error> {
-    let terms = terms::of_new(proposal)?;
+/// When the request is wrong, the name is taken, or the database refuses it.
+pub async fn create(
+    context: &Context,
+    request: ResourceRequest<ServiceRequest>,
+) -> Result<Service, Error> {
     let mut change = context.begin().await?;
     let id = ServiceId::new(&context.clock, &context.entropy);
-    let service = Service::new(id, change.now(), terms);
-    store::insert(change.connection(), &service)
-        .await
-        .map_err(|error| or_name_taken(error, &service))?;
+    let mut problems = request.problems;
+    let service = request.body.new_service(id, change.now(), &mut problems);
+    let service = checked(problems, service)?;
+    if !change.insert(&service, service.columns()).await? {
+        return Err(name_taken(&service.name));
+    }
     change.commit(Event::created(&service)).await?;
     Ok(service)
 }
@@ -87,45 +106,41 @@ pub async fn create(context: &Context, proposal: Proposal<ServiceDraft>) -> Resu
 /// Changes a service.
 ///
 /// # Errors
-/// When there is none or it is not as expected, when the proposal is wrong or the name is taken, or
-/// when the database does not take it.
+/// When there is none or it is not in the expected state, when the request is wrong or the name is
+/// taken, or when the database refuses it.
 pub async fn update(
     context: &Context,
     id: ServiceId,
     expected: &Expected,
-    proposal: Proposal<ServiceDraft>,
+    mut request: ResourceRequest<ServiceRequest>,
 ) -> Result<Service, Error> {
     let mut change = context.begin().await?;
     let before = lock(&mut change, id, expected).await?;
-    let terms = terms::of_changed(&before, proposal)?;
-    if terms == before.terms() {
-        return Ok(before);
-    }
-    let after = before.with(change.now(), terms);
-    store::update(change.connection(), &after)
-        .await
-        .map_err(|error| or_name_taken(error, &after))?;
-    change
-        .commit(Event::changed(Action::Update, &before, &after))
-        .await?;
-    Ok(after)
+    request.check_read_only(&before);
+    let mut problems = request.problems;
+    let after = request.body.changed_service(&before, &mut problems);
+    let after = checked(problems, Some(after))?;
+    let name = after.name.clone();
+    let saved = change.save(Action::Update, before, after).await;
+    saved.map_err(|error| {
+        if error.is_duplicate_of("services_name_is_unique") {
+            name_taken(&name)
+        } else {
+            error
+        }
+    })
 }
 
 /// Deletes a service that nothing refers to. A tombstone stays.
 ///
 /// # Errors
-/// When there is none or it is not as expected, when something living refers to it, or when the
-/// database does not take it.
+/// When there is none or it is not in the expected state, when another resource refers to it, or when
+/// the database refuses it.
 pub async fn delete(context: &Context, id: ServiceId, expected: &Expected) -> Result<(), Error> {
     let mut change = context.begin().await?;
     let service = lock(&mut change, id, expected).await?;
     let referrers = store::referrers(change.connection(), id).await?;
-    if !referrers.is_empty() {
-        return Err(Error::referred_to("service", &referrers));
-    }
-    let now = change.now();
-    store::bury(change.connection(), id, now).await?;
-    change.commit(Event::deleted(&service)).await
+    change.delete(&service, &referrers).await
 }
 
 async fn lock(
@@ -140,10 +155,6 @@ async fn lock(
     Ok(service)
 }
 
-fn or_name_taken(error: sqlx::Error, service: &Service) -> Error {
-    if Error::is_duplicate_of(&error, "services_name_is_unique") {
-        Error::Conflict(format!("there is another service named {:?}", service.name))
-    } else {
-        error.into()
-    }
+fn name_taken(name: &str) -> Error {
+    Error::Conflict(format!("another service has the name {name:?}"))
 }

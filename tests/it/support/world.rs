@@ -11,9 +11,9 @@ use sealward::auth::LiveKey;
 use sealward::catalog::Catalog;
 use sealward::clock::{Clock, Entropy};
 use sealward::db;
-use sealward::management::api_keys::{self, ApiKeyDraft};
-use sealward::management::{Actor, Context, Member, Proposal};
+use sealward::management::{Actor, Context, api_keys};
 use sealward::ratelimit::{Limiter, Shared};
+use sealward::resource::ResourceRequest;
 use sealward::server::{
     Answers as _, Connections, Front, Listener, Patience, Service, Tls, listen,
 };
@@ -260,12 +260,9 @@ async fn first_admin_key(clock: &Clock, pool: &PgPool) -> String {
         pool: pool.clone(),
         actor: Actor::system("test"),
     };
-    let draft = ApiKeyDraft {
-        name: Member::Given("first".to_owned()),
-        kind: Member::Given("admin".to_owned()),
-        ..ApiKeyDraft::default()
-    };
-    let made = api_keys::create(&context, Proposal::from(draft)).await;
+    let body = json!({"name": "first", "type": "admin"});
+    let request = ResourceRequest::of_json(&body, ResourceRequest::to_create).expect("a request");
+    let made = api_keys::create(&context, request).await;
     let secret: LiveKey = made.expect("the first admin key").secret;
     secret.expose_secret().to_owned()
 }

@@ -15,7 +15,7 @@ use crate::dashboard::view::notice::Notice;
 use crate::dashboard::view::services::chosen;
 use crate::dashboard::view::words::said;
 use crate::ids::{ApiKeyId, ServiceId};
-use crate::management::api_keys::{self, ApiKey, ApiKeyDraft, Created};
+use crate::management::api_keys::{self, ApiKey, ApiKeyRequest, Created, Networks};
 use crate::management::{Error, policies, services};
 use crate::operation::Operation;
 use crate::problem::Problem;
@@ -73,7 +73,7 @@ async fn made(cx: &PageContext, form: &Form) -> Result<Created, Error> {
 }
 
 async fn changed(cx: &PageContext, id: ApiKeyId, form: &Form) -> Result<ApiKey, Error> {
-    let proposal = body(form).into_change::<ApiKeyDraft>()?;
+    let proposal = body(form).into_change::<ApiKeyRequest>()?;
     api_keys::update(&cx.context, id, &form.expected(), proposal).await
 }
 
@@ -227,8 +227,8 @@ fn body(form: &Form) -> Body {
 fn form_of(key: &ApiKey) -> Form {
     let mut form = Form::default()
         .with("revision", key.revision.to_string())
-        .with("name", key.name.as_str())
-        .with_some("policyNumber", key.policy_number.as_deref())
+        .with("name", &*key.name)
+        .with_some("policyNumber", key.policy_number.number())
         .with(
             "operations",
             if key.allowed_operations.is_some() {
@@ -245,6 +245,10 @@ fn form_of(key: &ApiKey) -> Form {
     {
         form = form.with("allowedOperations", operation.name());
     }
-    let networks = key.allowed_cidrs.iter().flatten().map(ToString::to_string);
+    let networks = key
+        .allowed_cidrs
+        .iter()
+        .flat_map(Networks::iter)
+        .map(|network| network.to_string());
     form.with("allowedCidrs", networks.collect::<Vec<_>>().join("\n"))
 }

@@ -101,7 +101,7 @@ pub(in crate::dashboard) async fn show(
         section.card {
             (facts([
                 ("Key", html! { code { (key.hint) } }),
-                ("Type", html! { (key.kind.name()) }),
+                ("Type", html! { (key.r#type.name()) }),
                 ("Service", owner(&key, &names)),
                 ("Bound policy", bound(&key)),
                 ("May be used for", html! { (operations(&key)) }),
@@ -121,7 +121,7 @@ pub(in crate::dashboard) async fn show(
 fn row(key: &ApiKey, names: &HashMap<ServiceId, String>, now: Timestamp) -> Vec<Markup> {
     vec![
         html! { a href=(place(key.id)) { (said(&key.name)) } br; span.id { (key.hint) } },
-        html! { (key.kind.name()) },
+        html! { (key.r#type.name()) },
         owner(key, names),
         status(key.status),
         expiry(key, now),
@@ -137,14 +137,14 @@ fn owner(key: &ApiKey, names: &HashMap<ServiceId, String>) -> Markup {
 }
 
 fn bound(key: &ApiKey) -> Markup {
-    match &key.policy_number {
+    match key.policy_number.number() {
         Some(number) => html! { a href={ "/dashboard/policies/" (number) } { (number) } },
         None => html! { span.faint { "none" } },
     }
 }
 
 fn operations(key: &ApiKey) -> String {
-    match (key.kind, key.allowed_operations) {
+    match (key.r#type, key.allowed_operations) {
         (Kind::Admin, _) => "management".to_owned(),
         (Kind::Live | Kind::Test, None) => "everything its type may".to_owned(),
         (Kind::Live | Kind::Test, Some(allowed)) => allowed
@@ -159,7 +159,7 @@ fn networks(key: &ApiKey) -> String {
     match &key.allowed_cidrs {
         None => "anywhere".to_owned(),
         Some(networks) => {
-            let texts: Vec<_> = networks.iter().map(ToString::to_string).collect();
+            let texts: Vec<_> = networks.iter().map(|network| network.to_string()).collect();
             texts.join(", ")
         }
     }

@@ -12,7 +12,7 @@ use crate::dashboard::view::notice::Notice;
 use crate::ids::KeyId;
 use crate::keys::Key;
 use crate::management::Error;
-use crate::management::keys::{self, KeyDraft};
+use crate::management::keys::{self, KeyUpdate};
 use crate::problem::Problem;
 
 pub(in crate::dashboard) async fn edit(
@@ -42,7 +42,7 @@ async fn changed(cx: &PageContext, id: KeyId, form: &Form) -> Result<Key, Error>
     let proposal = Body::default()
         .set("name", form.text("name"))
         .set("expiresAt", moment(form.some("expiresAt")))
-        .into_change::<KeyDraft>()?;
+        .into_change::<KeyUpdate>()?;
     keys::update(&cx.context, id, &form.expected(), proposal).await
 }
 

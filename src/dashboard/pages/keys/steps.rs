@@ -15,8 +15,8 @@ use crate::dashboard::view::notice::Notice;
 use crate::dashboard::view::words::{moment, said, span};
 use crate::ids::KeyId;
 use crate::keys::{Key, Origin, Status};
-use crate::management::keys::{self, KeyDraft, NewKeyDraft};
-use crate::management::{Error, Expected, Resource as _};
+use crate::management::keys::{self, KeyRequest, KeyUpdate};
+use crate::management::{Error, Expected};
 use crate::problem::Problem;
 
 /// A step that administrators can have a key take.
@@ -186,7 +186,7 @@ async fn carry_out(cx: &PageContext, id: KeyId, step: Step, form: &Form) -> Resu
             let status = step.leads_to().map(Status::name);
             let proposal = Body::default()
                 .set_some("status", status)
-                .into_change::<KeyDraft>()?;
+                .into_change::<KeyUpdate>()?;
             keys::update(&cx.context, id, &expected, proposal).await?;
             Ok(id)
         }
@@ -196,7 +196,7 @@ async fn carry_out(cx: &PageContext, id: KeyId, step: Step, form: &Form) -> Resu
 /// Has the token make a key like this one, and retires this one.
 async fn rotate(cx: &PageContext, id: KeyId, expected: &Expected) -> Result<KeyId, Error> {
     let former = keys::read(&cx.context, id).await?;
-    expected.check(former.revision())?;
+    expected.check(former.revision)?;
     let body = Body::default()
         .set("serviceId", former.service_id.to_string())
         .set("name", former.name.as_str())
@@ -208,7 +208,7 @@ async fn rotate(cx: &PageContext, id: KeyId, expected: &Expected) -> Result<KeyI
         &cx.context,
         vault,
         rules(cx),
-        body.into_new::<NewKeyDraft>()?,
+        body.into_new::<KeyRequest>()?,
     )
     .await?;
     // An envelope key has made way in that transaction; others are retired after it.

@@ -14,9 +14,9 @@ use crate::dashboard::view::notice::Notice;
 use crate::dashboard::view::services::chosen;
 use crate::envelope::{Alg, Enc};
 use crate::ids::ServiceId;
-use crate::management::policies::{self, Name, Policy, PolicyDraft};
+use crate::management::policies::{self, Name, Policy};
 use crate::management::{Error, services};
-use crate::policy::KeyOwnership;
+use crate::policy::{KeyOwnership, PolicyRequest};
 use crate::problem::Problem;
 
 pub(in crate::dashboard) async fn new(
@@ -74,7 +74,7 @@ async fn made(cx: &PageContext, form: &Form) -> Result<Policy, Error> {
 
 async fn changed(cx: &PageContext, name: &Name, form: &Form) -> Result<Policy, Error> {
     let proposal = body(form).set("policyNumber", form.text("policyNumber"));
-    let proposal = proposal.into_change::<PolicyDraft>()?;
+    let proposal = proposal.into_change::<PolicyRequest>()?;
     policies::update(&cx.context, name, &form.expected(), proposal).await
 }
 
@@ -195,7 +195,7 @@ fn form_of(policy: &Policy) -> Form {
     let mut form = Form::default()
         .with("revision", policy.revision.to_string())
         .with("policyNumber", policy.policy_number.as_str())
-        .with("name", policy.name.as_str())
+        .with("name", &*policy.name)
         .with_some("description", policy.description.as_deref())
         .with(
             "destinationServiceId",

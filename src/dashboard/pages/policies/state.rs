@@ -14,8 +14,8 @@ use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::notice::Notice;
 use crate::dashboard::view::words::{Tone, badge, said};
 use crate::management::Error;
-use crate::management::policies::{self, Name, Policy, PolicyDraft};
-use crate::policy::{FailureMode, Status, Verdict};
+use crate::management::policies::{self, Name, Policy};
+use crate::policy::{FailureMode, PolicyRequest, Status, Verdict};
 use crate::problem::Problem;
 
 /// The state in a word, in the colour of its consequences.
@@ -95,7 +95,7 @@ async fn changed(cx: &PageContext, name: &Name, form: &Form) -> Result<Policy, E
     let proposal = Body::default()
         .set("status", form.text("status"))
         .set("failureMode", form.text("failureMode"))
-        .into_change::<PolicyDraft>()?;
+        .into_change::<PolicyRequest>()?;
     policies::update(&cx.context, name, &form.expected(), proposal).await
 }
 

@@ -12,7 +12,7 @@ use crate::dashboard::view::fields::{Choice, Field, Fields, Sheet};
 use crate::dashboard::view::notice::Notice;
 use crate::ids::ServiceId;
 use crate::management::Error;
-use crate::management::services::{self, Service, ServiceDraft};
+use crate::management::services::{self, Service, ServiceRequest};
 use crate::problem::Problem;
 
 pub(in crate::dashboard) async fn new(cx: PageContext) -> Markup {
@@ -54,7 +54,7 @@ async fn made(cx: &PageContext, form: &Form) -> Result<Service, Error> {
 }
 
 async fn changed(cx: &PageContext, id: ServiceId, form: &Form) -> Result<Service, Error> {
-    let proposal = body(form).into_change::<ServiceDraft>()?;
+    let proposal = body(form).into_change::<ServiceRequest>()?;
     services::update(&cx.context, id, &form.expected(), proposal).await
 }
 
@@ -145,7 +145,7 @@ fn form_of(service: &Service) -> Form {
         .then_some(service.rate_limit);
     let form = Form::default()
         .with("revision", service.revision.to_string())
-        .with("name", service.name.as_str())
+        .with("name", &*service.name)
         .with_some("description", service.description.as_deref())
         .with("tier", service.tier.name())
         .with_some("publishKeys", service.publish_keys.then_some("yes"));

@@ -3,9 +3,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use sealward::json::Text;
-use sealward::management::Proposal;
-use sealward::management::keys::NewKeyDraft;
+use sealward::management::keys::KeyRequest;
 use sealward::material::{PrivateKey, PrivateParts, PrivatePem};
+use sealward::resource::ResourceRequest;
 use serde_json::json;
 
 use super::send;
@@ -102,8 +102,9 @@ async fn a_key_in_plaintext_is_in_no_answer_no_event_and_no_row() {
         ];
         for order in orders {
             let body = order.to_string();
-            let read =
-                Proposal::<NewKeyDraft>::to_create(Text::parse(body.as_bytes()).expect("JSON"));
+            let read = ResourceRequest::<KeyRequest>::to_create(
+                Text::parse(body.as_bytes()).expect("JSON"),
+            );
             canary.is_not_in("debug output", format!("{read:?}").as_bytes());
             let answer = send(&world, &service, order).await;
             canary.is_not_in("an answer", answer.body.as_bytes());

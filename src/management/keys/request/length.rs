@@ -1,4 +1,4 @@
-//! What the length of a wrapped key tells of the key.
+//! The algorithm of a wrapped key, by its length.
 
 use crate::keys::Usage;
 use crate::material::Algorithm;

@@ -1,28 +1,28 @@
-//! A key that is in the token already.
+//! Keys that are in the token already.
 
 use hsm::KeyName;
 
-use super::said::Said;
+use super::body::TokenObjectRequest;
+use super::kind::StatedKind;
 use super::source::Source;
 use crate::keys::Described;
-use crate::management::Member;
-use crate::management::keys::TokenObjectDraft;
 use crate::material::PublicKey;
 use crate::problem::{Code, Problem, Problems};
+use crate::resource::Member;
 
 pub(super) fn token_object(
-    found: &mut Problems,
-    said: Said,
-    draft: TokenObjectDraft,
+    kind: StatedKind,
+    body: TokenObjectRequest,
     public: Option<PublicKey>,
+    problems: &mut Problems,
 ) -> Option<Source> {
     const MEMBER: &str = "tokenObject";
-    let name = match (draft.cka_id, draft.label) {
+    let name = match (body.cka_id, body.label) {
         (Member::Given(id), Member::Absent) => {
             let id = from_hex(&id);
             if id.is_none() {
-                let message = "must be hex, two digits a byte, 1 to 255 bytes";
-                found.note(Problem::new("tokenObject.ckaId", Code::Format, message));
+                let message = "must be 1 to 255 bytes in hex, two digits each";
+                problems.note(Problem::new("tokenObject.ckaId", Code::Format, message));
             }
             KeyName::Id(id?)
         }
@@ -30,21 +30,21 @@ pub(super) fn token_object(
             KeyName::Label(label)
         }
         (Member::Absent, Member::Given(_)) => {
-            let message = "must be the label of a key";
-            found.note(Problem::new("tokenObject.label", Code::Format, message));
+            let message = "must be a label of at least one character, without U+0000";
+            problems.note(Problem::new("tokenObject.label", Code::Format, message));
             return None;
         }
         (Member::Given(_), Member::Given(_)) | (Member::Absent, Member::Absent) => {
-            let message = "must name the key by either ckaId or label";
-            found.note(Problem::new(MEMBER, Code::Required, message));
+            let message = "must have either ckaId or label";
+            problems.note(Problem::new(MEMBER, Code::Required, message));
             return None;
         }
         (Member::Wrong, _) | (_, Member::Wrong) => return None,
     };
     Some(Source::TokenObject(Described {
         name,
-        usage: said.usage,
-        algorithm: said.algorithm,
+        usage: kind.usage,
+        algorithm: kind.algorithm,
         public,
     }))
 }

@@ -3,13 +3,13 @@
 use super::Error;
 use crate::revision::Revision;
 
-/// The state in which a caller expects a resource that is to be changed.
+/// The state in which a caller expects a resource that it changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Expected {
-    /// Whatever it is.
+    /// Any state.
     #[default]
     Any,
-    /// One of these. What was no revision of ours is left out, so the list may be empty.
+    /// One of these. Texts that are no revisions are left out, so the list may be empty.
     OneOf(Vec<Revision>),
 }
 

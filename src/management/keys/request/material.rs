@@ -1,25 +1,26 @@
-//! Keys that came in the body as they are: read, opened, checked.
+//! Keys that a request has in plaintext.
 
 use zeroize::Zeroizing;
 
-use super::said::Said;
+use super::body::{KeyText, SecretText};
+use super::kind::StatedKind;
 use super::source::Source;
 use crate::json::{Kind, Text};
 use crate::keys::Usage;
-use crate::management::Member;
 use crate::material::{Algorithm, PrivateKey, PrivatePem, PublicKey, SecretKey, Unlock};
 use crate::problem::{Code, Problem, Problems};
+use crate::resource::Member;
 
-pub(super) fn public_key(found: &mut Problems, text: &str) -> Option<PublicKey> {
+pub(super) fn public_key(text: &KeyText, problems: &mut Problems) -> Option<PublicKey> {
     const MEMBER: &str = "publicKey";
     let of_pem = |found: &mut Problems, pem: &str| noted(found, MEMBER, PublicKey::from_pem(pem));
-    pem_or_jwk(found, MEMBER, text, of_pem, PublicKey::from_jwk)
+    pem_or_jwk(problems, MEMBER, text, of_pem, PublicKey::from_jwk)
 }
 
 pub(super) fn private_key(
-    found: &mut Problems,
-    text: &str,
-    passphrase: Member<Zeroizing<String>>,
+    text: &KeyText,
+    passphrase: Member<SecretText>,
+    problems: &mut Problems,
 ) -> Option<Box<PrivateKey>> {
     const MEMBER: &str = "privateKey";
     let needless = !passphrase.is_absent();
@@ -33,38 +34,42 @@ pub(super) fn private_key(
                     }
                     return None;
                 };
-                match locked.unlock(&passphrase) {
+                match locked.unlock(&passphrase.0) {
                     Ok(key) => Some((Box::new(key), false)),
                     Err(Unlock::Key(problem)) => noted(found, MEMBER, Err(problem)),
                     Err(Unlock::Passphrase) => {
-                        let message = "this does not open the key";
+                        let message = "must be the passphrase of the key";
                         found.note(Problem::new("passphrase", Code::Conflict, message));
                         None
                     }
                 }
             }
         };
-    let (key, needless) = pem_or_jwk(found, MEMBER, text, of_pem, |text| {
+    let (key, needless) = pem_or_jwk(problems, MEMBER, text, of_pem, |text| {
         Ok((Box::new(PrivateKey::from_jwk(text)?), needless))
     })?;
     if needless {
-        let message = "the key is not encrypted";
-        found.note(Problem::new("passphrase", Code::Conflict, message));
+        let message = "must be left out: the key is not encrypted";
+        problems.note(Problem::new("passphrase", Code::Conflict, message));
         return None;
     }
     Some(key)
 }
 
-pub(super) fn secret_source(found: &mut Problems, said: Said, text: &str) -> Option<Source> {
+pub(super) fn secret_source(
+    kind: StatedKind,
+    text: &SecretText,
+    problems: &mut Problems,
+) -> Option<Source> {
     const MEMBER: &str = "secretKey";
-    let key = noted(found, MEMBER, SecretKey::from_base64(text))?;
-    let algorithm = match (said.algorithm, said.usage) {
+    let key = noted(problems, MEMBER, SecretKey::from_base64(&text.0))?;
+    let algorithm = match (kind.algorithm, kind.usage) {
         (Some(algorithm), _) => algorithm,
         (None, Some(Usage::Sig)) => Algorithm::HmacSha256,
         (None, _) => key.likely_algorithm(),
     };
-    noted(found, MEMBER, key.check_for(algorithm))?;
-    let usage = said.usage_for(found, algorithm)?;
+    noted(problems, MEMBER, key.check_for(algorithm))?;
+    let usage = kind.usage_for(algorithm, problems)?;
     Some(Source::Secret {
         usage,
         algorithm,
@@ -72,16 +77,16 @@ pub(super) fn secret_source(found: &mut Problems, said: Said, text: &str) -> Opt
     })
 }
 
-/// What a member that is PEM in a JSON string, or a JWK, holds.
+/// Reads a member that is PEM in a JSON string, or a JWK.
 fn pem_or_jwk<T>(
     found: &mut Problems,
     member: &str,
-    text: &str,
+    text: &KeyText,
     of_pem: impl FnOnce(&mut Problems, &str) -> Option<T>,
     of_jwk: impl FnOnce(Text<'_>) -> Result<T, Problems>,
 ) -> Option<T> {
-    // It was read from a body that was checked whole.
-    let text = Text::parse(text.as_bytes()).ok()?;
+    // The whole body was parsed, so this part is JSON.
+    let text = Text::parse(text.0.as_bytes()).ok()?;
     if text.kind() == Kind::Object {
         return of_jwk(text)
             .map_err(|problems| found.note_inside(member, problems))
@@ -96,11 +101,11 @@ fn pem_or_jwk<T>(
     }
 }
 
-/// The value, or none and its problem noted under the member it came in.
+/// The value; a problem is noted under its member.
 fn noted<T>(found: &mut Problems, member: &str, value: Result<T, Problem>) -> Option<T> {
     value
         .map_err(|problem| {
-            // The numbers of a key in PEM have no members of their own in the body.
+            // The request has no members for the numbers of a key in PEM.
             found.note(Problem::new(member, problem.code, problem.message));
         })
         .ok()

@@ -1,4 +1,4 @@
-//! What handlers of the management API are given of a request.
+//! The extractors of the management API.
 
 use std::str::FromStr;
 
@@ -12,33 +12,35 @@ use crate::http::body;
 use crate::http::error::ApiError;
 use crate::ids::{ApiKeyId, KeyId, ServiceId};
 use crate::json::Text;
-use crate::management::{Actor, Context, Draft, Expected, Missing, Proposal, Revision, policies};
+use crate::management::{Actor, Context, Expected, Missing, policies};
 use crate::problem::Code;
 use crate::request_tag::RequestTag;
+use crate::resource::{RequestBody, ResourceRequest};
+use crate::revision::Revision;
 
-/// The administrator at work: what every use case is given.
+/// An authenticated administrator, with the context of the use case.
 #[derive(Debug)]
-pub(in crate::http) struct Desk(pub(in crate::http) Context);
+pub(in crate::http) struct Authorized(pub(in crate::http) Context);
 
-/// The resource that the `{id}` of a path names.
+/// The `{id}` of the path.
 #[derive(Debug)]
-pub(in crate::http) struct Addressed<T>(pub(in crate::http) T);
+pub(in crate::http) struct PathId<T>(pub(in crate::http) T);
 
-/// The body of a request that makes something.
+/// The body of a request that creates a resource.
 #[derive(Debug)]
-pub(in crate::http) struct ToCreate<D>(pub(in crate::http) Proposal<D>);
+pub(in crate::http) struct CreateBody<B>(pub(in crate::http) ResourceRequest<B>);
 
-/// The body of a request that changes something.
+/// The body of a request that changes a resource.
 #[derive(Debug)]
-pub(in crate::http) struct ToUpdate<D>(pub(in crate::http) Proposal<D>);
+pub(in crate::http) struct UpdateBody<B>(pub(in crate::http) ResourceRequest<B>);
 
 /// The state in which the client expects the resource.
 #[derive(Debug)]
 pub(in crate::http) struct IfMatch(pub(in crate::http) Expected);
 
-/// What names a resource in a path.
+/// A type that names a resource in a path.
 pub(in crate::http) trait Address: FromStr {
-    /// What is missing where it names nothing.
+    /// The error when it names none.
     const MISSING: Missing;
 }
 
@@ -58,13 +60,13 @@ impl Address for ApiKeyId {
     const MISSING: Missing = Missing::ApiKey;
 }
 
-impl FromRequestParts<App> for Desk {
+impl FromRequestParts<App> for Authorized {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let administrator = parts.extensions.get::<Administrator>();
         let tag = parts.extensions.get::<RequestTag>();
-        // A route that asks for a desk and is not behind the gate is a defect of the router.
+        // A route without authentication before it is a defect of the router.
         let (Some(administrator), Some(tag)) = (administrator, tag) else {
             return Err(ApiError::Internal);
         };
@@ -78,10 +80,10 @@ impl FromRequestParts<App> for Desk {
     }
 }
 
-impl<T: Address> FromRequestParts<App> for Addressed<T> {
+impl<T: Address> FromRequestParts<App> for PathId<T> {
     type Rejection = ApiError;
 
-    /// What cannot be a name at all names nothing.
+    /// A malformed id names no resource.
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let missing = || ApiError::Missing(T::MISSING);
         let Path(text) = Path::<String>::from_request_parts(parts, app)
@@ -91,19 +93,19 @@ impl<T: Address> FromRequestParts<App> for Addressed<T> {
     }
 }
 
-impl<D: Draft> FromRequest<App> for ToCreate<D> {
+impl<B: RequestBody> FromRequest<App> for CreateBody<B> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        read(request, app, Proposal::to_create).await.map(Self)
+        read(request, app, ResourceRequest::to_create).await.map(Self)
     }
 }
 
-impl<D: Draft> FromRequest<App> for ToUpdate<D> {
+impl<B: RequestBody> FromRequest<App> for UpdateBody<B> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        read(request, app, Proposal::to_update).await.map(Self)
+        read(request, app, ResourceRequest::to_update).await.map(Self)
     }
 }
 
@@ -127,7 +129,7 @@ impl FromRequestParts<App> for IfMatch {
     }
 }
 
-/// Reads the body as JSON, from memory that wipes itself.
+/// Reads the body as JSON. Its memory is wiped when it is dropped.
 async fn read<T>(
     request: Request,
     app: &App,

@@ -1,0 +1,85 @@
+//! The policy that an API key is bound to.
+
+use std::borrow::Cow;
+
+use serde::{Serialize, Serializer};
+use sqlx::FromRow;
+use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
+use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::ids::PolicyId;
+use crate::json::{Kind, Text};
+use crate::policy::PolicyNumber;
+use crate::problem::{Code, Problem, Problems};
+use crate::resource::{Column, Columns, Input, Member, Value, string};
+
+/// The policy that an API key is bound to, if any. The API shows its number, the row has its
+/// identifier.
+#[derive(Clone, Debug, Default, PartialEq, Eq, FromRow)]
+pub struct BoundPolicy {
+    #[sqlx(rename = "policy_number")]
+    pub(super) number: Option<PolicyNumber>,
+    #[sqlx(rename = "policy_id")]
+    pub(super) id: Option<PolicyId>,
+}
+
+impl BoundPolicy {
+    /// The number of the policy.
+    #[must_use]
+    pub fn number(&self) -> Option<&str> {
+        self.number.as_ref().map(PolicyNumber::as_str)
+    }
+}
+
+/// A request names the policy; its identifier is found later.
+impl Value for BoundPolicy {
+    const INPUT: Input = Input::Line;
+
+    fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
+        if text.kind() == Kind::Null {
+            return Member::Given(Self::default());
+        }
+        string(text, field, problems, |number| {
+            let message = "must be the number of an existing policy";
+            let number = number
+                .parse()
+                .map_err(|_| Problem::of_body(Code::Unknown, message))?;
+            Ok(Self {
+                number: Some(number),
+                id: None,
+            })
+        })
+    }
+}
+
+impl Column for BoundPolicy {
+    fn write(&self, _: &'static str, columns: &mut Columns) {
+        columns.set("policy_id", self.id);
+    }
+}
+
+impl Serialize for BoundPolicy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.number.serialize(serializer)
+    }
+}
+
+impl PartialSchema for BoundPolicy {
+    fn schema() -> RefOr<Schema> {
+        OneOfBuilder::new()
+            .item(ObjectBuilder::new().schema_type(Type::Null))
+            .item(Ref::from_schema_name(PolicyNumber::name()))
+            .into()
+    }
+}
+
+impl ToSchema for BoundPolicy {
+    fn name() -> Cow<'static, str> {
+        "BoundPolicy".into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        PolicyNumber::schemas(schemas);
+    }
+}

@@ -1,0 +1,56 @@
+//! Periodic work: destroys keys that are due and compares the token with the records.
+
+use std::time::Duration;
+
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use super::destroy_due;
+use crate::keys::{ImportKeyRecord, Vault};
+use crate::management::Context;
+
+/// How often keys that are due are destroyed.
+const DESTROY_EVERY: Duration = Duration::from_secs(60);
+
+/// How often the token is compared with the records.
+const COMPARE_EVERY: Duration = Duration::from_secs(60 * 60);
+
+/// The time limit of each, so that a server that does not answer is logged. The next run completes the
+/// work, as after a crash.
+const TIME_LIMIT: Duration = Duration::from_secs(30 * 60);
+
+/// Runs the periodic work until the process ends. Failures are logged and tried again the next time.
+pub async fn maintain(context: Context, vault: Vault) {
+    let mut destroying = interval(DESTROY_EVERY);
+    let mut comparing = interval(COMPARE_EVERY);
+    destroying.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    comparing.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = destroying.tick() => limited(destroy(&context, &vault)).await,
+            _ = comparing.tick() => limited(compare(&vault)).await,
+        }
+    }
+}
+
+async fn limited(work: impl Future<Output = ()>) {
+    if timeout(TIME_LIMIT, work).await.is_err() {
+        tracing::warn!(after = ?TIME_LIMIT, "periodic work on keys exceeded its time limit");
+    }
+}
+
+async fn compare(vault: &Vault) {
+    if let Err(error) = vault.compare().await {
+        tracing::warn!(?error, "the token could not be compared with the records");
+    }
+}
+
+async fn destroy(context: &Context, vault: &Vault) {
+    match destroy_due(context, vault).await {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "destroyed keys whose delay is over"),
+        Err(error) => tracing::warn!(?error, "keys that are due could not be destroyed"),
+    }
+    if let Err(error) = ImportKeyRecord::destroy_spent(vault).await {
+        tracing::warn!(?error, "import keys could not be destroyed");
+    }
+}

@@ -1,0 +1,204 @@
+//! The bodies of requests that create and change keys.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+use zeroize::Zeroizing;
+
+use crate::binary::from_base64;
+use crate::clock::Timestamp;
+use crate::ids::{ImportKeyId, ServiceId};
+use crate::json::{Kind, Text};
+use crate::keys::{Mechanism, Status, Usage};
+use crate::material::Algorithm;
+use crate::problem::{Code, Problem, Problems};
+use crate::request;
+use crate::resource::{Input, Member, Name, RequestBody as _, Value, object, string, wrong_type};
+
+request! {
+    /// The members of a key that requests can change.
+    pub struct KeyUpdate: Key {
+        /// Identifies the key to people.
+        "Name" name: Name, optional;
+        /// The state of the key.
+        "Status" status: Status, optional;
+        /// When the key should be replaced; null for never.
+        "Expires" expires_at: Option<Timestamp>, optional;
+    }
+    read_only: [id, service_id, r#use, algorithm, origin, has_private, public_key, thumbprint,
+        activated_at, destroy_at, created_at],
+    volatile: [updated_at]
+}
+
+request! {
+    /// A key to generate, import or adopt. Exactly one member is its source.
+    pub struct KeyRequest: Key {
+        /// The service that owns the key.
+        "Service" service_id: ServiceId;
+        /// Identifies the key to people. The default is the algorithm and the use.
+        "Name" name: Name, optional;
+        /// The only use that the token allows. The default follows from the algorithm.
+        "Use" r#use: Usage, optional;
+        /// The algorithm. An imported key shows its own.
+        "Algorithm" algorithm: Algorithm, optional;
+        /// Activates the key at once. An active envelope key of the same service and family retires.
+        /// Otherwise the key begins as retired.
+        "Active" activate: bool = true;
+        /// When the key should be replaced; null for never.
+        "Expires" expires_at: Option<Timestamp> = None;
+        /// Source: the token generates the key.
+        "Generate" generate: bool, optional;
+        /// Source, or the public half of a wrapped key or token object: PEM or a JWK.
+        "Public key" public_key: KeyText, optional;
+        /// Source: a key wrapped for the token.
+        "Wrapped key" wrapped_key: Option<WrappedKeyRequest>, optional;
+        /// Source: a private key in plaintext, as PEM or a JWK.
+        "Private key" private_key: KeyText, optional;
+        /// The passphrase of an encrypted private key.
+        "Passphrase" passphrase: SecretText, optional;
+        /// Source: a secret key in plaintext, in base64.
+        "Secret key" secret_key: SecretText, optional;
+        /// Source: a key that is in the token already.
+        "Token object" token_object: Option<TokenObjectRequest>, optional;
+    }
+}
+
+request! {
+    /// A key wrapped for the token.
+    pub struct WrappedKeyRequest: WrappedKey {
+        /// The import key that wraps it.
+        "Import key ID" import_key_id: ImportKeyId;
+        /// The mechanism that wraps it.
+        "Mechanism" mechanism: Mechanism;
+        /// The wrapped key in base64.
+        "Wrapped key" ciphertext: Base64;
+    }
+}
+
+request! {
+    /// The attribute that names a key in the token: exactly one of the two.
+    pub struct TokenObjectRequest: TokenObject {
+        /// `CKA_ID` in hex.
+        "CKA_ID" cka_id: String, optional;
+        /// `CKA_LABEL`.
+        "CKA_LABEL" label: String, optional;
+    }
+}
+
+/// The JSON text of a key in PEM or as a JWK, which may be a secret.
+#[derive(Clone)]
+pub struct KeyText(pub(super) Zeroizing<String>);
+
+/// A string that is a secret.
+#[derive(Clone)]
+pub struct SecretText(pub(super) Zeroizing<String>);
+
+/// Bytes in base64.
+#[derive(Clone, Debug)]
+pub struct Base64(pub(super) Vec<u8>);
+
+impl Value for Base64 {
+    const INPUT: Input = Input::Paragraph;
+
+    fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
+        string(text, field, problems, |text| {
+            let bytes = from_base64(&text).map(Self);
+            bytes.map_err(|_| Problem::of_body(Code::Format, "must be base64"))
+        })
+    }
+}
+
+impl Value for KeyText {
+    const INPUT: Input = Input::Secret;
+
+    fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
+        match text.kind() {
+            Kind::String | Kind::Object => {
+                Member::Given(Self(Zeroizing::new(text.as_str().to_owned())))
+            }
+            Kind::Null | Kind::Boolean | Kind::Number | Kind::Array => {
+                wrong_type(field, "a string or an object", problems)
+            }
+        }
+    }
+}
+
+impl Value for SecretText {
+    const INPUT: Input = Input::Secret;
+
+    fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
+        string(text, field, problems, |secret| {
+            Ok(Self(Zeroizing::new(secret)))
+        })
+    }
+}
+
+impl Value for WrappedKeyRequest {
+    const INPUT: Input = Input::Object(Self::FIELDS);
+
+    fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
+        object(text, field, problems, Some)
+    }
+}
+
+impl Value for TokenObjectRequest {
+    const INPUT: Input = Input::Object(Self::FIELDS);
+
+    fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
+        object(text, field, problems, Some)
+    }
+}
+
+impl fmt::Debug for KeyText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+impl fmt::Debug for SecretText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+impl PartialSchema for KeyText {
+    fn schema() -> RefOr<Schema> {
+        OneOfBuilder::new()
+            .item(ObjectBuilder::new().schema_type(Type::String))
+            .item(ObjectBuilder::new().schema_type(Type::Object))
+            .into()
+    }
+}
+
+impl ToSchema for KeyText {
+    fn name() -> Cow<'static, str> {
+        "PemOrJwk".into()
+    }
+}
+
+impl PartialSchema for SecretText {
+    fn schema() -> RefOr<Schema> {
+        String::schema()
+    }
+}
+
+impl ToSchema for SecretText {
+    fn name() -> Cow<'static, str> {
+        "Secret".into()
+    }
+}
+
+impl PartialSchema for Base64 {
+    fn schema() -> RefOr<Schema> {
+        String::schema()
+    }
+}
+
+impl ToSchema for Base64 {
+    fn name() -> Cow<'static, str> {
+        "Base64".into()
+    }
+}

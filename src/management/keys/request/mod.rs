@@ -1,0 +1,67 @@
+//! Requests for new keys: what a client sends, and the key that it asks for.
+
+mod body;
+mod kind;
+mod length;
+mod material;
+mod source;
+mod token_object;
+mod wrapped;
+
+pub use self::body::{KeyRequest, KeyUpdate, TokenObjectRequest, WrappedKeyRequest};
+use self::kind::StatedKind;
+pub(super) use self::source::Source;
+use super::rules::Rules;
+use crate::clock::Timestamp;
+use crate::ids::ServiceId;
+use crate::management::Error;
+use crate::management::check::{self, checked};
+use crate::resource::{Name, ResourceRequest};
+
+/// A key to obtain from its source, and to record.
+pub(super) struct RequestedKey {
+    pub(super) service_id: ServiceId,
+    pub(super) name: Option<Name>,
+    pub(super) activate: bool,
+    pub(super) expires_at: Option<Timestamp>,
+    pub(super) source: Source,
+}
+
+impl RequestedKey {
+    /// Checks a request. This may take as long as a password hash.
+    pub(super) fn check(
+        request: ResourceRequest<KeyRequest>,
+        rules: Rules,
+        now: Timestamp,
+    ) -> Result<Self, Error> {
+        let (mut problems, body) = (request.problems, request.body);
+        let in_plaintext = !body.private_key.is_absent() || !body.secret_key.is_absent();
+        if in_plaintext && !rules.plaintext_import {
+            return Err(Error::NotAllowed(
+                "the settings do not allow keys in plaintext: wrap the key, or set \
+                 keys.allow_plaintext_import",
+            ));
+        }
+        let service_id = body
+            .service_id
+            .clone()
+            .or_default("serviceId", None, &mut problems);
+        let expires_at = body.expires_at.clone().or_keep(&None);
+        check::expiry(&mut problems, now, None, expires_at);
+        let (usage, algorithm) = (body.r#use.given().copied(), body.algorithm.given().copied());
+        let kind = StatedKind::new(usage, algorithm, &mut problems);
+        let (name, activate) = (
+            body.name.given().cloned(),
+            body.activate.clone().or_keep(&true),
+        );
+        let source = Source::of(kind, body, &mut problems);
+        let requested = service_id.zip(source).map(|(service_id, source)| Self {
+            service_id,
+            name,
+            activate,
+            expires_at,
+            source,
+        });
+        checked(problems, requested)
+    }
+}

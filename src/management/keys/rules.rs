@@ -1,0 +1,12 @@
+//! The settings that decide about keys.
+
+use std::time::Duration;
+
+/// The settings that decide about keys.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// How long a deleted key can be restored.
+    pub destruction_delay: Duration,
+    /// Whether requests may have keys in plaintext.
+    pub plaintext_import: bool,
+}

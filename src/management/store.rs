@@ -1,0 +1,112 @@
+//! Writes rows of resources, from their declarations, and the record of each change.
+
+use sqlx::types::Json;
+use sqlx::{AssertSqlSafe, PgConnection};
+
+use super::{Actor, Event};
+use crate::clock::Timestamp;
+use crate::ids::EventId;
+use crate::resource::{Columns, Stored};
+
+/// Inserts a resource with these columns, unless it conflicts with another row; whether it did so.
+pub(super) async fn insert<R: Stored>(
+    connection: &mut PgConnection,
+    resource: &R,
+    columns: Columns,
+) -> sqlx::Result<bool> {
+    let [created_at, updated_at] = resource.times();
+    let columns = columns
+        .with("id", resource.uuid())
+        .with("revision", resource.revision())
+        .with("created_at", created_at)
+        .with("updated_at", updated_at);
+    let (names, arguments) = columns.finish()?;
+    let places: Vec<String> = (1..=names.len()).map(|place| format!("${place}")).collect();
+    let sql = format!(
+        "INSERT INTO {} ({}) VALUES ({}) ON CONFLICT DO NOTHING",
+        R::TABLE,
+        names.join(", "),
+        places.join(", ")
+    );
+    let done = sqlx::query_with(AssertSqlSafe(sql), arguments)
+        .execute(connection)
+        .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Writes these columns of a changed resource.
+pub(super) async fn update<R: Stored>(
+    connection: &mut PgConnection,
+    resource: &R,
+    columns: Columns,
+) -> sqlx::Result<()> {
+    let [_, updated_at] = resource.times();
+    let columns = columns
+        .with("revision", resource.revision())
+        .with("updated_at", updated_at)
+        .with("id", resource.uuid());
+    let (names, arguments) = columns.finish()?;
+    let sets: Vec<String> = names
+        .iter()
+        .enumerate()
+        .filter(|(_, name)| **name != "id")
+        .map(|(place, name)| format!("{name} = ${}", place + 1))
+        .collect();
+    let sql = format!(
+        "UPDATE {} SET {} WHERE id = ${}",
+        R::TABLE,
+        sets.join(", "),
+        names.len()
+    );
+    sqlx::query_with(AssertSqlSafe(sql), arguments)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Leaves a tombstone in place of a resource.
+pub(super) async fn delete<R: Stored>(
+    connection: &mut PgConnection,
+    resource: &R,
+    now: Timestamp,
+) -> sqlx::Result<()> {
+    let sql = format!(
+        "UPDATE {} SET deleted_at = $2, revision = revision + 1 WHERE id = $1",
+        R::TABLE
+    );
+    sqlx::query(AssertSqlSafe(sql))
+        .bind(resource.uuid())
+        .bind(now)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Records a change in its own transaction.
+pub(super) async fn insert_event(
+    connection: &mut PgConnection,
+    id: EventId,
+    now: Timestamp,
+    actor: &Actor,
+    event: Event,
+) -> sqlx::Result<()> {
+    sqlx::query(
+        "INSERT INTO management_events (id, at, api_key_id, actor, action, resource_type,
+                                        resource_id, before, after, client_address, request_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::inet, $11)",
+    )
+    .bind(id)
+    .bind(now)
+    .bind(actor.api_key_id)
+    .bind(&actor.name)
+    .bind(event.action)
+    .bind(event.resource_type)
+    .bind(event.resource_id)
+    .bind(event.before.map(Json))
+    .bind(event.after.map(Json))
+    .bind(actor.client_address.map(|address| address.to_string()))
+    .bind(actor.request_id.as_deref())
+    .execute(connection)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,17 @@
+//! Resources that administrators manage: one declaration of their members gives the request that
+//! creates or changes one, its documentation, the answer, the row and the form.
+
+mod declaration;
+mod field;
+mod member;
+mod request;
+mod row;
+mod text;
+mod value;
+
+pub use self::field::{Field, Input, camel_case, with_required};
+pub use self::member::Member;
+pub use self::request::{Reader, RequestBody, ResourceRequest, object};
+pub use self::row::{Column, Columns, Identified, Stored};
+pub use self::text::{Description, Name};
+pub use self::value::{Positive, Value, list, string, wrong_type};

@@ -1,0 +1,162 @@
+//! The body of a request that creates or changes a resource.
+//!
+//! Reading checks each member by itself. What depends on other members, on the resource as it is or
+//! on the database, the room of the resource checks.
+
+use serde_json::Value as Json;
+use zeroize::Zeroizing;
+
+use super::{Field, Member, Value};
+use crate::json::{Members, Text};
+use crate::problem::{Code, Problem, Problems};
+
+/// The members of a resource that requests can set.
+pub trait RequestBody: Sized {
+    /// The members that requests can set.
+    const FIELDS: &'static [Field];
+    /// The other members of the resource. A request that changes it may state them unchanged.
+    const READ_ONLY: &'static [&'static str] = &[];
+    /// Further members, which change by themselves. A request may state any value.
+    const VOLATILE: &'static [&'static str] = &[];
+
+    /// Reads the members that are there.
+    fn read(reader: &mut Reader<'_>) -> Self;
+}
+
+/// A request as it was sent, and the problems found so far.
+#[derive(Debug)]
+pub struct ResourceRequest<B> {
+    /// The members that could be read.
+    pub body: B,
+    /// The problems.
+    pub problems: Problems,
+    /// Read-only members, which must be those of the resource.
+    stated: Vec<(&'static str, Json)>,
+}
+
+/// Reads the members of an object.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    members: Members<'a>,
+    problems: Problems,
+}
+
+impl<B: RequestBody> ResourceRequest<B> {
+    /// Reads the body of a request that creates a resource.
+    #[must_use]
+    pub fn to_create(body: Text<'_>) -> Self {
+        Self::read(body, &[])
+    }
+
+    /// Reads the body of a request that changes a resource.
+    #[must_use]
+    pub fn to_update(body: Text<'_>) -> Self {
+        Self::read(body, B::READ_ONLY)
+    }
+
+    /// Reads a body that the service itself has made, such as of a form.
+    ///
+    /// # Errors
+    /// When it has more levels than a request may have.
+    pub fn of_json(body: &Json, read: impl FnOnce(Text<'_>) -> Self) -> Result<Self, Problem> {
+        let text = Zeroizing::new(body.to_string());
+        let text = Text::parse(text.as_bytes())
+            .map_err(|error| Problem::of_body(Code::Format, error.to_string()))?;
+        Ok(read(text))
+    }
+
+    fn read(body: Text<'_>, read_only: &[&'static str]) -> Self {
+        let settable = B::FIELDS.iter().map(|field| field.name);
+        let volatile: &[&str] = if read_only.is_empty() {
+            &[]
+        } else {
+            B::VOLATILE
+        };
+        let names: Vec<&str> = settable
+            .chain(read_only.iter().copied())
+            .chain(volatile.iter().copied())
+            .collect();
+        let mut reader = Reader::of(body, &names);
+        let request = B::read(&mut reader);
+        let stated = read_only.iter().filter_map(|name| {
+            let text = reader.members.get(name)?.as_str();
+            Some((*name, serde_json::from_str(text).ok()?))
+        });
+        Self {
+            body: request,
+            stated: stated.collect(),
+            problems: reader.finish(),
+        }
+    }
+
+    /// Checks that the read-only members that the request states are those of `resource`.
+    pub fn check_read_only(&mut self, resource: &impl serde::Serialize) {
+        let Ok(resource) = serde_json::to_value(resource) else {
+            return;
+        };
+        for (name, stated) in self.stated.drain(..) {
+            if resource.get(name) != Some(&stated) {
+                self.problems
+                    .note(Problem::new(name, Code::Conflict, "cannot be changed"));
+            }
+        }
+    }
+}
+
+impl<B> From<B> for ResourceRequest<B> {
+    fn from(body: B) -> Self {
+        Self {
+            body,
+            problems: Problems::default(),
+            stated: Vec::new(),
+        }
+    }
+}
+
+impl<'a> Reader<'a> {
+    fn of(text: Text<'a>, names: &[&str]) -> Self {
+        Self {
+            members: Members::exactly(text, names),
+            problems: Problems::default(),
+        }
+    }
+
+    /// Reads a member.
+    pub fn member<T: Value>(&mut self, name: &str) -> Member<T> {
+        match self.members.get(name) {
+            Some(text) => T::read(text, name, &mut self.problems),
+            None => Member::Absent,
+        }
+    }
+
+    fn finish(self) -> Problems {
+        let mut problems = self.members.finish(|| Some(())).err().unwrap_or_default();
+        for problem in self.problems.into_vec() {
+            problems.note(problem);
+        }
+        problems
+    }
+}
+
+/// Reads an object that is itself a member of a request. Its required members must be there; `build`
+/// makes the value.
+pub fn object<B: RequestBody, T>(
+    text: Text<'_>,
+    field: &str,
+    problems: &mut Problems,
+    build: impl FnOnce(B) -> Option<T>,
+) -> Member<T> {
+    let names: Vec<&str> = B::FIELDS.iter().map(|field| field.name).collect();
+    let mut reader = Reader::of(text, &names);
+    let body = B::read(&mut reader);
+    for field in B::FIELDS.iter().filter(|field| field.required) {
+        reader.members.required(field.name);
+    }
+    let found = reader.finish();
+    let is_right = found.is_empty();
+    problems.note_inside(field, found);
+    let value = build(body);
+    value
+        .filter(|_| is_right)
+        .map_or(Member::Wrong, Member::Given)
+}
