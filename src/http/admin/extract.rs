@@ -97,7 +97,9 @@ impl<B: RequestBody> FromRequest<App> for CreateBody<B> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        read(request, app, ResourceRequest::to_create).await.map(Self)
+        read(request, app, ResourceRequest::to_create)
+            .await
+            .map(Self)
     }
 }
 
@@ -105,7 +107,9 @@ impl<B: RequestBody> FromRequest<App> for UpdateBody<B> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        read(request, app, ResourceRequest::to_update).await.map(Self)
+        read(request, app, ResourceRequest::to_update)
+            .await
+            .map(Self)
     }
 }
 
