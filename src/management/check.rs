@@ -2,6 +2,7 @@
 
 use crate::clock::Timestamp;
 use crate::problem::{Code, Problem, Problems};
+use crate::resource::Member;
 
 use super::Error;
 
@@ -18,9 +19,12 @@ pub(super) fn expiry(
     problems: &mut Problems,
     now: Timestamp,
     before: Option<Timestamp>,
-    after: Option<Timestamp>,
+    expires_at: &Member<Option<Timestamp>>,
 ) {
-    if after.is_some_and(|expiry| expiry <= now) && after != before {
+    if let Member::Given(Some(expiry)) = expires_at
+        && *expiry <= now
+        && Some(*expiry) != before
+    {
         let message = "must be in the future";
         problems.note(Problem::new("expiresAt", Code::Range, message));
     }

@@ -1,55 +1,85 @@
-//! Checks of an API key that depend on several members or on the database.
+//! Checks of a request that depend on several members or on the database.
 
 use sqlx::PgConnection;
 
-use super::ApiKey;
+use super::{ApiKey, ApiKeyRequest};
 use crate::auth::Kind;
 use crate::clock::Timestamp;
+use crate::ids::ServiceId;
 use crate::management::{check, policies, services};
 use crate::problem::{Code, Problem, Problems};
+use crate::resource::Member;
 
-/// Checks a new API key, or one changed from `before`. Services and policies that it refers to cannot
-/// be deleted until the transaction on `connection` ends.
+/// Checks a request for a new API key, or for a change of `before`. Services and policies that it names
+/// cannot be deleted until the transaction on `connection` ends.
 pub(super) async fn check(
     connection: &mut PgConnection,
     problems: &mut Problems,
     now: Timestamp,
     before: Option<&ApiKey>,
-    api_key: &mut ApiKey,
+    body: &mut ApiKeyRequest,
 ) -> sqlx::Result<()> {
-    let note = |problems: &mut Problems, field: &str, message: &'static str| {
-        problems.note(Problem::new(field, Code::Conflict, message));
-    };
-    match (api_key.r#type, api_key.service_id) {
-        (Kind::Admin, None) => {}
-        (Kind::Admin, Some(_)) => note(problems, "serviceId", "must be left out of an admin key"),
-        (Kind::Live | Kind::Test, None) => problems.note(Problem::required("serviceId")),
-        (Kind::Live | Kind::Test, Some(service)) if before.is_none() => {
-            let named = [("serviceId".to_owned(), service)];
-            services::check_living(connection, problems, &named).await?;
-        }
-        (Kind::Live | Kind::Test, Some(_)) => {}
+    let kind = before.map_or(body.r#type.given().copied(), |before| Some(before.r#type));
+    if before.is_none() {
+        service(connection, problems, kind, &body.service_id).await?;
     }
-    if api_key.r#type == Kind::Admin {
-        if api_key.policy_number.number.take().is_some() {
-            note(problems, "policyNumber", "must be left out of an admin key");
-        }
-        if api_key.allowed_operations.is_some() {
-            note(
-                problems,
-                "allowedOperations",
-                "must be left out of an admin key",
-            );
-        }
+    if kind == Some(Kind::Admin) {
+        refuse_runtime_members(problems, body);
     }
-    if let (Some(number), None) = (&api_key.policy_number.number, api_key.policy_number.id) {
-        api_key.policy_number.id = policies::lock_living(connection, number).await?;
-        if api_key.policy_number.id.is_none() {
+    if let Member::Given(bound) = &mut body.policy_number
+        && let Some(number) = &bound.number
+    {
+        bound.id = policies::lock_living(connection, number).await?;
+        if bound.id.is_none() {
             let message = "must be the number of an existing policy";
             problems.note(Problem::new("policyNumber", Code::Unknown, message));
         }
     }
     let expires_at = before.and_then(|before| before.expires_at);
-    check::expiry(problems, now, expires_at, api_key.expires_at);
+    check::expiry(problems, now, expires_at, &body.expires_at);
     Ok(())
+}
+
+async fn service(
+    connection: &mut PgConnection,
+    problems: &mut Problems,
+    kind: Option<Kind>,
+    service: &Member<Option<ServiceId>>,
+) -> sqlx::Result<()> {
+    const FIELD: &str = "serviceId";
+    match (kind, service) {
+        (None, _)
+        | (_, Member::Wrong)
+        | (Some(Kind::Admin), Member::Absent | Member::Given(None)) => {}
+        (Some(Kind::Admin), Member::Given(Some(_))) => {
+            let message = "must be left out of an admin key";
+            problems.note(Problem::new(FIELD, Code::Conflict, message));
+        }
+        (Some(Kind::Live | Kind::Test), Member::Absent | Member::Given(None)) => {
+            problems.note(Problem::required(FIELD));
+        }
+        (Some(Kind::Live | Kind::Test), Member::Given(Some(id))) => {
+            services::check_living(connection, problems, &[(FIELD.to_owned(), *id)]).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Notes members that admin keys do not have, as they do not call the runtime API.
+fn refuse_runtime_members(problems: &mut Problems, body: &mut ApiKeyRequest) {
+    let mut refuse = |field: &str| {
+        let message = "must be left out of an admin key";
+        problems.note(Problem::new(field, Code::Conflict, message));
+    };
+    if body
+        .policy_number
+        .given()
+        .is_some_and(|bound| bound.number.is_some())
+    {
+        refuse("policyNumber");
+        body.policy_number = Member::Wrong;
+    }
+    if matches!(body.allowed_operations, Member::Given(Some(_))) {
+        refuse("allowedOperations");
+    }
 }

@@ -118,11 +118,9 @@ pub async fn create(
     let mut change = context.begin().await?;
     let now = change.now();
     let id = ApiKeyId::new(&context.clock, &context.entropy);
-    let mut problems = request.problems;
-    let mut api_key = request.body.create(id, now, &mut problems);
-    if let Some(api_key) = &mut api_key {
-        check::check(change.connection(), &mut problems, now, None, api_key).await?;
-    }
+    let (mut problems, mut body) = (request.problems, request.body);
+    check::check(change.connection(), &mut problems, now, None, &mut body).await?;
+    let api_key = body.create(id, now, &mut problems);
     let mut api_key = checked(problems, api_key)?;
     let secret = LiveKey::generate(&context.entropy, api_key.r#type);
     api_key.hint = Hint::of(api_key.r#type, secret.last_four());
@@ -152,17 +150,17 @@ pub async fn update(
         return Err(Error::Conflict("the API key is revoked".to_owned()));
     }
     request.check_read_only(&before);
-    let mut problems = request.problems;
+    let (mut problems, mut body) = (request.problems, request.body);
     let now = change.now();
-    let mut after = request.body.update(&before, &mut problems);
     check::check(
         change.connection(),
         &mut problems,
         now,
         Some(&before),
-        &mut after,
+        &mut body,
     )
     .await?;
+    let mut after = body.update(&before, &mut problems);
     after.status = Status::of(now, after.revoked_at, after.expires_at);
     let after = checked(problems, Some(after))?;
     change.save(Action::Update, before, after).await

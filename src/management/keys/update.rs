@@ -27,8 +27,8 @@ pub async fn update(
     let status = body.status.or_keep(&before.status);
     let mut after = before.clone();
     after.name = body.name.map(|name| name.to_string()).or_keep(&before.name);
+    check::expiry(&mut problems, now, before.expires_at, &body.expires_at);
     after.expires_at = body.expires_at.or_keep(&before.expires_at);
-    check::expiry(&mut problems, now, before.expires_at, after.expires_at);
     let after = checked(problems, Some(after))?;
     let (after, retired) = if status != before.status {
         let after = after.moved(Cause::Set, status, now)?;

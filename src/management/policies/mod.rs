@@ -97,25 +97,23 @@ pub async fn create(
 ) -> Result<Policy, Error> {
     let mut change = context.begin().await?;
     let id = PolicyId::new(&context.clock, &context.entropy);
-    let chosen = request.body.policy_number.clone();
+    let (mut problems, mut body) = (request.problems, request.body);
+    check_services(change.connection(), &mut problems, None, &mut body).await?;
+    let is_numbered = !body.policy_number.is_absent();
     loop {
-        let mut body = request.body.clone();
-        if chosen.is_absent() {
+        if !is_numbered {
             let number = store::next_number(change.connection()).await?;
             body.policy_number = Member::Given(number);
         }
-        let mut problems = request.problems.clone();
-        let mut policy = body.create(id, change.now(), &mut problems);
-        if let Some(policy) = &mut policy {
-            check_services(change.connection(), &mut problems, None, policy).await?;
-        }
-        let policy = checked(problems, policy)?;
+        let mut found = problems.clone();
+        let policy = body.clone().create(id, change.now(), &mut found);
+        let policy = checked(found, policy)?;
         if change.insert(&policy, policy.columns()).await? {
             change.commit(Event::created(&policy)).await?;
             return Ok(policy);
         }
-        // The next number may have been given to another policy before.
-        if !chosen.is_absent() {
+        // Another policy may have been given the next number.
+        if is_numbered {
             return Err(number_taken(&policy.policy_number));
         }
     }
@@ -135,15 +133,9 @@ pub async fn update(
     let mut change = context.begin().await?;
     let before = lock(&mut change, name, expected).await?;
     request.check_read_only(&before);
-    let mut problems = request.problems;
-    let mut after = request.body.update(&before, &mut problems);
-    check_services(
-        change.connection(),
-        &mut problems,
-        Some(&before),
-        &mut after,
-    )
-    .await?;
+    let (mut problems, mut body) = (request.problems, request.body);
+    check_services(change.connection(), &mut problems, Some(&before), &mut body).await?;
+    let after = body.update(&before, &mut problems);
     let after = checked(problems, Some(after))?;
     let number = after.policy_number.clone();
     let saved = change.save(Action::Update, before, after).await;
@@ -182,27 +174,24 @@ async fn check_services(
     connection: &mut PgConnection,
     problems: &mut Problems,
     before: Option<&Policy>,
-    policy: &mut Policy,
+    body: &mut PolicyRequest,
 ) -> sqlx::Result<()> {
     let mut named = Vec::new();
-    if before.is_none_or(|before| before.destination_service_id != policy.destination_service_id) {
-        named.push((
-            "destinationServiceId".to_owned(),
-            policy.destination_service_id,
-        ));
+    if let Member::Given(id) = body.destination_service_id
+        && before.is_none_or(|before| before.destination_service_id != id)
+    {
+        named.push(("destinationServiceId".to_owned(), id));
     }
-    let before = before.and_then(|before| before.allowed_service_ids.as_deref());
-    let allowed = policy.allowed_service_ids.iter().flatten();
-    let allowed = allowed
-        .enumerate()
-        .filter(|(_, id)| !before.unwrap_or_default().contains(id));
-    named.extend(allowed.map(|(place, id)| (format!("allowedServiceIds[{place}]"), *id)));
-    services::check_living(connection, problems, &named).await?;
-    if let Some(allowed) = &mut policy.allowed_service_ids {
+    if let Member::Given(Some(allowed)) = &mut body.allowed_service_ids {
+        let before = before.and_then(|before| before.allowed_service_ids.as_deref());
+        let allowed_before = before.unwrap_or_default();
+        let added = allowed.iter().enumerate();
+        let added = added.filter(|(_, id)| !allowed_before.contains(id));
+        named.extend(added.map(|(place, id)| (format!("allowedServiceIds[{place}]"), *id)));
         allowed.sort_unstable();
         allowed.dedup();
     }
-    Ok(())
+    services::check_living(connection, problems, &named).await
 }
 
 fn number_taken(number: &PolicyNumber) -> Error {

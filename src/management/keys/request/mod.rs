@@ -46,8 +46,8 @@ impl RequestedKey {
             .service_id
             .clone()
             .or_default("serviceId", None, &mut problems);
+        check::expiry(&mut problems, now, None, &body.expires_at);
         let expires_at = body.expires_at.clone().or_keep(&None);
-        check::expiry(&mut problems, now, None, expires_at);
         let (usage, algorithm) = (body.r#use.given().copied(), body.algorithm.given().copied());
         let kind = StatedKind::new(usage, algorithm, &mut problems);
         let (name, activate) = (
