@@ -86,7 +86,7 @@ pub(super) fn of_operations(
         .iter()
         .find(|probed| probed.algorithm == OaepHash::Sha256.name());
     if sha256.is_some_and(|probed| probed.works != Works::Yes) {
-        weaknesses.push("it supports RSA-OAEP with SHA-1 only".to_owned());
+        weaknesses.push("its RSA-OAEP has SHA-1 only".to_owned());
     }
     if session.connection().limits.allow_raw_rsa {
         weaknesses.push("hsm.allow_raw_rsa is set: decryption keys can also do raw RSA".to_owned());
