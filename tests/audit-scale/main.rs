@@ -1,6 +1,6 @@
-//! How long a page of the trail takes among many rows, for each filter of the contract: the query of
-//! the service itself, against rows made by Postgres, once over the closed days and once over all,
-//! the last of which is still being written. Prints a table, and the plan behind each line.
+//! Measures the service's audit query among many records, for each filter of the API. Postgres
+//! generates the records. Each query runs over the closed days, and over all days including the
+//! current one. Prints a table, and the plan of each query.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -26,21 +26,21 @@ use uuid::Uuid;
 
 use support::{Database, pool};
 
-/// Rows and the days they lie in, unless the arguments say otherwise.
+/// The default numbers of records and days; arguments override them.
 const ROWS: u64 = 10_000_000;
 const DAYS: u64 = 30;
 
-/// What a page may take, and how many entries it has.
+/// The maximum median time of a page, and its number of entries.
 const BOUND: Duration = Duration::from_millis(50);
 const PAGE: i64 = 50;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// Each page is asked for so often.
+/// The number of queries for each page.
 const ROUNDS: usize = 21;
 
-/// The rows of one day. Of services, policies and keys some are frequent and some are rare; one row
-/// in fifty is an error, and one in a million one of a kind.
+/// The records of one day. Some services, policies and keys are frequent and some are rare. One
+/// record in 50 is an error, and one in a million has a rare status or operation.
 const FILL: &str = "
     INSERT INTO crypto_operations_audit
     SELECT (lpad(to_hex((extract(epoch FROM ts) * 1000)::int8), 12, '0') || substr(md5(n::text), 1, 20))::uuid,
@@ -62,7 +62,7 @@ async fn main() -> ExitCode {
     let days = numbers.next().unwrap_or(DAYS).max(1);
     let database = Database::new().await;
     let owner = database.pool();
-    // The last second of today, when the day that is being written is at its longest.
+    // The last second of today, when the partition of the current day is largest.
     let tomorrow = Clock::system().now().start_of_day().plus(DAY);
     let now = tomorrow.minus(Duration::from_secs(1));
     let filled = Instant::now();
@@ -76,12 +76,12 @@ async fn main() -> ExitCode {
         .await
         .unwrap();
     println!(
-        "{} rows in {days} days, made and closed in {:.0?}; pages of {PAGE}, each asked for {ROUNDS} times\n",
+        "{} records in {days} days, generated and closed in {:.0?}; pages of {PAGE} entries, {ROUNDS} queries each\n",
         rows / days * days,
         filled.elapsed(),
     );
     println!(
-        "| filter | entries | closed days: median ms | slowest | with today: median ms | slowest |"
+        "| Filter | Entries | Closed days: median ms | Slowest | With today: median ms | Slowest |"
     );
     println!("|---|--:|--:|--:|--:|--:|");
     let midnight = now.start_of_day();
@@ -117,7 +117,7 @@ async fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Fills so many days, the last of which is today and ends now.
+/// Fills `days` days. The last day is today, up to `now`.
 async fn fill(owner: &PgPool, now: Timestamp, rows: u64, days: u64) {
     for back in (0..days).rev() {
         let start = back_from(now.start_of_day(), back);
@@ -139,7 +139,7 @@ fn back_from(moment: Timestamp, days: u64) -> Timestamp {
     moment.minus(DAY * u32::try_from(days).unwrap())
 }
 
-/// Every filter of the contract: values that are frequent, that are rare, and that do not occur.
+/// Every filter of the API, with frequent, rare and absent values.
 fn filters(now: Timestamp, days: u64) -> Vec<(String, Filter)> {
     let any = Filter::default();
     let ago = |days| back_from(now, days);
@@ -176,7 +176,7 @@ fn filters(now: Timestamp, days: u64) -> Vec<(String, Filter)> {
             "requestId, of the oldest day",
             request(format!("req-{}-7", days - 1)),
         ),
-        ("requestId, unknown", request("nobody's".to_owned())),
+        ("requestId, unknown", request("unknown".to_owned())),
         ("applicationId, frequent", application(1)),
         ("applicationId, rare", application(1_000)),
         ("applicationId, unknown", application(5_000)),
@@ -223,7 +223,7 @@ fn filters(now: Timestamp, days: u64) -> Vec<(String, Filter)> {
     named.map(|(name, filter)| (name.to_owned(), filter)).into()
 }
 
-/// How many entries a page has, and how long it took in the middle and at worst.
+/// The number of entries of a page, and its median and maximum time.
 async fn timed(db: &PgPool, now: Timestamp, filter: &Filter) -> (usize, [Duration; 2]) {
     let mut times = Vec::new();
     let mut found = 0;
@@ -236,7 +236,7 @@ async fn timed(db: &PgPool, now: Timestamp, filter: &Filter) -> (usize, [Duratio
     (found, [times[ROUNDS / 2], times[ROUNDS - 1]])
 }
 
-/// A plan without the days that were never looked into, and with one of those that were alike.
+/// The plan, shortened to the first scans and the summary.
 fn brief(plan: &[String]) -> Vec<&str> {
     let mut days = 0;
     let mut kept = Vec::new();

@@ -1,11 +1,8 @@
-//! What this program says to callgrind, under which it runs: begin to count, stop, and tell so far.
+//! Client requests to callgrind: start, stop and dump the counts.
 //!
-//! Valgrind knows a request by instructions that do nothing elsewhere (`valgrind.h`, "client
-//! requests"). Without it they do nothing, and nothing is told.
-#![allow(
-    unsafe_code,
-    reason = "the instructions by which valgrind is spoken to are none of Rust's"
-)]
+//! Valgrind recognizes a client request by a sequence of instructions that otherwise has no effect
+//! (`valgrind.h`, "client requests"). Without valgrind, requests have no effect.
+#![allow(unsafe_code, reason = "client requests need inline assembly")]
 
 use std::ffi::CString;
 use std::pin::Pin;
@@ -19,36 +16,36 @@ const DUMP: usize = CALLGRIND + 3;
 const START: usize = CALLGRIND + 4;
 const STOP: usize = CALLGRIND + 5;
 
-/// Gets ready to count. Before it the program runs faster.
+/// Starts instrumentation. The program runs faster without it.
 pub(crate) fn start() {
     request(START, 0);
     request(ZERO, 0);
 }
 
-/// Ends what was started.
+/// Stops instrumentation.
 pub(crate) fn stop() {
     request(STOP, 0);
 }
 
-/// Does something so often, which is all that is counted.
+/// Counts `times` runs of `work`.
 pub(crate) fn counting(name: &str, times: usize, mut work: impl FnMut()) {
-    // The first time is always dearer.
+    // The first run costs more.
     work();
     start();
     request(TOGGLE, 0);
     (0..times).for_each(|_| work());
     request(TOGGLE, 0);
-    tell(name, times);
+    dump(name, times);
     stop();
 }
 
-/// Writes down what was counted since the last time, of so many times.
-pub(crate) fn tell(name: &str, times: usize) {
+/// Writes the counts since the last dump, for `times` runs.
+pub(crate) fn dump(name: &str, times: usize) {
     let name = CString::new(format!("{name} {times}")).expect("no zeros");
     request(DUMP, name.as_ptr() as usize);
 }
 
-/// A future whose own work is counted, and no other task's.
+/// A future that counts its own work, and not the work of other tasks.
 pub(crate) struct Counted<F>(Pin<Box<F>>);
 
 impl<F: Future> Counted<F> {
@@ -71,8 +68,8 @@ impl<F: Future> Future for Counted<F> {
 #[cfg(target_arch = "x86_64")]
 fn request(number: usize, argument: usize) {
     let words = [number, argument, 0, 0, 0, 0];
-    // SAFETY: the rotations come to a whole turn and the exchange is of a register with itself, so
-    // that nothing changes but the flags and rdx, which are said to. Valgrind reads the words.
+    // SAFETY: the rotations add up to 128 bits, and the exchange is of a register with itself. Only
+    // the flags and rdx change, which the operands declare. Valgrind reads `words`.
     unsafe {
         std::arch::asm!(
             "rol rdi, 3",
@@ -89,5 +86,5 @@ fn request(number: usize, argument: usize) {
 
 #[cfg(not(target_arch = "x86_64"))]
 fn request(_: usize, _: usize) {
-    panic!("instructions are counted on x86_64");
+    panic!("instructions can be counted on x86_64 only");
 }

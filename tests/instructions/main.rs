@@ -1,9 +1,9 @@
-//! How many instructions sealing, opening and answering a request to protect take, counted by
-//! callgrind: they repeat where times do not. Held against `counts.json`; more than 5 % apart, in
-//! either direction, fails, so that a loss is seen and a gain is kept.
+//! Counts with callgrind the instructions to seal, to open and to answer a protect request. Counts
+//! are repeatable where times are not. `tests/instructions/run` compares them with `counts.json` and
+//! fails if they differ by more than 5 % in either direction.
 //!
-//! The request goes from the front to its answer on one thread. Only what its own task does is
-//! counted: not the database, nor the one who writes the trail.
+//! The request runs on one thread from the listener's service to its response. Only its own task is
+//! counted, not the database and not the audit writer.
 #![allow(
     clippy::cast_precision_loss,
     clippy::expect_used,
@@ -35,7 +35,7 @@ use callgrind::{Counted, counting};
 use private_key::PrivateKey;
 use support::{PROTECT, World};
 
-/// Each is done so often; the count is that of one.
+/// The number of repetitions; the count is per repetition.
 const TIMES: usize = 50;
 const KIB: usize = 1_024;
 
@@ -46,7 +46,7 @@ async fn main() {
     protect(&payload).await;
 }
 
-/// Sealing for a key, and opening with what its private half says.
+/// Seals for a public key, and opens with the content key that the private key returns.
 fn envelopes(payload: &str) {
     let entropy = Entropy::system();
     let private = PrivateKey::rsa();
@@ -92,7 +92,7 @@ async fn protect(payload: &str) {
             .body(Body::from(format!("{{\"payload\":{payload}}}")))
             .expect("a request")
     };
-    // The first ones fill the caches.
+    // The first requests fill the caches.
     for _ in 0..5 {
         let answer = front.clone().answer(request()).await;
         assert_eq!(answer.status(), 200);
@@ -103,6 +103,6 @@ async fn protect(payload: &str) {
         let body = to_bytes(answer.into_body(), usize::MAX).await;
         black_box(body.expect("a body"));
     }
-    callgrind::tell("protect", TIMES);
+    callgrind::dump("protect", TIMES);
     callgrind::stop();
 }

@@ -1,4 +1,4 @@
-//! What the service holds at a moment, and how it did since the one before.
+//! Samples the resources of the service and its requests since the previous sample.
 
 use std::fs;
 use std::time::Duration;
@@ -10,18 +10,18 @@ use crate::chaos::run_log::RunLog;
 use crate::process::Process;
 use crate::support::{Cluster, Exposition};
 
-/// Reads one process.
+/// Samples one process.
 pub(crate) struct Gauge {
     process: u32,
     metrics: String,
     postgres: PgConnection,
     run_log: RunLog,
-    /// Requests that were read already, and until when.
+    /// The number of requests in earlier samples, and the time of the last sample.
     read: usize,
     until: Duration,
 }
 
-/// One moment.
+/// One sample.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     resident_kib: u64,
@@ -66,7 +66,7 @@ impl Gauge {
             threads: self.status("Threads:"),
             descriptors: self.descriptors(),
             sessions: self.sessions(),
-            postgres: postgres.expect("how many connections there are"),
+            postgres: postgres.expect("the number of connections"),
             per_second: f64::from(u32::try_from(times.len()).expect("some")) / passed,
             median: at(50),
             slow: at(99),
@@ -74,8 +74,8 @@ impl Gauge {
         }
     }
 
-    /// How long requests took since the last time, and how many brought no answer or an error of
-    /// the service.
+    /// The durations of requests since the last sample, and the number without a response or with a
+    /// server error.
     fn requests(&mut self) -> (Vec<Duration>, usize) {
         let entries = self.run_log.lock();
         let since = &entries.history.attempts[self.read..];
@@ -104,7 +104,7 @@ impl Gauge {
         open.expect("it runs").count()
     }
 
-    /// Sessions of the token, as the process itself tells.
+    /// The token sessions, from the metrics of the process.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -120,7 +120,7 @@ impl Gauge {
 
 impl Line {
     pub(crate) const HEAD: &str = "\
-        | time | RSS MiB | threads | descriptors | sessions of the token | connections to Postgres | requests a second | median ms | 99 % ms | errors |\n\
+        | Time | RSS MiB | Threads | Descriptors | Token sessions | Postgres connections | Requests per second | p50 ms | p99 ms | Errors |\n\
         |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|";
 
     pub(crate) fn row(&self, time: &str) -> String {
@@ -143,15 +143,15 @@ impl Line {
         f64::from(u32::try_from(self.resident_kib).expect("some")) / 1_024.0
     }
 
-    /// Descriptors beside those of connections to Postgres, which a pool opens and closes as it
-    /// likes, within its bounds.
-    pub(crate) fn beside_postgres(&self) -> i64 {
+    /// Descriptors other than Postgres connections, whose number varies within the bounds of the
+    /// pool.
+    pub(crate) fn other_descriptors(&self) -> i64 {
         i64::try_from(self.descriptors).expect("some") - self.postgres
     }
 }
 
-/// By how much memory grew since the end of the warm-up, which is a sixth of the time; of so much
-/// at the beginning and at the end the mean counts, because memory comes and goes.
+/// The growth of memory after the warm-up, which is the first sixth of the run. Compares the means
+/// of the second and the last sixth, because memory fluctuates.
 pub(crate) fn growth(lines: &[Line]) -> f64 {
     let part = lines.len() / 6;
     let mean = |lines: &[Line]| {
@@ -162,8 +162,8 @@ pub(crate) fn growth(lines: &[Line]) -> f64 {
     mean(last) / mean(first) - 1.0
 }
 
-/// What is not as it was, or not as it should be.
-pub(crate) fn complaints(
+/// Leaks and errors.
+pub(crate) fn failures(
     before: &Line,
     lines: &[Line],
     after: &Line,
@@ -180,21 +180,21 @@ pub(crate) fn complaints(
     }
     if after.sessions != before.sessions {
         found.push(format!(
-            "{} sessions of the token before, {} after",
+            "{} token sessions before, {} after",
             before.sessions, after.sessions
         ));
     }
-    if after.beside_postgres() > before.beside_postgres() {
+    if after.other_descriptors() > before.other_descriptors() {
         found.push(format!(
-            "{} descriptors beside those to Postgres before, {} after",
-            before.beside_postgres(),
-            after.beside_postgres()
+            "{} descriptors without Postgres connections before, {} after",
+            before.other_descriptors(),
+            after.other_descriptors()
         ));
     }
     let most = lines.iter().chain([before]).map(|line| line.postgres).max();
-    // The pool, the trail, the notices, and now and then one that looks after the days.
+    // The pool, the audit writer, the listener and occasionally the maintenance of audit days.
     if most > Some(8 + 3) {
-        found.push(format!("{most:?} connections to Postgres"));
+        found.push(format!("{most:?} Postgres connections"));
     }
     found
 }

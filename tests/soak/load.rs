@@ -1,4 +1,4 @@
-//! Clients at work, at a pace or as fast as they get answers.
+//! Clients that send requests at a fixed rate, or as fast as responses arrive.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -10,10 +10,10 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 use crate::chaos::run::FREE;
 use crate::chaos::worker::Worker;
 
-/// Each begins a new connection after so many requests.
-const REQUESTS_OF_A_CONNECTION: u32 = 500;
+/// The number of requests per connection.
+const REQUESTS_PER_CONNECTION: u32 = 500;
 
-/// No pause at all, as far as a clock can tell.
+/// The shortest possible interval.
 const NO_PAUSE: Duration = Duration::from_micros(1);
 
 pub(crate) struct Load {
@@ -23,7 +23,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Together they ask so often a second, or as often as they get answers.
+    /// Starts the clients with a total rate, or without a limit.
     pub(crate) fn start(workers: Vec<Worker>, per_second: Option<f64>) -> Self {
         let mut load = Self {
             clients: JoinSet::new(),
@@ -40,7 +40,7 @@ impl Load {
         load
     }
 
-    /// Goes on for so long; says how many answers there were.
+    /// Runs for `span`, and returns the number of responses.
     pub(crate) async fn last(self, span: Duration) -> u32 {
         sleep(span).await;
         let answered = self.answered.load(Ordering::Relaxed);
@@ -48,7 +48,7 @@ impl Load {
         answered
     }
 
-    /// Ends it; every connection is closed.
+    /// Stops the clients, which closes their connections.
     pub(crate) async fn end(mut self) {
         self.stop.store(true, Ordering::Relaxed);
         while self.clients.join_next().await.is_some() {}
@@ -71,7 +71,7 @@ async fn send_requests(
         if worker.ask(&FREE).await.is_some() {
             answered.fetch_add(1, Ordering::Relaxed);
         }
-        if number % REQUESTS_OF_A_CONNECTION == 0 {
+        if number % REQUESTS_PER_CONNECTION == 0 {
             worker.client.close_connections();
         }
     }

@@ -1,10 +1,10 @@
-//! Whether the service stays as it is while it works at half of what it can: its memory, its threads,
-//! its descriptors, its sessions of the token and its connections to Postgres. Clients come and go,
-//! and administrators change things, all the time. Prints a table over time.
+//! Runs the service at half of its capacity and checks for leaks: memory, threads, descriptors, token
+//! sessions and Postgres connections. Clients reconnect and administrators change resources during
+//! the run. Prints a table over time.
 //!
-//! The token is one of kryoptic's. With `--softhsm` it is one of SoftHSM2's, whose 2.6 keeps every
-//! session object that was destroyed until the module is finalized, and unwrapping by ECDH makes one:
-//! memory then grows with the requests, and what is found is SoftHSM2's.
+//! The token is kryoptic, or SoftHSM2 with `--softhsm`. SoftHSM2 2.6 frees destroyed session objects
+//! only when the module is finalized, and each ECDH unwrap creates one. Memory then grows with the
+//! number of requests.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -47,19 +47,19 @@ use load::Load;
 use process::Site;
 use support::{Cluster, Valkey};
 
-/// Clients that ask at the same time.
+/// The number of concurrent clients.
 const CLIENTS: u64 = 16;
 
-/// How long it is measured what the service can.
+/// The duration of the capacity measurement.
 const CAPACITY: Duration = Duration::from_secs(15);
 
-/// Between two changes by an administrator.
+/// The interval between two changes by an administrator.
 const CHANGES: Duration = Duration::from_secs(5);
 
-/// What memory may grow by, from the end of the warm-up to the end.
+/// The maximum growth of memory after the warm-up.
 const GROWTH: f64 = 0.05;
 
-/// Lines of the table.
+/// The number of rows of the table.
 const LINES: u32 = 30;
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
@@ -75,15 +75,15 @@ async fn main() -> ExitCode {
     let run_log = RunLog::begin();
     let places = Places::default();
     let mut instances = Instances::start(&site, &places, &run_log, 1).await;
-    let mut dice = SmallRng::seed_from_u64(rand::random());
-    let mut new_dice = || SmallRng::seed_from_u64(dice.random());
-    let mut admin = Administrator::new(places.clone(), site.admin_key(), new_dice());
+    let mut seeds = SmallRng::seed_from_u64(rand::random());
+    let mut new_rng = || SmallRng::seed_from_u64(seeds.random());
+    let mut admin = Administrator::new(places.clone(), site.admin_key(), new_rng());
     let fixtures = Fixtures::create(&mut admin, &run_log).await;
     let mut new_clients = |phase: &str| -> Vec<Worker> {
         let names = (0..CLIENTS).map(|number| format!("soak-{phase}-{number}"));
         let worker = |name| {
             let (places, fixtures) = (places.clone(), fixtures.clone());
-            Worker::new(name, new_dice(), places, fixtures, run_log.clone())
+            Worker::new(name, new_rng(), places, fixtures, run_log.clone())
         };
         names.map(worker).collect()
     };
@@ -93,7 +93,7 @@ async fn main() -> ExitCode {
         .await;
     let capacity = f64::from(answered) / CAPACITY.as_secs_f64();
     println!(
-        "{CLIENTS} clients that do not wait: {capacity:.0} requests a second; half of it for {length:?}\n"
+        "capacity with {CLIENTS} clients: {capacity:.0} requests per second; load: half of it for {length:?}\n"
     );
     let process = instances.process(0).expect("an instance");
     let mut gauge = Gauge::of(process, &cluster, &run_log).await;
@@ -101,7 +101,7 @@ async fn main() -> ExitCode {
     let before = gauge.read().await;
     let load = Load::start(new_clients("half"), Some(capacity / 2.0));
     println!("{}", Line::HEAD);
-    println!("{}", before.row("at rest"));
+    println!("{}", before.row("idle"));
     let steps = changes(length);
     let until = run_log.now() + length;
     let mut lines = Vec::new();
@@ -117,15 +117,16 @@ async fn main() -> ExitCode {
     let demands = by_administrator(&mut admin, &fixtures, &run_log, &steps, until);
     tokio::join!(measure, demands);
     load.end().await;
-    // What clients have closed is closed here soon.
+    // The service closes connections soon after the clients.
     let mut after = gauge.read().await;
     let began = Instant::now();
-    while after.beside_postgres() > before.beside_postgres() && began.elapsed() < process::PATIENCE
+    while after.other_descriptors() > before.other_descriptors()
+        && began.elapsed() < process::PATIENCE
     {
         sleep(Duration::from_secs(1)).await;
         after = gauge.read().await;
     }
-    println!("{}\n", after.row("at rest"));
+    println!("{}\n", after.row("idle"));
     instances.end(0).await;
 
     let mut entries = std::mem::take(&mut *run_log.lock());
@@ -136,16 +137,16 @@ async fn main() -> ExitCode {
         .map(ToString::to_string)
         .collect();
     broken.extend(entries.broken.iter().map(ToString::to_string));
-    broken.extend(gauge::complaints(&before, &lines, &after, GROWTH));
+    broken.extend(gauge::failures(&before, &lines, &after, GROWTH));
     println!(
-        "{} requests, {} rows of the trail, {} changes; memory grew by {:.1} % after the warm-up",
+        "{} requests, {} audit records, {} changes; memory grew by {:.1} % after the warm-up",
         entries.history.attempts.len(),
         entries.history.rows.len(),
         entries.events.len(),
         gauge::growth(&lines) * 100.0,
     );
-    for complaint in broken.iter().take(20) {
-        println!("{complaint}");
+    for failure in broken.iter().take(20) {
+        println!("{failure}");
     }
     if broken.is_empty() {
         println!("no error, nothing leaked, and all guarantees hold");
@@ -170,9 +171,9 @@ impl Arguments {
                     minutes = value.parse().expect("a number");
                 }
                 "--softhsm" => on_softhsm = true,
-                // What cargo adds.
+                // Cargo adds --bench.
                 "--bench" => {}
-                other => panic!("there is no {other}: --minutes M --softhsm"),
+                other => panic!("unknown argument {other}; known: --minutes M --softhsm"),
             }
         }
         Self {
@@ -182,7 +183,7 @@ impl Arguments {
     }
 }
 
-/// One change after the other, of every kind in turn.
+/// The changes, each kind in turn.
 fn changes(length: Duration) -> Vec<Step<Demand>> {
     let number = usize::try_from(length.as_secs() / CHANGES.as_secs()).expect("some");
     let kinds = |which| match which % 5 {

@@ -1,27 +1,27 @@
-//! Whether two kinds of times are told apart.
+//! Statistics that compare two sets of times.
 
-/// Beyond this, two kinds of fault are told apart by their times. By chance alone it happens once
-/// in 100,000 comparisons.
+/// Above this absolute t, times distinguish two kinds of fault. Chance alone exceeds it once in
+/// 100,000 comparisons.
 pub(crate) const SUSPICIOUS: f64 = 4.5;
 
-/// The slowest of all times are those of the machine, not of the code: each comparison is made
-/// with all of them and without them.
+/// The shares of the fastest times that each comparison uses. The slowest times come from the
+/// machine, not from the code.
 pub(crate) const KEPT: [f64; 3] = [1.0, 0.95, 0.75];
 
-/// The time in the middle.
+/// The median time.
 pub(crate) fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
 }
 
-/// Welch's t of the two, of those times that are below this share of all.
+/// Welch's t of the two sets, from the fastest times up to the share `kept`.
 pub(crate) fn welch(times: &[Vec<f64>; 2], kept: f64) -> f64 {
     let mut all: Vec<f64> = times.concat();
     all.sort_by(f64::total_cmp);
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "a place in a list, from a share of its length"
+        reason = "an index in a list, from a share of its length"
     )]
     let edge = all[((all.len() - 1) as f64 * kept) as usize];
     let [one, other] = times.each_ref().map(|times| {

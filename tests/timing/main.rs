@@ -1,6 +1,6 @@
-//! Whether the time in which an envelope is refused tells why it was, in the manner of dudect: two
-//! kinds of fault in random order, the times of each compared by Welch's t-test. Whole requests are
-//! timed, from the router to the answer, with the token, the trail and all.
+//! Checks that the time of an error response does not reveal the kind of fault, with the method of
+//! dudect: requests with two kinds of fault in random order, compared by Welch's t-test. It measures
+//! whole requests, including the token and the audit log.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use compare::{KEPT, SUSPICIOUS, median, welch};
 use support::{Client, Destination, EnvelopeBuilder, World, epk};
 
-/// Requests of each kind, unless the first argument says otherwise.
+/// The default number of requests of each kind; the first argument overrides it.
 const SAMPLES: usize = 10_000;
 
 #[tokio::main(flavor = "current_thread")]
@@ -35,19 +35,19 @@ async fn main() -> ExitCode {
     let samples = samples.unwrap_or(SAMPLES);
     let world = World::new().await;
     let mut is_suspicious = false;
-    println!("{samples} requests of each kind; t beyond {SUSPICIOUS} tells two kinds apart\n");
-    println!("| key | fault | against | median µs | median µs | t of all | of 95 % | of 75 % |");
+    println!("{samples} requests of each kind; |t| > {SUSPICIOUS} distinguishes two kinds\n");
+    println!("| Key | Fault | Reference | median µs | median µs | t of all | of 95 % | of 75 % |");
     println!("|---|---|---|--:|--:|--:|--:|--:|");
     for (algorithm, alg) in [("RSA-2048", "RSA-OAEP-256"), ("P-256", "ECDH-ES+A256KW")] {
         let destination = world.destination(algorithm, algorithm, alg).await;
-        let mallory = unlimited(&world, algorithm, &destination.policy).await;
+        let client = unlimited(&world, algorithm, &destination.policy).await;
         let reference = damaged(
             &sound(&world, &destination).await.envelope(),
             "tag",
             |tag| tag[3] ^= 1,
         );
         for (fault, envelope) in faults(&world, &destination).await {
-            let times = interleaved(&mallory, [&envelope, &reference], samples).await;
+            let times = interleaved(&client, [&envelope, &reference], samples).await;
             let medians = times.clone().map(median);
             let compared = KEPT.map(|kept| welch(&times, kept));
             let [all, most, many] = compared;
@@ -59,7 +59,7 @@ async fn main() -> ExitCode {
         }
     }
     if is_suspicious {
-        println!("\nsome kinds of fault are told apart by their times");
+        println!("\nresponse times distinguish some kinds of fault");
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
@@ -69,7 +69,7 @@ async fn sound(world: &World, destination: &Destination) -> EnvelopeBuilder {
     EnvelopeBuilder::to(world, destination).await
 }
 
-/// What is compared with a wrong tag.
+/// Envelopes with faults. Each is compared with an envelope that has a wrong tag.
 async fn faults(world: &World, destination: &Destination) -> Vec<(&'static str, Value)> {
     let envelope = sound(world, destination).await.envelope();
     let mut short_key = sound(world, destination).await;
@@ -77,7 +77,7 @@ async fn faults(world: &World, destination: &Destination) -> Vec<(&'static str, 
     let mut not_json = sound(world, destination).await;
     not_json.plaintext = b"[1,2}".to_vec();
     let mut faults = vec![
-        // The same against itself: what the machine makes of no difference at all.
+        // A wrong tag against itself shows the noise of the machine.
         ("tag", damaged(&envelope, "tag", |tag| tag[3] ^= 1)),
         (
             "wrapped key changed",
@@ -93,7 +93,7 @@ async fn faults(world: &World, destination: &Destination) -> Vec<(&'static str, 
         ),
         ("content key too short", short_key.envelope()),
         ("iv too long", damaged(&envelope, "iv", |iv| iv.push(0))),
-        ("no JSON", not_json.envelope()),
+        ("not JSON", not_json.envelope()),
     ];
     if sound(world, destination).await.header["alg"] == "ECDH-ES+A256KW" {
         let mut off_the_curve = sound(world, destination).await;
@@ -113,32 +113,28 @@ fn damaged(envelope: &Value, member: &str, damage: fn(&mut Vec<u8>)) -> Value {
     envelope
 }
 
-/// An application that may ask as often as it likes.
+/// A client without an effective rate limit.
 async fn unlimited<'w>(world: &'w World, name: &str, policy: &str) -> Client<'w> {
-    let mallory = world
-        .application(&format!("mallory of {name}"))
+    let client = world
+        .application(&format!("client of {name}"))
         .bound_to(policy)
         .await;
-    let service = format!("/admin/services/{}", mallory.service.as_ref().unwrap());
+    let service = format!("/admin/services/{}", client.service.as_ref().unwrap());
     let limit = json!({
         "tier": "enterprise",
         "rateLimit": { "requestsPerSecond": 1_000_000, "burst": 1_000_000 },
     });
     world.admin().put(&service, limit).await.ok();
-    mallory
+    client
 }
 
-/// Microseconds of requests with one envelope or the other, whichever the dice say.
-async fn interleaved(
-    mallory: &Client<'_>,
-    envelopes: [&Value; 2],
-    samples: usize,
-) -> [Vec<f64>; 2] {
+/// The times of requests in microseconds, with one of the two envelopes at random.
+async fn interleaved(client: &Client<'_>, envelopes: [&Value; 2], samples: usize) -> [Vec<f64>; 2] {
     let mut times = [Vec::with_capacity(samples), Vec::with_capacity(samples)];
     while times.iter().any(|times| times.len() < samples) {
         let one = usize::from(rand::random::<bool>());
         let started = Instant::now();
-        let answer = mallory.unprotect(envelopes[one]).await;
+        let answer = client.unprotect(envelopes[one]).await;
         let took = started.elapsed();
         assert_eq!(answer.status, 500, "{}", answer.body);
         times[one].push(took.as_secs_f64() * 1e6);
