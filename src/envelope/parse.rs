@@ -3,6 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
 use super::header::{self, Header, judged};
 use crate::algorithms::Family;
 use crate::binary::{bytes_to_judge, from_base64url, from_base64url_padded};
@@ -10,6 +14,15 @@ use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};
 
 const MEMBERS: [&str; 5] = ["protected", "encrypted_key", "iv", "ciphertext", "tag"];
+
+/// The documentation of [`MEMBERS`].
+const DESCRIPTIONS: [&str; 5] = [
+    "The JOSE header.",
+    "The content encryption key, wrapped.",
+    "The initialization vector.",
+    "The encrypted payload.",
+    "The authentication tag.",
+];
 
 /// A well-formed envelope, which has not been opened.
 pub struct Envelope {
@@ -26,6 +39,31 @@ pub struct Envelope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be base64url of an envelope, or a JWE compact serialization")]
 pub struct NotAnEnvelope;
+
+impl PartialSchema for Envelope {
+    fn schema() -> RefOr<Schema> {
+        let about = "An envelope: a JWE (RFC 7516) in flattened JSON. Clients treat it as opaque.";
+        let object = ObjectBuilder::new()
+            .schema_type(Type::Object)
+            .description(Some(about))
+            .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)));
+        let members = MEMBERS.into_iter().zip(DESCRIPTIONS);
+        let object = members.fold(object, |object, (name, description)| {
+            let base64url = ObjectBuilder::new()
+                .schema_type(Type::String)
+                .description(Some(description))
+                .pattern(Some("^[A-Za-z0-9_-]*$"));
+            object.property(name, base64url).required(name)
+        });
+        object.into()
+    }
+}
+
+impl ToSchema for Envelope {
+    fn name() -> Cow<'static, str> {
+        "Jwe".into()
+    }
+}
 
 impl Envelope {
     /// Reads the object with the five members; problems are named as seen from inside it.

@@ -8,13 +8,13 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 mod answer;
+mod body;
 mod call;
 mod operate;
 mod protect;
 mod refusal;
 mod unabandoned;
 mod unprotect;
-mod writing;
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -28,8 +28,11 @@ use tracing::Instrument as _;
 pub use self::answer::{Answer, Body};
 pub use self::call::Call;
 pub use self::operate::{Cipher, Hash, Scheme};
+pub(crate) use self::operate::{OperationAnswer, OperationRequest};
+pub(crate) use self::protect::{ProtectRequest, ProtectedPayload};
 pub use self::refusal::{RecordedStatus, Refusal, Unread};
 use self::unabandoned::unabandoned;
+pub(crate) use self::unprotect::{UnprotectRequest, Unprotected};
 use crate::audit::{Recorder, Unrecorded};
 use crate::auth::Application;
 use crate::clock::{Clock, Entropy};

@@ -1,21 +1,98 @@
 //! From a payload to an envelope for the destination of a policy.
 
 use tracing::Instrument as _;
+use utoipa::openapi::{RefOr, Schema};
 
-use super::writing::Writing;
+use super::body::{
+    Described, Encrypted, Json, ProtectedPayloadType, Reference, Schemas, True, Unchanged,
+    WriteMember, answer, answer_of, reference, request, written,
+};
 use super::{Answer, Body, Call, Protection, Refusal, caught};
 use crate::audit::Unrecorded;
+use crate::clock::Entropy;
+use crate::envelope::Envelope;
 use crate::json::{Members, Text};
-use crate::policy::{PolicyPermit, Verdict, to};
+use crate::keys::Chosen;
+use crate::policy::{PolicyNumber, PolicyPermit, Verdict, to};
 use crate::problem::{Problem, Problems};
+use crate::request_tag::RequestTag;
 use crate::telemetry::step;
 
 const WARNING: &str = "The policy is not active: the payload was passed through unprotected";
 const DROPPED: &str = "The policy is not active: the payload was dropped";
 
-struct Request<'a> {
-    payload: Text<'a>,
-    policy_number: Option<std::borrow::Cow<'a, str>>,
+request! {
+    /// A payload to protect.
+    ProtectRequest<'a> {
+        /// Any JSON value. `/unprotect` returns exactly this text.
+        payload "payload": Text<'a>,
+        /// The policy that protects the payload. Default: the policy that is bound to the API key.
+        policy_number "policyNumber": Option<Reference<'a, PolicyNumber>>,
+    }
+}
+
+answer_of! {
+    /// The protected payload; or, under an inactive policy, the result of its failure mode.
+    ProtectedPayload<'a> { Protected<'a>, PassedThrough<'a>, Dropped<'a>, }
+}
+
+answer! {
+    /// The payload is protected.
+    Protected<'a> {
+        request_id "requestId": &'a RequestTag,
+        message_type "messageType": ProtectedPayloadType,
+        operations "operations": Encrypted,
+        jwe "jwe": Sealing<'a>,
+    }
+}
+
+answer! {
+    /// The policy is not active; its failure mode returns the payload unprotected.
+    PassedThrough<'a> {
+        request_id "requestId": &'a RequestTag,
+        message_type "messageType": ProtectedPayloadType,
+        operations "operations": Unchanged,
+        /// The payload, unprotected.
+        payload "payload": Json<'a>,
+        /// Says that the payload is unprotected.
+        warning "warning": &'static str,
+    }
+}
+
+answer! {
+    /// The policy is not active; its failure mode discards the payload.
+    Dropped<'a> {
+        request_id "requestId": &'a RequestTag,
+        message_type "messageType": ProtectedPayloadType,
+        operations "operations": Unchanged,
+        dropped "dropped": True,
+        /// Says that the payload was discarded.
+        message "message": &'static str,
+    }
+}
+
+/// An envelope that is sealed while it is written, straight into the buffer of the answer.
+pub(super) struct Sealing<'a> {
+    key: Chosen<'a, PolicyPermit<to::Protect>>,
+    entropy: &'a Entropy,
+    payload: &'a str,
+}
+
+impl WriteMember for Sealing<'_> {
+    fn write(&self, out: &mut String) -> Result<(), Refusal> {
+        let payload = self.payload.as_bytes();
+        Ok(self.key.seal(self.entropy, payload, out)?)
+    }
+}
+
+impl Described for Sealing<'_> {
+    fn schema() -> RefOr<Schema> {
+        reference::<Envelope>()
+    }
+
+    fn schemas(schemas: &mut Schemas) {
+        <Envelope as Described>::schemas(schemas);
+    }
 }
 
 impl Protection {
@@ -47,16 +124,26 @@ impl Protection {
                 sealed.instrument(step!("crypto")).await
             }
             Verdict::Refuse => Err(Refusal::PolicyNotActive),
-            Verdict::PassThrough => Ok(begin(call, payload.len())
-                .json("operations", "[]")
-                .json("payload", payload)
-                .plain("warning", WARNING)
-                .finish()),
-            Verdict::Drop => Ok(begin(call, 0)
-                .json("operations", "[]")
-                .json("dropped", "true")
-                .plain("message", DROPPED)
-                .finish()),
+            Verdict::PassThrough => written(
+                payload.len(),
+                &ProtectedPayload::PassedThrough(PassedThrough {
+                    request_id: call.tag(),
+                    message_type: ProtectedPayloadType,
+                    operations: Unchanged,
+                    payload: Json(payload),
+                    warning: WARNING,
+                }),
+            ),
+            Verdict::Drop => written(
+                0,
+                &ProtectedPayload::Dropped(Dropped {
+                    request_id: call.tag(),
+                    message_type: ProtectedPayloadType,
+                    operations: Unchanged,
+                    dropped: True,
+                    message: DROPPED,
+                }),
+            ),
         }
     }
 
@@ -69,32 +156,31 @@ impl Protection {
         let key = self.rooms.keyring.to_protect(permit).await;
         let key = key.map_err(Refusal::of_destination)?;
         call.note_key(key.id());
+        let answer = ProtectedPayload::Protected(Protected {
+            request_id: call.tag(),
+            message_type: ProtectedPayloadType,
+            operations: Encrypted,
+            jwe: Sealing {
+                key,
+                entropy: &self.rooms.entropy,
+                payload,
+            },
+        });
         // The five members take about 1,200 bytes beside the payload in base64.
-        let answer = begin(call, payload.len() / 3 * 4 + 1_200)
-            .json("operations", r#"["encrypt"]"#)
-            .written("jwe", |out| {
-                key.seal(&self.rooms.entropy, payload.as_bytes(), out)
-            })?;
-        Ok(answer.finish())
+        written(payload.len() / 3 * 4 + 1_200, &answer)
     }
 }
 
-fn begin(call: &Call, length: usize) -> Writing {
-    Writing::answer_to(call.tag(), length).plain("messageType", "ProtectedPayload")
-}
-
-fn read<'a>(call: &mut Call, text: Text<'a>, is_bound: bool) -> Result<Request<'a>, Problems> {
-    let mut members = Members::of(text, &["payload", "policyNumber"]);
-    let payload = members.required("payload");
-    call.note_payload(payload);
-    let policy_number = members.optional_string("policyNumber");
-    if policy_number == Some(None) && !is_bound {
+fn read<'a>(
+    call: &mut Call,
+    text: Text<'a>,
+    is_bound: bool,
+) -> Result<ProtectRequest<'a>, Problems> {
+    let mut members = Members::of(text, ProtectRequest::MEMBERS);
+    call.note_payload(members.get("payload"));
+    let request = ProtectRequest::read(&mut members);
+    if members.get("policyNumber").is_none() && !is_bound {
         members.note(Problem::required("policyNumber"));
     }
-    members.finish(|| {
-        Some(Request {
-            payload: payload?,
-            policy_number: policy_number?,
-        })
-    })
+    members.finish(|| request)
 }

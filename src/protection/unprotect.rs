@@ -4,23 +4,65 @@ use std::borrow::Cow;
 
 use tracing::Instrument as _;
 
-use super::writing::Writing;
+use super::body::{
+    Decrypted, Json, ReadMember as _, Reference, answer, described, request, written,
+};
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::envelope::{Envelope, NotAnEnvelope};
 use crate::json::{Members, Text};
 use crate::keys::NotOpened;
-use crate::policy::{PolicyPermit, to};
+use crate::policy::{PolicyNumber, PolicyPermit, to};
 use crate::problem::{Code, Problem, Problems};
+use crate::request_tag::RequestTag;
 use crate::telemetry::step;
 use crate::wiped::Wiped;
 
-struct Request<'a> {
+request! {
+    /// An envelope as `/protect` returned it.
+    EnvelopeRequest<'a> {
+        jwe "jwe": Envelope,
+        /// The policy of the envelope. Default: the policy that is bound to the API key.
+        policy_number "policyNumber": Option<Reference<'a, PolicyNumber>>,
+    }
+}
+
+request! {
+    /// An envelope in its legacy form.
+    LegacyRequest<'a> {
+        /// The envelope's JSON or its compact serialization in base64url; or the compact
+        /// serialization itself.
+        protected_payload "protectedPayload": Cow<'a, str>,
+        /// The policy of the envelope. Default: the policy that is bound to the API key.
+        policy_number "policyNumber": Option<Reference<'a, PolicyNumber>>,
+    }
+}
+
+/// An envelope to open, in one of two forms.
+#[derive(Debug)]
+pub(crate) struct UnprotectRequest<'a> {
     form: Form,
-    policy_number: Option<Cow<'a, str>>,
+    policy_number: Option<Reference<'a, PolicyNumber>>,
+}
+
+described! {
+    UnprotectRequest<'a> " An envelope to open, in one of two forms." {
+        one_of EnvelopeRequest<'a>, LegacyRequest<'a>,
+    }
+}
+
+answer! {
+    /// The payload of an envelope.
+    Unprotected<'a> {
+        request_id "requestId": &'a RequestTag,
+        operations "operations": Decrypted,
+        /// The payload, exactly as it was protected.
+        payload "payload": Json<'a>,
+    }
 }
 
 /// The two forms of an envelope.
+#[derive(Debug)]
 enum Form {
     Members(Envelope),
     Legacy(Result<Envelope, NotAnEnvelope>),
@@ -75,49 +117,53 @@ impl Protection {
             NotOpened::NotDone(not_done) => not_done.into(),
         })?;
         let payload = str::from_utf8(plaintext.as_bytes()).map_err(|_| Refusal::Unopenable)?;
-        Ok(Writing::answer_to(call.tag(), payload.len())
-            .json("operations", r#"["decrypt"]"#)
-            .json("payload", payload)
-            .finish())
+        let answer = Unprotected {
+            request_id: call.tag(),
+            operations: Decrypted,
+            payload: Json(payload),
+        };
+        written(payload.len(), &answer)
     }
 }
 
-fn read<'a>(call: &mut Call, text: Text<'a>, is_bound: bool) -> Result<Request<'a>, Problems> {
-    let mut members = Members::of(text, &["jwe", "protectedPayload", "policyNumber"]);
-    let policy_number = members.optional_string("policyNumber");
+fn read<'a>(
+    call: &mut Call,
+    text: Text<'a>,
+    is_bound: bool,
+) -> Result<UnprotectRequest<'a>, Problems> {
+    let names = [EnvelopeRequest::MEMBERS, LegacyRequest::MEMBERS].concat();
+    let mut members = Members::of(text, &names);
     let (jwe, legacy) = (members.get("jwe"), members.get("protectedPayload"));
     call.note_payload(jwe.or(legacy));
-    let form = match (jwe, legacy) {
-        (Some(jwe), None) => match Envelope::parse(jwe) {
-            Ok(envelope) => Some(Form::Members(envelope)),
-            Err(problems) => {
-                members.note_inside("jwe", problems);
-                None
-            }
-        },
-        (None, Some(_)) => members
-            .required_string("protectedPayload")
-            .map(|text| Form::Legacy(Envelope::parse_legacy(&text))),
-        (Some(_), Some(_)) => {
-            let message = "must be absent when jwe is present";
-            members.note(Problem::new("protectedPayload", Code::Conflict, message));
-            None
-        }
-        (None, None) => {
-            let message = "is required (or protectedPayload, the legacy form)";
-            members.note(Problem::new("jwe", Code::Required, message));
+    let request = match (jwe, legacy) {
+        (Some(_), None) => EnvelopeRequest::read(&mut members).map(|request| UnprotectRequest {
+            form: Form::Members(request.jwe),
+            policy_number: request.policy_number,
+        }),
+        (None, Some(_)) => LegacyRequest::read(&mut members).map(|request| UnprotectRequest {
+            form: Form::Legacy(Envelope::parse_legacy(&request.protected_payload)),
+            policy_number: request.policy_number,
+        }),
+        (neither_or_both, _) => {
+            members.note(match neither_or_both {
+                Some(_) => {
+                    let message = "send either jwe or protectedPayload, not both";
+                    Problem::new("protectedPayload", Code::Conflict, message)
+                }
+                None => {
+                    let message =
+                        "send the envelope as jwe (or, in its legacy form, as protectedPayload)";
+                    Problem::new("jwe", Code::Required, message)
+                }
+            });
+            let _ = Option::<Reference<'_, PolicyNumber>>::read(&mut members, "policyNumber");
             None
         }
     };
-    if policy_number == Some(None) && !is_bound {
+    if members.get("policyNumber").is_none() && !is_bound {
         members.note(Problem::required("policyNumber"));
     }
-    members.finish(|| {
-        Some(Request {
-            form: form?,
-            policy_number: policy_number?,
-        })
-    })
+    members.finish(|| request)
 }
 
 fn inside(member: &str, problems: Problems) -> Problems {

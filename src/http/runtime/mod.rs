@@ -5,5 +5,4 @@ pub(super) mod operations;
 pub(super) mod protect;
 mod receive;
 mod respond;
-mod shape;
 pub(super) mod unprotect;

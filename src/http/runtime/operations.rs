@@ -5,19 +5,19 @@ use axum::response::IntoResponse;
 
 use super::receive::receive;
 use super::respond::respond;
-use super::shape::{OperationAnswer, OperationRequest};
 use crate::audit::Endpoint;
 use crate::http::app::App;
 use crate::http::error_code::errors;
+use crate::protection::{OperationAnswer, OperationRequest};
 
 /// Encrypts, decrypts, signs, verifies or hashes with an algorithm of the caller's choice.
 #[utoipa::path(
     post,
     path = "",
     operation_id = "operate",
-    request_body = OperationRequest,
+    request_body = OperationRequest<'static>,
     responses(
-        (status = 200, description = "What the operation gave.", body = OperationAnswer),
+        (status = 200, description = "The result of the operation.", body = OperationAnswer<'static>),
         errors::OperationNotAllowed,
         errors::KeyNotFound,
         errors::DecryptionFailed

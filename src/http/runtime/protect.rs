@@ -5,19 +5,19 @@ use axum::response::IntoResponse;
 
 use super::receive::receive;
 use super::respond::respond;
-use super::shape::{ProtectRequest, ProtectedPayload};
 use crate::audit::Endpoint;
 use crate::http::app::App;
 use crate::http::error_code::errors;
+use crate::protection::{ProtectRequest, ProtectedPayload};
 
 /// Protects a payload under a policy.
 #[utoipa::path(
     post,
     path = "",
     operation_id = "protect",
-    request_body = ProtectRequest,
+    request_body = ProtectRequest<'static>,
     responses(
-        (status = 200, description = "The payload, protected.", body = ProtectedPayload),
+        (status = 200, description = "The payload, protected.", body = ProtectedPayload<'static>),
         errors::PolicyNotFound,
         errors::OperationNotAllowed,
         errors::PolicyNotActive,

@@ -5,19 +5,19 @@ use axum::response::IntoResponse;
 
 use super::receive::receive;
 use super::respond::respond;
-use super::shape::{UnprotectRequest, Unprotected};
 use crate::audit::Endpoint;
 use crate::http::app::App;
 use crate::http::error_code::errors;
+use crate::protection::{UnprotectRequest, Unprotected};
 
 /// Opens an envelope under a policy.
 #[utoipa::path(
     post,
     path = "",
     operation_id = "unprotect",
-    request_body = UnprotectRequest,
+    request_body = UnprotectRequest<'static>,
     responses(
-        (status = 200, description = "The payload.", body = Unprotected),
+        (status = 200, description = "The payload.", body = Unprotected<'static>),
         errors::InvalidProtectedPayload,
         errors::PolicyNotFound,
         errors::OperationNotAllowed,

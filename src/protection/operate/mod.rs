@@ -3,24 +3,85 @@
 mod algorithm;
 mod request;
 
-use std::borrow::Cow;
-
+use aws_lc_rs::digest::Digest;
 use hsm::ErrorKind;
 use tracing::Instrument as _;
 
 pub use self::algorithm::{Cipher, Hash, Scheme};
-use self::request::Request;
-use super::writing::Writing;
+pub(crate) use self::request::OperationRequest;
+use self::request::{DecryptPayload, EncryptPayload, Message, SignPayload};
+use super::body::{Base64, Json, answer, answer_of, written};
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::auth::Application;
+use crate::clock::Timestamp;
+use crate::ids::KeyId;
 use crate::json::Text;
 use crate::keys::{Chosen, NoKey, NotDone};
 use crate::material::Algorithm;
 use crate::policy::{Permit, Permittable, authorize, to};
 use crate::problem::{Code, Problem};
+use crate::request_tag::RequestTag;
 use crate::telemetry::step;
 use crate::wiped::Wiped;
+
+answer! {
+    /// The result of an operation.
+    OperationAnswer<'a> {
+        request_id "requestId": &'a RequestTag,
+        result "result": OperationResult<'a>,
+        timestamp "timestamp": Timestamp,
+    }
+}
+
+answer_of! {
+    /// One object per operation: `encrypt`, `decrypt`, `sign`, `verify`, `hash`.
+    OperationResult<'a> { Encrypted<>, Decrypted<'a>, Signed<>, Verified<>, Hashed<>, }
+}
+
+answer! {
+    /// The result of `encrypt`.
+    Encrypted<> {
+        ciphertext "ciphertext": Base64<Vec<u8>>,
+        iv "iv": Base64<Vec<u8>>,
+        tag "tag": Base64<Vec<u8>>,
+        algorithm "algorithm": Cipher,
+        key_id "keyId": KeyId,
+    }
+}
+
+answer! {
+    /// The result of `decrypt`.
+    Decrypted<'a> {
+        /// The data, exactly as it was encrypted.
+        data "data": Json<'a>,
+    }
+}
+
+answer! {
+    /// The result of `sign`.
+    Signed<> {
+        signature "signature": Base64<Vec<u8>>,
+        algorithm "algorithm": Scheme,
+        key_id "keyId": KeyId,
+    }
+}
+
+answer! {
+    /// The result of `verify`.
+    Verified<> {
+        /// Whether the signature is valid.
+        valid "valid": bool,
+    }
+}
+
+answer! {
+    /// The result of `hash`.
+    Hashed<> {
+        hash "hash": Base64<Digest>,
+        algorithm "algorithm": Hash,
+    }
+}
 
 impl Protection {
     /// Does what `body` asks for.
@@ -51,76 +112,53 @@ impl Protection {
         &self,
         call: &mut Call,
         caller: &Application,
-        request: Request<'_>,
+        request: OperationRequest<'_>,
     ) -> Result<Body, Refusal> {
-        match request {
-            Request::Encrypt {
-                data,
-                cipher,
-                key_id,
-            } => {
-                self.encrypt(call, &permit(caller)?, data, cipher, key_id)
-                    .await
+        let result = match request {
+            OperationRequest::Encrypt(payload) => {
+                self.encrypt(call, &permit(caller)?, payload).await?
             }
-            Request::Decrypt {
-                sealed,
-                cipher,
-                key_id,
-            } => {
-                let permit = permit(caller)?;
-                self.decrypt(call, &permit, &sealed, cipher, &key_id).await
+            OperationRequest::Decrypt(payload) => {
+                return self.decrypt(call, &permit(caller)?, payload).await;
             }
-            Request::Sign {
-                message,
-                scheme,
-                key_id,
-            } => {
-                let permit = permit(caller)?;
-                self.sign(call, &permit, &message, scheme, key_id).await
-            }
-            Request::Verify {
-                message,
-                signature,
-                scheme,
-                key_id,
-            } => {
+            OperationRequest::Sign(payload) => self.sign(call, &permit(caller)?, payload).await?,
+            OperationRequest::Verify(payload) => {
                 let permit: Permit<to::Verify> = permit(caller)?;
-                let kinds = scheme.keys();
-                let key = self.choose(call, &permit, Some(&key_id), kinds).await?;
-                let valid = key.verify(scheme.in_token(), &message, &signature).await?;
-                let valid = if valid { "true" } else { "false" };
-                Ok(self.result(call, 0, |result| result.json("valid", valid)))
+                let (scheme, Message(message)) = (payload.algorithm, payload.data);
+                let key = self.choose(call, &permit, Some(&payload.key_id), scheme.keys());
+                let key = key.await?;
+                let signature = &payload.signature.0;
+                let valid = key.verify(scheme.in_token(), &message, signature).await?;
+                OperationResult::Verified(Verified { valid })
             }
-            Request::Hash { message, hash } => {
-                let digest = hash.of(&permit(caller)?, &message);
-                Ok(self.result(call, 0, |result| {
-                    result
-                        .base64("hash", digest.as_ref())
-                        .plain("algorithm", hash.name())
-                }))
+            OperationRequest::Hash(payload) => {
+                let algorithm = payload.algorithm;
+                let digest = algorithm.of(&permit(caller)?, &payload.data.0);
+                OperationResult::Hashed(Hashed {
+                    hash: Base64(digest),
+                    algorithm,
+                })
             }
-        }
+        };
+        self.answer(call, result)
     }
 
     async fn encrypt(
         &self,
         call: &mut Call,
         permit: &Permit<to::Encrypt>,
-        data: Text<'_>,
-        cipher: Cipher,
-        key_id: Option<Cow<'_, str>>,
-    ) -> Result<Body, Refusal> {
-        let kinds = cipher.keys();
-        let key = self.choose(call, permit, key_id.as_deref(), kinds).await?;
-        let plaintext = data.as_str().as_bytes();
-        let sealed = key.encrypt(plaintext).await?;
-        Ok(self.result(call, plaintext.len() / 3 * 4, |result| {
-            result
-                .base64("ciphertext", &sealed.ciphertext)
-                .base64("iv", &sealed.iv)
-                .base64("tag", &sealed.tag)
-                .plain("algorithm", cipher.name())
-                .plain("keyId", &key.id().to_string())
+        payload: EncryptPayload<'_>,
+    ) -> Result<OperationResult<'static>, Refusal> {
+        let algorithm = payload.algorithm;
+        let key = self.choose(call, permit, payload.key_id.as_deref(), algorithm.keys());
+        let key = key.await?;
+        let sealed = key.encrypt(payload.data.as_str().as_bytes()).await?;
+        Ok(OperationResult::Encrypted(Encrypted {
+            ciphertext: Base64(sealed.ciphertext),
+            iv: Base64(sealed.iv.to_vec()),
+            tag: Base64(sealed.tag.to_vec()),
+            algorithm,
+            key_id: key.id(),
         }))
     }
 
@@ -128,13 +166,13 @@ impl Protection {
         &self,
         call: &mut Call,
         permit: &Permit<to::Decrypt>,
-        sealed: &request::Sealed,
-        cipher: Cipher,
-        key_id: &str,
+        payload: DecryptPayload<'_>,
     ) -> Result<Body, Refusal> {
-        let kinds = cipher.keys();
-        let key = self.choose(call, permit, Some(key_id), kinds).await?;
-        let opened = key.decrypt(&sealed.iv, &sealed.ciphertext, &sealed.tag);
+        let kinds = payload.algorithm.keys();
+        let key = self
+            .choose(call, permit, Some(&payload.key_id), kinds)
+            .await?;
+        let opened = key.decrypt(&payload.iv.0, &payload.ciphertext.0, &payload.tag.0);
         let plaintext = opened.await.map_err(|not_done| match not_done {
             NotDone::Token(error) if error.kind() == ErrorKind::BadInput => {
                 Refusal::DecryptionFailed
@@ -143,26 +181,24 @@ impl Protection {
         })?;
         // A plaintext that does not come from `encrypt` may be no JSON; the answer cannot hold it.
         let data = Text::parse(&plaintext).map_err(|_| Refusal::DecryptionFailed)?;
-        let data = data.as_str();
-        Ok(self.result(call, data.len(), |result| result.json("data", data)))
+        let data = Json(data.as_str());
+        self.answer(call, OperationResult::Decrypted(Decrypted { data }))
     }
 
     async fn sign(
         &self,
         call: &mut Call,
         permit: &Permit<to::Sign>,
-        message: &[u8],
-        scheme: Scheme,
-        key_id: Option<Cow<'_, str>>,
-    ) -> Result<Body, Refusal> {
-        let kinds = scheme.keys();
-        let key = self.choose(call, permit, key_id.as_deref(), kinds).await?;
-        let signature = key.sign(scheme.in_token(), message).await?;
-        Ok(self.result(call, signature.len() * 2, |result| {
-            result
-                .base64("signature", &signature)
-                .plain("algorithm", scheme.name())
-                .plain("keyId", &key.id().to_string())
+        payload: SignPayload<'_>,
+    ) -> Result<OperationResult<'static>, Refusal> {
+        let (algorithm, Message(message)) = (payload.algorithm, payload.data);
+        let key = self.choose(call, permit, payload.key_id.as_deref(), algorithm.keys());
+        let key = key.await?;
+        let signature = key.sign(algorithm.in_token(), &message).await?;
+        Ok(OperationResult::Signed(Signed {
+            signature: Base64(signature),
+            algorithm,
+            key_id: key.id(),
         }))
     }
 
@@ -201,12 +237,19 @@ impl Protection {
         }
     }
 
-    /// The answer whose result has the members that `write` adds.
-    fn result(&self, call: &Call, length: usize, write: impl FnOnce(Writing) -> Writing) -> Body {
-        write(Writing::answer_to(call.tag(), length).open("result"))
-            .close()
-            .plain("timestamp", &self.rooms.clock.now().to_string())
-            .finish()
+    fn answer(&self, call: &Call, result: OperationResult<'_>) -> Result<Body, Refusal> {
+        let length = match &result {
+            OperationResult::Encrypted(encrypted) => encrypted.ciphertext.0.len() / 3 * 4,
+            OperationResult::Decrypted(decrypted) => decrypted.data.0.len(),
+            OperationResult::Signed(signed) => signed.signature.0.len() * 2,
+            OperationResult::Verified(_) | OperationResult::Hashed(_) => 0,
+        };
+        let answer = OperationAnswer {
+            request_id: call.tag(),
+            result,
+            timestamp: self.rooms.clock.now(),
+        };
+        written(length, &answer)
     }
 }
 

@@ -1,55 +1,179 @@
 //! Requests of `/operations`.
 
 use std::borrow::Cow;
+use std::fmt;
+
+use utoipa::openapi::schema::{Discriminator, ObjectBuilder, OneOfBuilder, Type};
+use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::algorithm::{Cipher, Hash, Scheme};
 use crate::audit::OperationType;
-use crate::binary::{bytes_to_judge, from_base64};
 use crate::canonical::{self, NotCanonical};
+use crate::ids::KeyId;
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};
 use crate::protection::Call;
+use crate::protection::body::{
+    Base64, Described, ReadMember, Reference, Schemas, reference, request,
+};
 
-/// One operation and all that it needs.
-pub(super) enum Request<'a> {
-    Encrypt {
-        data: Text<'a>,
-        cipher: Cipher,
-        key_id: Option<Cow<'a, str>>,
-    },
-    Decrypt {
-        sealed: Sealed,
-        cipher: Cipher,
-        key_id: Cow<'a, str>,
-    },
-    Sign {
-        message: Cow<'a, [u8]>,
-        scheme: Scheme,
-        key_id: Option<Cow<'a, str>>,
-    },
-    Verify {
-        message: Cow<'a, [u8]>,
-        signature: Vec<u8>,
-        scheme: Scheme,
-        key_id: Cow<'a, str>,
-    },
-    Hash {
-        message: Cow<'a, [u8]>,
-        hash: Hash,
-    },
+/// An operation and its payload.
+#[derive(Debug)]
+pub(crate) enum OperationRequest<'a> {
+    /// Encrypts data.
+    Encrypt(EncryptPayload<'a>),
+    /// Decrypts a ciphertext.
+    Decrypt(DecryptPayload<'a>),
+    /// Signs data.
+    Sign(SignPayload<'a>),
+    /// Verifies a signature.
+    Verify(VerifyPayload<'a>),
+    /// Hashes data.
+    Hash(HashPayload<'a>),
 }
 
-/// The result of an encryption.
-pub(super) struct Sealed {
-    pub(super) ciphertext: Vec<u8>,
-    pub(super) iv: Vec<u8>,
-    pub(super) tag: Vec<u8>,
+request! {
+    /// Data to encrypt.
+    EncryptPayload<'a> {
+        /// Any JSON value. `decrypt` returns exactly this text.
+        data "data": Text<'a>,
+        algorithm "algorithm": Cipher,
+        /// Default: the fitting key that was activated last.
+        key_id "keyId": Option<Reference<'a, KeyId>>,
+    }
+}
+
+request! {
+    /// The result of `encrypt`, to decrypt.
+    DecryptPayload<'a> {
+        ciphertext "ciphertext": Base64<Vec<u8>>,
+        iv "iv": Base64<Vec<u8>>,
+        tag "tag": Base64<Vec<u8>>,
+        algorithm "algorithm": Cipher,
+        key_id "keyId": Reference<'a, KeyId>,
+    }
+}
+
+request! {
+    /// Data to sign.
+    SignPayload<'a> {
+        /// A string, whose UTF-8 bytes are signed; or another JSON value, which is signed in its
+        /// canonical form (RFC 8785).
+        data "data": Message<'a>,
+        algorithm "algorithm": Scheme,
+        /// Default: the fitting key that was activated last.
+        key_id "keyId": Option<Reference<'a, KeyId>>,
+    }
+}
+
+request! {
+    /// A signature to verify.
+    VerifyPayload<'a> {
+        /// The data, as it was signed.
+        data "data": Message<'a>,
+        signature "signature": Base64<Vec<u8>>,
+        algorithm "algorithm": Scheme,
+        key_id "keyId": Reference<'a, KeyId>,
+    }
+}
+
+request! {
+    /// Data to hash.
+    HashPayload<'a> {
+        /// A string, whose UTF-8 bytes are hashed; or another JSON value, which is hashed in its
+        /// canonical form (RFC 8785).
+        data "data": Message<'a>,
+        algorithm "algorithm": Hash,
+    }
+}
+
+/// The bytes that are signed or hashed.
+pub(in crate::protection) struct Message<'a>(pub(super) Cow<'a, [u8]>);
+
+impl<'a> ReadMember<'a> for Message<'a> {
+    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
+        let message = canonical::bytes(members.required(name)?);
+        if let Err(error) = &message {
+            let code = match error {
+                NotCanonical::DuplicateName => Code::Conflict,
+                NotCanonical::LoneSurrogate | NotCanonical::Number => Code::Format,
+            };
+            members.note(Problem::new(name, code, error.to_string()));
+        }
+        message.ok().map(Self)
+    }
+}
+
+impl Described for Message<'_> {
+    fn schema() -> RefOr<Schema> {
+        <Text<'_> as Described>::schema()
+    }
+}
+
+impl fmt::Debug for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Message({} bytes)", self.0.len())
+    }
+}
+
+/// Each operation with the name of its request's schema and the schema of its payload.
+fn branches() -> [(OperationType, &'static str, RefOr<Schema>); 5] {
+    use OperationType::{Decrypt, Encrypt, Hash, Sign, Verify};
+    [
+        (Encrypt, "EncryptRequest", reference::<EncryptPayload<'_>>()),
+        (Decrypt, "DecryptRequest", reference::<DecryptPayload<'_>>()),
+        (Sign, "SignRequest", reference::<SignPayload<'_>>()),
+        (Verify, "VerifyRequest", reference::<VerifyPayload<'_>>()),
+        (Hash, "HashRequest", reference::<HashPayload<'_>>()),
+    ]
+}
+
+impl PartialSchema for OperationRequest<'_> {
+    fn schema() -> RefOr<Schema> {
+        let mapping = branches().map(|(operation, name, _)| {
+            (operation.as_str(), Ref::from_schema_name(name).ref_location)
+        });
+        let one_of = OneOfBuilder::new()
+            .description(Some("An operation and its payload."))
+            .discriminator(Some(Discriminator::with_mapping("operation", mapping)));
+        let one_of = branches().into_iter().fold(one_of, |one_of, (_, name, _)| {
+            one_of.item(Ref::from_schema_name(name))
+        });
+        RefOr::T(Schema::OneOf(one_of.build()))
+    }
+}
+
+impl ToSchema for OperationRequest<'_> {
+    fn name() -> Cow<'static, str> {
+        "OperationRequest".into()
+    }
+
+    fn schemas(schemas: &mut Schemas) {
+        for (operation, name, payload) in branches() {
+            let operation = ObjectBuilder::new()
+                .schema_type(Type::String)
+                .enum_values(Some([operation.as_str()]));
+            let branch = ObjectBuilder::new()
+                .schema_type(Type::Object)
+                .property("operation", operation)
+                .required("operation")
+                .property("payload", payload)
+                .required("payload");
+            schemas.push((name.to_owned(), branch.into()));
+        }
+        <EncryptPayload<'_> as Described>::schemas(schemas);
+        <DecryptPayload<'_> as Described>::schemas(schemas);
+        <SignPayload<'_> as Described>::schemas(schemas);
+        <VerifyPayload<'_> as Described>::schemas(schemas);
+        <HashPayload<'_> as Described>::schemas(schemas);
+    }
 }
 
 const PAYLOAD: &str = "payload";
 
 /// Reads a request, noting its operation and the size of its payload as soon as they are known.
-pub(super) fn read<'a>(call: &mut Call, text: Text<'a>) -> Result<Request<'a>, Problems> {
+pub(super) fn read<'a>(call: &mut Call, text: Text<'a>) -> Result<OperationRequest<'a>, Problems> {
     let mut members = Members::of(text, &["operation", PAYLOAD]);
     let operation = members.required_string("operation").and_then(|name| {
         let operation = name.parse::<OperationType>().ok();
@@ -76,125 +200,24 @@ pub(super) fn read<'a>(call: &mut Call, text: Text<'a>) -> Result<Request<'a>, P
 fn read_payload<'a>(
     call: &mut Call,
     operation: OperationType,
-    payload: Text<'a>,
-) -> Result<Request<'a>, Problems> {
-    let mut payload = Payload::of(call, operation, payload);
-    match operation {
-        OperationType::Encrypt => {
-            let data = payload.0.required("data");
-            let cipher = payload.0.one_of("algorithm");
-            let key_id = payload.0.optional_string("keyId");
-            payload.0.finish(|| {
-                Some(Request::Encrypt {
-                    data: data?,
-                    cipher: cipher?,
-                    key_id: key_id?,
-                })
-            })
-        }
-        OperationType::Decrypt => {
-            let ciphertext = payload.bytes("ciphertext");
-            let iv = payload.bytes("iv");
-            let tag = payload.bytes("tag");
-            let cipher = payload.0.one_of("algorithm");
-            let key_id = payload.0.required_string("keyId");
-            payload.0.finish(|| {
-                Some(Request::Decrypt {
-                    sealed: Sealed {
-                        ciphertext: ciphertext?,
-                        iv: iv?,
-                        tag: tag?,
-                    },
-                    cipher: cipher?,
-                    key_id: key_id?,
-                })
-            })
-        }
-        OperationType::Sign => {
-            let message = payload.message();
-            let scheme = payload.0.one_of("algorithm");
-            let key_id = payload.0.optional_string("keyId");
-            payload.0.finish(|| {
-                Some(Request::Sign {
-                    message: message?,
-                    scheme: scheme?,
-                    key_id: key_id?,
-                })
-            })
-        }
-        OperationType::Verify => {
-            let message = payload.message();
-            let signature = payload.bytes("signature");
-            let scheme = payload.0.one_of("algorithm");
-            let key_id = payload.0.required_string("keyId");
-            payload.0.finish(|| {
-                Some(Request::Verify {
-                    message: message?,
-                    signature: signature?,
-                    scheme: scheme?,
-                    key_id: key_id?,
-                })
-            })
-        }
-        OperationType::Hash => {
-            let message = payload.message();
-            let hash = payload.0.one_of("algorithm");
-            payload.0.finish(|| {
-                Some(Request::Hash {
-                    message: message?,
-                    hash: hash?,
-                })
-            })
-        }
-    }
-}
-
-/// The members of a payload.
-struct Payload<'a>(Members<'a>);
-
-impl<'a> Payload<'a> {
-    fn of(call: &mut Call, operation: OperationType, text: Text<'a>) -> Self {
-        const NAMES: [&str; 7] = [
-            "data",
-            "ciphertext",
-            "iv",
-            "tag",
-            "signature",
-            "algorithm",
-            "keyId",
-        ];
-        let members = Members::of(text, &NAMES);
-        call.note_payload(members.get(match operation {
-            OperationType::Decrypt => "ciphertext",
-            OperationType::Encrypt
-            | OperationType::Sign
-            | OperationType::Verify
-            | OperationType::Hash => "data",
-        }));
-        Self(members)
-    }
-
-    fn bytes(&mut self, name: &'static str) -> Option<Vec<u8>> {
-        let text = self.0.required_string(name)?;
-        let bytes = bytes_to_judge(from_base64(&text));
-        if bytes.is_err() {
-            self.0
-                .note(Problem::new(name, Code::Format, "must be base64"));
-        }
-        bytes.ok()
-    }
-
-    /// The bytes of `data` that are signed or hashed.
-    fn message(&mut self) -> Option<Cow<'a, [u8]>> {
-        let data = self.0.required("data")?;
-        let message = canonical::bytes(data);
-        if let Err(error) = &message {
-            let code = match error {
-                NotCanonical::DuplicateName => Code::Conflict,
-                NotCanonical::LoneSurrogate | NotCanonical::Number => Code::Format,
-            };
-            self.0.note(Problem::new("data", code, error.to_string()));
-        }
-        message.ok()
-    }
+    text: Text<'a>,
+) -> Result<OperationRequest<'a>, Problems> {
+    let names = match operation {
+        OperationType::Encrypt => EncryptPayload::MEMBERS,
+        OperationType::Decrypt => DecryptPayload::MEMBERS,
+        OperationType::Sign => SignPayload::MEMBERS,
+        OperationType::Verify => VerifyPayload::MEMBERS,
+        OperationType::Hash => HashPayload::MEMBERS,
+    };
+    let mut members = Members::of(text, names);
+    call.note_payload(members.get("data").or(members.get("ciphertext")));
+    let from = &mut members;
+    let request = match operation {
+        OperationType::Encrypt => EncryptPayload::read(from).map(OperationRequest::Encrypt),
+        OperationType::Decrypt => DecryptPayload::read(from).map(OperationRequest::Decrypt),
+        OperationType::Sign => SignPayload::read(from).map(OperationRequest::Sign),
+        OperationType::Verify => VerifyPayload::read(from).map(OperationRequest::Verify),
+        OperationType::Hash => HashPayload::read(from).map(OperationRequest::Hash),
+    };
+    members.finish(|| request)
 }

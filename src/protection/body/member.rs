@@ -1,0 +1,291 @@
+//! The types of members: how each is read from a request or written to an answer.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::schema::{Described, Schemas, base64, reference};
+use crate::binary::{append_base64, bytes_to_judge, from_base64};
+use crate::clock::Timestamp;
+use crate::closed_set::ClosedSet;
+use crate::envelope::Envelope;
+use crate::ids::KeyId;
+use crate::json::{Members, Text};
+use crate::problem::{Code, Problem};
+use crate::protection::Refusal;
+use crate::request_tag::RequestTag;
+
+/// A member that requests have.
+pub(in crate::protection) trait ReadMember<'a>: Described + Sized {
+    /// Reads the member called `name`; `None` after noting a problem.
+    fn read(members: &mut Members<'a>, name: &str) -> Option<Self>;
+}
+
+/// A member that answers have.
+pub(in crate::protection) trait WriteMember: Described {
+    /// Appends the value.
+    fn write(&self, out: &mut String) -> Result<(), Refusal>;
+}
+
+/// Appends the name of the next member of an object.
+pub(in crate::protection) fn write_name(out: &mut String, name: &str) {
+    if !out.ends_with('{') {
+        out.push(',');
+    }
+    out.push('"');
+    out.push_str(name);
+    out.push_str("\":");
+}
+
+/// A string that names a `T`; an unknown name is no problem of the body.
+pub(crate) struct Reference<'a, T>(Cow<'a, str>, PhantomData<fn() -> T>);
+
+/// JSON text.
+pub(in crate::protection) struct Json<'a>(pub(in crate::protection) &'a str);
+
+/// Bytes in base64.
+pub(in crate::protection) struct Base64<B>(pub(in crate::protection) B);
+
+/// Declares values that are the same in every answer.
+macro_rules! constants {
+    ($($(#[doc = $doc:literal])* $name:ident = $text:literal, $schema:expr;)*) => {$(
+        $(#[doc = $doc])*
+        pub(in crate::protection) struct $name;
+
+        impl WriteMember for $name {
+            fn write(&self, out: &mut String) -> Result<(), Refusal> {
+                out.push_str($text);
+                Ok(())
+            }
+        }
+
+        impl Described for $name {
+            fn schema() -> RefOr<Schema> {
+                $schema.into()
+            }
+        }
+    )*};
+}
+
+constants! {
+    /// `messageType` of an answer to `/protect`.
+    ProtectedPayloadType = r#""ProtectedPayload""#, values(["ProtectedPayload"]);
+    /// `operations` of a payload that was encrypted.
+    Encrypted = r#"["encrypt"]"#, operations("encrypt").min_items(Some(1)).max_items(Some(1));
+    /// `operations` of a payload that was decrypted.
+    Decrypted = r#"["decrypt"]"#, operations("decrypt").min_items(Some(1)).max_items(Some(1));
+    /// `operations` of a payload that stayed as it was.
+    Unchanged = "[]", operations("encrypt").max_items(Some(0));
+    /// The value `true`.
+    True = "true", ObjectBuilder::new().schema_type(Type::Boolean).enum_values(Some([true]));
+}
+
+fn values<const N: usize>(names: [&'static str; N]) -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(names))
+}
+
+fn operations(name: &'static str) -> ArrayBuilder {
+    ArrayBuilder::new().items(values([name]))
+}
+
+impl<'a, T: ReadMember<'a>> ReadMember<'a> for Option<T> {
+    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
+        match members.get(name) {
+            None => Some(None),
+            Some(_) => T::read(members, name).map(Some),
+        }
+    }
+}
+
+impl<'a> ReadMember<'a> for Text<'a> {
+    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
+        members.required(name)
+    }
+}
+
+impl<'a> ReadMember<'a> for Cow<'a, str> {
+    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
+        members.required_string(name)
+    }
+}
+
+impl<'a, T: ToSchema> ReadMember<'a> for Reference<'a, T> {
+    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
+        let name = members.required_string(name)?;
+        Some(Self(name, PhantomData))
+    }
+}
+
+impl<'a, T: ClosedSet + ToSchema> ReadMember<'a> for T {
+    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
+        members.one_of(name)
+    }
+}
+
+impl<'a> ReadMember<'a> for Base64<Vec<u8>> {
+    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
+        let text = members.required_string(name)?;
+        let bytes = bytes_to_judge(from_base64(&text));
+        if bytes.is_err() {
+            members.note(Problem::new(name, Code::Format, "must be base64"));
+        }
+        bytes.ok().map(Self)
+    }
+}
+
+impl<'a> ReadMember<'a> for Envelope {
+    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
+        let text = members.required(name)?;
+        let envelope = Self::parse(text);
+        envelope
+            .map_err(|problems| members.note_inside(name, problems))
+            .ok()
+    }
+}
+
+impl<T> Deref for Reference<'_, T> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<T> fmt::Debug for Reference<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl<B: AsRef<[u8]>> fmt::Debug for Base64<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Base64({} bytes)", self.0.as_ref().len())
+    }
+}
+
+impl WriteMember for Json<'_> {
+    fn write(&self, out: &mut String) -> Result<(), Refusal> {
+        out.push_str(self.0);
+        Ok(())
+    }
+}
+
+impl<B: AsRef<[u8]>> WriteMember for Base64<B> {
+    fn write(&self, out: &mut String) -> Result<(), Refusal> {
+        out.push('"');
+        append_base64(out, self.0.as_ref());
+        out.push('"');
+        Ok(())
+    }
+}
+
+impl WriteMember for &RequestTag {
+    fn write(&self, out: &mut String) -> Result<(), Refusal> {
+        out.push('"');
+        // Printable ASCII: nothing else needs an escape.
+        for character in self.as_str().chars() {
+            if matches!(character, '"' | '\\') {
+                out.push('\\');
+            }
+            out.push(character);
+        }
+        out.push('"');
+        Ok(())
+    }
+}
+
+/// Text without characters that need an escape.
+fn write_plain(out: &mut String, text: &str) -> Result<(), Refusal> {
+    out.push('"');
+    out.push_str(text);
+    out.push('"');
+    Ok(())
+}
+
+impl<T: ClosedSet + ToSchema + fmt::Display> WriteMember for T {
+    fn write(&self, out: &mut String) -> Result<(), Refusal> {
+        write_plain(out, &self.to_string())
+    }
+}
+
+impl WriteMember for KeyId {
+    fn write(&self, out: &mut String) -> Result<(), Refusal> {
+        write_plain(out, &self.to_string())
+    }
+}
+
+impl WriteMember for Timestamp {
+    fn write(&self, out: &mut String) -> Result<(), Refusal> {
+        write_plain(out, &self.to_string())
+    }
+}
+
+impl WriteMember for &'static str {
+    fn write(&self, out: &mut String) -> Result<(), Refusal> {
+        write_plain(out, self)
+    }
+}
+
+impl WriteMember for bool {
+    fn write(&self, out: &mut String) -> Result<(), Refusal> {
+        out.push_str(if *self { "true" } else { "false" });
+        Ok(())
+    }
+}
+
+/// Gives members their schema: a value, or a reference to a named schema.
+macro_rules! schemas {
+    (named $([$($generics:tt)*] $type:ty => $named:ty;)*) => {$(
+        impl<$($generics)*> Described for $type {
+            fn schema() -> RefOr<Schema> {
+                reference::<$named>()
+            }
+
+            fn schemas(schemas: &mut Schemas) {
+                schemas.push((<$named>::name().into_owned(), <$named as PartialSchema>::schema()));
+            }
+        }
+    )*};
+    ($([$($generics:tt)*] $type:ty => $schema:expr;)*) => {$(
+        impl<$($generics)*> Described for $type {
+            fn schema() -> RefOr<Schema> {
+                $schema
+            }
+        }
+    )*};
+}
+
+schemas! { named
+    ['a, T: ToSchema] Reference<'a, T> => T;
+    [T: ClosedSet + ToSchema] T => T;
+    [] Envelope => Envelope;
+    [] &RequestTag => RequestTag;
+    [] KeyId => KeyId;
+    [] Timestamp => Timestamp;
+}
+
+schemas! {
+    [] Text<'_> => any();
+    [] Json<'_> => any();
+    [] Cow<'_, str> => of_type(Type::String);
+    [] &'static str => of_type(Type::String);
+    [] bool => of_type(Type::Boolean);
+    [B] Base64<B> => base64();
+}
+
+fn any() -> RefOr<Schema> {
+    ObjectBuilder::new()
+        .schema_type(SchemaType::AnyValue)
+        .into()
+}
+
+fn of_type(kind: Type) -> RefOr<Schema> {
+    ObjectBuilder::new().schema_type(kind).into()
+}

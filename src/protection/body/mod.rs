@@ -1,0 +1,161 @@
+//! The bodies of the runtime API. One declaration per body reads or writes it and gives its schema.
+//!
+//! `request!` declares a body that is read member by member from JSON text, without a copy of the
+//! payload. `answer!` declares a body that is written into the buffer that is sent.
+
+mod member;
+mod schema;
+
+pub(super) use self::member::{
+    Base64, Decrypted, Encrypted, Json, ProtectedPayloadType, ReadMember, Reference, True,
+    Unchanged, WriteMember, write_name,
+};
+pub(super) use self::schema::{Described, Schemas, object, one_of, reference};
+use super::{Body, Refusal};
+use crate::wiped::Wiped;
+
+/// Writes `answer` into a buffer with room for `length` bytes beside the common members: a
+/// reallocation would leave plaintext behind.
+pub(super) fn written(length: usize, answer: &impl WriteMember) -> Result<Body, Refusal> {
+    let mut out = Wiped::new(String::with_capacity(length + 512));
+    answer.write(&mut out)?;
+    Ok(Body(out))
+}
+
+/// Declares a request: the Rust name, JSON name and type of each member.
+macro_rules! request {
+    ($(#[doc = $about:literal])* $name:ident<$life:lifetime> {
+        $($(#[doc = $doc:literal])* $field:ident $member:literal: $type:ty,)*
+    }) => {
+        $(#[doc = $about])*
+        #[derive(Debug)]
+        pub(crate) struct $name<$life> {
+            $($(#[doc = $doc])* pub(super) $field: $type,)*
+        }
+
+        impl<$life> $name<$life> {
+            const MEMBERS: &'static [&'static str] = &[$($member),*];
+
+            /// Reads the members and notes every problem.
+            fn read(members: &mut $crate::json::Members<$life>) -> Option<Self> {
+                $(let $field = <$type as $crate::protection::body::ReadMember<$life>>::read(members, $member);)*
+                Some(Self { $($field: $field?,)* })
+            }
+        }
+
+        $crate::protection::body::described!($name<$life> $($about)* { open $($member [$($doc)*] $type,)* });
+    };
+}
+
+/// Declares an answer: the Rust name, JSON name and type of each member, in the order of the text.
+macro_rules! answer {
+    ($(#[doc = $about:literal])* $name:ident<$($life:lifetime)?> {
+        $($(#[doc = $doc:literal])* $field:ident $member:literal: $type:ty,)*
+    }) => {
+        $(#[doc = $about])*
+        pub(crate) struct $name<$($life)?> {
+            $($(#[doc = $doc])* pub(super) $field: $type,)*
+        }
+
+        impl<$($life)?> $crate::protection::body::WriteMember for $name<$($life)?> {
+            fn write(&self, out: &mut String) -> Result<(), $crate::protection::Refusal> {
+                out.push('{');
+                $(
+                    $crate::protection::body::write_name(out, $member);
+                    self.$field.write(out)?;
+                )*
+                out.push('}');
+                Ok(())
+            }
+        }
+
+        impl<$($life)?> ::std::fmt::Debug for $name<$($life)?> {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(concat!(stringify!($name), "([redacted])"))
+            }
+        }
+
+        $crate::protection::body::described!($name<$($life)?> $($about)* { closed $($member [$($doc)*] $type,)* });
+    };
+}
+
+/// Declares an answer that is one of several bodies.
+macro_rules! answer_of {
+    ($(#[doc = $about:literal])* $name:ident<$life:lifetime> { $($body:ident<$($inner:lifetime)?>,)* }) => {
+        $(#[doc = $about])*
+        #[derive(Debug)]
+        pub(crate) enum $name<$life> {
+            $(#[doc = concat!("The body `", stringify!($body), "`.")] $body($body<$($inner)?>),)*
+        }
+
+        impl $crate::protection::body::WriteMember for $name<'_> {
+            fn write(&self, out: &mut String) -> Result<(), $crate::protection::Refusal> {
+                match self {
+                    $(Self::$body(body) => body.write(out),)*
+                }
+            }
+        }
+
+        $crate::protection::body::described!($name<$life> $($about)* { one_of $($body<$($inner)?>,)* });
+    };
+}
+
+/// Implements the traits of a schema for a body.
+macro_rules! described {
+    ($name:ident<$($life:lifetime)?> $($about:literal)* { one_of $($body:ty,)* }) => {
+        $crate::protection::body::described!(@ $name<$($life)?>
+            $crate::protection::body::one_of(&[$($about),*], [
+                $(<$body as $crate::protection::body::Described>::schema(),)*
+            ]),
+            $($body,)*
+        );
+    };
+    ($name:ident<$($life:lifetime)?> $($about:literal)* { $openness:ident
+        $($member:literal [$($doc:literal)*] $type:ty,)*
+    }) => {
+        $crate::protection::body::described!(@ $name<$($life)?>
+            $crate::protection::body::object(stringify!($openness) == "open", &[$($about),*], [
+                $((
+                    $member,
+                    <$type as $crate::protection::body::Described>::REQUIRED,
+                    &[$($doc),*] as &[&str],
+                    <$type as $crate::protection::body::Described>::schema(),
+                ),)*
+            ]),
+            $($type,)*
+        );
+    };
+    (@ $name:ident<$($life:lifetime)?> $schema:expr, $($type:ty,)*) => {
+        impl<$($life)?> ::utoipa::PartialSchema for $name<$($life)?> {
+            fn schema() -> ::utoipa::openapi::RefOr<::utoipa::openapi::Schema> {
+                $schema
+            }
+        }
+
+        impl<$($life)?> ::utoipa::ToSchema for $name<$($life)?> {
+            fn name() -> ::std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn schemas(schemas: &mut $crate::protection::body::Schemas) {
+                $(<$type as $crate::protection::body::Described>::schemas(schemas);)*
+            }
+        }
+
+        impl<$($life)?> $crate::protection::body::Described for $name<$($life)?> {
+            fn schema() -> ::utoipa::openapi::RefOr<::utoipa::openapi::Schema> {
+                $crate::protection::body::reference::<Self>()
+            }
+
+            fn schemas(schemas: &mut $crate::protection::body::Schemas) {
+                <Self as ::utoipa::ToSchema>::schemas(schemas);
+                schemas.push((
+                    stringify!($name).to_owned(),
+                    <Self as ::utoipa::PartialSchema>::schema(),
+                ));
+            }
+        }
+    };
+}
+
+pub(super) use {answer, answer_of, described, request};

@@ -1,0 +1,89 @@
+//! The parts of which the schemas of bodies are built.
+
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Type};
+use utoipa::openapi::{Ref, RefOr, Schema};
+
+/// Named schemas that a schema refers to.
+pub(in crate::protection) type Schemas = Vec<(String, RefOr<Schema>)>;
+
+/// The schema of a member.
+pub(in crate::protection) trait Described {
+    /// Whether the member is always present.
+    const REQUIRED: bool = true;
+
+    /// The schema, or a reference to it.
+    fn schema() -> RefOr<Schema>;
+
+    /// Adds the schemas that it refers to.
+    fn schemas(_: &mut Schemas) {}
+}
+
+impl<T: Described> Described for Option<T> {
+    const REQUIRED: bool = false;
+
+    fn schema() -> RefOr<Schema> {
+        T::schema()
+    }
+
+    fn schemas(schemas: &mut Schemas) {
+        T::schemas(schemas);
+    }
+}
+
+/// An object with these members: name, whether it is required, documentation and schema.
+pub(in crate::protection) fn object<const N: usize>(
+    is_open: bool,
+    about: &[&str],
+    members: [(&str, bool, &[&str], RefOr<Schema>); N],
+) -> RefOr<Schema> {
+    let mut object = ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .description(Some(joined(about)));
+    for (name, is_required, documentation, mut schema) in members {
+        if !documentation.is_empty() {
+            match &mut schema {
+                RefOr::Ref(reference) => reference.description = joined(documentation),
+                RefOr::T(Schema::Object(value)) => value.description = Some(joined(documentation)),
+                RefOr::T(_) => {}
+            }
+        }
+        object = object.property(name, schema);
+        if is_required {
+            object = object.required(name);
+        }
+    }
+    if !is_open {
+        object =
+            object.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)));
+    }
+    object.into()
+}
+
+/// One of several schemas.
+pub(in crate::protection) fn one_of<const N: usize>(
+    about: &[&str],
+    schemas: [RefOr<Schema>; N],
+) -> RefOr<Schema> {
+    let one_of = OneOfBuilder::new().description(Some(joined(about)));
+    let one_of = schemas.into_iter().fold(one_of, OneOfBuilder::item);
+    RefOr::T(Schema::OneOf(one_of.build()))
+}
+
+/// A reference to the schema of `T`.
+pub(in crate::protection) fn reference<T: ToSchema>() -> RefOr<Schema> {
+    Ref::from_schema_name(T::name()).into()
+}
+
+/// A string in base64.
+pub(in crate::protection) fn base64() -> RefOr<Schema> {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .content_encoding("base64")
+        .into()
+}
+
+fn joined(documentation: &[&str]) -> String {
+    let lines: Vec<&str> = documentation.iter().map(|line| line.trim()).collect();
+    lines.join("\n")
+}
