@@ -1,4 +1,4 @@
-//! The stylesheet and the icon, which are part of the program.
+//! The stylesheet and the icon, embedded in the binary.
 
 use std::sync::LazyLock;
 
@@ -9,16 +9,16 @@ use sha2::{Digest as _, Sha256};
 const STYLE: &str = include_str!("style.css");
 const ICON: &str = include_str!("icon.svg");
 
-/// Browsers may keep both: a changed file has another address.
-const FOR_GOOD: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+/// Browsers may cache both: a changed file has another URL.
+const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
-/// Where the stylesheet of this version is.
+/// The URL of the stylesheet of this version.
 pub(super) fn style_address() -> &'static str {
     static ADDRESS: LazyLock<String> = LazyLock::new(|| address("style.css", STYLE));
     &ADDRESS
 }
 
-/// Where the icon of this version is.
+/// The URL of the icon of this version.
 pub(super) fn icon_address() -> &'static str {
     static ADDRESS: LazyLock<String> = LazyLock::new(|| address("icon.svg", ICON));
     &ADDRESS
@@ -36,7 +36,7 @@ fn file(media: &'static str, text: &'static str) -> Response {
     let media = HeaderValue::from_static(media);
     let headers = [
         (header::CONTENT_TYPE, media),
-        (header::CACHE_CONTROL, FOR_GOOD),
+        (header::CACHE_CONTROL, IMMUTABLE),
     ];
     (headers, text).into_response()
 }

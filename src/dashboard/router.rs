@@ -1,4 +1,4 @@
-//! Every page on one page.
+//! The route table of the dashboard.
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -23,12 +23,12 @@ pub fn router(dashboard: Dashboard) -> Router {
         .with_state(dashboard)
 }
 
-/// What the pages' addresses are called, each once.
+/// The paths of all pages, each once.
 pub fn names() -> impl Iterator<Item = &'static str> {
     groups().into_iter().flat_map(|group| group.names)
 }
 
-/// Every page, by who may see it: administrators, and for the others whoever comes.
+/// All pages, grouped by permitted visitors.
 fn groups() -> [Pages; 3] {
     let administration = Pages::default()
         .at("/dashboard", get(overview::show))
@@ -112,7 +112,7 @@ fn groups() -> [Pages; 3] {
     [administration, entrance, files]
 }
 
-/// Pages that the same people may see.
+/// Pages with the same permitted visitors.
 #[derive(Default)]
 struct Pages {
     router: Router<Dashboard>,

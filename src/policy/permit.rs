@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_allows_its_operations_to_its_services() {
+    fn a_policy_is_limited_to_its_operations_and_services() {
         use Operation::{Protect, Unprotect};
         fn under<O: Permittable>(caller: u128, policy: Arc<Policy>) -> bool {
             let permit = authorize::<O>(&Application::sample(service(caller), None)).unwrap();

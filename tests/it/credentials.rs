@@ -19,7 +19,7 @@ use crate::support::{Answer, World};
 const ROUTER: &str = include_str!("../../src/http/router.rs");
 
 #[tokio::test]
-async fn each_route_takes_the_credentials_it_is_for_and_no_other() {
+async fn each_route_accepts_only_its_credentials() {
     let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
     let world = World::at(clock.clone(), Stage::Staging).await;
     let bad = bad_credentials(&world, &clock).await;
@@ -51,7 +51,7 @@ async fn each_route_takes_the_credentials_it_is_for_and_no_other() {
 }
 
 #[tokio::test]
-async fn who_fails_too_often_is_told_so_and_a_good_key_is_still_good() {
+async fn failed_authentication_is_limited_but_valid_keys_still_work() {
     let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
     let world = World::at(clock.clone(), Stage::Development).await;
     let stranger = world.anonymous();
@@ -71,7 +71,7 @@ async fn who_fails_too_often_is_told_so_and_a_good_key_is_still_good() {
 }
 
 #[tokio::test]
-async fn an_administrator_is_limited_too_and_told_how_it_stands() {
+async fn administrators_have_a_rate_limit_and_its_headers() {
     let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
     let world = World::at(clock, Stage::Development).await;
     let admin = world.admin();

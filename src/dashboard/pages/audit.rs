@@ -16,7 +16,7 @@ use crate::dashboard::view::filters::{Filters, options};
 use crate::dashboard::view::list::{Listing, facts};
 use crate::dashboard::view::services::{chosen, service};
 use crate::dashboard::view::shell::Section;
-use crate::dashboard::view::words::{Tone, badge, count, millis, moment, said};
+use crate::dashboard::view::words::{Tone, badge, count, isolated, millis, moment};
 use crate::ids::{RecordId, ServiceId};
 use crate::management::{Page, services};
 
@@ -37,7 +37,7 @@ pub(in crate::dashboard) async fn list(
     let mut filters = Filters::of(query);
     let filter = filter(&mut filters);
     let request = filters.page();
-    let page = if filters.are_right() {
+    let page = if filters.are_valid() {
         let older_than = request.after().map(RecordId::from_uuid);
         let rows = entries(
             &cx.context.pool,
@@ -78,7 +78,7 @@ pub(in crate::dashboard) async fn list(
     let content = html! {
         div.head {
             h1 { "Audit" }
-            @if filters.are_right() {
+            @if filters.are_valid() {
                 div.actions {
                     a.button href={ (SECTION.place()) "/export.csv?" (file) } { "Export CSV" }
                     a.button href={ (SECTION.place()) "/export.ndjson?" (file) } { "Export NDJSON" }
@@ -86,7 +86,7 @@ pub(in crate::dashboard) async fn list(
             }
         }
         p.lead { "Every request of the runtime API, newest first. No answer left before its record was committed." }
-        (listing.draw(&filters, &page, |fields| shown(fields, &services), |entry| row(entry, &names)))
+        (listing.render(&filters, &page, |fields| shown(fields, &services), |entry| row(entry, &names)))
     };
     Ok(cx.page(SECTION, "Audit", &content))
 }
@@ -117,10 +117,10 @@ pub(in crate::dashboard) async fn show(
                 ("Took", html! { (millis(f64::from(record.response_time_ms))) }),
                 ("Status", html! { (record.response_status) }),
                 ("Error", html! { @match &record.error_code { Some(code) => code { (code) }, None => (faint("none")) } }),
-                ("Request", html! { a href={ (SECTION.place()) "?" (Form::default().with("requestId", record.request_id.as_str()).query()) } { (said(&record.request_id)) } }),
+                ("Request", html! { a href={ (SECTION.place()) "?" (Form::default().with("requestId", record.request_id.as_str()).query()) } { (isolated(&record.request_id)) } }),
                 ("Record", html! { code { (record.id) } }),
             ]))
-            @if let Some(message) = &record.error_message { p { strong { "What was wrong: " } (said(message)) } }
+            @if let Some(message) = &record.error_message { p { strong { "What was wrong: " } (isolated(message)) } }
         }
     };
     Ok(cx.page(SECTION, "Audit record", &content))
@@ -144,7 +144,7 @@ pub(in crate::dashboard) async fn export_ndjson(
 fn download(cx: &PageContext, query: Form, format: Format) -> Result<Response, PageError> {
     let mut filters = Filters::of(query);
     let filter = filter(&mut filters);
-    if !filters.are_right() {
+    if !filters.are_valid() {
         return Err(PageError::NotFound);
     }
     let export = Export::new(cx.context.pool.clone(), cx.now(), filter, format);

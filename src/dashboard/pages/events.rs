@@ -10,7 +10,7 @@ use crate::dashboard::view::fields::{Field, Fields};
 use crate::dashboard::view::filters::{Filters, options};
 use crate::dashboard::view::list::{Listing, facts, table};
 use crate::dashboard::view::shell::Section;
-use crate::dashboard::view::words::{Tone, badge, moment, said};
+use crate::dashboard::view::words::{Tone, badge, isolated, moment};
 use crate::ids::EventId;
 use crate::management::events::{self, Filter, Recorded, ResourceId};
 use crate::management::{Action, Page, PageRequest, ResourceType};
@@ -33,7 +33,7 @@ pub(in crate::dashboard) async fn list(
         from: filters.moment("from"),
         to: filters.moment("to"),
     };
-    let page = if filters.are_right() {
+    let page = if filters.are_valid() {
         events::list(&cx.context, &filter, filters.page()).await?
     } else {
         Page::of(PageRequest::default(), Vec::new(), |event: &Recorded| {
@@ -51,7 +51,7 @@ pub(in crate::dashboard) async fn list(
     let content = html! {
         div.head { h1 { "Management events" } }
         p.lead { "Every change by an administrator, recorded in the transaction that made it." }
-        (listing.draw(&filters, &page, shown, row))
+        (listing.render(&filters, &page, shown, row))
     };
     Ok(cx.page(SECTION, "Management events", &content))
 }
@@ -159,7 +159,7 @@ fn difference(
 fn value(value: &Value) -> Markup {
     match value {
         Value::Null => html! { "none" },
-        Value::String(text) => said(text),
+        Value::String(text) => isolated(text),
         other => html! { (other) },
     }
 }
@@ -179,13 +179,13 @@ fn named(event: &Recorded) -> Markup {
     let name = state
         .and_then(|state| state.get("name"))
         .and_then(Value::as_str);
-    html! { @if let Some(name) = name { strong { (said(name)) } } }
+    html! { @if let Some(name) = name { strong { (isolated(name)) } } }
 }
 
 fn by(event: &Recorded) -> Markup {
     match event.api_key_id {
-        Some(id) => html! { a href={ "/dashboard/api-keys/" (id) } { (said(&event.actor)) } },
-        None => html! { (said(&event.actor)) " " span.faint { "(the service itself)" } },
+        Some(id) => html! { a href={ "/dashboard/api-keys/" (id) } { (isolated(&event.actor)) } },
+        None => html! { (isolated(&event.actor)) " " span.faint { "(the service itself)" } },
     }
 }
 

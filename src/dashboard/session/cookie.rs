@@ -1,4 +1,4 @@
-//! The cookie that holds a browser's secret.
+//! The cookie with the secret of a browser.
 
 use std::net::IpAddr;
 
@@ -7,18 +7,18 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use super::Secret;
 use crate::web::OverTls;
 
-/// How a browser comes to this service, which decides what its cookie must demand.
+/// The transport of a browser, which determines the attributes of its cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::dashboard) enum Transport {
-    /// Over TLS, ended here or by a proxy in front, as everything must come that comes over a
-    /// network. A browser that comes without drops the cookie, and so cannot sign in.
+    /// TLS, which ends in this process or in a proxy. Without TLS a browser drops the cookie, so that
+    /// it cannot sign in over a network.
     Network,
-    /// From this machine and without TLS, which there need not be.
+    /// From this machine, without TLS.
     Loopback,
 }
 
 impl Transport {
-    /// The way of a request from `client`, through the proxies that are trusted.
+    /// The transport of a request from `client`.
     pub(in crate::dashboard) fn of(client: IpAddr, tls: Option<&OverTls>) -> Self {
         if tls.is_none() && client.is_loopback() {
             Self::Loopback
@@ -50,11 +50,11 @@ impl Transport {
             .filter_map(|cookie| cookie.trim().split_once('='))
             .filter(|(name, _)| *name == self.name());
         let (_, text) = cookies.next()?;
-        // Two of a name are the work of somebody else.
+        // A second cookie with this name was planted by another site.
         cookies.next().is_none().then(|| Secret::parse(text))?
     }
 
-    /// Has the browser keep `secret` until it is closed.
+    /// The cookie that stores `secret` until the browser closes.
     pub(in crate::dashboard) fn keep(self, secret: &Secret) -> Option<HeaderValue> {
         let cookie = format!("{}={}{}", self.name(), *secret.text(), self.attributes());
         let mut value = HeaderValue::from_str(&cookie).ok()?;
@@ -62,7 +62,7 @@ impl Transport {
         Some(value)
     }
 
-    /// Has the browser forget its secret.
+    /// The cookie that deletes the secret.
     pub(in crate::dashboard) fn forget(self) -> Option<HeaderValue> {
         HeaderValue::from_str(&format!("{}={}; Max-Age=0", self.name(), self.attributes())).ok()
     }
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_for_this_host_and_for_tls_wherever_there_is_a_network() {
+    fn a_cookie_requires_this_host_and_tls_over_a_network() {
         let secret = Secret::generate(&Entropy::system());
         let here = "127.0.0.1".parse().unwrap();
         let near = Transport::of(here, None);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_found_among_other_cookies_and_never_taken_of_two() {
+    fn a_secret_is_found_among_other_cookies_but_not_duplicated() {
         let way = Transport::Network;
         let secret = Secret::generate(&Entropy::system());
         let pair = format!("__Host-sealward={}", *secret.text());

@@ -1,8 +1,8 @@
-//! Who is signed in: a secret in a cookie, its digest in the database, and the admin key behind it.
+//! Sessions: a secret in a cookie, its digest in the database, and the admin key behind it.
 //!
-//! A session is over when its browser has been away for 15 minutes, after 12 hours, when it is signed
-//! out, and when its key is not good any more. A browser that has not signed in has a secret too,
-//! which no session belongs to, so that the sign-in form has its token like any other.
+//! A session ends after 15 minutes without requests, after 12 hours, at sign-out, and when its key
+//! becomes invalid. A browser that is not signed in has a secret without a session, so that the
+//! sign-in form has a form token too.
 
 mod cookie;
 mod store;
@@ -21,13 +21,13 @@ use crate::clock::{Entropy, Timestamp};
 
 pub(super) use self::cookie::Transport;
 
-/// How long a browser may be away.
+/// The time without requests after which a session ends.
 const IDLE: Duration = Duration::from_secs(15 * 60);
 
-/// How long a session lasts at most.
-const LONGEST: Duration = Duration::from_secs(12 * 60 * 60);
+/// The longest duration of a session.
+const LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// What a browser holds. It wipes itself and is never shown.
+/// The secret of a browser. It wipes itself and is never shown.
 #[derive(Clone)]
 pub(super) struct Secret(Zeroizing<[u8; 32]>);
 
@@ -47,7 +47,7 @@ impl Secret {
         Zeroizing::new(BASE64_URL_SAFE_NO_PAD.encode(self.0.as_slice()))
     }
 
-    /// What forms of this browser carry. It does not tell the secret.
+    /// The form token of this browser. It does not reveal the secret.
     pub(super) fn form_token(&self) -> String {
         BASE64_URL_SAFE_NO_PAD.encode(self.derived(b"form"))
     }
@@ -76,24 +76,24 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// Begins a session, and sweeps away those that are over.
+/// Starts a session and deletes expired ones.
 pub(super) async fn open(
     database: &PgPool,
     now: Timestamp,
     secret: &Secret,
     administrator: &Administrator,
 ) -> sqlx::Result<()> {
-    store::sweep(database, now.minus(IDLE), now.minus(LONGEST)).await?;
+    store::sweep(database, now.minus(IDLE), now.minus(LIFETIME)).await?;
     store::insert(database, secret.digest(), administrator.api_key_id(), now).await
 }
 
-/// The key behind a session that is not over; its browser is here, now.
+/// The key behind a valid session, whose last use becomes now.
 pub(super) async fn resume(
     database: &PgPool,
     now: Timestamp,
     secret: &Secret,
 ) -> sqlx::Result<Option<AtRest>> {
-    let (idle_since, began) = (now.minus(IDLE), now.minus(LONGEST));
+    let (idle_since, began) = (now.minus(IDLE), now.minus(LIFETIME));
     store::touch(database, secret.digest(), now, idle_since, began).await
 }
 
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_form_token_belongs_to_one_browser_and_tells_nothing_of_its_secret() {
+    fn a_form_token_belongs_to_one_browser_and_hides_its_secret() {
         let (one, other) = (
             Secret::generate(&Entropy::system()),
             Secret::generate(&Entropy::system()),
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_reads_back_as_itself() {
+    fn a_secret_round_trips() {
         let secret = Secret::generate(&Entropy::system());
         let read = Secret::parse(&secret.text()).unwrap();
         assert_eq!(read.0, secret.0);

@@ -24,7 +24,7 @@ pub(super) async fn insert(
     Ok(())
 }
 
-/// Notes that a session is in use, unless it is over, and gives the digest of its key.
+/// Records the use of a valid session and returns the digest of its key.
 pub(super) async fn touch(
     database: impl PgExecutor<'_>,
     digest: [u8; 32],
@@ -57,7 +57,7 @@ pub(super) async fn delete(database: impl PgExecutor<'_>, digest: [u8; 32]) -> s
     Ok(())
 }
 
-/// Deletes the sessions that are over.
+/// Deletes expired sessions.
 pub(super) async fn sweep(
     database: impl PgExecutor<'_>,
     idle_since: Timestamp,

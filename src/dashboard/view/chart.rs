@@ -1,16 +1,16 @@
-//! Charts drawn as SVG, in the colours of the stylesheet, each with its numbers in a table behind it.
+//! Charts as SVG in the colours of the stylesheet, each with a table of its values.
 
 use maud::{Markup, html};
 
 /// One line, or one layer of bars: a value for each step.
 pub(in crate::dashboard) struct Series<'a> {
     pub(in crate::dashboard) name: &'a str,
-    /// What it comes to, where its values have a sum.
+    /// The sum of the values, if they have one.
     pub(in crate::dashboard) total: Option<String>,
     pub(in crate::dashboard) values: Vec<Option<f64>>,
 }
 
-/// How values are drawn.
+/// The kind of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::dashboard) enum Shape {
     Lines,
@@ -18,19 +18,19 @@ pub(in crate::dashboard) enum Shape {
     Bars,
 }
 
-/// What a chart shows.
+/// A chart.
 pub(in crate::dashboard) struct Chart<'a> {
     pub(in crate::dashboard) id: &'a str,
     pub(in crate::dashboard) title: &'a str,
-    /// What it says, in a sentence, for those who do not see it.
+    /// A text alternative in one sentence.
     pub(in crate::dashboard) summary: String,
     pub(in crate::dashboard) shape: Shape,
-    /// Whether it has a row of its own where two fit beside each other.
+    /// Whether it takes a whole row where two fit.
     pub(in crate::dashboard) is_alone: bool,
     /// The name of each step.
     pub(in crate::dashboard) steps: &'a [String],
     pub(in crate::dashboard) series: Vec<Series<'a>>,
-    /// How a value is written.
+    /// The format of a value.
     pub(in crate::dashboard) write: fn(f64) -> String,
 }
 
@@ -44,7 +44,7 @@ const BOTTOM: f64 = 26.0;
 const COLOURS: usize = 5;
 
 impl Chart<'_> {
-    pub(in crate::dashboard) fn draw(&self) -> Markup {
+    pub(in crate::dashboard) fn render(&self) -> Markup {
         let top = ceiling(self.highest());
         let title = format!("{}-title", self.id);
         html! {
@@ -179,7 +179,7 @@ impl Chart<'_> {
         }
     }
 
-    /// What lies under a layer of bars.
+    /// The sum of the layers below a bar.
     fn below(&self, layer: usize, step: usize) -> f64 {
         let layers = self.series.iter().take(layer);
         layers
@@ -210,7 +210,7 @@ impl Chart<'_> {
         LEFT + self.room() * (number(step) + 0.5)
     }
 
-    /// Four names fit below a chart, away from its ends.
+    /// A chart has room for four labels, away from its ends.
     fn is_named(&self, step: usize) -> bool {
         let apart = (self.steps.len() / 4).max(1);
         step % apart == apart / 2
@@ -231,7 +231,7 @@ fn height(value: f64, top: f64) -> f64 {
     HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * (value / top).clamp(0.0, 1.0)
 }
 
-/// The values that no line leads to, which would not be seen.
+/// The values without neighbours, which a line cannot show.
 fn lone(values: &[Option<f64>]) -> Vec<(usize, f64)> {
     let known = |step: Option<usize>| step.and_then(|step| values.get(step).copied().flatten());
     let steps = values.iter().enumerate();
@@ -243,7 +243,7 @@ fn lone(values: &[Option<f64>]) -> Vec<(usize, f64)> {
         .collect()
 }
 
-/// The next round number that four parts divide well.
+/// The next round number that divides well by four.
 fn ceiling(highest: f64) -> f64 {
     if highest <= 0.0 {
         return 4.0;
@@ -261,7 +261,7 @@ fn colour(place: usize) -> String {
     format!("s{}", place % COLOURS + 1)
 }
 
-/// Lines differ by more than their colour.
+/// Lines differ by pattern too, not only by colour.
 fn dash(place: usize) -> &'static str {
     match place % 3 {
         0 => "dash1",
@@ -270,7 +270,7 @@ fn dash(place: usize) -> &'static str {
     }
 }
 
-/// Exact for every number of steps that there will be.
+/// Exact for every practical number of steps.
 fn number(count: usize) -> f64 {
     count as f64
 }
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_gaps_where_nothing_is_known() {
+    fn a_line_has_gaps_for_missing_values() {
         let steps: Vec<String> = (0..3).map(|step| step.to_string()).collect();
         let chart = Chart {
             id: "x",
@@ -312,6 +312,6 @@ mod tests {
         };
         assert_eq!(chart.path(&chart.series[0], 1.0).matches('M').count(), 2);
         assert_eq!(lone(&[Some(1.0), None, Some(2.0), Some(3.0)]), [(0, 1.0)]);
-        assert!(chart.draw().into_string().contains("role=\"img\""));
+        assert!(chart.render().into_string().contains("role=\"img\""));
     }
 }

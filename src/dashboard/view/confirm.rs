@@ -1,4 +1,4 @@
-//! A question before something that has consequences: what they are, yes, and back.
+//! Confirmation pages: the consequences of a change, the button that confirms, the way back.
 
 use maud::{Markup, html};
 
@@ -7,25 +7,25 @@ use super::words::capital;
 use crate::dashboard::viewer::Viewer;
 use crate::problem::Problem;
 
-/// What is asked.
+/// The content of a confirmation page.
 pub(in crate::dashboard) struct Question<'a> {
     pub(in crate::dashboard) title: &'a str,
-    /// What it is done to.
+    /// The resource that changes.
     pub(in crate::dashboard) subject: Markup,
-    /// What it means, a sentence each.
+    /// The consequences, one sentence each.
     pub(in crate::dashboard) means: &'a [&'a str],
-    /// Whether it destroys, or lets plaintext out.
+    /// Whether the change destroys something or lets plaintext out.
     pub(in crate::dashboard) dangerous: bool,
-    /// What the button says.
+    /// The label of the button.
     pub(in crate::dashboard) yes: &'a str,
-    /// Where the answer goes, with these fields.
+    /// The form action and its hidden fields.
     pub(in crate::dashboard) action: &'a str,
     pub(in crate::dashboard) fields: &'a [(&'a str, &'a str)],
-    /// Where to go back to.
+    /// The target of Cancel.
     pub(in crate::dashboard) back: &'a str,
 }
 
-/// The page that asks; `problems` are why an answer came to nothing.
+/// The confirmation page; `problems` say why the change failed.
 pub(in crate::dashboard) fn ask(
     viewer: &Viewer,
     question: &Question<'_>,

@@ -1,4 +1,4 @@
-//! What a list is narrowed to: read from the address, shown above the list.
+//! The filters of a list, read from the query string and shown above the list.
 
 use std::str::FromStr;
 
@@ -12,8 +12,7 @@ use crate::dashboard::form::{Form, moment};
 use crate::management::{Cursor, PageRequest};
 use crate::problem::{Code, Problem};
 
-/// The filters of an address, and what is wrong with them. A filter that is wrong shows nothing,
-/// not everything.
+/// The filters of a query and their problems. An invalid filter yields an empty list.
 pub(in crate::dashboard) struct Filters {
     query: Form,
     problems: Vec<Problem>,
@@ -34,12 +33,12 @@ impl Filters {
         })
     }
 
-    /// Something with a form of its own; `form` says which.
+    /// A value that is parsed; `form` is the message for an invalid one.
     pub(in crate::dashboard) fn parsed<T: FromStr>(&mut self, name: &str, form: &str) -> Option<T> {
         self.read(name, form, |text| text.parse().ok())
     }
 
-    /// A moment in UTC, as browsers write it.
+    /// A time in UTC in the format of browsers.
     pub(in crate::dashboard) fn moment<T: FromStr>(&mut self, name: &str) -> Option<T> {
         self.read(name, "this must be a date and a time", |text| {
             moment(Some(text)).as_str()?.parse().ok()
@@ -54,7 +53,7 @@ impl Filters {
         })
     }
 
-    /// Which page. A cursor that is none leads to the first.
+    /// The requested page. An invalid cursor selects the first.
     pub(in crate::dashboard) fn page(&self) -> PageRequest {
         PageRequest {
             after: self
@@ -65,12 +64,12 @@ impl Filters {
         }
     }
 
-    /// Whether all filters could be read.
-    pub(in crate::dashboard) fn are_right(&self) -> bool {
+    /// Whether all filters are valid.
+    pub(in crate::dashboard) fn are_valid(&self) -> bool {
         self.problems.is_empty()
     }
 
-    /// Whether the list is narrowed at all.
+    /// Whether any filter is set.
     pub(in crate::dashboard) fn narrow(&self) -> bool {
         !self
             .query
@@ -81,12 +80,12 @@ impl Filters {
             .is_empty()
     }
 
-    /// The address as it was asked.
+    /// The query string.
     pub(in crate::dashboard) fn query(&self) -> &Form {
         &self.query
     }
 
-    /// The fields above the list.
+    /// The form above the list.
     pub(in crate::dashboard) fn form(
         &self,
         place: &str,
@@ -119,7 +118,7 @@ impl Filters {
     }
 }
 
-/// The names of a set of values, each as what it is called here.
+/// The options of a select: names and labels.
 pub(in crate::dashboard) fn options<const N: usize>(
     values: [(&str, &str); N],
 ) -> impl Iterator<Item = (String, String)> {

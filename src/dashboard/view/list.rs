@@ -1,4 +1,4 @@
-//! Lists: a table that becomes a stack of cards on a phone, and the way to the next page.
+//! Lists: a table that becomes cards on small screens, and its pages.
 
 use maud::{Markup, html};
 
@@ -8,13 +8,13 @@ use super::shell::Section;
 use crate::dashboard::form::Form;
 use crate::management::{Cursor, Page};
 
-/// A table. Each row has a cell for each column, the first of which names it.
+/// A table. Each row has one cell per column; the first names the row.
 pub(in crate::dashboard) fn table(
     caption: &str,
     columns: &[&str],
     rows: impl IntoIterator<Item = Vec<Markup>>,
 ) -> Markup {
-    // The roles say what a browser forgets once the stylesheet lays the parts out as cards.
+    // Browsers drop the table semantics when the stylesheet shows cards; the roles keep them.
     html! {
         table.list role="table" {
             caption.unseen { (caption) }
@@ -36,21 +36,21 @@ pub(in crate::dashboard) fn table(
     }
 }
 
-/// The list of a part of the dashboard: what its columns are, and what it says without rows.
+/// A list of the dashboard: its columns, and its texts without rows.
 pub(in crate::dashboard) struct Listing<'a> {
     pub(in crate::dashboard) section: Section,
     pub(in crate::dashboard) columns: &'a [&'a str],
-    /// That the filters leave nothing.
+    /// The text if the filters match nothing.
     pub(in crate::dashboard) none_fits: &'a str,
-    /// That there is nothing at all, and what would change that.
+    /// The title and text of an empty list.
     pub(in crate::dashboard) nothing: &'a str,
     pub(in crate::dashboard) why: &'a str,
     pub(in crate::dashboard) action: Option<Markup>,
 }
 
 impl Listing<'_> {
-    /// One page: what narrows it, its rows or what is said instead, and the way on.
-    pub(in crate::dashboard) fn draw<T>(
+    /// One page: filters, rows or a text, and links to other pages.
+    pub(in crate::dashboard) fn render<T>(
         self,
         filters: &Filters,
         page: &Page<T>,
@@ -60,7 +60,7 @@ impl Listing<'_> {
         let place = self.section.place();
         html! {
             (filters.form(place, fields))
-            @if !filters.are_right() || page.items.is_empty() && filters.narrow() {
+            @if !filters.are_valid() || page.items.is_empty() && filters.narrow() {
                 (empty(self.none_fits, "Widen the filters above.", None))
             } @else if page.items.is_empty() {
                 (empty(self.nothing, self.why, self.action))
@@ -72,7 +72,7 @@ impl Listing<'_> {
     }
 }
 
-/// The way on from a page of a list, and back to its beginning.
+/// The links to the next and the first page.
 fn pager(place: &str, query: &Form, next: Option<Cursor>) -> Markup {
     let first = query.clone().without("cursor").without("done");
     let is_first = query.some("cursor").is_none();
@@ -90,7 +90,7 @@ fn pager(place: &str, query: &Form, next: Option<Cursor>) -> Markup {
     }
 }
 
-/// Says that there is nothing, and what would change that.
+/// The text of an empty list, with an action.
 pub(in crate::dashboard) fn empty(title: &str, text: &str, action: Option<Markup>) -> Markup {
     html! {
         div.empty {
@@ -101,7 +101,7 @@ pub(in crate::dashboard) fn empty(title: &str, text: &str, action: Option<Markup
     }
 }
 
-/// What is known of one thing: names and values.
+/// The properties of a resource: names and values.
 pub(in crate::dashboard) fn facts(
     facts: impl IntoIterator<Item = (&'static str, Markup)>,
 ) -> Markup {

@@ -1,4 +1,4 @@
-//! What pages are made of: the shell around them, forms, lists, words for states and times.
+//! The building blocks of pages: layout, forms, lists, formats of states and times.
 
 pub(super) mod chart;
 pub(super) mod confirm;

@@ -1,7 +1,6 @@
-//! What was just done, told on the page that follows.
+//! The result of a change, shown on the next page.
 
-/// A change that went well. It travels in the address by its name, so that nobody can have a page
-/// say what they like.
+/// A completed change. The URL carries only its name, so a link cannot inject text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::dashboard) enum Notice {
     Created,
@@ -39,14 +38,14 @@ impl Notice {
 
     pub(in crate::dashboard) const fn text(self) -> &'static str {
         match self {
-            Self::Created => "It was created.",
-            Self::Saved => "Your changes are saved and hold from now on.",
-            Self::Deleted => "It was deleted.",
-            Self::Revoked => "The API key is revoked. It is refused from now on.",
+            Self::Created => "Created.",
+            Self::Saved => "Your changes are saved and in effect.",
+            Self::Deleted => "Deleted.",
+            Self::Revoked => "The API key is revoked and can no longer be used.",
             Self::Rotated => {
-                "The new key is active. The former one is retired: it still opens what it sealed."
+                "The new key is active. The former key is retired and still opens its envelopes."
             }
-            Self::Restored => "The key is back, and disabled until you enable it.",
+            Self::Restored => "The key is restored and disabled until you enable it.",
         }
     }
 }

@@ -1,26 +1,26 @@
-//! Services by their names: shown with the way to them, and chosen from.
+//! Services by name: links and select options.
 
 use std::collections::HashMap;
 
 use maud::{Markup, html};
 
 use super::shell::Section;
-use super::words::said;
+use super::words::isolated;
 use crate::ids::ServiceId;
 
-/// A service by its name, with the way to it.
+/// The name of a service, linked to its page.
 pub(in crate::dashboard) fn service(id: ServiceId, names: &HashMap<ServiceId, String>) -> Markup {
     html! {
         a href={ (Section::Services.place()) "/" (id) } {
             @match names.get(&id) {
-                Some(name) => (said(name)),
+                Some(name) => (isolated(name)),
                 None => (id),
             }
         }
     }
 }
 
-/// Services, to be chosen from.
+/// Services as options of a select.
 pub(in crate::dashboard) fn chosen(
     services: &[(ServiceId, String)],
 ) -> impl Iterator<Item = (String, String)> {

@@ -1,4 +1,4 @@
-//! Words for states, times and amounts. A state is told by a word and a colour, never by colour alone.
+//! Formats of states, times and amounts. A state has a word and a colour, never a colour alone.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use crate::clock::Timestamp;
 
-/// What a state means to whoever has to act on it.
+/// The severity of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::dashboard) enum Tone {
     Good,
@@ -27,7 +27,7 @@ impl Tone {
     }
 }
 
-/// A state in a word. One that does not fit a line is broken where its parts meet.
+/// A state as a badge. A long name breaks between its parts.
 pub(in crate::dashboard) fn badge(tone: Tone, text: &str) -> Markup {
     html! {
         span class={ "badge " (tone.class()) } {
@@ -36,12 +36,12 @@ pub(in crate::dashboard) fn badge(tone: Tone, text: &str) -> Markup {
     }
 }
 
-/// What people wrote, kept from turning the text around it.
-pub(in crate::dashboard) fn said(text: &str) -> Markup {
+/// Text from users, isolated so that its direction does not affect the page.
+pub(in crate::dashboard) fn isolated(text: &str) -> Markup {
     html! { bdi { (text) } }
 }
 
-/// The same with a capital at its beginning.
+/// The text with a capital at its beginning.
 pub(in crate::dashboard) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string());
@@ -51,7 +51,7 @@ pub(in crate::dashboard) fn capital(text: &str) -> String {
         .collect()
 }
 
-/// A moment, to the second.
+/// A time, to the second.
 pub(in crate::dashboard) fn moment(at: Timestamp) -> Markup {
     let exact = at.to_string();
     let date = exact.get(..10).unwrap_or_default();
@@ -59,7 +59,7 @@ pub(in crate::dashboard) fn moment(at: Timestamp) -> Markup {
     html! { time datetime=(exact) { (date) " " span.clock { (time) } } }
 }
 
-/// A moment, or that there was none.
+/// A time, or a text for none.
 pub(in crate::dashboard) fn moment_or(at: Option<Timestamp>, none: &str) -> Markup {
     match at {
         Some(at) => moment(at),
@@ -67,12 +67,12 @@ pub(in crate::dashboard) fn moment_or(at: Option<Timestamp>, none: &str) -> Mark
     }
 }
 
-/// A moment, and how far it is from now.
+/// A time and its distance from now.
 pub(in crate::dashboard) fn moment_and_distance(at: Timestamp, now: Timestamp) -> Markup {
     html! { (moment(at)) " " span.faint.number { "(" (distance(now, at)) ")" } }
 }
 
-/// How long ago something was last used, if it ever was.
+/// The time since the last use, or `never`.
 pub(in crate::dashboard) fn ago(at: Option<Timestamp>, now: Timestamp) -> Markup {
     match at {
         Some(at) => html! { span.number { (distance(now, at)) } },
@@ -80,7 +80,7 @@ pub(in crate::dashboard) fn ago(at: Option<Timestamp>, now: Timestamp) -> Markup
     }
 }
 
-/// How far a moment is from now, in its largest unit.
+/// The distance of a time from now, in its largest unit.
 pub(in crate::dashboard) fn distance(now: Timestamp, at: Timestamp) -> String {
     if at > now {
         return format!("in {}", span(at.since(now)));
@@ -91,7 +91,7 @@ pub(in crate::dashboard) fn distance(now: Timestamp, at: Timestamp) -> String {
     }
 }
 
-/// A span of time in its largest unit.
+/// A duration in its largest unit.
 pub(in crate::dashboard) fn span(span: Duration) -> String {
     let seconds = span.as_secs();
     let (amount, unit) = match seconds {
@@ -107,7 +107,7 @@ pub(in crate::dashboard) fn span(span: Duration) -> String {
     }
 }
 
-/// A number with its thousands apart.
+/// A number with thousands separators.
 pub(in crate::dashboard) fn count(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -124,7 +124,7 @@ pub(in crate::dashboard) fn count(number: i64) -> String {
     }
 }
 
-/// Milliseconds with as many digits as matter.
+/// Milliseconds with the significant digits.
 pub(in crate::dashboard) fn millis(millis: f64) -> String {
     if millis < 10.0 {
         let digits = format!("{millis:.2}");
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_are_written_for_people() {
+    fn amounts_are_formatted() {
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
         assert_eq!(count(1_234_567), "1,234,567");
@@ -157,14 +157,14 @@ mod tests {
     }
 
     #[test]
-    fn a_distance_is_told_in_its_largest_unit() {
+    fn a_distance_has_its_largest_unit() {
         let at = Timestamp::from_millis;
         let now = at(1_700_000_000_000);
-        let told = |seconds: i64| distance(now, at(1_700_000_000_000 + seconds * 1_000));
-        assert_eq!(told(0), "just now");
-        assert_eq!(told(-5), "5 seconds ago");
-        assert_eq!(told(-60), "1 minute ago");
-        assert_eq!(told(7_200), "in 2 hours");
-        assert_eq!(told(86_400 * 7), "in 7 days");
+        let text = |seconds: i64| distance(now, at(1_700_000_000_000 + seconds * 1_000));
+        assert_eq!(text(0), "just now");
+        assert_eq!(text(-5), "5 seconds ago");
+        assert_eq!(text(-60), "1 minute ago");
+        assert_eq!(text(7_200), "in 2 hours");
+        assert_eq!(text(86_400 * 7), "in 7 days");
     }
 }

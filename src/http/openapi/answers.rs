@@ -1,4 +1,4 @@
-//! What the handlers' answers say of the responses that they become.
+//! The responses that handlers return, as the document describes them.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ type Responses = BTreeMap<String, RefOr<Response>>;
 
 impl<R: ToSchema> IntoResponses for Current<R> {
     fn responses() -> Responses {
-        let answer = json_of("The resource as it is now.", reference::<R>()).header("ETag", etag());
+        let answer = json_of("The current resource.", reference::<R>()).header("ETag", etag());
         one("200", answer)
     }
 }
@@ -40,13 +40,13 @@ impl<R: ToSchema> IntoResponses for Created<R> {
 
 impl<T: ToSchema> IntoResponses for CreatedWithoutPath<T> {
     fn responses() -> Responses {
-        one("201", json_of("What was made.", reference::<T>()))
+        one("201", json_of("The new object.", reference::<T>()))
     }
 }
 
 impl IntoResponses for NoContent {
     fn responses() -> Responses {
-        one("204", ResponseBuilder::new().description("It is gone."))
+        one("204", ResponseBuilder::new().description("Deleted."))
     }
 }
 
@@ -55,7 +55,7 @@ impl<T: ToSchema> IntoResponses for List<T> {
         let next = OneOfBuilder::new()
             .item(reference::<Cursor>())
             .item(ObjectBuilder::new().schema_type(Type::Null))
-            .description(Some("Where the next page begins; null on the last one."));
+            .description(Some("The cursor of the next page; null on the last page."));
         let page = ObjectBuilder::new()
             .property("items", ArrayBuilder::new().items(reference::<T>()))
             .property("nextCursor", next)
@@ -70,7 +70,7 @@ impl IntoResponses for Trail {
         let text = || Content::new(Some(ObjectBuilder::new().schema_type(Type::String)));
         let mut responses = List::<Entry>::responses();
         if let Some(RefOr::T(page)) = responses.get_mut("200") {
-            page.description = "A page of the list; or all of the selection, as a file.".to_owned();
+            page.description = "A page of the list, or the whole selection as a file.".to_owned();
             page.content.insert("text/csv".to_owned(), text().into());
             page.content
                 .insert("application/x-ndjson".to_owned(), text().into());
@@ -88,7 +88,7 @@ impl IntoResponses for Published {
     }
 }
 
-/// Errors are not told here: they follow from what a route is, and are added to all of them.
+/// The document adds the errors of a route itself.
 impl IntoResponses for ApiError {
     fn responses() -> Responses {
         Responses::new()
@@ -107,7 +107,10 @@ pub(super) fn reference<T: ToSchema>() -> RefOr<Schema> {
 }
 
 fn etag() -> Header {
-    always("The state of the resource, for `If-Match`.", json!("\"1\""))
+    always(
+        "The revision of the resource, for `If-Match`.",
+        json!("\"1\""),
+    )
 }
 
 fn one(status: &str, response: ResponseBuilder) -> Responses {

@@ -1,4 +1,4 @@
-//! What several routes refer to.
+//! The components that several routes refer to.
 
 use utoipa::ToSchema;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -18,7 +18,7 @@ use crate::management::services::Service;
 pub(super) const APPLICATION_KEY: &str = "applicationKey";
 pub(super) const ADMIN_KEY: &str = "adminKey";
 
-/// All of them, but for those that are known from request bodies.
+/// All components except those of request bodies.
 pub(super) fn all() -> Components {
     let mut schemas = Vec::new();
     add::<ErrorBody<'_>>(&mut schemas);
@@ -55,7 +55,7 @@ pub(super) fn all() -> Components {
     components
 }
 
-/// Adds a type of which every member is always there, if only as null.
+/// Adds a type whose members are always present, possibly as null.
 fn add_whole<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
     T::schemas(schemas);
     let mut whole = T::schema();

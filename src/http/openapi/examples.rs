@@ -1,12 +1,11 @@
-//! What requests and answers look like: examples of the schemas, kept together as they speak of
-//! the same things.
+//! The examples of the schemas, in one file because they share the same resources.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 use utoipa::openapi::{RefOr, Schema};
 
-/// Adds to each schema its examples, which the file beside this one has under the schema's name.
+/// Adds the examples from `examples.json`, which names the schema of each.
 pub(super) fn add(schemas: &mut BTreeMap<String, RefOr<Schema>>) {
     let examples: BTreeMap<String, Vec<Value>> =
         serde_json::from_str(include_str!("examples.json")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The headers of answers.
+//! The headers of responses.
 
 use serde_json::{Value, json};
 use utoipa::openapi::extensions::Extensions;
@@ -10,7 +10,7 @@ use utoipa::openapi::{Ref, RefOr};
 use crate::http::error_code::ErrorCode;
 use crate::http::routes::Access;
 
-/// Every header that several answers have, by name.
+/// The headers that several responses share, by name.
 pub(super) fn shared() -> [(&'static str, Header); 6] {
     let number = |description: &str, example: u32| {
         let whole = ObjectBuilder::new()
@@ -26,26 +26,32 @@ pub(super) fn shared() -> [(&'static str, Header); 6] {
         (
             REQUEST_ID,
             always(
-                "What the request is called.",
+                "The id of the request.",
                 json!("req_01h455vb4pex5vsknk084sn02q"),
             ),
         ),
         (
             "X-RateLimit-Limit",
-            number("The most requests at once.", 200),
+            number("The burst limit in requests.", 200),
         ),
         (
             "X-RateLimit-Remaining",
-            number("How many are left of them.", 199),
+            number("The remaining requests.", 199),
         ),
         (
             "X-RateLimit-Reset",
-            number("When all are back, in seconds since 1970.", 1_900_000_000),
+            number(
+                "The time when the limit is full again, in seconds since 1970.",
+                1_900_000_000,
+            ),
         ),
-        (RETRY_AFTER, number("In how many seconds to try again.", 1)),
+        (
+            RETRY_AFTER,
+            number("The seconds to wait before a retry.", 1),
+        ),
         (
             WWW_AUTHENTICATE,
-            always("How to authenticate.", json!("Bearer")),
+            always("The authentication scheme.", json!("Bearer")),
         ),
     ]
 }
@@ -59,7 +65,7 @@ const LIMITS: [&str; 3] = [
     "X-RateLimit-Reset",
 ];
 
-/// A header that is always there.
+/// A header that is always present.
 pub(super) fn always(description: &str, example: Value) -> Header {
     HeaderBuilder::new()
         .description(Some(description))
@@ -69,7 +75,7 @@ pub(super) fn always(description: &str, example: Value) -> Header {
         .build()
 }
 
-/// Adds to what `operation` says of itself the headers that its answers have like all others.
+/// Adds the common headers to the responses of `operation`.
 pub(super) fn add(operation: &mut Operation, access: Access) {
     for response in operation.responses.responses.values_mut() {
         let RefOr::T(response) = response else {
@@ -86,7 +92,7 @@ pub(super) fn add(operation: &mut Operation, access: Access) {
     }
 }
 
-/// The headers of a refusal under one of these codes.
+/// The headers of an error response with one of these codes.
 pub(super) fn of_refusals(codes: &[ErrorCode]) -> impl Iterator<Item = (String, RefOr<Header>)> {
     let has = |code| codes.contains(&code);
     let mut names = vec![REQUEST_ID];

@@ -1,4 +1,4 @@
-//! The small values that resources are made of, each with its form and an example.
+//! The schemas of simple values, with examples.
 
 use std::borrow::Cow;
 
@@ -38,14 +38,14 @@ value!(
     "Timestamp",
     text()
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
-        .description(Some("A moment in UTC, with milliseconds."))
+        .description(Some("A time in UTC with milliseconds."))
         .examples([json!("2030-01-31T12:00:00.000Z")])
 );
 value!(
     PolicyNumber,
     "PolicyNumber",
     text()
-        .description(Some("What callers name a policy by."))
+        .description(Some("The number of a policy."))
         .pattern(Some("^[A-Za-z0-9._-]{1,64}$"))
         .examples([json!("POL-000001")])
 );
@@ -53,7 +53,7 @@ value!(
     Cursor,
     "Cursor",
     text()
-        .description(Some("A place in a list. Clients treat it as opaque."))
+        .description(Some("A position in a list. Clients treat it as opaque."))
         .pattern(Some("^[A-Za-z0-9_-]{22}$"))
         .examples([json!("AZzJv4h8cAC5v1w2nX7pTw")])
 );
@@ -62,7 +62,7 @@ value!(
     "RequestId",
     text()
         .description(Some(
-            "What a request is called: as its client named it, or a name of ours."
+            "The id of a request: the client's `X-Request-Id`, or a generated one."
         ))
         .pattern(Some("^[ -~]{1,128}$"))
         .examples([json!("req_01h455vb4pex5vsknk084sn02q")])

@@ -132,7 +132,7 @@ fn branches() -> [(OperationType, &'static str, RefOr<Schema>); 5] {
 impl PartialSchema for OperationRequest<'_> {
     fn schema() -> RefOr<Schema> {
         let mapping = branches().map(|(operation, name, _)| {
-            (operation.as_str(), Ref::from_schema_name(name).ref_location)
+            (operation.name(), Ref::from_schema_name(name).ref_location)
         });
         let one_of = OneOfBuilder::new()
             .description(Some("An operation and its payload."))
@@ -153,7 +153,7 @@ impl ToSchema for OperationRequest<'_> {
         for (operation, name, payload) in branches() {
             let operation = ObjectBuilder::new()
                 .schema_type(Type::String)
-                .enum_values(Some([operation.as_str()]));
+                .enum_values(Some([operation.name()]));
             let branch = ObjectBuilder::new()
                 .schema_type(Type::Object)
                 .property("operation", operation)

@@ -7,7 +7,7 @@ use super::Browser;
 use crate::support::World;
 
 #[tokio::test]
-async fn an_administrator_sets_an_application_up_and_ends_it_again() {
+async fn an_administrator_creates_and_removes_an_application() {
     let world = World::new().await;
     let mut browser = Browser::signed_in(&world).await;
 
@@ -147,7 +147,7 @@ async fn an_administrator_sets_an_application_up_and_ends_it_again() {
 }
 
 #[tokio::test]
-async fn a_form_that_is_wrong_says_so_at_its_fields_and_keeps_what_was_typed() {
+async fn an_invalid_form_keeps_its_input_and_shows_problems() {
     let world = World::new().await;
     let mut browser = Browser::signed_in(&world).await;
     let fields = [
@@ -179,7 +179,7 @@ async fn a_form_that_is_wrong_says_so_at_its_fields_and_keeps_what_was_typed() {
 }
 
 #[tokio::test]
-async fn a_change_of_what_somebody_else_has_changed_is_refused() {
+async fn a_concurrent_change_is_refused() {
     let world = World::new().await;
     let id = world.service("billing").await;
     let mut browser = Browser::signed_in(&world).await;

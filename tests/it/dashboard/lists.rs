@@ -17,7 +17,7 @@ fn rows(page: &str) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn every_list_shows_what_its_filters_leave() {
+async fn every_list_applies_its_filters() {
     let sample = Sample::new(Names::Typical).await;
     let mut browser = Browser::signed_in(&sample.world).await;
     let of = |filter: &str, id: &str| format!("{filter}={id}");
@@ -102,7 +102,7 @@ fn link(page: &Answer, words: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn every_list_goes_on_where_its_page_ends() {
+async fn every_list_has_pages() {
     let world = World::new().await;
     crowd(&world).await;
     let mut browser = Browser::signed_in(&world).await;
@@ -139,7 +139,7 @@ async fn every_list_goes_on_where_its_page_ends() {
 }
 
 #[tokio::test]
-async fn the_trail_is_taken_away_as_it_is_shown() {
+async fn audit_exports_match_the_list() {
     let sample = Sample::new(Names::Typical).await;
     let mut browser = Browser::signed_in(&sample.world).await;
     let page = browser.get("/dashboard/audit?operationType=decrypt").await;
@@ -162,7 +162,7 @@ async fn the_trail_is_taken_away_as_it_is_shown() {
 }
 
 #[tokio::test]
-async fn what_a_key_did_and_what_became_of_it_is_told() {
+async fn a_key_page_shows_its_use_and_events() {
     let sample = Sample::new(Names::Typical).await;
     let mut browser = Browser::signed_in(&sample.world).await;
     let place = format!("/dashboard/keys/{}", sample.key);

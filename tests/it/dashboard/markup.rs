@@ -78,7 +78,7 @@ pub(super) fn packages() -> PathBuf {
 }
 
 #[test]
-fn what_a_browser_has_to_guess_is_a_fault() {
+fn ambiguous_markup_is_an_error() {
     let page = |body: &str| {
         format!(
             "<!DOCTYPE html><html lang=\"en\"><head><title>x</title></head><body>{body}</body></html>"

@@ -1,8 +1,8 @@
 //! The dashboard: whatever a browser would send through the router, and a browser itself.
 
+mod access;
 mod browser;
 mod chromium;
-mod gate;
 mod journey;
 mod lists;
 mod markup;

@@ -9,13 +9,13 @@ use super::scenes::{self, Scene};
 use crate::support::{Answer, World};
 
 #[tokio::test]
-async fn every_page_is_right_when_there_is_nothing() {
+async fn every_page_renders_without_data() {
     let world = empty().await;
     shown(&world, scenes::without_anything()).await;
 }
 
 #[tokio::test]
-async fn every_page_is_right_when_there_is_something_of_everything() {
+async fn every_page_renders_with_data() {
     let sample = Sample::new(Names::Typical).await;
     let scenes = scenes::of(&sample).await;
     for route in routes() {
@@ -26,7 +26,7 @@ async fn every_page_is_right_when_there_is_something_of_everything() {
 }
 
 #[tokio::test]
-async fn names_that_mean_harm_are_shown_as_text() {
+async fn hostile_names_are_escaped() {
     let sample = Sample::new(Names::Hostile).await;
     let scenes = scenes::with_names(&sample).await;
     let pages = shown(&sample.world, scenes).await;
@@ -103,7 +103,7 @@ fn fits(route: &str, path: &str) -> bool {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_not_found() {
+async fn unknown_pages_are_not_found() {
     let world = empty().await;
     let mut browser = Browser::signed_in(&world).await;
     for place in [

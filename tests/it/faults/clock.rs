@@ -1,7 +1,7 @@
 //! The clock of the machine is moved while the service runs.
 //!
 //! Debian's libfaketime moves it for this one process. What the hour does to sessions of the dashboard
-//! is shown where time is held still, in `dashboard::gate`.
+//! is shown where time is held still, in `dashboard::access`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -14,13 +14,13 @@ use serde_json::Value;
 use crate::support::conformance::document;
 
 #[test]
-fn the_document_is_as_it_was() {
+fn the_document_matches_its_snapshot() {
     let document = sealward::http::document().to_pretty_json();
     insta::assert_snapshot!("document", document.expect("a document"));
 }
 
 #[test]
-fn every_reference_leads_somewhere_and_every_component_is_referred_to() {
+fn references_and_components_match() {
     let document = document();
     let mut references = BTreeSet::new();
     gather(document, &mut references);
@@ -40,7 +40,7 @@ fn every_reference_leads_somewhere_and_every_component_is_referred_to() {
 }
 
 #[test]
-fn no_two_operations_have_the_same_id() {
+fn operation_ids_are_unique() {
     let mut seen = BTreeSet::new();
     for (_, _, operation) in routes::operations() {
         let id = operation["operationId"].as_str().expect("an id");
@@ -49,7 +49,7 @@ fn no_two_operations_have_the_same_id() {
 }
 
 #[test]
-fn a_validator_of_others_takes_it_for_openapi() {
+fn an_independent_validator_accepts_the_document() {
     let mut validator = Command::new(tools().join("bin/openapi-spec-validator"))
         .arg("-")
         .stdin(Stdio::piped())

@@ -23,7 +23,7 @@ pub(super) fn operations() -> impl Iterator<Item = (String, &'static String, &'s
 }
 
 #[tokio::test]
-async fn each_path_offers_the_documented_methods_and_no_others() {
+async fn each_path_supports_exactly_the_documented_methods() {
     let world = World::new().await;
     let paths: BTreeSet<_> = operations().map(|(_, path, _)| path).collect();
     for path in paths {
@@ -43,7 +43,7 @@ async fn each_path_offers_the_documented_methods_and_no_others() {
 }
 
 #[tokio::test]
-async fn what_is_answered_to_head_has_no_body_and_its_length() {
+async fn head_responses_have_a_length_and_no_body() {
     let world = World::new().await;
     let asked = async |method, path| {
         let request = Request::builder().method(method).uri(path);
@@ -64,7 +64,7 @@ async fn what_is_answered_to_head_has_no_body_and_its_length() {
 
 /// What `Routes::at` adds is in the document, so nothing may be added beside it.
 #[test]
-fn routes_are_added_with_their_description_alone() {
+fn every_route_has_a_description() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/http");
     let beside: Vec<_> = files(&folder)
         .into_iter()
@@ -81,7 +81,7 @@ fn routes_are_added_with_their_description_alone() {
 
 /// A filter that is in the document is taken by the handler: what it does not know it would refuse.
 #[tokio::test]
-async fn every_documented_query_parameter_is_known() {
+async fn every_documented_query_parameter_is_accepted() {
     let world = World::new().await;
     for (method, path, operation) in operations() {
         let parameters = operation["parameters"].as_array().into_iter().flatten();

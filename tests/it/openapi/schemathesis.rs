@@ -26,7 +26,7 @@ const FEW: [&str; 6] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_is_asked_is_answered_as_documented() {
+async fn responses_match_the_document() {
     let site = Site::on_kryoptic().await;
     let process = Process::start(&site).await;
     let (world, api_key) = furnish(&process);

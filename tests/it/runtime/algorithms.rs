@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use crate::support::{World, jwe};
 
 #[tokio::test]
-async fn rsa_keys_of_every_size_carry_content_keys() {
+async fn rsa_keys_of_every_size_wrap_content_keys() {
     for algorithm in ["RSA-2048", "RSA-3072", "RSA-4096"] {
         everything_comes_back(algorithm, ["RSA-OAEP", "RSA-OAEP-256"]).await;
     }
 }
 
 #[tokio::test]
-async fn keys_of_every_curve_agree_on_content_keys() {
+async fn ec_keys_of_every_curve_derive_content_keys() {
     for algorithm in ["P-256", "P-384", "P-521"] {
         everything_comes_back(algorithm, ["ECDH-ES+A128KW", "ECDH-ES+A256KW"]).await;
     }

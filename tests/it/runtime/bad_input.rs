@@ -10,7 +10,7 @@ use crate::support::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
 const PATHS: [&str; 3] = [PROTECT, UNPROTECT, OPERATIONS];
 
 #[tokio::test]
-async fn what_is_no_json_is_told_before_anything_else() {
+async fn malformed_json_is_refused_first() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let deep = format!(r#"{{"payload":{}{}}}"#, "[".repeat(128), "]".repeat(128));
@@ -35,7 +35,7 @@ async fn what_is_no_json_is_told_before_anything_else() {
 }
 
 #[tokio::test]
-async fn text_that_is_not_utf_8_is_no_json() {
+async fn text_that_is_not_utf_8_is_malformed_json() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let request = Request::post(PROTECT)
@@ -50,7 +50,7 @@ async fn text_that_is_not_utf_8_is_no_json() {
 }
 
 #[tokio::test]
-async fn a_bad_key_is_told_before_missing_fields() {
+async fn an_invalid_key_is_refused_before_missing_fields() {
     let world = World::new().await;
     for path in PATHS {
         for body in ["{}", "[]", "1", "null", "\"text\""] {
@@ -63,7 +63,7 @@ async fn a_bad_key_is_told_before_missing_fields() {
 }
 
 #[tokio::test]
-async fn a_body_must_say_that_it_is_json() {
+async fn a_body_must_be_declared_as_json() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let key = format!("Bearer {}", alice.key.as_ref().unwrap());
@@ -149,7 +149,7 @@ async fn fields_are_checked_before_the_policy() {
 }
 
 #[tokio::test]
-async fn u_0000_in_a_string_that_is_read_is_never_an_error_of_ours() {
+async fn u_0000_in_a_string_is_a_client_error() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world
@@ -187,7 +187,7 @@ async fn u_0000_in_a_string_that_is_read_is_never_an_error_of_ours() {
 }
 
 #[tokio::test]
-async fn headers_that_are_not_offered_are_refused() {
+async fn unsupported_jose_headers_are_refused() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world
@@ -266,7 +266,7 @@ async fn an_algorithm_that_fits_no_active_key_is_refused() {
 }
 
 #[tokio::test]
-async fn every_problem_of_an_operation_is_told_at_once() {
+async fn all_problems_of_an_operation_are_reported() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let ask = async |body: Value| alice.post(OPERATIONS, body).await;
@@ -309,7 +309,7 @@ async fn every_problem_of_an_operation_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_not_there_is_not_found() {
+async fn an_unknown_key_is_not_found() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     for key in [

@@ -26,7 +26,7 @@ const TEXTS: [&str; 16] = [
 ];
 
 #[tokio::test]
-async fn a_payload_comes_back_to_the_letter() {
+async fn unprotect_returns_the_exact_payload() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world
@@ -43,7 +43,7 @@ async fn a_payload_comes_back_to_the_letter() {
 }
 
 #[tokio::test]
-async fn a_payload_is_passed_through_to_the_letter() {
+async fn passthrough_returns_the_exact_payload() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let change = json!({ "status": "inactive", "failureMode": "passthrough" });
@@ -66,7 +66,7 @@ async fn a_payload_is_passed_through_to_the_letter() {
 }
 
 #[tokio::test]
-async fn data_comes_back_to_the_letter() {
+async fn decrypt_returns_the_exact_data() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     world
@@ -90,7 +90,7 @@ async fn data_comes_back_to_the_letter() {
 }
 
 #[tokio::test]
-async fn the_largest_payload_that_may_be_sent_comes_back() {
+async fn the_largest_allowed_payload_can_be_unprotected() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world

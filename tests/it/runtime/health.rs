@@ -9,7 +9,7 @@ use crate::support::{Proxy, World, within};
 const HEALTH: &str = "/api/v1/health";
 
 #[tokio::test]
-async fn a_service_that_is_well_says_so_to_any_key() {
+async fn health_reports_ok_to_any_key() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     // A database that is slow to answer, because much else goes on, is not well.
@@ -43,7 +43,7 @@ async fn a_service_that_is_well_says_so_to_any_key() {
 }
 
 #[tokio::test]
-async fn health_is_true_within_a_second_of_a_change() {
+async fn health_shows_a_change_within_a_second() {
     let world = World::new().await;
     let (through, proxy) = Proxy::in_front_of(world.database()).await;
     let other = world.another_by(through).await;

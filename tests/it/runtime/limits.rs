@@ -46,7 +46,7 @@ async fn key(world: &World, service: &Value) -> String {
 }
 
 #[tokio::test]
-async fn a_service_has_one_bucket_for_all_its_keys() {
+async fn all_keys_of_a_service_share_one_rate_limit() {
     let (world, clock, service) = limited(2, 3).await;
     let (one, other) = (key(&world, &service).await, key(&world, &service).await);
     let (one, other) = (world.client(&one), world.client(&other));
@@ -84,7 +84,7 @@ async fn a_service_has_one_bucket_for_all_its_keys() {
 }
 
 #[tokio::test]
-async fn each_tier_has_its_bucket() {
+async fn each_tier_has_its_rate_limit() {
     let world = World::new().await;
     for (tier, burst) in [("standard", 200), ("professional", 1_000)] {
         let service = json!({ "name": tier, "tier": tier });
@@ -105,7 +105,7 @@ async fn each_tier_has_its_bucket() {
 }
 
 #[tokio::test]
-async fn those_who_fail_too_often_are_limited_and_nobody_else() {
+async fn failed_authentication_is_limited_by_address() {
     let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
     let world = World::at(clock, Stage::Development).await;
     let alice = world.application("alice").await;

@@ -1,16 +1,16 @@
 //! The runtime API, as applications use it.
 
 mod algorithms;
+mod audit;
 mod bad_input;
-mod deputy;
 mod fidelity;
 mod health;
+mod isolation;
 mod limits;
 mod operations;
 mod permissions;
 mod protect;
 mod signatures;
-mod trail;
 mod unavailable;
 mod uniform;
 mod unprotect;

@@ -11,7 +11,7 @@ fn bytes(value: &Value) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn what_is_encrypted_is_decrypted() {
+async fn decrypt_reverses_encrypt() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     for (key, algorithm) in [("AES-256", "AES-256-GCM"), ("AES-128", "AES-128-GCM")] {
@@ -55,7 +55,7 @@ async fn base64_is_read_in_either_alphabet_with_or_without_padding() {
 }
 
 #[tokio::test]
-async fn what_does_not_authenticate_is_not_decrypted() {
+async fn an_unauthentic_ciphertext_is_not_decrypted() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let service = alice.service.clone().unwrap();
@@ -121,7 +121,7 @@ async fn the_key_activated_last_encrypts() {
 }
 
 #[tokio::test]
-async fn a_keys_state_says_what_it_may() {
+async fn the_state_of_a_key_limits_its_operations() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let key = world
@@ -150,7 +150,7 @@ async fn a_keys_state_says_what_it_may() {
 
 /// The hashes of FIPS 180's example "abc", and of the canonical `{"a":1,"b":[true]}`.
 #[tokio::test]
-async fn hashes_are_those_of_the_standard() {
+async fn hashes_match_the_standard() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let hash = async |data: Value, algorithm: &str| {

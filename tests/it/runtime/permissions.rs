@@ -24,7 +24,7 @@ const EVERYTHING: [&str; 7] = [
 ];
 
 #[tokio::test]
-async fn a_key_does_what_its_list_allows() {
+async fn an_api_key_is_limited_to_its_operations() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let maker = world
@@ -69,7 +69,7 @@ async fn a_key_does_what_its_list_allows() {
 }
 
 #[tokio::test]
-async fn a_policy_allows_its_operations_to_its_services() {
+async fn a_policy_is_limited_to_its_operations_and_services() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world
@@ -118,7 +118,7 @@ async fn a_policy_allows_its_operations_to_its_services() {
 }
 
 #[tokio::test]
-async fn the_runtime_is_for_applications() {
+async fn the_runtime_api_requires_an_application_key() {
     let world = World::new().await;
     for path in [PROTECT, UNPROTECT, OPERATIONS] {
         world
@@ -135,7 +135,7 @@ async fn the_runtime_is_for_applications() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_revoked_while_its_body_trickles_in_is_refused() {
+async fn a_key_revoked_during_a_slow_body_is_refused() {
     let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
     let world = World::at(clock.clone(), Stage::Development).await;
     let alice = world.application("alice").await;

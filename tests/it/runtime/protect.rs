@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::{World, jwe};
 
 #[tokio::test]
-async fn an_active_policy_gives_an_envelope() {
+async fn an_active_policy_returns_an_envelope() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world
@@ -40,7 +40,7 @@ async fn an_active_policy_gives_an_envelope() {
 }
 
 #[tokio::test]
-async fn an_inactive_policy_does_what_its_failure_mode_says() {
+async fn an_inactive_policy_applies_its_failure_mode() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world
@@ -84,7 +84,7 @@ async fn an_inactive_policy_does_what_its_failure_mode_says() {
 }
 
 #[tokio::test]
-async fn the_named_policy_goes_before_the_bound_one() {
+async fn a_named_policy_overrides_the_bound_one() {
     let world = World::new().await;
     let bound = world.some_destination().await;
     let named = world.destination("named", "P-256", "ECDH-ES+A128KW").await;
@@ -106,7 +106,7 @@ async fn the_named_policy_goes_before_the_bound_one() {
 }
 
 #[tokio::test]
-async fn a_policy_must_be_named_and_be_there() {
+async fn a_policy_must_be_named_and_exist() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     alice
@@ -124,7 +124,7 @@ async fn a_policy_must_be_named_and_be_there() {
 }
 
 #[tokio::test]
-async fn without_an_active_key_there_is_no_envelope() {
+async fn protect_requires_an_active_key() {
     let world = World::new().await;
     let service = world.service("keyless").await;
     let policy = world.policy(&service).await;

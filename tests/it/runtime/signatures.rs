@@ -21,7 +21,7 @@ const ALGORITHMS: [(&str, &str, usize); 11] = [
 ];
 
 #[tokio::test]
-async fn what_is_signed_is_verified_and_nothing_else() {
+async fn only_the_signed_data_verifies() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let service = alice.service.clone().unwrap();
@@ -90,7 +90,7 @@ async fn what_is_signed_is_verified_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn what_two_values_could_share_is_not_signed() {
+async fn ambiguous_json_is_not_signed() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     world
@@ -114,7 +114,7 @@ async fn what_two_values_could_share_is_not_signed() {
 }
 
 #[tokio::test]
-async fn a_key_takes_its_own_algorithms_alone() {
+async fn a_key_supports_only_its_own_algorithms() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let service = alice.service.clone().unwrap();

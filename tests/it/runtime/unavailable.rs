@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::support::{PROTECT, UNPROTECT, World, jwe, within};
 
 #[tokio::test]
-async fn without_the_trail_nothing_leaves_and_with_it_again_everything() {
+async fn without_the_audit_log_every_request_is_refused() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world
@@ -45,7 +45,7 @@ async fn without_the_trail_nothing_leaves_and_with_it_again_everything() {
 }
 
 #[tokio::test]
-async fn a_record_outlives_its_client() {
+async fn a_record_is_written_after_the_client_disconnects() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world

@@ -140,7 +140,7 @@ fn seen(answer: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn every_fault_is_answered_byte_for_byte_alike() {
+async fn every_cryptographic_failure_has_the_same_response() {
     let world = World::new().await;
     let rsa = world.destination("rsa", "RSA-2048", "RSA-OAEP-256").await;
     let other_rsa = world
@@ -199,7 +199,7 @@ async fn every_fault_is_answered_byte_for_byte_alike() {
 }
 
 #[tokio::test]
-async fn the_trail_tells_no_more_than_the_answer() {
+async fn the_audit_log_shows_no_more_than_the_response() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let other = world.destination("other", "P-256", "ECDH-ES+A256KW").await;

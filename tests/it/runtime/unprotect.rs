@@ -14,7 +14,7 @@ fn compact(jwe: &Value) -> String {
 }
 
 #[tokio::test]
-async fn every_legacy_form_is_read() {
+async fn every_legacy_form_is_supported() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world
@@ -58,7 +58,7 @@ async fn every_legacy_form_is_read() {
 }
 
 #[tokio::test]
-async fn there_is_exactly_one_form() {
+async fn exactly_one_envelope_form_is_required() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world
@@ -78,7 +78,7 @@ async fn there_is_exactly_one_form() {
 }
 
 #[tokio::test]
-async fn all_that_is_wrong_is_told_at_once() {
+async fn all_problems_of_an_envelope_are_reported() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let jwe = json!({ "protected": "e30", "iv": "=", "tag": 1, "extra": "x", "ciphertext": "" });
@@ -94,7 +94,7 @@ async fn all_that_is_wrong_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn what_was_protected_stays_readable() {
+async fn protected_payloads_stay_readable() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world
@@ -125,7 +125,7 @@ async fn what_was_protected_stays_readable() {
 }
 
 #[tokio::test]
-async fn without_an_active_key_nothing_is_opened() {
+async fn unprotect_requires_an_active_key() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world
@@ -143,7 +143,7 @@ async fn without_an_active_key_nothing_is_opened() {
 }
 
 #[tokio::test]
-async fn a_destination_that_holds_its_own_key_opens_its_own_envelopes() {
+async fn a_destination_managed_policy_cannot_unprotect() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world
@@ -171,7 +171,7 @@ async fn a_destination_that_holds_its_own_key_opens_its_own_envelopes() {
 }
 
 #[tokio::test]
-async fn an_envelope_without_a_key_id_is_for_the_active_key() {
+async fn an_envelope_without_kid_uses_the_active_key() {
     let world = World::new().await;
     for (algorithm, alg) in [("P-256", "ECDH-ES+A256KW"), ("RSA-2048", "RSA-OAEP-256")] {
         let destination = world.destination(algorithm, algorithm, alg).await;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::{World, within};
 
 #[tokio::test]
-async fn from_half_of_its_encryptions_on_health_names_the_key() {
+async fn health_names_a_key_after_half_of_its_encryptions() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let key = world
@@ -32,7 +32,7 @@ async fn from_half_of_its_encryptions_on_health_names_the_key() {
 }
 
 #[tokio::test]
-async fn a_key_that_encrypted_as_often_as_it_may_only_decrypts() {
+async fn a_key_at_its_encryption_limit_only_decrypts() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let service = alice.service.clone().unwrap();

@@ -13,7 +13,7 @@ use crate::dashboard::form::{Body, Form, moment, or_null, typed};
 use crate::dashboard::view::fields::{Choice, Field, Fields, Sheet};
 use crate::dashboard::view::notice::Notice;
 use crate::dashboard::view::services::chosen;
-use crate::dashboard::view::words::said;
+use crate::dashboard::view::words::isolated;
 use crate::ids::{ApiKeyId, ServiceId};
 use crate::management::api_keys::{self, ApiKey, ApiKeyRequest, Created, Networks};
 use crate::management::{Error, policies, services};
@@ -88,7 +88,7 @@ fn shown_once(cx: &PageContext, created: &Created) -> Markup {
         }
         section.card {
             div.field {
-                label for="secret" { "API key of " (said(&key.name)) }
+                label for="secret" { "API key of " (isolated(&key.name)) }
                 p.hint #secret-hint { "Select the whole field with Ctrl+A or ⌘A, then copy." }
                 textarea.secret #secret rows="2" readonly spellcheck="false" autocomplete="off"
                     aria-describedby="secret-hint" { (created.secret.expose_secret()) }

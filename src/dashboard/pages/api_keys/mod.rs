@@ -17,7 +17,7 @@ use crate::dashboard::view::list::{Listing, facts};
 use crate::dashboard::view::services::{chosen, service};
 use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{
-    Tone, ago, badge, moment, moment_and_distance, moment_or, said,
+    Tone, ago, badge, moment, moment_and_distance, moment_or, isolated,
 };
 use crate::ids::{ApiKeyId, ServiceId};
 use crate::management::api_keys::{self, ApiKey, Filter, Status};
@@ -74,7 +74,7 @@ pub(in crate::dashboard) async fn list(
     let content = html! {
         div.head { h1 { "API Keys" } div.actions { (create) } }
         p.lead { "What applications and administrators authenticate with. A key is shown once, when it is made." }
-        (listing.draw(&filters, &page, fields, |key| row(key, &names, now)))
+        (listing.render(&filters, &page, fields, |key| row(key, &names, now)))
     };
     Ok(cx.page(SECTION, "API Keys", &content))
 }
@@ -89,7 +89,7 @@ pub(in crate::dashboard) async fn show(
     let content = html! {
         (SECTION.crumbs())
         div.head {
-            h1 { (said(&key.name)) }
+            h1 { (isolated(&key.name)) }
             (status(key.status))
             @if key.status != Status::Revoked {
                 div.actions {
@@ -120,7 +120,7 @@ pub(in crate::dashboard) async fn show(
 
 fn row(key: &ApiKey, names: &HashMap<ServiceId, String>, now: Timestamp) -> Vec<Markup> {
     vec![
-        html! { a href=(place(key.id)) { (said(&key.name)) } br; span.id { (key.hint) } },
+        html! { a href=(place(key.id)) { (isolated(&key.name)) } br; span.id { (key.hint) } },
         html! { (key.r#type.name()) },
         owner(key, names),
         status(key.status),

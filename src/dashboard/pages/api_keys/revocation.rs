@@ -8,7 +8,7 @@ use crate::dashboard::error::{PageError, refusal};
 use crate::dashboard::extract::{Addressed, PageContext, Submitted, done, refused};
 use crate::dashboard::view::confirm::Question;
 use crate::dashboard::view::notice::Notice;
-use crate::dashboard::view::words::said;
+use crate::dashboard::view::words::isolated;
 use crate::ids::ApiKeyId;
 use crate::management::api_keys;
 use crate::problem::Problem;
@@ -42,7 +42,7 @@ async fn question(
     let question = Question {
         title: "Revoke this API key?",
         subject: html! {
-            "The API key " strong { (said(&key.name)) } " " code { (key.hint) } " will be refused, for good."
+            "The API key " strong { (isolated(&key.name)) } " " code { (key.hint) } " will be refused, for good."
             @if is_own { " It is the key you are signed in with: you will be signed out." }
         },
         means: &[

@@ -20,7 +20,7 @@ use crate::dashboard::view::list::{Listing, facts};
 use crate::dashboard::view::services::{chosen, service};
 use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{
-    Tone, ago, badge, count, distance, moment, moment_and_distance, moment_or, said,
+    Tone, ago, badge, count, distance, isolated, moment, moment_and_distance, moment_or,
 };
 use crate::ids::{KeyId, ServiceId};
 use crate::keys::{Key, Origin, Status, Usage};
@@ -82,7 +82,7 @@ pub(in crate::dashboard) async fn list(
     let content = html! {
         div.head { h1 { "Keys" } div.actions { (create) } }
         p.lead { "Private and secret keys live in the token alone; here is what is known of them." }
-        (listing.draw(&filters, &page, fields, |key| row(key, &names, used.get(&key.id), now)))
+        (listing.render(&filters, &page, fields, |key| row(key, &names, used.get(&key.id), now)))
     };
     Ok(cx.page(SECTION, "Keys", &content))
 }
@@ -98,7 +98,7 @@ pub(in crate::dashboard) async fn show(
     let content = html! {
         (SECTION.crumbs())
         div.head {
-            h1 { (said(&key.name)) }
+            h1 { (isolated(&key.name)) }
             (status(key.status))
             div.actions {
                 @if key.status != Status::Destroyed { a.button href={ (place(id)) "/edit" } { "Edit" } }
@@ -167,7 +167,7 @@ fn row(
     now: Timestamp,
 ) -> Vec<Markup> {
     vec![
-        html! { a href=(place(key.id)) { (said(&key.name)) } br; span.id { (key.id) } },
+        html! { a href=(place(key.id)) { (isolated(&key.name)) } br; span.id { (key.id) } },
         service(key.service_id, names),
         html! { (key.algorithm.name()) br; span.faint { (usage(key.usage)) } },
         status(key.status),

@@ -12,7 +12,7 @@ use crate::dashboard::extract::{PageContext, Submitted, done, refused};
 use crate::dashboard::form::{Body, Form};
 use crate::dashboard::view::confirm::Question;
 use crate::dashboard::view::notice::Notice;
-use crate::dashboard::view::words::{moment, said, span};
+use crate::dashboard::view::words::{isolated, moment, span};
 use crate::ids::KeyId;
 use crate::keys::{Key, Origin, Status};
 use crate::management::keys::{self, KeyRequest, KeyUpdate};
@@ -232,7 +232,7 @@ async fn question(
     let question = Question {
         title: &format!("{} this key?", step.button()),
         subject: html! {
-            strong { (said(&key.name)) } " (" code { (key.id) } ", " (key.algorithm.name()) ") is " (status(key.status)) "."
+            strong { (isolated(&key.name)) } " (" code { (key.id) } ", " (key.algorithm.name()) ") is " (status(key.status)) "."
             @if step == Step::Delete {
                 " It will be destroyed on " (moment(cx.now().plus(delay)))
                 ", in " (span(delay)) "."

@@ -9,7 +9,7 @@ use crate::clock::Timestamp;
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::PageContext;
 use crate::dashboard::pages::policies::state::state;
-use crate::dashboard::view::words::{Tone, badge, count, distance, said};
+use crate::dashboard::view::words::{Tone, badge, count, distance, isolated};
 use crate::management::dangers::{self, Dangers, Expiring};
 use crate::management::services::{self, Service};
 use crate::management::{Error, Missing};
@@ -97,7 +97,7 @@ fn policies(found: &Dangers) -> Markup {
                 p {
                     a href={ "/dashboard/policies/" (policy.id) } { "Policy " (policy.policy_number) }
                     " cannot protect: "
-                    a href={ "/dashboard/keys/new?serviceId=" (policy.destination_service_id) } { (said(&policy.destination)) }
+                    a href={ "/dashboard/keys/new?serviceId=" (policy.destination_service_id) } { (isolated(&policy.destination)) }
                     " has no active key for it."
                 }
             }
@@ -110,7 +110,7 @@ fn near(busy: &Busy) -> Markup {
         li {
             @if busy.limited > 0 { (badge(Tone::Bad, "over its limit")) } @else { (badge(Tone::Warn, "near its limit")) }
             p {
-                a href={ "/dashboard/services/" (busy.service.id) } { (said(&busy.service.name)) }
+                a href={ "/dashboard/services/" (busy.service.id) } { (isolated(&busy.service.name)) }
                 " reached " (busy.percent) " % of its rate in the last hour"
                 @if busy.limited > 0 { ", and " (count(busy.limited)) " of its requests were refused for it" }
                 "."
@@ -130,7 +130,7 @@ fn ending<I: std::fmt::Display>(
         li {
             @if is_over { (badge(Tone::Bad, "expired")) } @else { (badge(Tone::Warn, "expires")) }
             p {
-                a href={ (place) "/" (item.id) } { (what) " " (said(&item.name)) }
+                a href={ (place) "/" (item.id) } { (what) " " (isolated(&item.name)) }
                 @if is_over { " was to be replaced " (distance(now, item.expires_at)) "." }
                 @else { " ends " (distance(now, item.expires_at)) "." }
             }

@@ -181,8 +181,8 @@ fn drawn(range: Range, window: Window, seen: &Traffic) -> Markup {
     };
     html! {
         div.columns {
-            (requests.draw())
-            (times.draw())
+            (requests.render())
+            (times.render())
             (errors(&steps, seen))
         }
     }
@@ -228,7 +228,7 @@ fn errors(steps: &[String], seen: &Traffic) -> Markup {
         series,
         write: plain,
     };
-    chart.draw()
+    chart.render()
 }
 
 /// A number that may be a fraction.

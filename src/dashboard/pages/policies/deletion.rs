@@ -8,7 +8,7 @@ use crate::dashboard::error::{PageError, refusal};
 use crate::dashboard::extract::{Addressed, PageContext, Submitted, done, refused};
 use crate::dashboard::view::confirm::Question;
 use crate::dashboard::view::notice::Notice;
-use crate::dashboard::view::words::said;
+use crate::dashboard::view::words::isolated;
 use crate::management::policies::{self, Name};
 use crate::problem::Problem;
 
@@ -40,7 +40,7 @@ async fn question(
     let question = Question {
         title: "Delete this policy?",
         subject: html! {
-            "The policy " strong { (policy.policy_number.as_str()) } " (" (said(&policy.name)) ") will be deleted."
+            "The policy " strong { (policy.policy_number.as_str()) } " (" (isolated(&policy.name)) ") will be deleted."
         },
         means: &[
             "Requests that name it are refused from then on, to unprotect too: what was protected under it needs another policy with the same destination.",

@@ -16,7 +16,7 @@ use crate::dashboard::view::filters::{Filters, options};
 use crate::dashboard::view::list::{Listing, facts};
 use crate::dashboard::view::services::{chosen, service};
 use crate::dashboard::view::shell::Section;
-use crate::dashboard::view::words::{Tone, badge, moment, said};
+use crate::dashboard::view::words::{Tone, badge, isolated, moment};
 use crate::ids::{PolicyId, ServiceId};
 use crate::management::policies::{self, Filter, Name, Policy};
 use crate::management::services;
@@ -65,7 +65,7 @@ pub(in crate::dashboard) async fn list(
     let content = html! {
         div.head { h1 { "Policies" } div.actions { (create) } }
         p.lead { "How payloads are protected for a destination service, and who may have that done." }
-        (listing.draw(&filters, &page, fields, |policy| row(policy, &names)))
+        (listing.render(&filters, &page, fields, |policy| row(policy, &names)))
     };
     Ok(cx.page(SECTION, "Policies", &content))
 }
@@ -94,8 +94,8 @@ pub(in crate::dashboard) async fn show(
             }
         }
         p.lead {
-            (said(&policy.name))
-            @if let Some(description) = &policy.description { " — " (said(description)) }
+            (isolated(&policy.name))
+            @if let Some(description) = &policy.description { " — " (isolated(description)) }
         }
         (state::warning(&policy))
         div.columns {
@@ -131,7 +131,7 @@ fn row(policy: &Policy, names: &HashMap<ServiceId, String>) -> Vec<Markup> {
     vec![
         html! {
             a href=(place(policy.id)) { (policy.policy_number.as_str()) }
-            br; (said(&policy.name))
+            br; (isolated(&policy.name))
         },
         state(policy.status, policy.failure_mode),
         service(policy.destination_service_id, names),

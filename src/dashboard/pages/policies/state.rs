@@ -12,7 +12,7 @@ use crate::dashboard::view::confirm::Question;
 use crate::dashboard::view::fields::{Choice, Field, Fields};
 use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::notice::Notice;
-use crate::dashboard::view::words::{Tone, badge, said};
+use crate::dashboard::view::words::{Tone, badge, isolated};
 use crate::management::Error;
 use crate::management::policies::{self, Name, Policy};
 use crate::policy::{FailureMode, PolicyRequest, Status, Verdict};
@@ -113,7 +113,7 @@ async fn question(
     let question = Question {
         title: "Change the state of this policy?",
         subject: html! {
-            strong { (policy.policy_number.as_str()) } " (" (said(&policy.name)) ") is "
+            strong { (policy.policy_number.as_str()) } " (" (isolated(&policy.name)) ") is "
             (state(policy.status, policy.failure_mode)) " and will be " (state(status, mode)) "."
         },
         means: meaning(status, mode),

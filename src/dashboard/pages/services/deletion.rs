@@ -8,7 +8,7 @@ use crate::dashboard::error::{PageError, refusal};
 use crate::dashboard::extract::{Addressed, PageContext, Submitted, done, refused};
 use crate::dashboard::view::confirm::Question;
 use crate::dashboard::view::notice::Notice;
-use crate::dashboard::view::words::said;
+use crate::dashboard::view::words::isolated;
 use crate::ids::ServiceId;
 use crate::management::services;
 use crate::problem::Problem;
@@ -40,7 +40,7 @@ async fn question(
     let (there, revision) = (place(id), service.revision.to_string());
     let question = Question {
         title: "Delete this service?",
-        subject: html! { "The service " strong { (said(&service.name)) } " will be deleted." },
+        subject: html! { "The service " strong { (isolated(&service.name)) } " will be deleted." },
         means: &[
             "It cannot be brought back; audit records go on naming it.",
             "This is refused while a policy, a key or an API key still refers to it.",

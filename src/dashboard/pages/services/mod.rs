@@ -11,7 +11,7 @@ use crate::dashboard::view::fields::Field;
 use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::list::{Listing, facts};
 use crate::dashboard::view::shell::Section;
-use crate::dashboard::view::words::{Tone, badge, count, moment, said};
+use crate::dashboard::view::words::{Tone, badge, count, isolated, moment};
 use crate::ids::ServiceId;
 use crate::management::services::{self, Filter, Service};
 
@@ -38,7 +38,7 @@ pub(in crate::dashboard) async fn list(
     let content = html! {
         div.head { h1 { "Services" } div.actions { (create) } }
         p.lead { "Applications that call this service, and applications that data is protected for." }
-        (listing.draw(&filters, &page, |fields| fields.line("search", Field {
+        (listing.render(&filters, &page, |fields| fields.line("search", Field {
             name: "name", label: "Name contains", ..Field::default()
         }), row))
     };
@@ -53,14 +53,14 @@ pub(in crate::dashboard) async fn show(
     let content = html! {
         (SECTION.crumbs())
         div.head {
-            h1 { (said(&service.name)) }
+            h1 { (isolated(&service.name)) }
             (badge(Tone::Idle, service.tier.name()))
             div.actions {
                 a.button href={ (place(id)) "/edit" } { "Edit" }
                 a.button.danger href={ (place(id)) "/delete" } { "Delete" }
             }
         }
-        @if let Some(description) = &service.description { p.lead { (said(description)) } }
+        @if let Some(description) = &service.description { p.lead { (isolated(description)) } }
         section.card {
             (facts([
                 ("ID", html! { code { (service.id) } }),
@@ -85,8 +85,8 @@ pub(in crate::dashboard) async fn show(
 fn row(service: &Service) -> Vec<Markup> {
     vec![
         html! {
-            a href=(place(service.id)) { (said(&service.name)) }
-            @if let Some(description) = &service.description { br; span.faint { (said(description)) } }
+            a href=(place(service.id)) { (isolated(&service.name)) }
+            @if let Some(description) = &service.description { br; span.faint { (isolated(description)) } }
         },
         badge(Tone::Idle, service.tier.name()),
         rate(service),

@@ -2,8 +2,8 @@
 
 mod driver;
 mod look;
-mod stories;
 mod tour;
+mod workflows;
 
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ use crate::dashboard::sample::{Names, Sample};
 use crate::dashboard::scenes::{self, Scene};
 
 #[tokio::test]
-async fn every_page_can_be_used_by_everybody() {
+async fn every_page_is_accessible() {
     let sample = Sample::new(Names::Typical).await;
     let chromium = Chromium::signed_in(&sample.world).await;
     let pictures = pictures();
@@ -40,7 +40,7 @@ async fn every_page_can_be_used_by_everybody() {
 }
 
 #[tokio::test]
-async fn no_name_is_too_long_for_the_screen() {
+async fn long_names_fit_the_screen() {
     let sample = Sample::new(Names::Hostile).await;
     let chromium = Chromium::signed_in(&sample.world).await;
     for scene in scenes::with_names(&sample).await {

@@ -17,7 +17,7 @@ fn leads_to_sign_in(answer: &crate::support::Answer) -> bool {
 }
 
 #[tokio::test]
-async fn nobody_passes_without_a_sign_in_and_everybody_is_led_there() {
+async fn every_page_redirects_to_the_sign_in() {
     let world = World::new().await;
     let mut browser = Browser::new(&world);
     for path in [
@@ -33,7 +33,7 @@ async fn nobody_passes_without_a_sign_in_and_everybody_is_led_there() {
 }
 
 #[tokio::test]
-async fn only_a_good_admin_key_signs_in() {
+async fn only_a_valid_admin_key_signs_in() {
     let world = World::new().await;
     let application = world.application("billing").await;
     let mut browser = Browser::new(&world);
@@ -55,14 +55,14 @@ async fn only_a_good_admin_key_signs_in() {
 }
 
 #[tokio::test]
-async fn of_whoever_is_not_signed_in_no_long_form_is_read() {
+async fn unauthenticated_forms_are_limited_in_size() {
     let world = World::new().await;
     let refused = Browser::new(&world).sign_in(&"x".repeat(10_000)).await;
     assert_eq!(refused.status, StatusCode::PAYLOAD_TOO_LARGE);
 }
 
 #[tokio::test]
-async fn attempts_to_sign_in_are_limited() {
+async fn sign_in_attempts_are_limited() {
     let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
     let world = World::at(clock, Stage::Development).await;
     let mut browser = Browser::new(&world);
@@ -75,7 +75,7 @@ async fn attempts_to_sign_in_are_limited() {
 }
 
 #[tokio::test]
-async fn a_session_ends_by_itself_by_signing_out_and_with_its_key() {
+async fn a_session_ends_on_expiry_sign_out_and_key_revocation() {
     let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
     let world = World::at(clock.clone(), Stage::Development).await;
 
@@ -113,7 +113,7 @@ async fn a_session_ends_by_itself_by_signing_out_and_with_its_key() {
 }
 
 #[tokio::test]
-async fn a_form_without_its_browsers_token_changes_nothing() {
+async fn a_form_without_its_token_is_refused() {
     let world = World::new().await;
     let mut browser = Browser::signed_in(&world).await;
     let mut other = Browser::new(&world);

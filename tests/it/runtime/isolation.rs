@@ -40,7 +40,7 @@ async fn tenant<'w>(world: &'w World, name: &str) -> Tenant<'w> {
 }
 
 #[tokio::test]
-async fn nobody_reaches_what_is_anothers() {
+async fn a_service_cannot_use_resources_of_another_service() {
     let world = World::new().await;
     let tenants = [
         tenant(&world, "one").await,

@@ -11,7 +11,7 @@ use super::Chromium;
 use crate::support::World;
 
 #[tokio::test]
-async fn an_administrator_sets_an_application_up_watches_it_and_ends_it() {
+async fn an_administrator_creates_observes_and_removes_an_application() {
     let world = World::new().await;
     let chromium = Chromium::start(&world).await;
     chromium.open("/dashboard/services").await;
@@ -93,7 +93,7 @@ async fn an_administrator_sets_an_application_up_watches_it_and_ends_it() {
 }
 
 #[tokio::test]
-async fn over_tls_a_session_is_over_after_a_while_and_forms_of_others_do_nothing() {
+async fn sessions_expire_and_foreign_forms_are_refused_over_tls() {
     let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
     let world = World::at(clock.clone(), Stage::Development).await;
     let chromium = Chromium::start_over_tls(&world).await;

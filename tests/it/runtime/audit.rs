@@ -76,7 +76,7 @@ async fn a_success_is_recorded_with_all_its_fields() {
 }
 
 #[tokio::test]
-async fn every_outcome_of_somebody_is_recorded() {
+async fn every_outcome_of_an_authenticated_request_is_recorded() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world
@@ -176,7 +176,7 @@ async fn every_outcome_of_somebody_is_recorded() {
 }
 
 #[tokio::test]
-async fn a_key_that_was_named_in_vain_is_recorded_where_it_is_the_callers() {
+async fn an_unusable_key_of_the_caller_is_recorded() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let service = alice.service.clone().unwrap();
@@ -200,7 +200,7 @@ async fn a_key_that_was_named_in_vain_is_recorded_where_it_is_the_callers() {
 }
 
 #[tokio::test]
-async fn passing_through_and_dropping_are_recorded() {
+async fn passthrough_and_drop_are_recorded() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world
@@ -225,7 +225,7 @@ async fn passing_through_and_dropping_are_recorded() {
 }
 
 #[tokio::test]
-async fn requests_of_nobody_are_recorded_and_not_waited_for() {
+async fn unauthenticated_requests_are_recorded_asynchronously() {
     let world = World::new().await;
     let nobody = world.anonymous().with("x-request-id", "nobody");
     nobody
