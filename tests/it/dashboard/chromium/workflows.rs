@@ -27,14 +27,14 @@ async fn an_administrator_creates_observes_and_removes_an_application() {
     chromium.press("Create service").await;
     chromium.fill("Name", "billing").await;
     chromium.press("Create service").await;
-    assert!(chromium.text().await.contains("It was created."));
+    assert!(chromium.text().await.contains("Created."));
 
     chromium.press("Keys").await;
     chromium.press("Generate key").await;
     chromium.choose("Service", "billing").await;
     chromium.choose("Algorithm", "RSA-2048").await;
     chromium.press("Generate key").await;
-    assert!(chromium.text().await.contains("It was created."));
+    assert!(chromium.text().await.contains("Created."));
 
     chromium.press("Policies").await;
     chromium.press("Create policy").await;
