@@ -1,9 +1,5 @@
 //! The description of one member that requests can set.
 
-use utoipa::openapi::{RefOr, Schema};
-
-use super::RequestBody;
-
 /// The description of one member, for schemas, forms and checks.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
@@ -44,16 +40,6 @@ pub enum Input {
     Object(&'static [Field]),
     /// A secret, which no page shows again.
     Secret,
-}
-
-/// The schema of a request, in which the members are required that the declaration requires.
-pub fn with_required<B: RequestBody>(schema: RefOr<Schema>) -> RefOr<Schema> {
-    let RefOr::T(Schema::Object(mut object)) = schema else {
-        return schema;
-    };
-    let required = B::FIELDS.iter().filter(|field| field.required);
-    object.required = required.map(|field| field.name.to_owned()).collect();
-    RefOr::T(Schema::Object(object))
 }
 
 /// `publish_keys` as `publishKeys`: the bytes and how many of them count.

@@ -4,6 +4,7 @@
 //! on the database, the room of the resource checks.
 
 use serde_json::Value as Json;
+use utoipa::openapi::{RefOr, Schema};
 use zeroize::Zeroizing;
 
 use super::{Field, Member, Value};
@@ -159,4 +160,14 @@ pub fn object<B: RequestBody, T>(
     value
         .filter(|_| is_right)
         .map_or(Member::Wrong, Member::Given)
+}
+
+/// The schema of a request, in which the members are required that the declaration requires.
+pub fn with_required<B: RequestBody>(schema: RefOr<Schema>) -> RefOr<Schema> {
+    let RefOr::T(Schema::Object(mut object)) = schema else {
+        return schema;
+    };
+    let required = B::FIELDS.iter().filter(|field| field.required);
+    object.required = required.map(|field| field.name.to_owned()).collect();
+    RefOr::T(Schema::Object(object))
 }

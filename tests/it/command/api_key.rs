@@ -55,7 +55,13 @@ async fn what_is_wrong_is_told_by_its_member() {
     create(&["--type", "admin", "--name", ""]).badly(1, &["name"]);
     let service = ["--service", "svc_01h455vb4pex5vsknk084sn02q"];
     let live = ["--type", "live", "--name", "till"];
-    create(&[&live[..], &service].concat()).badly(1, &["serviceId", "no such service"]);
+    create(&[&live[..], &service].concat()).badly(
+        1,
+        &[
+            "serviceId",
+            "serviceId: must be the id of an existing service",
+        ],
+    );
     let past = [
         "--type",
         "admin",

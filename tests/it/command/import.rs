@@ -142,7 +142,10 @@ async fn a_refusal_is_told_as_the_service_tells_it() {
         );
     archive
         .import(&["--service", "nobody", "--key", &file, "--mechanism", SHA1])
-        .badly(1, &["400", "serviceId: there is no such service"]);
+        .badly(
+            1,
+            &["400", "serviceId: must be the id of an existing resource"],
+        );
     archive.put("admin-key", "sk_admin_wrong");
     archive
         .import(&["--service", &archive.id, "--key", &file])

@@ -162,7 +162,7 @@ async fn an_invalid_form_keeps_its_input_and_shows_problems() {
     for part in [
         "id=\"name-problem\"",
         "id=\"rateLimit.requestsPerSecond-problem\"",
-        "this must be a whole number",
+        "must be a whole number",
         "kept &quot;as&quot; it is &lt;b&gt;",
         "value=\"many\"",
     ] {

@@ -17,7 +17,7 @@ use crate::dashboard::view::list::{Listing, facts};
 use crate::dashboard::view::services::{chosen, service};
 use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{
-    Tone, ago, badge, moment, moment_and_distance, moment_or, isolated,
+    Tone, ago, badge, isolated, moment, moment_and_distance, moment_or,
 };
 use crate::ids::{ApiKeyId, ServiceId};
 use crate::management::api_keys::{self, ApiKey, Filter, Status};

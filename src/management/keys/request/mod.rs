@@ -1,6 +1,7 @@
 //! Requests for new keys: what a client sends, and the key that it asks for.
 
 mod body;
+mod choose;
 mod kind;
 mod length;
 mod material;
