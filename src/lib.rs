@@ -1,10 +1,10 @@
 //! Sealward, a cryptographic protection service in front of a PKCS#11 token.
 //!
-//! The rooms of the house and their floors. Imports only go down; rooms on one floor do not import
-//! each other. `tests/it/floors.rs` reads this table and holds the code to it.
+//! The modules and their layers. A module imports only modules of lower layers. `tests/it/layers.rs`
+//! reads this table and verifies the imports.
 //!
-//! | floor | rooms |
-//! |------:|-------|
+//! | layer | modules |
+//! |------:|---------|
 //! | 10 | `command` |
 //! | 9 | `server` |
 //! | 8 | `dashboard`, `http` |

@@ -1,4 +1,4 @@
-//! Which file of a crate names items of which other file.
+//! The imports between the files of a crate.
 //!
 //! Paths are resolved through re-exports to the file that declares the item, so that
 //! `super::Recorder` leads to `recorder.rs` and not to the `mod.rs` that re-exports it.
@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A module that has a file of its own.
+/// A module with its own file.
 struct Module {
     file: PathBuf,
-    /// The code without comments, strings, unit tests and `use` statements.
+    /// The code without comments, attributes, unit tests and `use` statements.
     code: String,
     uses: Vec<Use>,
 }
@@ -18,12 +18,12 @@ struct Module {
 /// One leaf of a `use` statement.
 struct Use {
     path: Vec<String>,
-    /// The name that it binds; `*` for a glob.
+    /// The bound name, or `*` for a glob.
     name: String,
     reexport: bool,
 }
 
-/// The files below a crate's `src` folder and the files whose items each of them names.
+/// Each file in a crate's `src` folder with the files that declare the items it uses.
 pub(super) fn edges(source: &Path) -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
     let modules = modules(source);
     assert!(modules.len() > 20, "the sources were not found");
@@ -35,7 +35,7 @@ pub(super) fn edges(source: &Path) -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
         let named = paths.iter().filter_map(|path| {
             let start = absolute(&modules, at, path)?;
             let (target, rest) = resolve(&modules, &start, 0)?;
-            // A path to a module itself, without an item of it, is no use of its code.
+            // A path to a module without an item of it does not use its code.
             (target != *at && (rest || !is_parent(&target, at)))
                 .then(|| modules[&target].file.clone())
         });
@@ -50,7 +50,7 @@ fn is_parent(module: &[String], child: &[String]) -> bool {
 
 fn modules(source: &Path) -> BTreeMap<Vec<String>, Module> {
     let mut files = Vec::new();
-    super::gather(source, &mut files);
+    super::collect_files(source, &mut files);
     let files = files.into_iter().filter(|file| {
         let name = file.file_name().unwrap();
         let in_tests = file.components().any(|part| part.as_os_str() == "tests");
@@ -74,7 +74,7 @@ fn modules(source: &Path) -> BTreeMap<Vec<String>, Module> {
         .collect()
 }
 
-/// `text` without comments, strings and what follows its unit tests.
+/// `text` without comments, attributes and unit tests.
 fn bare(text: &str) -> String {
     let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
     let lines = text
@@ -180,7 +180,7 @@ fn inline_paths(code: &str) -> Vec<Vec<String>> {
     paths
 }
 
-/// The path from the crate's root, or none for a path into another crate.
+/// The path from the root of the crate, or none for a path into another crate.
 fn absolute(
     modules: &BTreeMap<Vec<String>, Module>,
     at: &[String],
@@ -222,7 +222,7 @@ fn absolute(
     Some(base)
 }
 
-/// The module that declares what `path` names, and whether an item of it is named.
+/// The module that `path` leads to, and whether `path` names an item in it.
 fn resolve(
     modules: &BTreeMap<Vec<String>, Module>,
     path: &[String],

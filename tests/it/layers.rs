@@ -1,15 +1,15 @@
-//! Holds the code to its architecture: imports only go down the floors that `src/lib.rs` lists, files
-//! form no circles, and some rooms know nothing of the outside world.
+//! The architecture of the code: modules import only from the lower layers of the table in
+//! `src/lib.rs`, files form no import cycles, and some modules do no I/O.
 
-mod circles;
+mod cycles;
 mod imports;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a room must not so much as mention, beside the rooms above it.
-const ABSENT: [(&str, &[&str]); 4] = [
+/// Names that must not occur in a module.
+const FORBIDDEN: [(&str, &[&str]); 4] = [
     (
         "envelope",
         &["tokio", "sqlx", "axum", "tracing", "hsm", "std::fs"],
@@ -22,63 +22,63 @@ const ABSENT: [(&str, &[&str]); 4] = [
     ("management", &["axum", "http::"]),
 ];
 
-/// Where SQL may stand.
-const SQL: [&str; 3] = ["store.rs", "db.rs", "listener.rs"];
+/// The files that can contain SQL.
+const SQL_FILES: [&str; 3] = ["store.rs", "db.rs", "listener.rs"];
 
 #[test]
-fn every_room_has_a_floor_and_every_floor_has_its_rooms() {
-    let floors = floors();
-    let built = rooms();
-    for room in &built {
+fn the_table_of_layers_lists_every_module() {
+    let layers = layers();
+    let existing = modules();
+    for module in &existing {
         assert!(
-            floors.contains_key(room),
-            "`{room}` stands on no floor: add it to the table in src/lib.rs"
+            layers.contains_key(module),
+            "add `{module}` to the table of layers in src/lib.rs"
         );
     }
-    for room in floors.keys() {
+    for module in layers.keys() {
         assert!(
-            built.contains(room),
-            "the table in src/lib.rs lists `{room}`, which is not built"
+            existing.contains(module),
+            "the table of layers in src/lib.rs lists `{module}`, which does not exist"
         );
     }
 }
 
 #[test]
-fn imports_only_go_down() {
-    let floors = floors();
+fn imports_are_from_lower_layers() {
+    let layers = layers();
     let mut wrong = Vec::new();
-    for (room, file, text) in sources() {
-        let Some(floor) = floors.get(&room) else {
+    for (module, file, text) in sources() {
+        let Some(layer) = layers.get(&module) else {
             continue;
         };
-        for named in rooms_named(&text, &floors) {
-            if named != room && floors[&named] >= *floor {
+        for named in modules_named(&text, &layers) {
+            if named != module && layers[&named] >= *layer {
                 wrong.push(format!(
-                    "{}: `{room}` ({floor}) names `{named}` ({})",
+                    "{}: `{module}` ({layer}) imports `{named}` ({})",
                     file.display(),
-                    floors[&named]
+                    layers[&named]
                 ));
             }
         }
     }
     assert!(
         wrong.is_empty(),
-        "imports must go down:\n{}",
+        "imports must be from lower layers:\n{}",
         wrong.join("\n")
     );
 }
 
 #[test]
-fn files_form_no_circles() {
+fn files_form_no_import_cycles() {
     let hsm = Path::new(env!("CARGO_MANIFEST_DIR")).join("hsm/src");
     let found: Vec<String> = [source_folder(), hsm]
         .iter()
         .flat_map(|source| {
             let edges = imports::edges(source);
-            let circles = circles::forbidden(&edges);
-            circles
+            let cycles = cycles::forbidden(&edges);
+            cycles
                 .iter()
-                .map(|circle| circles::describe(&edges, circle))
+                .map(|cycle| cycles::describe(&edges, cycle))
                 .collect::<Vec<_>>()
         })
         .collect();
@@ -86,33 +86,33 @@ fn files_form_no_circles() {
 }
 
 #[test]
-fn rooms_do_not_know_what_they_should_not() {
+fn modules_do_not_use_forbidden_names() {
     let mut wrong = Vec::new();
-    for (room, file, text) in sources() {
-        for (_, banned) in ABSENT.iter().filter(|(name, _)| *name == room) {
+    for (module, file, text) in sources() {
+        for (_, banned) in FORBIDDEN.iter().filter(|(name, _)| *name == module) {
             for word in banned.iter().filter(|word| mentions(&text, word)) {
-                wrong.push(format!("{}: `{room}` knows `{word}`", file.display()));
+                wrong.push(format!("{}: `{module}` uses `{word}`", file.display()));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Rooms below `http` and `dashboard` name no HTTP status. They get the map from outcomes to statuses
-/// as a function.
+/// Modules below `http` and `dashboard` contain no HTTP status. The function that maps outcomes to
+/// statuses is an argument.
 #[test]
-fn rooms_below_http_know_no_status() {
-    let floors = floors();
+fn modules_below_http_contain_no_status() {
+    let layers = layers();
     let mut wrong = Vec::new();
-    for (room, file, text) in sources() {
-        if floors
-            .get(&room)
-            .is_none_or(|floor| *floor >= floors["http"])
+    for (module, file, text) in sources() {
+        if layers
+            .get(&module)
+            .is_none_or(|layer| *layer >= layers["http"])
         {
             continue;
         }
-        let states = |line: &&str| line.contains("StatusCode") || sets_a_status(line);
-        for line in text.lines().filter(states) {
+        let has_status = |line: &&str| line.contains("StatusCode") || sets_status(line);
+        for line in text.lines().filter(has_status) {
             wrong.push(format!("{}: {}", file.display(), line.trim()));
         }
     }
@@ -123,8 +123,8 @@ fn rooms_below_http_know_no_status() {
     );
 }
 
-/// Whether `line` gives a name that ends in `status` a number of three digits.
-fn sets_a_status(line: &str) -> bool {
+/// Whether `line` assigns a number of three digits to a name that ends in `status`.
+fn sets_status(line: &str) -> bool {
     line.match_indices("status").any(|(place, word)| {
         let value = line[place + word.len()..].trim_start();
         let value = value.strip_prefix(':').unwrap_or("").trim_start();
@@ -134,11 +134,11 @@ fn sets_a_status(line: &str) -> bool {
 }
 
 #[test]
-fn sql_stands_in_stores() {
+fn sql_is_in_store_files() {
     let mut wrong = Vec::new();
     for (_, file, text) in sources() {
         let name = file.file_name().unwrap().to_str().unwrap();
-        if !SQL.contains(&name)
+        if !SQL_FILES.contains(&name)
             && (text.contains("sqlx::query")
                 || text.contains("query_as(")
                 || text.contains("QueryBuilder"))
@@ -148,32 +148,32 @@ fn sql_stands_in_stores() {
     }
     assert!(
         wrong.is_empty(),
-        "SQL outside a store.rs:\n{}",
+        "SQL outside store.rs files:\n{}",
         wrong.join("\n")
     );
 }
 
-/// The table in the docs of `src/lib.rs`: room to floor.
-fn floors() -> BTreeMap<String, u32> {
+/// The layer of each module, from the table in the docs of `src/lib.rs`.
+fn layers() -> BTreeMap<String, u32> {
     let text = fs::read_to_string(source_folder().join("lib.rs")).unwrap();
     let rows = text.lines().filter_map(|line| line.strip_prefix("//! | "));
     rows.filter_map(|row| {
-        let (floor, rooms) = row.split_once(" | ")?;
-        Some((floor.trim().parse().ok()?, rooms.to_owned()))
+        let (layer, modules) = row.split_once(" | ")?;
+        Some((layer.trim().parse().ok()?, modules.to_owned()))
     })
-    .flat_map(|(floor, rooms): (u32, String)| {
-        let names: Vec<String> = rooms
+    .flat_map(|(layer, modules): (u32, String)| {
+        let names: Vec<String> = modules
             .split('`')
             .skip(1)
             .step_by(2)
             .map(str::to_owned)
             .collect();
-        names.into_iter().map(move |name| (name, floor))
+        names.into_iter().map(move |name| (name, layer))
     })
     .collect()
 }
 
-fn rooms() -> Vec<String> {
+fn modules() -> Vec<String> {
     let entries = fs::read_dir(source_folder())
         .unwrap()
         .map(|entry| entry.unwrap().path());
@@ -184,11 +184,11 @@ fn rooms() -> Vec<String> {
         .collect()
 }
 
-/// Room, file and code (without comments and unit tests) of everything in `src/`.
+/// The module, path and code of each file in `src/`, without comments and unit tests.
 fn sources() -> Vec<(String, PathBuf, String)> {
     let root = source_folder();
     let mut files = Vec::new();
-    gather(&root, &mut files);
+    collect_files(&root, &mut files);
     assert!(files.len() > 20, "the sources were not found");
     files
         .into_iter()
@@ -201,14 +201,14 @@ fn sources() -> Vec<(String, PathBuf, String)> {
                 .as_os_str()
                 .to_str()
                 .unwrap();
-            let room = first.trim_end_matches(".rs").to_owned();
+            let module = first.trim_end_matches(".rs").to_owned();
             let text = fs::read_to_string(&file).unwrap();
             let code = text.split("#[cfg(test)]").next().unwrap();
             let code = code
                 .lines()
                 .filter(|line| !line.trim_start().starts_with("//"));
             (
-                room,
+                module,
                 relative.to_owned(),
                 code.collect::<Vec<_>>().join("\n"),
             )
@@ -216,19 +216,19 @@ fn sources() -> Vec<(String, PathBuf, String)> {
         .collect()
 }
 
-fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
+fn collect_files(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            gather(&path, files);
+            collect_files(&path, files);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             files.push(path);
         }
     }
 }
 
-/// The rooms that `text` reaches by `crate::…`, in single and in grouped imports.
-fn rooms_named(text: &str, floors: &BTreeMap<String, u32>) -> Vec<String> {
+/// The modules that `text` names as `crate::…`, in single and in grouped imports.
+fn modules_named(text: &str, layers: &BTreeMap<String, u32>) -> Vec<String> {
     let mut named = Vec::new();
     for (place, _) in text.match_indices("crate::") {
         let rest = &text[place + "crate::".len()..];
@@ -239,14 +239,14 @@ fn rooms_named(text: &str, floors: &BTreeMap<String, u32>) -> Vec<String> {
         named.extend(
             names
                 .into_iter()
-                .filter(|name| floors.contains_key(*name))
+                .filter(|name| layers.contains_key(*name))
                 .map(str::to_owned),
         );
     }
     named
 }
 
-/// The first names of the members of an import group, whose opening brace is already read.
+/// The first name of each member of an import group. `group` starts after the opening brace.
 fn members(group: &str) -> Vec<&str> {
     let mut depth = 1;
     let mut names = vec![leading_name(group.trim_start())];
@@ -269,7 +269,7 @@ fn leading_name(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// Whether `text` has `word` where a name or path begins.
+/// Whether `text` contains a path that starts with `word`.
 fn mentions(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(place, _)| {
         let before = text[..place].chars().next_back().unwrap_or(' ');

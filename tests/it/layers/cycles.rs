@@ -1,49 +1,49 @@
-//! Files that depend on each other in a circle.
+//! Import cycles of files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 type Edges = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
 
-/// The circles that are not allowed: of more than two files, or across folders.
+/// Cycles of more than two files or across folders. Cycles of two files in one folder are allowed.
 pub(super) fn forbidden(edges: &Edges) -> Vec<BTreeSet<PathBuf>> {
     let mut seen = BTreeSet::new();
-    let mut circles = Vec::new();
+    let mut cycles = Vec::new();
     for file in edges.keys() {
         if seen.contains(file) {
             continue;
         }
         let below = reachable(edges, file);
-        let circle: BTreeSet<PathBuf> = below
+        let cycle: BTreeSet<PathBuf> = below
             .into_iter()
             .filter(|other| reachable(edges, other).contains(file))
             .collect();
-        seen.extend(circle.iter().cloned());
-        let folders: BTreeSet<_> = circle.iter().map(|file| folder(file)).collect();
-        if circle.len() > 2 || folders.len() > 1 {
-            circles.push(circle);
+        seen.extend(cycle.iter().cloned());
+        let folders: BTreeSet<_> = cycle.iter().map(|file| folder(file)).collect();
+        if cycle.len() > 2 || folders.len() > 1 {
+            cycles.push(cycle);
         }
     }
-    circles
+    cycles
 }
 
-/// The arrows inside `circle`, one a line.
-pub(super) fn describe(edges: &Edges, circle: &BTreeSet<PathBuf>) -> String {
-    let mut lines = vec![format!("a circle of {} files:", circle.len())];
-    for file in circle {
-        for other in edges[file].intersection(circle) {
-            lines.push(format!("  {} names {}", file.display(), other.display()));
+/// The edges of `cycle`, one per line.
+pub(super) fn describe(edges: &Edges, cycle: &BTreeSet<PathBuf>) -> String {
+    let mut lines = vec![format!("an import cycle of {} files:", cycle.len())];
+    for file in cycle {
+        for other in edges[file].intersection(cycle) {
+            lines.push(format!("  {} imports {}", file.display(), other.display()));
         }
     }
     lines.join("\n")
 }
 
-/// Where a file stands: `keys/mod.rs` stands in `keys`.
+/// The folder of a file: `keys` for `keys/mod.rs`.
 fn folder(file: &Path) -> &Path {
     file.parent().unwrap()
 }
 
-/// The files that `file` reaches over any number of arrows.
+/// The files that `file` imports directly or indirectly.
 fn reachable(edges: &Edges, file: &Path) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     let mut open = vec![file];
