@@ -75,7 +75,8 @@ demo_resources() {
             '{serviceId: $service, name: "demo", generate: true}')" >/dev/null
     [ "$(status_of "$SEALWARD_ADMIN_KEY" "/admin/policies/$SEALWARD_POLICY")" = 200 ] ||
         admin POST /admin/policies "$(jq -n --arg service "$service" --arg number "$SEALWARD_POLICY" \
-            '{policyNumber: $number, name: "demo", destinationServiceId: $service}')" >/dev/null
+            '{policyNumber: $number, name: "demo", destinationServiceId: $service,
+              allowedServiceIds: [$service]}')" >/dev/null
     key_works "$SEALWARD_API_KEY" /api/v1/health && return 0
     made=$(admin POST /admin/api-keys "$(jq -n --arg service "$service" --arg number "$SEALWARD_POLICY" \
         '{name: "demo", type: "test", serviceId: $service, policyNumber: $number}')")

@@ -34,6 +34,7 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod allowed_services;
 mod number;
 mod operations;
 mod permit;
@@ -41,6 +42,7 @@ mod policies;
 mod rule;
 mod store;
 
+pub use self::allowed_services::AllowedServices;
 pub use self::number::{NotANumber, PolicyNumber};
 pub use self::permit::{NotAllowed, Permit, Permittable, PolicyPermit, authorize, to};
 pub use self::policies::{Policies, Unresolved};

@@ -116,7 +116,7 @@ mod tests {
     use crate::envelope::{Alg, Enc};
     use crate::ids::{PolicyId, ServiceId};
     use crate::operation::Operations;
-    use crate::policy::{FailureMode, KeyOwnership, Status};
+    use crate::policy::{AllowedServices, FailureMode, KeyOwnership, Status};
     use crate::resource::Name;
     use crate::revision::Revision;
 
@@ -124,7 +124,7 @@ mod tests {
         ServiceId::from_uuid(uuid::Uuid::from_u128(number))
     }
 
-    fn policy(services: Option<Vec<ServiceId>>, operations: &[Operation]) -> Arc<Policy> {
+    fn policy(services: AllowedServices, operations: &[Operation]) -> Arc<Policy> {
         Arc::new(Policy {
             id: PolicyId::from_uuid(uuid::Uuid::nil()),
             policy_number: "POL-000001".parse().unwrap(),
@@ -184,18 +184,19 @@ mod tests {
 
     #[test]
     fn a_policy_is_limited_to_its_operations_and_services() {
+        use AllowedServices::{Any, Only};
         use Operation::{Protect, Unprotect};
         fn under<O: Permittable>(caller: u128, policy: Arc<Policy>) -> bool {
             let permit = authorize::<O>(&Application::sample(service(caller), None)).unwrap();
             permit.under(policy).is_ok()
         }
-        let both = policy(None, &[Protect, Unprotect]);
+        let both = policy(Any, &[Protect, Unprotect]);
         assert!(under::<to::Protect>(1, both));
-        assert!(!under::<to::Unprotect>(1, policy(None, &[Protect])));
-        assert!(!under::<to::Protect>(1, policy(None, &[])));
-        let to_one = policy(Some(vec![service(1)]), &[Protect]);
+        assert!(!under::<to::Unprotect>(1, policy(Any, &[Protect])));
+        assert!(!under::<to::Protect>(1, policy(Any, &[])));
+        let to_one = policy(Only(vec![service(1)]), &[Protect]);
         assert!(under::<to::Protect>(1, to_one.clone()));
         assert!(!under::<to::Protect>(2, to_one));
-        assert!(!under::<to::Protect>(1, policy(Some(vec![]), &[Protect])));
+        assert!(!under::<to::Protect>(1, policy(Only(vec![]), &[Protect])));
     }
 }

@@ -1,7 +1,7 @@
 //! A policy, and what its state means for protecting and unprotecting.
 
-use super::PolicyNumber;
 use super::operations::PolicyOperations;
+use super::{AllowedServices, PolicyNumber};
 use crate::closed_set;
 use crate::envelope::{Alg, Enc};
 use crate::ids::{PolicyId, ServiceId};
@@ -32,8 +32,10 @@ resource! {
         "Status" status: Status = Status::default();
         /// What protecting does while the policy is inactive.
         "Failure mode" failure_mode: FailureMode = FailureMode::default();
-        /// The services that may use the policy; null for any service.
-        "Allowed services" allowed_service_ids: Option<Vec<ServiceId>> = None;
+        /// The services that may use the policy: a list of service ids, or `["*"]` for any service.
+        /// A new policy requires it, so that a policy is open to any service only by decision.
+        #[sqlx(flatten)]
+        "Allowed services" allowed_service_ids: AllowedServices;
         /// The operations that the policy allows.
         "Allowed operations" allowed_operations: Operations as PolicyOperations = PolicyOperations::all();
     }
@@ -104,11 +106,7 @@ impl Policy {
 
     /// Whether this policy allows `operation` to `service`.
     pub(super) fn allows(&self, service: ServiceId, operation: Operation) -> bool {
-        let service_allowed = self
-            .allowed_service_ids
-            .as_ref()
-            .is_none_or(|allowed| allowed.contains(&service));
-        service_allowed && self.allowed_operations.contain(operation)
+        self.allowed_service_ids.include(service) && self.allowed_operations.contain(operation)
     }
 
     /// Whether envelopes of this policy can be opened here. The status does not matter: protected

@@ -161,8 +161,8 @@ impl Callers {
         let bound = |algorithm: &str, alg: &str| {
             let destination = service(algorithm);
             key(&destination, "enc", algorithm);
-            let policy =
-                json!({ "name": algorithm, "destinationServiceId": destination, "alg": alg });
+            let policy = json!({ "name": algorithm, "destinationServiceId": destination,
+                "allowedServiceIds": [caller], "alg": alg });
             let number = made("/admin/policies", policy, "policyNumber");
             let body = json!({
                 "name": algorithm, "type": "live", "serviceId": caller, "policyNumber": number,

@@ -13,7 +13,7 @@ use super::{
     ResourceType, services,
 };
 use crate::ids::{PolicyId, ServiceId};
-use crate::policy::{NotANumber, PolicyNumber, PolicyRequest, Status};
+use crate::policy::{AllowedServices, NotANumber, PolicyNumber, PolicyRequest, Status};
 use crate::problem::Problems;
 use crate::resource::{Member, ResourceRequest, Stored as _};
 
@@ -182,8 +182,8 @@ async fn check_services(
     {
         named.push(("destinationServiceId".to_owned(), id));
     }
-    if let Member::Given(Some(allowed)) = &mut body.allowed_service_ids {
-        let before = before.and_then(|before| before.allowed_service_ids.as_deref());
+    if let Member::Given(AllowedServices::Only(allowed)) = &mut body.allowed_service_ids {
+        let before = before.map(|before| before.allowed_service_ids.listed());
         let allowed_before = before.unwrap_or_default();
         let added = allowed.iter().enumerate();
         let added = added.filter(|(_, id)| !allowed_before.contains(id));

@@ -57,7 +57,8 @@ async fn a_service_is_never_deleted_from_under_a_new_policy() {
         races.spawn(async move {
             let service = world.service(&format!("service {number}")).await;
             let path = format!("/admin/services/{service}");
-            let body = json!({ "name": "n", "destinationServiceId": service });
+            let body = json!({ "name": "n", "destinationServiceId": service,
+                "allowedServiceIds": ["*"] });
             let admin = world.admin();
             let (deleted, made) =
                 tokio::join!(admin.delete(&path), admin.post("/admin/policies", body));

@@ -1,6 +1,6 @@
 //! `/admin/policies`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::World;
 
@@ -9,7 +9,8 @@ async fn a_policy_is_made_with_defaults_and_read_by_id_and_by_number() {
     let world = World::new().await;
     let admin = world.admin();
     let service = world.service("billing").await;
-    let body = json!({ "name": "invoices", "destinationServiceId": service });
+    let body = json!({ "name": "invoices", "destinationServiceId": service,
+        "allowedServiceIds": ["*"] });
     let made = admin.post("/admin/policies", body).await.created();
     let expected = json!({
         "id": made.json()["id"],
@@ -22,7 +23,7 @@ async fn a_policy_is_made_with_defaults_and_read_by_id_and_by_number() {
         "enc": "A256GCM",
         "status": "active",
         "failureMode": "error",
-        "allowedServiceIds": null,
+        "allowedServiceIds": ["*"],
         "allowedOperations": ["protect", "unprotect"],
         "createdAt": made.json()["createdAt"],
         "updatedAt": made.json()["createdAt"],
@@ -39,7 +40,10 @@ async fn generated_numbers_pass_over_those_given_by_hand() {
     let world = World::new().await;
     let admin = world.admin();
     let service = world.service("billing").await;
-    let with_number = |number: &str| json!({ "name": "n", "destinationServiceId": service, "policyNumber": number });
+    let with_number = |number: &str| {
+        json!({ "name": "n", "destinationServiceId": service,
+        "allowedServiceIds": [service], "policyNumber": number })
+    };
     let path = "/admin/policies";
     admin.post(path, with_number("POL-000001")).await.created();
     admin.post(path, with_number("POL-000002")).await.created();
@@ -78,6 +82,47 @@ async fn everything_wrong_with_a_body_is_told_at_once() {
 }
 
 #[tokio::test]
+async fn who_may_use_a_policy_is_always_a_decision() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let service = world.service("billing").await;
+    let order = |allowed: Value| {
+        let mut order = json!({ "name": "n", "destinationServiceId": service });
+        if !allowed.is_boolean() {
+            order["allowedServiceIds"] = allowed;
+        }
+        order
+    };
+    for (allowed, code) in [
+        (json!(false), "required"),
+        (json!(null), "required"),
+        (json!([]), "length"),
+        (json!(["*", service]), "conflict"),
+        (json!([service, "*"]), "conflict"),
+        (json!("*"), "type"),
+    ] {
+        let refused = admin.post("/admin/policies", order(allowed)).await;
+        refused.invalid(&[("allowedServiceIds", code)]);
+    }
+    let made = admin.post("/admin/policies", order(json!(["*"]))).await;
+    let path = format!("/admin/policies/{}", made.created().text("id"));
+    let null = json!({ "allowedServiceIds": null });
+    let refused = admin.put(&path, null).await;
+    refused.invalid(&[("allowedServiceIds", "required")]);
+    let only = json!({ "allowedServiceIds": [service] });
+    admin.put(&path, only).await.ok();
+    let renamed = admin.put(&path, json!({ "name": "m" })).await.ok();
+    assert_eq!(renamed.json()["allowedServiceIds"], json!([service]));
+    // Policies of earlier releases have null in the database.
+    sqlx::query("UPDATE policies SET allowed_service_ids = NULL")
+        .execute(&world.pool)
+        .await
+        .unwrap();
+    let read = admin.get(&path).await.ok();
+    assert_eq!(read.json()["allowedServiceIds"], json!(["*"]));
+}
+
+#[tokio::test]
 async fn a_deleted_service_cannot_be_referred_to() {
     let world = World::new().await;
     let admin = world.admin();
@@ -111,11 +156,11 @@ async fn what_was_read_may_be_put_back_and_what_is_left_out_stays() {
         .await
         .ok();
     assert_eq!(same.json(), made.json());
-    let change = json!({ "status": "active", "allowedServiceIds": null });
+    let change = json!({ "status": "active", "allowedServiceIds": ["*"] });
     let changed = admin.put("/admin/policies/invoices", change).await.ok();
     let mut expected = made.json();
     expected["status"] = json!("active");
-    expected["allowedServiceIds"] = json!(null);
+    expected["allowedServiceIds"] = json!(["*"]);
     expected["updatedAt"] = changed.json()["updatedAt"].clone();
     assert_eq!(changed.json(), expected);
 }

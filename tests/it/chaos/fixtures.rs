@@ -209,7 +209,8 @@ impl Fixtures {
         role: PolicyRole,
     ) {
         let (service, _, alg) = self.lock().destinations[destination].clone();
-        let mut order = json!({ "name": "chaos", "destinationServiceId": service, "alg": alg });
+        let mut order = json!({ "name": "chaos", "destinationServiceId": service, "alg": alg,
+            "allowedServiceIds": ["*"] });
         if role == PolicyRole::Restricted {
             order["allowedServiceIds"] = json!([self.lock().applications[0]]);
         }

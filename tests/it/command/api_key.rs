@@ -12,7 +12,8 @@ async fn a_key_is_printed_once_and_good_at_once() {
     let process = Process::start(&site).await;
     let made = process.post("/admin/services", &json!({ "name": "billing" }));
     let service = made["id"].as_str().expect("an id");
-    let policy = json!({ "name": "p", "policyNumber": "P-1", "destinationServiceId": service });
+    let policy = json!({ "name": "p", "policyNumber": "P-1", "destinationServiceId": service,
+        "allowedServiceIds": [service] });
     process.post("/admin/policies", &policy);
 
     let wanted = ["--type", "live", "--name", "till", "--service", service];

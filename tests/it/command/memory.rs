@@ -115,7 +115,8 @@ impl House {
             assert_eq!(service.post("/admin/keys", &key)["status"], "active");
         }
         let policies = ["RSA-OAEP-256", "ECDH-ES+A256KW"].map(|alg| {
-            let policy = json!({ "name": alg, "destinationServiceId": destination, "alg": alg });
+            let policy = json!({ "name": alg, "destinationServiceId": destination,
+                "allowedServiceIds": [destination], "alg": alg });
             service.post("/admin/policies", &policy)["policyNumber"].clone()
         });
         let key = json!({ "name": "key", "type": "live", "serviceId": destination });

@@ -97,8 +97,8 @@ async fn each_step_of_a_request_is_a_span_and_no_secret_is_in_one() {
     let key =
         json!({ "serviceId": service, "name": "key", "algorithm": "P-256", "generate": true });
     assert_eq!(process.post("/admin/keys", &key)["status"], "active");
-    let policy =
-        json!({ "name": "policy", "destinationServiceId": service, "alg": "ECDH-ES+A256KW" });
+    let policy = json!({ "name": "policy", "destinationServiceId": service,
+        "allowedServiceIds": [service], "alg": "ECDH-ES+A256KW" });
     let policy = process.post("/admin/policies", &policy)["policyNumber"].clone();
     let key =
         json!({ "name": "key", "type": "live", "serviceId": service, "policyNumber": policy });

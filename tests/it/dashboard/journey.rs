@@ -179,6 +179,38 @@ async fn an_invalid_form_keeps_its_input_and_shows_problems() {
 }
 
 #[tokio::test]
+async fn a_policy_form_has_no_default_for_its_services() {
+    let world = World::new().await;
+    let service = world.service("billing").await;
+    let mut browser = Browser::signed_in(&world).await;
+    let form = browser.get("/dashboard/policies/new").await.ok().body;
+    let choices: Vec<&str> = form
+        .split("<input")
+        .filter(|tag| tag.contains("name=\"callers\""))
+        .filter_map(|tag| tag.split('>').next())
+        .collect();
+    assert_eq!(choices.len(), 2, "{form}");
+    assert!(
+        choices.iter().all(|tag| !tag.contains("checked")),
+        "{choices:?}"
+    );
+    let fields = [
+        ("name", "open"),
+        ("destinationServiceId", service.as_str()),
+        ("keyOwnership", "service_managed"),
+        ("alg", "RSA-OAEP-256"),
+        ("enc", "A256GCM"),
+        ("allowedOperations", "protect"),
+    ];
+    let refused = browser.send("/dashboard/policies", &fields).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    let problem = "id=\"allowedServiceIds-problem\"";
+    assert!(refused.body.contains(problem), "{}", refused.body);
+    let open = [fields.as_slice(), &[("callers", "all")]].concat();
+    browser.make("/dashboard/policies", &open).await;
+}
+
+#[tokio::test]
 async fn a_concurrent_change_is_refused() {
     let world = World::new().await;
     let id = world.service("billing").await;

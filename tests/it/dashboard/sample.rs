@@ -166,6 +166,9 @@ impl Admin<'_> {
         order["policyNumber"] = json!(number);
         order["destinationServiceId"] = json!(destination);
         order["alg"] = json!("ECDH-ES+A256KW");
+        if order["allowedServiceIds"].is_null() {
+            order["allowedServiceIds"] = json!(["*"]);
+        }
         order["description"] = json!(self.called("Agreed with the auditors"));
         let name = format!("{} data", number.to_lowercase());
         self.make("policies", &name, order).await.0

@@ -68,7 +68,8 @@ impl Fixture {
         let service = made(&process, "/admin/services", service).await["id"].clone();
         let key = json!({ "serviceId": service, "algorithm": "P-256", "generate": true });
         made(&process, "/admin/keys", key).await;
-        let policy = json!({ "destinationServiceId": service, "alg": "ECDH-ES+A256KW" });
+        let policy = json!({ "destinationServiceId": service, "alg": "ECDH-ES+A256KW",
+            "allowedServiceIds": [service] });
         let policy = made(&process, "/admin/policies", policy).await["policyNumber"].clone();
         let key = json!({ "type": "live", "serviceId": service, "policyNumber": policy });
         let key = made(&process, "/admin/api-keys", key).await;

@@ -87,7 +87,8 @@ fn furnish(process: &Process) -> (Value, String) {
     };
     let destination = service("referred");
     let policy = |name: &str| {
-        let policy = json!({ "name": name, "destinationServiceId": destination });
+        let policy = json!({ "name": name, "destinationServiceId": destination,
+            "allowedServiceIds": ["*"] });
         post("/admin/policies", policy)
     };
     let key = |algorithm: &str| {

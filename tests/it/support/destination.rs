@@ -26,7 +26,8 @@ impl World {
     pub(crate) async fn destination(&self, name: &str, algorithm: &str, alg: &str) -> Destination {
         let service = self.service(name).await;
         let key = self.key(&service, "enc", algorithm).await;
-        let policy = json!({ "name": name, "destinationServiceId": service, "alg": alg });
+        let policy = json!({ "name": name, "destinationServiceId": service, "alg": alg,
+            "allowedServiceIds": ["*"] });
         let made = self.admin().post("/admin/policies", policy).await.created();
         Destination {
             service,

@@ -128,7 +128,8 @@ impl World {
 
     /// Creates a policy for `destination` and returns its number.
     pub(crate) async fn policy(&self, destination: &str) -> String {
-        let policy = json!({ "name": "policy", "destinationServiceId": destination });
+        let policy = json!({ "name": "policy", "destinationServiceId": destination,
+            "allowedServiceIds": ["*"] });
         let made = self.admin().post("/admin/policies", policy).await;
         made.created().text("policyNumber")
     }

@@ -16,7 +16,7 @@ use crate::envelope::{Alg, Enc};
 use crate::ids::ServiceId;
 use crate::management::policies::{self, Name, Policy};
 use crate::management::{Error, services};
-use crate::policy::{KeyOwnership, PolicyRequest};
+use crate::policy::{AllowedServices, KeyOwnership, PolicyRequest};
 use crate::problem::Problem;
 
 pub(in crate::dashboard) async fn new(
@@ -29,8 +29,7 @@ pub(in crate::dashboard) async fn new(
         .with("alg", Alg::default().name())
         .with("enc", Enc::default().name())
         .with("allowedOperations", "protect")
-        .with("allowedOperations", "unprotect")
-        .with("callers", "all");
+        .with("allowedOperations", "unprotect");
     creation(&cx, &form, &[]).await
 }
 
@@ -171,10 +170,11 @@ fn terms(fields: &Fields<'_>, services: &[(ServiceId, String)]) -> Markup {
 
 fn body(form: &Form) -> Body {
     let list = |name| Value::from(form.all(name).map(str::to_owned).collect::<Vec<_>>());
-    let callers = if form.has("callers", "some") {
-        list("allowedServiceIds")
-    } else {
-        Value::Null
+    // Without a choice the member is absent: a new policy requires one, another keeps its own.
+    let callers = match form.text("callers") {
+        "all" => Some(Value::from(vec!["*"])),
+        "some" => Some(list("allowedServiceIds")),
+        _ => None,
     };
     Body::default()
         .set("name", form.text("name"))
@@ -183,7 +183,7 @@ fn body(form: &Form) -> Body {
         .set("keyOwnership", form.text("keyOwnership"))
         .set("alg", form.text("alg"))
         .set("enc", form.text("enc"))
-        .set("allowedServiceIds", callers)
+        .set_some("allowedServiceIds", callers)
         .set("allowedOperations", list("allowedOperations"))
 }
 
@@ -206,16 +206,15 @@ fn form_of(policy: &Policy) -> Form {
         .with("enc", policy.enc.name())
         .with(
             "callers",
-            if policy.allowed_service_ids.is_some() {
-                "some"
-            } else {
-                "all"
+            match policy.allowed_service_ids {
+                AllowedServices::Any => "all",
+                AllowedServices::Only(_) => "some",
             },
         );
     for operation in policy.allowed_operations.iter() {
         form = form.with("allowedOperations", operation.name());
     }
-    for service in policy.allowed_service_ids.iter().flatten() {
+    for service in policy.allowed_service_ids.listed() {
         form = form.with("allowedServiceIds", service.to_string());
     }
     form

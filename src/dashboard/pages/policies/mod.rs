@@ -21,7 +21,7 @@ use crate::ids::{PolicyId, ServiceId};
 use crate::management::policies::{self, Filter, Name, Policy};
 use crate::management::services;
 use crate::operation::Operation;
-use crate::policy::KeyOwnership;
+use crate::policy::{AllowedServices, KeyOwnership};
 
 const SECTION: Section = Section::Policies;
 
@@ -75,7 +75,7 @@ pub(in crate::dashboard) async fn show(
     Addressed(name): Addressed<Name>,
 ) -> Result<Markup, PageError> {
     let policy = policies::read(&cx.context, &name).await?;
-    let callers = policy.allowed_service_ids.clone().unwrap_or_default();
+    let callers = policy.allowed_service_ids.listed();
     let named: Vec<ServiceId> = callers
         .iter()
         .copied()
@@ -116,11 +116,11 @@ pub(in crate::dashboard) async fn show(
         }
         section.card aria-labelledby="callers" {
             h2 #callers { "Who may use it" }
-            @if policy.allowed_service_ids.is_none() {
+            @if policy.allowed_service_ids == AllowedServices::Any {
                 p { (badge(Tone::Warn, "every service")) }
                 p.faint { "Any service with an API key may protect and unprotect under this policy. Edit it to name the services that need it." }
             } @else {
-                ul.badges { @for caller in &callers { li { (service(*caller, &names)) } } }
+                ul.badges { @for caller in callers { li { (service(*caller, &names)) } } }
             }
         }
     };
@@ -137,9 +137,9 @@ fn row(policy: &Policy, names: &HashMap<ServiceId, String>) -> Vec<Markup> {
         service(policy.destination_service_id, names),
         html! { code { (policy.alg.name()) } " " code { (policy.enc.name()) } },
         match &policy.allowed_service_ids {
-            None => badge(Tone::Warn, "every service"),
-            Some(services) if services.len() == 1 => html! { "1 service" },
-            Some(services) => html! { (services.len()) " services" },
+            AllowedServices::Any => badge(Tone::Warn, "every service"),
+            AllowedServices::Only(services) if services.len() == 1 => html! { "1 service" },
+            AllowedServices::Only(services) => html! { (services.len()) " services" },
         },
     ]
 }
