@@ -41,7 +41,7 @@ pub(super) enum PageError {
 #[derive(Clone, Debug)]
 struct CarriedError(Arc<PageError>);
 
-/// What people are description.
+/// The text of an error page.
 struct Description {
     status: StatusCode,
     title: &'static str,

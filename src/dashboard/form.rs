@@ -1,4 +1,4 @@
-//! What a form or a query said, in the words of whoever sent it.
+//! Submitted forms and query strings, and the JSON bodies made from them.
 
 use std::fmt;
 
@@ -34,7 +34,7 @@ impl Form {
         self
     }
 
-    /// The same form with one more field, where there is a value for it.
+    /// The same form with one more field, if there is a value.
     #[must_use]
     pub(super) fn with_some(self, name: &str, value: Option<impl Into<String>>) -> Self {
         match value {
@@ -43,33 +43,33 @@ impl Form {
         }
     }
 
-    /// What stands in a field, without space around it; nothing where it is not there.
+    /// The trimmed value of a field; empty if the field is missing.
     pub(super) fn text(&self, name: &str) -> &str {
         self.raw(name).trim()
     }
 
-    /// What stands in a field, to the letter.
+    /// The unchanged value of a field; empty if the field is missing.
     pub(super) fn raw(&self, name: &str) -> &str {
         self.all(name).next().unwrap_or_default()
     }
 
-    /// What stands in a field, where something does.
+    /// The trimmed value of a field that is not empty.
     pub(super) fn some(&self, name: &str) -> Option<&str> {
         Some(self.text(name)).filter(|text| !text.is_empty())
     }
 
-    /// Everything of one name, such as what was ticked in a group.
+    /// All values of a name, such as the selected checkboxes of a group.
     pub(super) fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
         let fields = self.0.iter().filter(move |(given, _)| given == name);
         fields.map(|(_, value)| value.as_str())
     }
 
-    /// Whether `value` was chosen among those of `name`.
+    /// Whether `name` has this value.
     pub(super) fn has(&self, name: &str, value: &str) -> bool {
         self.all(name).any(|given| given == value)
     }
 
-    /// The state in which the page showed what is to be changed.
+    /// The revision that the page showed.
     pub(super) fn expected(&self) -> Expected {
         match self.some("revision") {
             None => Expected::Any,
@@ -77,7 +77,7 @@ impl Form {
         }
     }
 
-    /// The same fields as the query of an address, without those left empty.
+    /// The fields that are not empty, as a query string.
     pub(super) fn query(&self) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         for (name, value) in self.0.iter().filter(|(_, value)| !value.is_empty()) {
@@ -101,7 +101,7 @@ impl fmt::Debug for Form {
     }
 }
 
-/// The body that the API would have been sent, made of a form.
+/// The request body of the API, made from a form.
 #[derive(Default)]
 pub(super) struct Body(Map<String, Value>);
 
@@ -112,7 +112,7 @@ impl Body {
         self
     }
 
-    /// A member with this value, or none where there is no value.
+    /// A member with this value, if there is one.
     pub(super) fn set_some(self, name: &str, value: Option<impl Into<Value>>) -> Self {
         match value {
             Some(value) => self.set(name, value),
@@ -123,7 +123,7 @@ impl Body {
     /// The request that creates a resource.
     ///
     /// # Errors
-    /// When the API would not read it.
+    /// If the API would refuse the body.
     pub(super) fn into_new<B: RequestBody>(self) -> Result<ResourceRequest<B>, Error> {
         Ok(ResourceRequest::of_json(
             &Value::Object(self.0),
@@ -134,7 +134,7 @@ impl Body {
     /// The request that changes a resource.
     ///
     /// # Errors
-    /// When the API would not read it.
+    /// If the API would refuse the body.
     pub(super) fn into_change<B: RequestBody>(self) -> Result<ResourceRequest<B>, Error> {
         Ok(ResourceRequest::of_json(
             &Value::Object(self.0),
@@ -143,18 +143,18 @@ impl Body {
     }
 }
 
-/// The member for a field that may be left empty.
+/// The value of an optional field.
 pub(super) fn or_null(text: Option<&str>) -> Value {
     text.map_or(Value::Null, Value::from)
 }
 
-/// The member for a field that wants a whole number. What is none goes as it is, to be refused.
+/// The value of a field for a whole number. Other text stays a string, which the API refuses.
 pub(super) fn number(text: &str) -> Value {
     text.parse::<i64>()
         .map_or_else(|_| text.into(), Value::from)
 }
 
-/// The member for a field with a moment in UTC: browsers leave out seconds and zone.
+/// The value of a field for a time in UTC. Browsers omit seconds and the zone.
 pub(super) fn moment(text: Option<&str>) -> Value {
     let Some(text) = text else {
         return Value::Null;
@@ -167,7 +167,7 @@ pub(super) fn moment(text: Option<&str>) -> Value {
     }
 }
 
-/// A moment as browsers write it into a field, to the millisecond: what is not touched stays.
+/// A time in the format of browsers, with milliseconds, so that an untouched field does not change it.
 pub(super) fn typed(at: Timestamp) -> String {
     at.to_string().trim_end_matches('Z').to_owned()
 }

@@ -1,4 +1,4 @@
-//! The audit trail: searched, read, taken away as a file.
+//! The audit log: list, record and export.
 
 use std::collections::HashMap;
 
@@ -65,14 +65,14 @@ pub(in crate::dashboard) async fn list(
             "Time",
             "Operation",
             "Service",
-            "Answer",
+            "Response",
             "Policy",
-            "Took",
+            "Response time",
             "Size",
         ],
-        none_fits: "No record fits",
+        no_match: "No record matches",
         nothing: "No records yet",
-        why: "As soon as an application calls the runtime API, its requests are listed here.",
+        why: "This page lists the requests of applications to the runtime API.",
         action: None,
     };
     let content = html! {
@@ -85,7 +85,7 @@ pub(in crate::dashboard) async fn list(
                 }
             }
         }
-        p.lead { "Every request of the runtime API, newest first. No answer left before its record was committed." }
+        p.lead { "All requests of the runtime API, newest first. Sealward sends a response after its record is committed." }
         (listing.render(&filters, &page, |fields| shown(fields, &services), |entry| row(entry, &names)))
     };
     Ok(cx.page(SECTION, "Audit", &content))
@@ -106,21 +106,21 @@ pub(in crate::dashboard) async fn show(
         section.card {
             (facts([
                 ("Time", moment(record.timestamp)),
-                ("Operation", html! { (record.operation_type.as_deref().unwrap_or("not said")) }),
-                ("Endpoint", html! { @match &record.endpoint { Some(path) => code { (path) }, None => (faint("a count of requests")) } }),
-                ("Service", html! { @match record.application_id { Some(id) => (service(id, &names)), None => (faint("not known")) } }),
-                ("API key", html! { @match record.api_key_id { Some(id) => a href={ "/dashboard/api-keys/" (id) } { (id) }, None => (faint("not known")) } }),
+                ("Operation", html! { (record.operation_type.as_deref().unwrap_or("unknown")) }),
+                ("Endpoint", html! { @match &record.endpoint { Some(path) => code { (path) }, None => (faint("several requests")) } }),
+                ("Service", html! { @match record.application_id { Some(id) => (service(id, &names)), None => (faint("unknown")) } }),
+                ("API key", html! { @match record.api_key_id { Some(id) => a href={ "/dashboard/api-keys/" (id) } { (id) }, None => (faint("unknown")) } }),
                 ("Policy", html! { @match &record.policy_number { Some(number) => a href={ "/dashboard/policies/" (number) } { (number) }, None => (faint("none")) } }),
                 ("Key", html! { @match record.key_id { Some(id) => a href={ "/dashboard/keys/" (id) } { (id) }, None => (faint("none")) } }),
-                ("Client address", html! { (record.client_address.as_deref().unwrap_or("not known")) }),
+                ("Client address", html! { (record.client_address.as_deref().unwrap_or("unknown")) }),
                 ("Payload", html! { (count(record.payload_size_bytes)) " bytes" }),
-                ("Took", html! { (millis(f64::from(record.response_time_ms))) }),
+                ("Response time", html! { (millis(f64::from(record.response_time_ms))) }),
                 ("Status", html! { (record.response_status) }),
                 ("Error", html! { @match &record.error_code { Some(code) => code { (code) }, None => (faint("none")) } }),
                 ("Request", html! { a href={ (SECTION.place()) "?" (Form::default().with("requestId", record.request_id.as_str()).query()) } { (isolated(&record.request_id)) } }),
                 ("Record", html! { code { (record.id) } }),
             ]))
-            @if let Some(message) = &record.error_message { p { strong { "What was wrong: " } (isolated(message)) } }
+            @if let Some(message) = &record.error_message { p { strong { "Error: " } (isolated(message)) } }
         }
     };
     Ok(cx.page(SECTION, "Audit record", &content))
@@ -140,7 +140,7 @@ pub(in crate::dashboard) async fn export_ndjson(
     download(&cx, query, Format::Ndjson)
 }
 
-/// Streams the selection.
+/// Streams the matching records.
 fn download(cx: &PageContext, query: Form, format: Format) -> Result<Response, PageError> {
     let mut filters = Filters::of(query);
     let filter = filter(&mut filters);
@@ -158,11 +158,11 @@ fn download(cx: &PageContext, query: Form, format: Format) -> Result<Response, P
 fn filter(filters: &mut Filters) -> Filter {
     Filter {
         request_id: filters.text("requestId"),
-        application_id: filters.parsed("applicationId", "this must be a service"),
-        operation_type: filters.parsed("operationType", "this is not an operation"),
-        status: filters.parsed("status", "this must be an HTTP status"),
+        application_id: filters.parsed("applicationId", "must be the ID of a service"),
+        operation_type: filters.parsed("operationType", "must be one of the operations"),
+        status: filters.parsed("status", "must be an HTTP status code"),
         policy_number: filters.text("policyNumber"),
-        key_id: filters.parsed("keyId", "this must be the id of a key"),
+        key_id: filters.parsed("keyId", "must be the ID of a key"),
         from: filters.moment("from"),
         to: filters.moment("to"),
     }
@@ -186,10 +186,10 @@ fn shown(fields: &Fields<'_>, services: &[(ServiceId, String)]) -> Markup {
 fn row(entry: &Entry, names: &HashMap<ServiceId, String>) -> Vec<Markup> {
     vec![
         html! { a href={ (SECTION.place()) "/" (entry.id) } { (moment(entry.timestamp)) } },
-        html! { (entry.operation_type.as_deref().unwrap_or("not said")) },
+        html! { (entry.operation_type.as_deref().unwrap_or("unknown")) },
         match entry.application_id {
             Some(id) => service(id, names),
-            None => html! { span.faint { "not known" } },
+            None => html! { span.faint { "unknown" } },
         },
         answer(entry),
         html! { @match &entry.policy_number { Some(number) => (number), None => span.faint { "none" } } },

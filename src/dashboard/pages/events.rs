@@ -1,4 +1,4 @@
-//! What administrators changed, with before and after.
+//! Management events: the changes of administrators.
 
 use maud::{Markup, html};
 use serde_json::{Map, Value};
@@ -23,10 +23,10 @@ pub(in crate::dashboard) async fn list(
 ) -> Result<Markup, PageError> {
     let mut filters = Filters::of(query);
     let resource_id: Option<ResourceId> =
-        filters.parsed("resourceId", "this must be the id of a resource");
+        filters.parsed("resourceId", "must be the ID of a resource");
     let filter = Filter {
         request_id: filters.text("requestId"),
-        api_key_id: filters.parsed("apiKeyId", "this must be the id of an API key"),
+        api_key_id: filters.parsed("apiKeyId", "must be the ID of an API key"),
         action: filters.named("action"),
         resource_type: filters.named("resourceType"),
         resource_id,
@@ -42,15 +42,15 @@ pub(in crate::dashboard) async fn list(
     };
     let listing = Listing {
         section: SECTION,
-        columns: &["Time", "Action", "What", "By"],
-        none_fits: "No event fits",
-        nothing: "Nothing was changed yet",
-        why: "Every change by an administrator will be listed here.",
+        columns: &["Time", "Action", "Resource", "By"],
+        no_match: "No event matches",
+        nothing: "No events yet",
+        why: "This page lists the changes that administrators make.",
         action: None,
     };
     let content = html! {
         div.head { h1 { "Management events" } }
-        p.lead { "Every change by an administrator, recorded in the transaction that made it." }
+        p.lead { "All changes by administrators. Each change and its event are one transaction." }
         (listing.render(&filters, &page, shown, row))
     };
     Ok(cx.page(SECTION, "Management events", &content))
@@ -59,7 +59,7 @@ pub(in crate::dashboard) async fn list(
 fn shown(fields: &Fields<'_>) -> Markup {
     html! {
         (fields.select(Field { name: "action", label: "Action", ..Field::default() }, Some("Any"), options(Action::ALL.map(|action| (action.name(), action.name())))))
-        (fields.select(Field { name: "resourceType", label: "Of what", ..Field::default() }, Some("Any"), options(ResourceType::ALL.map(|resource| (resource.name(), words(resource))))))
+        (fields.select(Field { name: "resourceType", label: "Resource type", ..Field::default() }, Some("Any"), options(ResourceType::ALL.map(|resource| (resource.name(), words(resource))))))
         (fields.line("text", Field { name: "resourceId", label: "Resource ID", ..Field::default() }))
         (fields.line("text", Field { name: "apiKeyId", label: "Admin key ID", ..Field::default() }))
         (fields.line("text", Field { name: "requestId", label: "Request ID", ..Field::default() }))
@@ -88,18 +88,18 @@ pub(in crate::dashboard) async fn show(
                 ("Time", moment(event.timestamp)),
                 ("By", by(&event)),
                 ("Resource", html! { (resource(&event)) }),
-                ("All its events", html! { a href={ (SECTION.place()) "?" (same_of) } { "Show" } }),
-                ("Client address", html! { @match event.client_address { Some(address) => (address), None => (faint("none: on this machine")) } }),
+                ("Events of this resource", html! { a href={ (SECTION.place()) "?" (same_of) } { "Show" } }),
+                ("Client address", html! { @match event.client_address { Some(address) => (address), None => (faint("none: local command")) } }),
                 ("Request", html! { @match &event.request_id { Some(request) => code { (request) }, None => (faint("none")) } }),
                 ("Event", html! { code { (event.id) } }),
             ]))
         }
         section.card.difference aria-labelledby="difference" {
-            h2 #difference { "What changed" }
+            h2 #difference { "Changes" }
             @if changed.is_empty() {
-                p.faint { "Nothing that is shown." }
+                p.faint { "No visible member changed." }
             } @else {
-                (table("What changed", &["Member", "Before", "After"], changed.iter().map(|change| vec![
+                (table("Changes", &["Member", "Before", "After"], changed.iter().map(|change| vec![
                     html! { (change.member) },
                     html! { @match &change.before { Some(was) => del { (value(was)) }, None => (faint("—")) } },
                     html! { @match &change.after { Some(is) => ins { (value(is)) }, None => (faint("—")) } },
@@ -107,8 +107,8 @@ pub(in crate::dashboard) async fn show(
             }
             @if !same.is_empty() {
                 details {
-                    summary { "What stayed the same" }
-                    (table("What stayed the same", &["Member", "Value"], same.iter().map(|(member, kept)| vec![
+                    summary { "Unchanged members" }
+                    (table("Unchanged members", &["Member", "Value"], same.iter().map(|(member, kept)| vec![
                         html! { (member) }, value(kept),
                     ])))
                 }
@@ -118,7 +118,7 @@ pub(in crate::dashboard) async fn show(
     Ok(cx.page(SECTION, "Management event", &content))
 }
 
-/// One member that is not as it was.
+/// A member that changed.
 #[derive(Debug, PartialEq)]
 struct Changed {
     member: String,
@@ -126,7 +126,7 @@ struct Changed {
     after: Option<Value>,
 }
 
-/// The members that changed, and those that did not.
+/// The changed and the unchanged members.
 fn difference(
     before: Option<&Value>,
     after: Option<&Value>,
@@ -173,7 +173,7 @@ fn row(event: &Recorded) -> Vec<Markup> {
     ]
 }
 
-/// The name of the resource at the time.
+/// The name of the resource at the time of the event.
 fn named(event: &Recorded) -> Markup {
     let state = event.after.as_ref().or(event.before.as_ref());
     let name = state
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_difference_tells_what_came_went_and_changed() {
+    fn a_difference_lists_added_removed_and_changed_members() {
         let before = json!({"name": "a", "tier": "standard", "old": 1});
         let after = json!({"name": "b", "tier": "standard", "new": null});
         let (changed, same) = difference(Some(&before), Some(&after));

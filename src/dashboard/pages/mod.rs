@@ -1,4 +1,4 @@
-//! The pages, one subject a folder or file.
+//! The pages: one folder or file per subject.
 
 pub(super) mod api_keys;
 pub(super) mod audit;

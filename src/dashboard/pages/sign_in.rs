@@ -1,4 +1,4 @@
-//! Signing in with an admin key, and out.
+//! Sign-in with an admin key, and sign-out.
 
 use axum::Extension;
 use axum::extract::State;
@@ -17,7 +17,7 @@ use crate::dashboard::viewer::{TOKEN, Visitor};
 use crate::ratelimit::{Rule, Scope};
 use crate::web::ClientAddress;
 
-/// Why somebody is not let in. All bad keys look the same.
+/// The reason of a failed sign-in. All invalid keys have the same reason.
 #[derive(Clone, Copy)]
 enum Refused {
     BadKey,
@@ -46,7 +46,7 @@ pub(in crate::dashboard) async fn enter(
     let Some(administrator) = authenticate(&dashboard, &form, client).await? else {
         return Ok(again(StatusCode::UNAUTHORIZED, Refused::BadKey));
     };
-    // Never the secret that the browser came with: somebody else may have put it there.
+    // A new secret, because another site may have set the secret of the browser (session fixation).
     let secret = Secret::generate(&dashboard.entropy);
     let now = dashboard.clock.now();
     session::open(&dashboard.database, now, &secret, &administrator).await?;
@@ -85,7 +85,7 @@ async fn authenticate(
     }
 }
 
-/// Where to go after the sign-in: nowhere but to pages of ours.
+/// The target after the sign-in: a page of the dashboard.
 fn place(form: &Form) -> &str {
     let wanted = form.text("to");
     let path = wanted.split(['?', '#']).next().unwrap_or_default();
@@ -111,8 +111,8 @@ fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Response 
 fn page(visitor: &Visitor, to: &str, refused: Option<Refused>) -> Markup {
     let wrong = refused.map(|why| match why {
         Refused::BadKey => {
-            "This key is not accepted. Sign in with an admin key that is active and \
-                            may be used from here."
+            "This key is not accepted. Sign in with an active admin key that allows \
+                            your network."
         }
         Refused::TooOften => "Too many attempts from your address. Wait a minute, then try again.",
     });
@@ -125,7 +125,7 @@ fn page(visitor: &Visitor, to: &str, refused: Option<Refused>) -> Markup {
                 input type="hidden" name="to" value=(to);
                 div.field.wrong[wrong.is_some()] {
                     label for="key" { "Admin key" }
-                    p.hint #key-hint { "It begins with " code { "sk_admin_" } "." }
+                    p.hint #key-hint { "The key starts with " code { "sk_admin_" } "." }
                     @if let Some(wrong) = wrong {
                         p.problem #key-problem role="alert" { (wrong) }
                     }
@@ -137,8 +137,8 @@ fn page(visitor: &Visitor, to: &str, refused: Option<Refused>) -> Markup {
                 button.main.wide type="submit" { "Sign in" }
             }
             p.faint {
-                "You are signed out after 15 minutes without activity, and after 12 hours in any case. \
-                 The first admin key is made with "
+                "A session ends after 15 minutes without activity and after 12 hours. \
+                 Create the first admin key with "
                 code { "sealward api-key create --type admin --name NAME" } "."
             }
         }
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sign_in_leads_to_pages_of_ours_alone() {
+    fn a_sign_in_redirects_only_to_dashboard_pages() {
         let to = |wanted: &str| place(&Form::default().with("to", wanted)).to_owned();
         let ours = [
             "/dashboard",

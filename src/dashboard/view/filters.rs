@@ -28,7 +28,7 @@ impl Filters {
 
     /// Free text.
     pub(in crate::dashboard) fn text(&mut self, name: &str) -> Option<String> {
-        self.read(name, "this must not contain U+0000", |text| {
+        self.read(name, "must not contain U+0000", |text| {
             (!text.contains('\0')).then(|| text.to_owned())
         })
     }
@@ -40,14 +40,14 @@ impl Filters {
 
     /// A time in UTC in the format of browsers.
     pub(in crate::dashboard) fn moment<T: FromStr>(&mut self, name: &str) -> Option<T> {
-        self.read(name, "this must be a date and a time", |text| {
+        self.read(name, "must be a date and a time", |text| {
             moment(Some(text)).as_str()?.parse().ok()
         })
     }
 
     /// A value by its name in the API.
     pub(in crate::dashboard) fn named<T: DeserializeOwned>(&mut self, name: &str) -> Option<T> {
-        self.read(name, "this is not one of the values", |text| {
+        self.read(name, "must be one of the listed values", |text| {
             let text: StrDeserializer<'_, ValueError> = text.into_deserializer();
             T::deserialize(text).ok()
         })

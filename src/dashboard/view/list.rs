@@ -41,7 +41,7 @@ pub(in crate::dashboard) struct Listing<'a> {
     pub(in crate::dashboard) section: Section,
     pub(in crate::dashboard) columns: &'a [&'a str],
     /// The text if the filters match nothing.
-    pub(in crate::dashboard) none_fits: &'a str,
+    pub(in crate::dashboard) no_match: &'a str,
     /// The title and text of an empty list.
     pub(in crate::dashboard) nothing: &'a str,
     pub(in crate::dashboard) why: &'a str,
@@ -61,7 +61,7 @@ impl Listing<'_> {
         html! {
             (filters.form(place, fields))
             @if !filters.are_valid() || page.items.is_empty() && filters.narrow() {
-                (empty(self.none_fits, "Widen the filters above.", None))
+                (empty(self.no_match, "Widen the filters above.", None))
             } @else if page.items.is_empty() {
                 (empty(self.nothing, self.why, self.action))
             } @else {

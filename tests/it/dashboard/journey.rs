@@ -122,11 +122,11 @@ async fn an_administrator_creates_and_removes_an_application() {
 
     let state = format!("{policy}/state?status=inactive&failureMode=passthrough");
     let asked = browser.get(&state).await.ok().body;
-    assert!(asked.contains("Payloads leave UNPROTECTED"));
+    assert!(asked.contains("Payloads are returned UNPROTECTED"));
     let answer = [("status", "inactive"), ("failureMode", "passthrough")];
     browser.make(&format!("{policy}/state"), &answer).await;
     let overview = browser.get("/dashboard").await.ok().body;
-    assert!(overview.contains("gives payloads back unprotected"));
+    assert!(overview.contains("returns payloads unprotected"));
 
     let events = browser
         .get("/dashboard/events?resourceType=policy&action=update")

@@ -178,7 +178,7 @@ async fn a_key_page_shows_its_use_and_events() {
         .fetch_one(&sample.world.pool)
         .await
         .expect("its uses");
-    assert!(told("Ever").contains(&format!(">{ever}<")), "{ever}");
+    assert!(told("Total").contains(&format!(">{ever}<")), "{ever}");
     assert!(told("Last used").contains("2026-05-12"));
 
     let events = "/admin/audit/management?resourceType=key&action=update";

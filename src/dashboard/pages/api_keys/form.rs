@@ -1,4 +1,4 @@
-//! The form of an API key: to create one, and to change what it may do.
+//! The form that creates or changes an API key.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
@@ -36,7 +36,7 @@ pub(in crate::dashboard) async fn create(
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {
     match made(&cx, &form).await {
-        // No redirect: the key is in this answer and nowhere else.
+        // No redirect: only this response contains the key.
         Ok(created) => Ok((StatusCode::CREATED, shown_once(&cx, &created)).into_response()),
         Err(error) => Ok(invalid_form(creation(&cx, &form, &refusal(error)?).await?)),
     }
@@ -83,8 +83,8 @@ fn shown_once(cx: &PageContext, created: &Created) -> Markup {
         (SECTION.crumbs())
         div.head { h1 { "API key created" } }
         p.notice.warn role="status" {
-            strong { "This is the only time the key is shown." }
-            "Copy it now into the secret store of whoever will use it. Here only its digest is kept."
+            strong { "Copy the key now. It is not shown again." }
+            "Store it in the secret store of the application or administrator. Sealward stores only its digest."
         }
         section.card {
             div.field {
@@ -148,22 +148,22 @@ fn page(cx: &PageContext, title: &str, form: &Markup) -> Markup {
     )
 }
 
-/// Whose key it is, which is decided once.
+/// The type and the service, which cannot change later.
 fn owner(fields: &Fields<'_>, services: &[(ServiceId, String)]) -> Markup {
     html! {
         (fields.radios(Field { name: "type", label: "Type", ..Field::default() }, &[
-            Choice { value: "live", label: "Live", hint: "sk_live_: production runtime operations." },
-            Choice { value: "test", label: "Test", hint: "sk_test_: staging and test operations." },
-            Choice { value: "admin", label: "Admin", hint: "sk_admin_: the management API and this dashboard. Belongs to no service." },
+            Choice { value: "live", label: "Live", hint: "sk_live_: the runtime API in production." },
+            Choice { value: "test", label: "Test", hint: "sk_test_: the runtime API in staging and development." },
+            Choice { value: "admin", label: "Admin", hint: "sk_admin_: the management API and this dashboard, without a service." },
         ]))
         (fields.select(Field {
-            name: "serviceId", label: "Service", hint: "The calling application. Live and test keys need one, admin keys have none.", required: false,
+            name: "serviceId", label: "Service", hint: "The calling application. Required for live and test keys, not for admin keys.", required: false,
         }, Some("None (admin keys)"), chosen(services)))
     }
 }
 
-/// The fields. `who` draws whose key it is at its place among them, so that what is wrong is told in
-/// the order in which it stands on the page.
+/// The fields. `owner` renders the type and the service in their place, so that problems are listed in
+/// the order of the page.
 fn terms(
     fields: &Fields<'_>,
     who: impl FnOnce() -> Markup,
@@ -179,26 +179,26 @@ fn terms(
     });
     html! {
         (fields.line("text", Field {
-            name: "name", label: "Name", hint: "Who uses it and where, in 1 to 100 characters.", required: true,
+            name: "name", label: "Name", hint: "1 to 100 characters. For example, the application and its location.", required: true,
         }))
         (who())
         (fields.select(Field {
             name: "policyNumber", label: "Bound policy",
-            hint: "Used when a request names no policy. Not for admin keys.", required: false,
+            hint: "The policy of requests without a policy number. Not for admin keys.", required: false,
         }, Some("None"), policies))
         div.option-group {
-            (fields.radios(Field { name: "operations", label: "What it may be used for", ..Field::default() }, &[
-                Choice { value: "all", label: "Everything its type may", hint: "" },
-                Choice { value: "some", label: "Only what is ticked below", hint: "" },
+            (fields.radios(Field { name: "operations", label: "Allowed operations", ..Field::default() }, &[
+                Choice { value: "all", label: "All operations of its type", hint: "" },
+                Choice { value: "some", label: "Only the selected operations", hint: "" },
             ]))
             (fields.checks(Field { name: "allowedOperations", label: "Operations", ..Field::default() }, &operations))
         }
         (fields.area(Field {
-            name: "allowedCidrs", label: "Networks it may be used from",
-            hint: "One a line, such as 192.0.2.0/24 or 2001:db8::/32. Empty for anywhere.", required: false,
+            name: "allowedCidrs", label: "Allowed networks",
+            hint: "One network per line, such as 192.0.2.0/24 or 2001:db8::/32. Leave empty to allow all networks.", required: false,
         }, 3))
         (fields.line("datetime-local", Field {
-            name: "expiresAt", label: "Expires (UTC)", hint: "Empty for never.", required: false,
+            name: "expiresAt", label: "Expires (UTC)", hint: "Leave empty if the key does not expire.", required: false,
         }))
     }
 }

@@ -1,4 +1,4 @@
-//! API keys: made and shown once, bound, limited, revoked.
+//! API keys: the list and the page of an API key.
 
 pub(in crate::dashboard) mod form;
 pub(in crate::dashboard) mod revocation;
@@ -26,7 +26,7 @@ use crate::operation::Operation;
 
 const SECTION: Section = Section::ApiKeys;
 
-/// As the interface calls the step, and people look for it.
+/// The label of the button and the title of the page.
 const CREATE: &str = "Create API Key";
 
 pub(in crate::dashboard) async fn list(
@@ -36,7 +36,7 @@ pub(in crate::dashboard) async fn list(
     let mut filters = Filters::of(query);
     let filter = Filter {
         name: filters.text("name"),
-        service_id: filters.parsed("serviceId", "this must be a service"),
+        service_id: filters.parsed("serviceId", "must be the ID of a service"),
         kind: filters.named("type"),
         status: filters.named("status"),
     };
@@ -55,9 +55,9 @@ pub(in crate::dashboard) async fn list(
             "Expires",
             "Last used",
         ],
-        none_fits: "No API key fits",
+        no_match: "No API key matches",
         nothing: "No API keys yet",
-        why: "Applications authenticate with an API key, and so do administrators.",
+        why: "Applications and administrators authenticate with API keys.",
         action: Some(create.clone()),
     };
     let fields = |fields: &Fields<'_>| {
@@ -73,7 +73,7 @@ pub(in crate::dashboard) async fn list(
     };
     let content = html! {
         div.head { h1 { "API Keys" } div.actions { (create) } }
-        p.lead { "What applications and administrators authenticate with. A key is shown once, when it is made." }
+        p.lead { "Applications and administrators authenticate with API keys. Sealward shows a key once, at its creation." }
         (listing.render(&filters, &page, fields, |key| row(key, &names, now)))
     };
     Ok(cx.page(SECTION, "API Keys", &content))
@@ -104,8 +104,8 @@ pub(in crate::dashboard) async fn show(
                 ("Type", html! { (key.r#type.name()) }),
                 ("Service", owner(&key, &names)),
                 ("Bound policy", bound(&key)),
-                ("May be used for", html! { (operations(&key)) }),
-                ("May be used from", html! { (networks(&key)) }),
+                ("Allowed operations", html! { (operations(&key)) }),
+                ("Allowed networks", html! { (networks(&key)) }),
                 ("Expires", expiry(&key, now)),
                 ("Last used", moment_or(key.last_used_at, "never")),
                 ("Created", moment(key.created_at)),
@@ -146,7 +146,7 @@ fn bound(key: &ApiKey) -> Markup {
 fn operations(key: &ApiKey) -> String {
     match (key.r#type, key.allowed_operations) {
         (Kind::Admin, _) => "management".to_owned(),
-        (Kind::Live | Kind::Test, None) => "everything its type may".to_owned(),
+        (Kind::Live | Kind::Test, None) => "all operations of its type".to_owned(),
         (Kind::Live | Kind::Test, Some(allowed)) => allowed
             .iter()
             .map(Operation::name)

@@ -1,4 +1,4 @@
-//! The end of an API key, asked about before it comes.
+//! The revocation of an API key, with its confirmation.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -42,13 +42,13 @@ async fn question(
     let question = Question {
         title: "Revoke this API key?",
         subject: html! {
-            "The API key " strong { (isolated(&key.name)) } " " code { (key.hint) } " will be refused, for good."
+            "The API key " strong { (isolated(&key.name)) } " " code { (key.hint) } " will be revoked permanently."
             @if is_own { " It is the key you are signed in with: you will be signed out." }
         },
         means: &[
-            "Whoever uses it gets 401 from now on, within a second on every instance.",
-            "Sessions of this dashboard that it began end at once.",
-            "It cannot be brought back. Its record stays.",
+            "Requests with this key get 401, on all instances within one second.",
+            "Dashboard sessions of this key end immediately.",
+            "The key cannot be restored. Its record remains.",
         ],
         dangerous: true,
         yes: "Revoke API key",

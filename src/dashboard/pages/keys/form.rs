@@ -1,4 +1,4 @@
-//! The form of a key that is there: its name, and when it is to be replaced.
+//! The form that changes the name and the expiry of a key.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -60,7 +60,7 @@ fn page(cx: &PageContext, id: KeyId, form: &Form, problems: &[Problem]) -> Marku
         }))
         (fields.line("datetime-local", Field {
             name: "expiresAt", label: "Expires (UTC)",
-            hint: "When you mean to have replaced it. The overview reminds you; nothing stops by itself.",
+            hint: "A reminder to replace the key. The overview shows it; the key continues to work.",
             required: false,
         }))
     };

@@ -1,4 +1,4 @@
-//! Keys: the list, a key's page, its name and expiry.
+//! Keys: the list and the page of a key.
 
 pub(in crate::dashboard) mod form;
 pub(in crate::dashboard) mod new;
@@ -29,10 +29,10 @@ use crate::management::services;
 
 const SECTION: Section = Section::Keys;
 
-/// Far enough back to see monthly jobs.
+/// The period of the usage count. It includes monthly jobs.
 const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// The uses of keys, as people choose among them.
+/// The labels of the uses of keys.
 const USES: [(&str, &str); 3] = [
     ("enc", "Envelopes (enc)"),
     ("sig", "Signatures (sig)"),
@@ -46,7 +46,7 @@ pub(in crate::dashboard) async fn list(
     let mut filters = Filters::of(query);
     let filter = Filter {
         name: filters.text("name"),
-        service_id: filters.parsed("serviceId", "this must be a service"),
+        service_id: filters.parsed("serviceId", "must be the ID of a service"),
         usage: filters.named("use"),
         status: filters.named("status"),
     };
@@ -64,9 +64,9 @@ pub(in crate::dashboard) async fn list(
     let listing = Listing {
         section: SECTION,
         columns: &["Key", "Service", "Kind", "Status", "Last used", "Expires"],
-        none_fits: "No key fits",
+        no_match: "No key matches",
         nothing: "No keys yet",
-        why: "A service needs an active key before anything can be protected for it.",
+        why: "A destination service needs an active key for envelopes.",
         action: Some(create.clone()),
     };
     let fields = |fields: &Fields<'_>| {
@@ -81,7 +81,7 @@ pub(in crate::dashboard) async fn list(
     };
     let content = html! {
         div.head { h1 { "Keys" } div.actions { (create) } }
-        p.lead { "Private and secret keys live in the token alone; here is what is known of them." }
+        p.lead { "Private and secret keys are in the token. Sealward stores their states and public keys." }
         (listing.render(&filters, &page, fields, |key| row(key, &names, used.get(&key.id), now)))
     };
     Ok(cx.page(SECTION, "Keys", &content))
@@ -115,9 +115,9 @@ pub(in crate::dashboard) async fn show(
                 ("Use", html! { (usage(key.usage)) }),
                 ("Algorithm", html! { (key.algorithm.name()) }),
                 ("Origin", html! { (origin(key.origin)) }),
-                ("Private half", private_half(&key)),
+                ("Private key", private_half(&key)),
                 ("Expires", expiry(&key, now)),
-                ("Last made active", moment_or(key.activated_at, "never")),
+                ("Last activated", moment_or(key.activated_at, "never")),
                 ("Created", moment(key.created_at)),
                 ("Changed", moment(key.updated_at)),
             ]))
@@ -126,11 +126,11 @@ pub(in crate::dashboard) async fn show(
             h2 #uses { "Use" }
             (facts([
                 ("In the last 30 days", html! { span.number { (count(uses.recent)) } }),
-                ("Ever", html! { span.number { (count(uses.all)) } }),
+                ("Total", html! { span.number { (count(uses.all)) } }),
                 ("Last used", moment_or(uses.last, "never")),
             ]))
-            p.faint { "Requests that this key served, a minute late. What was sealed for it elsewhere is not counted until it is opened." }
-            p { a href={ "/dashboard/audit?keyId=" (id) } { "What was done with this key" } }
+            p.faint { "Requests that used this key, with a delay of up to one minute. Envelopes that others create with its public key count when they are opened." }
+            p { a href={ "/dashboard/audit?keyId=" (id) } { "Audit records of this key" } }
         }
         @if let Some(public) = &key.public {
             section.card aria-labelledby="public" {
@@ -143,7 +143,7 @@ pub(in crate::dashboard) async fn show(
     Ok(cx.page(SECTION, &key.name, &content))
 }
 
-/// What the operator decided about keys.
+/// The settings for keys.
 fn rules(cx: &PageContext) -> Rules {
     let settings = &cx.dashboard.settings;
     Rules {
@@ -176,17 +176,17 @@ fn row(
     ]
 }
 
-/// What has to be said first about a key that comes to its end.
+/// The notice about the destruction of a key.
 fn ending(key: &Key, now: Timestamp) -> Markup {
     match (key.status, key.destroy_at) {
         (Status::PendingDestruction, Some(at)) => html! {
             div.notice.bad {
                 strong { "This key will be destroyed " (distance(now, at)) "." }
-                p { "On " (moment(at)) " the token destroys it, and nothing it sealed can be opened any more. Until then it can be restored." }
+                p { "On " (moment(at)) " the token destroys the key, and data protected with it is lost. Until then you can restore the key." }
             }
         },
         (Status::Destroyed, Some(at)) => html! {
-            p.notice.warn { "This key was destroyed; it was due on " (moment(at)) ". Its record and public half stay." }
+            p.notice.warn { "This key was scheduled for destruction on " (moment(at)) " and is destroyed. Its record and public key remain." }
         },
         _ => html! {},
     }
@@ -215,7 +215,7 @@ fn origin(origin: Origin) -> &'static str {
     match origin {
         Origin::Generated => "generated in the token",
         Origin::Imported => "imported",
-        Origin::Adopted => "found in the token",
+        Origin::Adopted => "adopted from the token",
     }
 }
 
@@ -225,7 +225,7 @@ fn private_half(key: &Key) -> Markup {
     } else if key.token_name.is_some() {
         html! { span.faint { "destroyed" } }
     } else {
-        html! { span.faint { "not here: public half only" } }
+        html! { span.faint { "not in the token: public key only" } }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The steps of a key's life: each asked about before it is taken, with what it means.
+//! The actions on a key, with their confirmations.
 
 use std::str::FromStr;
 
@@ -19,7 +19,7 @@ use crate::management::keys::{self, KeyRequest, KeyUpdate};
 use crate::management::{Error, Expected};
 use crate::problem::Problem;
 
-/// A step that administrators can have a key take.
+/// An action on a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::dashboard) enum Step {
     Rotate,
@@ -40,7 +40,7 @@ impl Step {
         Self::Delete,
     ];
 
-    /// Its name in addresses.
+    /// The name in URLs.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Rotate => "rotate",
@@ -67,11 +67,11 @@ impl Step {
         matches!(self, Self::Disable | Self::Delete)
     }
 
-    /// Whether a key in its state can take it.
+    /// Whether the action applies to the key in its state.
     pub(super) fn fits(self, key: &Key) -> bool {
         use Status::{Active, Disabled, PendingDestruction, Retired};
         match self {
-            // What others made, others must replace.
+            // Sealward generates the new key, so it does not rotate imported keys.
             Self::Rotate => key.status == Active && key.origin == Origin::Generated,
             Self::Activate => matches!(key.status, Retired | Disabled),
             Self::Retire => matches!(key.status, Active | Disabled),
@@ -81,7 +81,7 @@ impl Step {
         }
     }
 
-    /// Where it leads, where it only changes the state.
+    /// The new state, if the action only changes the state.
     const fn leads_to(self) -> Option<Status> {
         match self {
             Self::Activate => Some(Status::Active),
@@ -102,28 +102,28 @@ impl Step {
     const fn means(self) -> &'static [&'static str] {
         match self {
             Self::Rotate => &[
-                "The token makes a new key of the same kind, which becomes active.",
-                "This key is retired: it seals and signs nothing new, and still opens and verifies what it made.",
+                "The token generates a new key with the same algorithm and use. The new key becomes active.",
+                "This key becomes retired: it no longer protects, encrypts or signs, but still unprotects, decrypts and verifies.",
             ],
             Self::Activate => &[
-                "It protects, encrypts and signs again.",
-                "An active envelope key of the same service and family is retired in the same moment.",
+                "The key protects, encrypts and signs again.",
+                "The active envelope key of the same service and family becomes retired in the same transaction.",
             ],
             Self::Retire => &[
-                "It protects, encrypts and signs nothing new.",
-                "What it made can still be opened and verified.",
+                "The key no longer protects, encrypts or signs.",
+                "It still unprotects, decrypts and verifies.",
             ],
             Self::Disable => &[
-                "It does nothing at all: what it sealed cannot be opened until it is active or retired again.",
-                "If it is the service's only active key, nothing can be protected for that service.",
+                "The key cannot be used. Its envelopes cannot be opened until it is active or retired again.",
+                "If it is the only active envelope key of the service, /protect fails for this destination.",
             ],
             Self::Restore => {
-                &["It is not destroyed, and stays disabled until you activate or retire it."]
+                &["The key is not destroyed. It is disabled until you activate or retire it."]
             }
             Self::Delete => &[
-                "It does nothing from now on: what it sealed cannot be opened.",
-                "When the delay below has run out the token destroys it, and nothing can bring it back.",
-                "Until then it can be restored.",
+                "The key cannot be used from now on. Its envelopes cannot be opened.",
+                "After the destruction delay the token destroys the key, and data protected with it is lost.",
+                "Until then you can restore the key.",
             ],
         }
     }
@@ -173,7 +173,7 @@ async fn carry_out(cx: &PageContext, id: KeyId, step: Step, form: &Form) -> Resu
     if !step.fits(&key) {
         let (step, status) = (step.button().to_lowercase(), key.status.name());
         return Err(Error::Conflict(format!(
-            "the key is {status}: it cannot take the step \"{step}\""
+            "the action \"{step}\" does not apply to a key that is {status}"
         )));
     }
     match step {
@@ -193,7 +193,7 @@ async fn carry_out(cx: &PageContext, id: KeyId, step: Step, form: &Form) -> Resu
     }
 }
 
-/// Has the token make a key like this one, and retires this one.
+/// Generates a key with the same properties and retires this one.
 async fn rotate(cx: &PageContext, id: KeyId, expected: &Expected) -> Result<KeyId, Error> {
     let former = keys::read(&cx.context, id).await?;
     expected.check(former.revision)?;
@@ -211,7 +211,7 @@ async fn rotate(cx: &PageContext, id: KeyId, expected: &Expected) -> Result<KeyI
         body.into_new::<KeyRequest>()?,
     )
     .await?;
-    // An envelope key has made way in that transaction; others are retired after it.
+    // That transaction has retired an envelope key. Other keys are retired here.
     let former = keys::read(&cx.context, id).await?;
     if former.status == Status::Active {
         let retire = Body::default().set("status", Status::Retired.name());

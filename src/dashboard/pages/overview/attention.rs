@@ -1,4 +1,4 @@
-//! What to look at: states that are allowed and rarely meant, things that end, limits that are near.
+//! Warnings: risky states of policies, keys that expire soon, services near their rate limits.
 
 use std::time::Duration;
 
@@ -15,18 +15,18 @@ use crate::management::services::{self, Service};
 use crate::management::{Error, Missing};
 use crate::policy::{FailureMode, Status};
 
-/// What ends within this time is told.
+/// A key that expires within this time is listed.
 const SOON: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// Of its limit, in percent, from which on a service is near it.
+/// The percentage of its rate limit from which a service is near the limit.
 const NEAR: i64 = 80;
 
 /// A service near its limit.
 struct Busy {
     service: Service,
-    /// Its busiest minute, in percent of what its limit allows for long.
+    /// Its busiest minute, in percent of its sustained rate.
     percent: i64,
     limited: i64,
 }
@@ -37,9 +37,9 @@ pub(super) async fn attention(cx: &PageContext) -> Result<Markup, PageError> {
     let busy = busy(cx, now).await?;
     Ok(html! {
         section.card aria-labelledby="attention" {
-            h2 #attention { "What to look at" }
+            h2 #attention { "Warnings" }
             @if nothing(&found) && busy.is_empty() {
-                p { (badge(Tone::Good, "nothing")) " " span.faint { "Every policy protects, and nothing ends within 30 days." } }
+                p { (badge(Tone::Good, "none")) " " span.faint { "Every policy protects, and no key expires within 30 days." } }
             } @else {
                 ul.dangers {
                     (policies(&found))
@@ -53,7 +53,7 @@ pub(super) async fn attention(cx: &PageContext) -> Result<Markup, PageError> {
                                 a href="/dashboard/policies?status=active" {
                                     @if found.open_to_all == 1 { "1 active policy" } @else { (count(found.open_to_all)) " active policies" }
                                 }
-                                " may be used by every service."
+                                " can be used by every service."
                             }
                         }
                     }
@@ -83,10 +83,10 @@ fn policies(found: &Dangers) -> Markup {
                 p {
                     a href={ "/dashboard/policies/" (policy.id) } { "Policy " (policy.policy_number) }
                     (match (policy.status, policy.failure_mode) {
-                        (Status::Inactive, FailureMode::Passthrough) => " gives payloads back unprotected.",
-                        (Status::Inactive, FailureMode::Drop) => " throws payloads away.",
+                        (Status::Inactive, FailureMode::Passthrough) => " returns payloads unprotected.",
+                        (Status::Inactive, FailureMode::Drop) => " discards payloads.",
                         (Status::Inactive, FailureMode::Error) => " refuses to protect.",
-                        (Status::Active, _) => " would give payloads back unprotected, were it made inactive.",
+                        (Status::Active, _) => " returns payloads unprotected if it becomes inactive.",
                     })
                 }
             }
@@ -112,7 +112,7 @@ fn near(busy: &Busy) -> Markup {
             p {
                 a href={ "/dashboard/services/" (busy.service.id) } { (isolated(&busy.service.name)) }
                 " reached " (busy.percent) " % of its rate in the last hour"
-                @if busy.limited > 0 { ", and " (count(busy.limited)) " of its requests were refused for it" }
+                @if busy.limited > 0 { ", and " (count(busy.limited)) " of its requests were refused" }
                 "."
             }
         }
@@ -131,8 +131,8 @@ fn ending<I: std::fmt::Display>(
             @if is_over { (badge(Tone::Bad, "expired")) } @else { (badge(Tone::Warn, "expires")) }
             p {
                 a href={ (place) "/" (item.id) } { (what) " " (isolated(&item.name)) }
-                @if is_over { " was to be replaced " (distance(now, item.expires_at)) "." }
-                @else { " ends " (distance(now, item.expires_at)) "." }
+                @if is_over { " expired " (distance(now, item.expires_at)) "." }
+                @else { " expires " (distance(now, item.expires_at)) "." }
             }
         }
     }

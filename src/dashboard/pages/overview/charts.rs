@@ -1,4 +1,4 @@
-//! How things went: requests, errors and times over an hour, a day or a week.
+//! Charts of requests, errors and response times over an hour, a day or a week.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::dashboard::view::chart::{Chart, Series, Shape};
 use crate::dashboard::view::list::empty;
 use crate::dashboard::view::words::{count, millis, moment};
 
-/// How far back.
+/// The period of the charts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Range {
     #[default]
@@ -21,7 +21,7 @@ pub(super) enum Range {
     Week,
 }
 
-/// Errors beyond these are drawn together.
+/// The number of error codes with their own series. The others share one.
 const CODES: usize = 4;
 
 impl Range {
@@ -70,7 +70,7 @@ impl Range {
         }
     }
 
-    /// The name of a step: its time, and over days its day too.
+    /// The label of a step: its time, in a week also its day.
     fn label(self, at: Timestamp) -> String {
         let text = at.to_string();
         let part = match self {
@@ -98,10 +98,10 @@ pub(super) async fn charts(cx: &PageContext, range: Range) -> Result<Markup, Pag
                         }
                     }
                 }
-                @if let Some(up_to) = up_to { span.faint { "Summed up to " (moment(up_to)) } }
+                @if let Some(up_to) = up_to { span.faint { "Data until " (moment(up_to)) } }
             }
             @if requests == 0 {
-                (empty("No requests in this time", "The runtime API was not called, or its last minute is not summed up yet.", None))
+                (empty("No requests in this period", "Requests appear here with a delay of up to one minute.", None))
             } @else {
                 (drawn(range, window, &seen))
             }
@@ -131,11 +131,7 @@ fn drawn(range: Range, window: Window, seen: &Traffic) -> Markup {
     let requests = Chart {
         id: "requests",
         title: "Requests per minute",
-        summary: format!(
-            "{} in all, {} of them refused or failed",
-            sum(total),
-            sum(failed)
-        ),
+        summary: format!("{} in total, {} refused or failed", sum(total), sum(failed)),
         shape: Shape::Bars,
         is_alone: false,
         steps: &steps,
@@ -156,7 +152,7 @@ fn drawn(range: Range, window: Window, seen: &Traffic) -> Markup {
     let times = Chart {
         id: "times",
         title: "Response time",
-        summary: format!("99 in 100 were answered within {} at worst", millis(worst)),
+        summary: format!("highest p99: {}", millis(worst)),
         shape: Shape::Lines,
         is_alone: false,
         steps: &steps,
@@ -210,7 +206,7 @@ fn errors(steps: &[String], seen: &Traffic) -> Markup {
                 .sum::<u64>()
         };
         series.push(Series {
-            name: "Others",
+            name: "Other codes",
             total: Some(sum((0..steps.len()).map(of).sum())),
             values: (0..steps.len()).map(|step| Some(exact(of(step)))).collect(),
         });
@@ -219,7 +215,7 @@ fn errors(steps: &[String], seen: &Traffic) -> Markup {
         id: "errors",
         title: "Errors by code",
         summary: format!(
-            "most often {}",
+            "most frequent: {}",
             seen.errors.first().map_or("none", |(code, _)| code)
         ),
         shape: Shape::Bars,
@@ -231,7 +227,7 @@ fn errors(steps: &[String], seen: &Traffic) -> Markup {
     chart.render()
 }
 
-/// A number that may be a fraction.
+/// A number with at most one decimal.
 fn plain(number: f64) -> String {
     if number < 10.0 && number.fract() != 0.0 {
         return format!("{number:.1}");
@@ -240,12 +236,12 @@ fn plain(number: f64) -> String {
     whole.parse().map_or(whole, count)
 }
 
-/// A sum of counts, for people.
+/// A sum of counts with thousands separators.
 fn sum(number: u64) -> String {
     count(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-/// Exact for every count that there will be.
+/// Exact for every practical count.
 fn exact(count: u64) -> f64 {
     count as f64
 }
@@ -255,8 +251,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_is_told_as_exactly_as_it_matters() {
-        for (number, told) in [
+    fn numbers_below_ten_have_one_decimal() {
+        for (number, expected) in [
             (0.0, "0"),
             (0.25, "0.2"),
             (3.0, "3"),
@@ -264,7 +260,7 @@ mod tests {
             (1_999.9, "2,000"),
             (250_000.0, "250,000"),
         ] {
-            assert_eq!(plain(number), told);
+            assert_eq!(plain(number), expected);
         }
     }
 

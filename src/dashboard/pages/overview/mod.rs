@@ -1,4 +1,4 @@
-//! The overview: how the service is, what to look at, and how things went.
+//! The overview: component states, warnings and charts.
 
 mod attention;
 mod charts;

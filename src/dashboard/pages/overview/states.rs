@@ -1,4 +1,4 @@
-//! How each part is that the service needs.
+//! The states of the components.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use crate::dashboard::view::words::{Tone, badge, count, millis, span};
 use crate::db;
 use crate::ratelimit::Counting;
 
-/// A database that takes longer is as good as away.
+/// A database that answers later counts as unavailable.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A tile for each.
+/// One tile per component.
 pub(super) async fn states(dashboard: &Dashboard) -> Markup {
     let asked = dashboard.clock.monotonic();
     let answers = db::answers(&dashboard.database, PATIENCE).await;
@@ -27,17 +27,17 @@ pub(super) async fn states(dashboard: &Dashboard) -> Markup {
                 @if answers {
                     (tile("Database", Tone::Good, "answers", &format!("in {}", millis(latency.as_secs_f64() * 1_000.0))))
                 } @else {
-                    (tile("Database", Tone::Bad, "does not answer", "Nothing can be recorded, so requests are refused."))
+                    (tile("Database", Tone::Bad, "does not answer", "Requests are refused because they cannot be recorded."))
                 }
                 @if dashboard.recorder.is_healthy() {
-                    (tile("Audit trail", Tone::Good, "records", &format!("{} waiting to be committed", count(queued))))
+                    (tile("Audit log", Tone::Good, "records", &format!("{} waiting to be committed", count(queued))))
                 } @else {
-                    (tile("Audit trail", Tone::Bad, "cannot record", "Requests are refused until it can."))
+                    (tile("Audit log", Tone::Bad, "cannot record", "Requests are refused until records can be written."))
                 }
                 @match dashboard.limiter.counting() {
                     Counting::Alone => { (tile("Rate limiter", Tone::Good, "counts", "in this process")) }
                     Counting::Together => { (tile("Rate limiter", Tone::Good, "counts", "together with other instances")) }
-                    Counting::Apart(_) => { (tile("Rate limiter", Tone::Warn, "counts apart", "Each instance gives out its part of each limit.")) }
+                    Counting::Apart(_) => { (tile("Rate limiter", Tone::Warn, "counts separately", "Each instance enforces its share of each limit.")) }
                 }
             }
         }
@@ -52,11 +52,11 @@ fn token_tile(token: &TokenStatus) -> Markup {
             let canary = token
                 .canary
                 .map(|took| millis(took.as_secs_f64() * 1_000.0));
-            let told = canary.map_or_else(
+            let detail = canary.map_or_else(
                 || format!("for {since}"),
                 |canary| format!("for {since}, canary {canary}"),
             );
-            tile(&title, Tone::Good, "serves", &told)
+            tile(&title, Tone::Good, "serves", &detail)
         }
         TokenState::Out { reason } => {
             tile(&title, Tone::Bad, "out", &format!("for {since}: {reason}"))
@@ -66,12 +66,12 @@ fn token_tile(token: &TokenStatus) -> Markup {
     }
 }
 
-fn tile(title: &str, tone: Tone, state: &str, told: &str) -> Markup {
+fn tile(title: &str, tone: Tone, state: &str, detail: &str) -> Markup {
     html! {
         li.tile {
             h3 { (title) }
             p { (badge(tone, state)) }
-            p.faint { (told) }
+            p.faint { (detail) }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The end of a policy, asked about before it comes.
+//! The deletion of a policy, with its confirmation.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -43,9 +43,9 @@ async fn question(
             "The policy " strong { (policy.policy_number.as_str()) } " (" (isolated(&policy.name)) ") will be deleted."
         },
         means: &[
-            "Requests that name it are refused from then on, to unprotect too: what was protected under it needs another policy with the same destination.",
-            "It cannot be brought back; audit records go on naming it.",
-            "This is refused while an API key is bound to it.",
+            "Requests that name it are refused, including /unprotect. To open its envelopes, use another policy with the same destination.",
+            "It cannot be restored. Audit records keep its ID.",
+            "Sealward refuses the deletion if an API key is bound to it.",
         ],
         dangerous: true,
         yes: "Delete policy",

@@ -1,4 +1,4 @@
-//! The form of a policy: to create one, and to change it.
+//! The form that creates or changes a policy.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -94,10 +94,10 @@ async fn creation(
         h1 { "Create policy" }
         @if services.is_empty() {
             (empty("A policy needs a destination",
-                "There is no service yet for which payloads could be protected.",
+                "Create the destination service first.",
                 Some(html! { a.button.main href="/dashboard/services/new" { "Create service" } })))
         } @else {
-            p.lead { "A new policy is active. It refuses payloads should it ever be made inactive, until you choose otherwise on its page." }
+            p.lead { "A new policy is active, and its failure mode is error. You can change both on the page of the policy." }
             (fields.sheet(&cx.viewer, sheet, &terms(&fields, &services)))
         }
     };
@@ -121,7 +121,7 @@ async fn change(
     let content = html! {
         (SECTION.crumbs())
         h1 { "Edit policy " (policy.policy_number.as_str()) }
-        p.lead { "Status and failure mode are changed on the policy's own page." }
+        p.lead { "To change the status or the failure mode, use the page of the policy." }
         (fields.sheet(&cx.viewer, sheet, &terms(&fields, &services)))
     };
     Ok(cx.page(SECTION, "Edit policy", &content))
@@ -134,32 +134,32 @@ fn terms(fields: &Fields<'_>, services: &[(ServiceId, String)]) -> Markup {
         }))
         (fields.line("text", Field {
             name: "policyNumber", label: "Policy number",
-            hint: "What callers send: 1 to 64 of A-Z a-z 0-9 . _ -. A new policy without one gets the next POL- number.",
+            hint: "The number that callers send: 1 to 64 characters of A-Z a-z 0-9 . _ -. If empty, a new policy gets the next POL- number.",
             required: false,
         }))
         (fields.area(Field { name: "description", label: "Description", ..Field::default() }, 3))
         (fields.select(Field {
             name: "destinationServiceId", label: "Destination service",
-            hint: "The service whose key protects.", required: true,
+            hint: "The service whose keys protect the payloads.", required: true,
         }, Some("Choose a service"), chosen(services)))
-        (fields.radios(Field { name: "keyOwnership", label: "Who holds the private key", ..Field::default() }, &[
-            Choice { value: "service_managed", label: "This service's token", hint: "Envelopes can be opened here, by /unprotect." },
-            Choice { value: "destination_managed", label: "The destination alone", hint: "Only its public key is here. /unprotect is not available." },
+        (fields.radios(Field { name: "keyOwnership", label: "Holder of the private key", ..Field::default() }, &[
+            Choice { value: "service_managed", label: "Sealward", hint: "The private key is in the token. /unprotect opens the envelopes." },
+            Choice { value: "destination_managed", label: "The destination", hint: "Sealward has only the public key. /unprotect is not available." },
         ]))
         (fields.select(Field {
-            name: "alg", label: "Key wrapping (alg)", hint: "RSA for RSA keys, ECDH-ES for keys on a curve.", required: true,
+            name: "alg", label: "Key wrapping (alg)", hint: "RSA-OAEP for RSA keys, ECDH-ES for EC keys.", required: true,
         }, None, Alg::ALL.map(|alg| (alg.name().to_owned(), alg.name().to_owned()))))
         (fields.select(Field {
             name: "enc", label: "Encryption (enc)", required: true, ..Field::default()
         }, None, Enc::ALL.map(|enc| (enc.name().to_owned(), enc.name().to_owned()))))
-        (fields.checks(Field { name: "allowedOperations", label: "What it allows", ..Field::default() }, &[
+        (fields.checks(Field { name: "allowedOperations", label: "Allowed operations", ..Field::default() }, &[
             Choice { value: "protect", label: "Protect", hint: "" },
             Choice { value: "unprotect", label: "Unprotect", hint: "" },
         ]))
         div.option-group {
-            (fields.radios(Field { name: "callers", label: "Who may use it", ..Field::default() }, &[
-                Choice { value: "all", label: "Every service", hint: "Also those that are created later." },
-                Choice { value: "some", label: "Only the services ticked below", hint: "" },
+            (fields.radios(Field { name: "callers", label: "Allowed services", ..Field::default() }, &[
+                Choice { value: "all", label: "Every service", hint: "Including services that you create later." },
+                Choice { value: "some", label: "Only the selected services", hint: "" },
             ]))
             (fields.checks(Field { name: "allowedServiceIds", label: "Services", ..Field::default() },
                 &services.iter().map(|(id, name)| (id.to_string(), name)).collect::<Vec<_>>().iter()

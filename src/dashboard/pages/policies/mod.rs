@@ -1,4 +1,4 @@
-//! Policies: how payloads are protected for a destination, and for whom.
+//! Policies: the list and the page of a policy.
 
 pub(in crate::dashboard) mod deletion;
 pub(in crate::dashboard) mod form;
@@ -33,7 +33,8 @@ pub(in crate::dashboard) async fn list(
     let filter = Filter {
         text: filters.text("text"),
         status: filters.named("status"),
-        destination_service_id: filters.parsed("destinationServiceId", "this must be a service"),
+        destination_service_id: filters
+            .parsed("destinationServiceId", "must be the ID of a service"),
     };
     let page = policies::list(&cx.context, &filter, filters.page()).await?;
     let services = services::choices(&cx.context).await?;
@@ -46,11 +47,11 @@ pub(in crate::dashboard) async fn list(
             "State",
             "Destination",
             "Algorithms",
-            "Who may use it",
+            "Allowed services",
         ],
-        none_fits: "No policy fits",
+        no_match: "No policy matches",
         nothing: "No policies yet",
-        why: "A policy says for which service payloads are protected, with what, and for whom.",
+        why: "A policy defines the destination, the algorithms and the services that can use it.",
         action: Some(create.clone()),
     };
     let fields = |fields: &Fields<'_>| {
@@ -64,7 +65,7 @@ pub(in crate::dashboard) async fn list(
     };
     let content = html! {
         div.head { h1 { "Policies" } div.actions { (create) } }
-        p.lead { "How payloads are protected for a destination service, and who may have that done." }
+        p.lead { "A policy defines how payloads are protected for a destination service, and which services can use it." }
         (listing.render(&filters, &page, fields, |policy| row(policy, &names)))
     };
     Ok(cx.page(SECTION, "Policies", &content))
@@ -100,7 +101,7 @@ pub(in crate::dashboard) async fn show(
         (state::warning(&policy))
         div.columns {
             section.card aria-labelledby="protects" {
-                h2 #protects { "What it does" }
+                h2 #protects { "Properties" }
                 (facts([
                     ("Destination", service(policy.destination_service_id, &names)),
                     ("Private key", html! { (ownership(policy.key_ownership)) }),
@@ -115,10 +116,10 @@ pub(in crate::dashboard) async fn show(
             (state::choice(&policy))
         }
         section.card aria-labelledby="callers" {
-            h2 #callers { "Who may use it" }
+            h2 #callers { "Allowed services" }
             @if policy.allowed_service_ids == AllowedServices::Any {
                 p { (badge(Tone::Warn, "every service")) }
-                p.faint { "Any service with an API key may protect and unprotect under this policy. Edit it to name the services that need it." }
+                p.faint { "Every service with an API key can use this policy. To restrict it, edit the policy and select services." }
             } @else {
                 ul.badges { @for caller in callers { li { (service(*caller, &names)) } } }
             }
@@ -146,8 +147,8 @@ fn row(policy: &Policy, names: &HashMap<ServiceId, String>) -> Vec<Markup> {
 
 fn ownership(ownership: KeyOwnership) -> &'static str {
     match ownership {
-        KeyOwnership::ServiceManaged => "in this service's token",
-        KeyOwnership::DestinationManaged => "with the destination alone",
+        KeyOwnership::ServiceManaged => "in the token of Sealward",
+        KeyOwnership::DestinationManaged => "at the destination",
     }
 }
 

@@ -1,5 +1,5 @@
-//! Whether a policy protects, and what it does otherwise: shown, chosen, and asked about before it
-//! changes, because one of the answers lets plaintext out.
+//! The status and the failure mode of a policy. A confirmation page precedes each change, because
+//! `passthrough` returns plaintext.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -18,36 +18,36 @@ use crate::management::policies::{self, Name, Policy};
 use crate::policy::{FailureMode, PolicyRequest, Status, Verdict};
 use crate::problem::Problem;
 
-/// The state in a word, in the colour of its consequences.
+/// The state as a badge in the colour of its severity.
 pub(in crate::dashboard) fn state(status: Status, failure_mode: FailureMode) -> Markup {
     match Verdict::of(status, failure_mode) {
         Verdict::Protect => badge(Tone::Good, "active"),
         Verdict::Refuse => badge(Tone::Idle, "inactive, refuses"),
-        Verdict::PassThrough => badge(Tone::Bad, "inactive, emits plaintext"),
+        Verdict::PassThrough => badge(Tone::Bad, "inactive, returns plaintext"),
         Verdict::Drop => badge(Tone::Warn, "inactive, drops"),
     }
 }
 
-/// What has to be said first about a policy.
+/// The warning about the state of a policy.
 pub(super) fn warning(policy: &Policy) -> Markup {
     html! {
         @match (policy.status, policy.failure_mode) {
             (Status::Inactive, FailureMode::Passthrough) => p.notice.bad {
-                strong { "Payloads leave unprotected." }
-                "This policy is inactive and passes payloads through: callers get their plaintext back in a successful answer."
+                strong { "Payloads are returned unprotected." }
+                "This policy is inactive and passes payloads through: callers get their plaintext in a successful response."
             },
             (Status::Active, FailureMode::Passthrough) => p.notice.warn {
-                "Should this policy be made inactive, payloads would leave unprotected: its failure mode is passthrough."
+                "The failure mode is passthrough. If you make this policy inactive, payloads are returned unprotected."
             },
             (Status::Inactive, FailureMode::Drop) => p.notice.warn {
-                "This policy is inactive and drops payloads: callers get a successful answer, and the payload is gone."
+                "This policy is inactive and drops payloads: callers get a successful response without the payload."
             },
             _ => {},
         }
     }
 }
 
-/// The choice of another state.
+/// The form to choose another state.
 pub(super) fn choice(policy: &Policy) -> Markup {
     let form = Form::default()
         .with("status", status_name(policy.status))
@@ -59,12 +59,12 @@ pub(super) fn choice(policy: &Policy) -> Markup {
             form.form method="get" action={ (place(policy.id)) "/state" } {
                 (fields.radios(Field { name: "status", label: "Status", ..Field::default() }, &[
                     Choice { value: "active", label: "Active", hint: "Payloads are protected." },
-                    Choice { value: "inactive", label: "Inactive", hint: "The failure mode says what happens instead. What was protected stays readable." },
+                    Choice { value: "inactive", label: "Inactive", hint: "The failure mode applies. Existing envelopes remain readable." },
                 ]))
-                (fields.radios(Field { name: "failureMode", label: "While it is inactive", ..Field::default() }, &[
-                    Choice { value: "error", label: "Refuse", hint: "Requests to protect get an error." },
-                    Choice { value: "passthrough", label: "Pass through", hint: "Dangerous: the plaintext goes back, unprotected." },
-                    Choice { value: "drop", label: "Drop", hint: "The payload is thrown away." },
+                (fields.radios(Field { name: "failureMode", label: "Failure mode", ..Field::default() }, &[
+                    Choice { value: "error", label: "Refuse", hint: "Requests get an error." },
+                    Choice { value: "passthrough", label: "Pass through", hint: "Dangerous: responses contain the unprotected plaintext." },
+                    Choice { value: "drop", label: "Drop", hint: "The payload is discarded." },
                 ]))
                 div.actions { button type="submit" { "Change state…" } }
             }
@@ -130,31 +130,31 @@ async fn question(
     Ok(cx.confirmation(SECTION, &question, problems))
 }
 
-/// What a state means, in sentences.
+/// The consequences of a state.
 fn meaning(status: Status, mode: FailureMode) -> &'static [&'static str] {
-    const READABLE: &str = "What was protected stays readable: unprotecting goes on.";
+    const READABLE: &str = "Existing envelopes remain readable: /unprotect works.";
     match (status, mode) {
         (Status::Active, FailureMode::Error) => &["Payloads are protected from now on."],
         (Status::Active, FailureMode::Passthrough) => &[
             "Payloads are protected from now on.",
-            "Should the policy be made inactive, payloads would leave UNPROTECTED, as plaintext in a successful answer.",
+            "If the policy becomes inactive, payloads are returned UNPROTECTED in a successful response.",
         ],
         (Status::Active, FailureMode::Drop) => &[
             "Payloads are protected from now on.",
-            "Should the policy be made inactive, payloads would be thrown away.",
+            "If the policy becomes inactive, payloads are discarded.",
         ],
         (Status::Inactive, FailureMode::Error) => &[
-            "Every request to protect under this policy is refused with 403 POLICY_NOT_ACTIVE.",
+            "Every /protect request with this policy gets 403 POLICY_NOT_ACTIVE.",
             READABLE,
         ],
         (Status::Inactive, FailureMode::Passthrough) => &[
-            "Payloads leave UNPROTECTED: each request is answered with 200 and the plaintext, with a warning that callers may overlook.",
-            "Applications that store or send what they get will store or send plaintext.",
+            "Payloads are returned UNPROTECTED: each request gets 200 with the plaintext and a warning that callers can overlook.",
+            "Applications that store or send the response store or send plaintext.",
             READABLE,
         ],
         (Status::Inactive, FailureMode::Drop) => &[
-            "Payloads are thrown away: each request is answered with 200, and nothing comes back.",
-            "Applications that do not look at the answer lose data.",
+            "Payloads are discarded: each request gets 200 without the payload.",
+            "Applications that do not check the response lose data.",
             READABLE,
         ],
     }
@@ -165,7 +165,7 @@ fn consent(before: Status, status: Status, mode: FailureMode) -> &'static str {
         Verdict::Protect if before == status => "Change failure mode",
         Verdict::Protect => "Make active",
         Verdict::Refuse => "Make inactive and refuse",
-        Verdict::PassThrough => "Make inactive and emit plaintext",
+        Verdict::PassThrough => "Make inactive and return plaintext",
         Verdict::Drop => "Make inactive and drop payloads",
     }
 }

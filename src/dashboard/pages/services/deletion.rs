@@ -1,4 +1,4 @@
-//! The end of a service, asked about before it comes.
+//! The deletion of a service, with its confirmation.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -42,8 +42,8 @@ async fn question(
         title: "Delete this service?",
         subject: html! { "The service " strong { (isolated(&service.name)) } " will be deleted." },
         means: &[
-            "It cannot be brought back; audit records go on naming it.",
-            "This is refused while a policy, a key or an API key still refers to it.",
+            "It cannot be restored. Audit records keep its ID.",
+            "Sealward refuses the deletion if a policy, a key or an API key still refers to it.",
         ],
         dangerous: true,
         yes: "Delete service",

@@ -1,4 +1,4 @@
-//! The form of a service: to create one, and to change it.
+//! The form that creates or changes a service.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -93,13 +93,13 @@ fn terms(fields: &Fields<'_>) -> Markup {
             name: "name", label: "Name", hint: "1 to 100 characters, unique.", required: true,
         }))
         (fields.area(Field {
-            name: "description", label: "Description", hint: "For people: what it is, who runs it.",
+            name: "description", label: "Description", hint: "For administrators, such as the purpose and the owner.",
             required: false,
         }, 3))
         (fields.radios(Field { name: "tier", label: "Tier", ..Field::default() }, &[
-            Choice { value: "standard", label: "Standard", hint: "100 requests a second, 200 at once." },
-            Choice { value: "professional", label: "Professional", hint: "500 requests a second, 1,000 at once." },
-            Choice { value: "enterprise", label: "Enterprise", hint: "As agreed: give the limit below." },
+            Choice { value: "standard", label: "Standard", hint: "100 requests per second, burst 200." },
+            Choice { value: "professional", label: "Professional", hint: "500 requests per second, burst 1,000." },
+            Choice { value: "enterprise", label: "Enterprise", hint: "The limits that you set below." },
         ]))
         div.option-group {
             (fields.number(Field {
@@ -108,12 +108,12 @@ fn terms(fields: &Fields<'_>) -> Markup {
             }))
             (fields.number(Field {
                 name: "rateLimit.burst", label: "Burst",
-                hint: "For enterprise only: requests at once after a quiet time.", required: false,
+                hint: "For enterprise only: the size of the token bucket.", required: false,
             }))
         }
         (fields.check(Field {
-            name: "publishKeys", label: "Publish its public keys",
-            hint: "Anybody may then read them under /.well-known/jwks, to seal for it or to check its signatures.",
+            name: "publishKeys", label: "Publish public keys",
+            hint: "Makes them available without authentication at /.well-known/jwks, to create envelopes for the service and to verify its signatures.",
             required: false,
         }))
     }
@@ -127,7 +127,7 @@ fn body(form: &Form) -> Body {
             limit.insert(member.to_owned(), number(text));
         }
     }
-    // The fields of a limit are there for every tier; only where one is filled is there a limit.
+    // Every tier shows the fields of the limit. Empty fields set no limit.
     let limit = (!limit.is_empty()).then_some(limit);
     Body::default()
         .set("name", form.text("name"))

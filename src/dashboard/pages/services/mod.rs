@@ -1,4 +1,4 @@
-//! Services: the applications that call, and those that data is protected for.
+//! Services: the list and the page of a service.
 
 pub(in crate::dashboard) mod deletion;
 pub(in crate::dashboard) mod form;
@@ -30,14 +30,14 @@ pub(in crate::dashboard) async fn list(
     let listing = Listing {
         section: SECTION,
         columns: &["Service", "Tier", "Rate limit", "Published keys", "Created"],
-        none_fits: "No service fits",
+        no_match: "No service matches",
         nothing: "No services yet",
-        why: "A service stands for an application: it owns keys, and its API keys call the runtime.",
+        why: "A service is an application or a recipient of data. It owns keys and API keys.",
         action: Some(create.clone()),
     };
     let content = html! {
         div.head { h1 { "Services" } div.actions { (create) } }
-        p.lead { "Applications that call this service, and applications that data is protected for." }
+        p.lead { "Services are applications that call Sealward, and recipients of protected data." }
         (listing.render(&filters, &page, |fields| fields.line("search", Field {
             name: "name", label: "Name contains", ..Field::default()
         }), row))
@@ -71,11 +71,11 @@ pub(in crate::dashboard) async fn show(
             ]))
         }
         section.card aria-labelledby="belongs" {
-            h2 #belongs { "What belongs to it" }
+            h2 #belongs { "Related resources" }
             ul.badges {
-                li { a.button href={ "/dashboard/keys?serviceId=" (id) } { "Its keys" } }
-                li { a.button href={ "/dashboard/policies?destinationServiceId=" (id) } { "Policies that protect for it" } }
-                li { a.button href={ "/dashboard/api-keys?serviceId=" (id) } { "Its API keys" } }
+                li { a.button href={ "/dashboard/keys?serviceId=" (id) } { "Keys of this service" } }
+                li { a.button href={ "/dashboard/policies?destinationServiceId=" (id) } { "Policies with this destination" } }
+                li { a.button href={ "/dashboard/api-keys?serviceId=" (id) } { "API keys of this service" } }
             }
         }
     };

@@ -1,4 +1,4 @@
-//! Fields of forms: each with its label, its hint, what was typed, and what is wrong with it.
+//! Fields of forms: label, hint, value and problems.
 
 mod problems;
 
@@ -10,34 +10,34 @@ use crate::dashboard::form::Form;
 use crate::dashboard::viewer::Viewer;
 use crate::problem::Problem;
 
-/// A form being drawn: what stands in it, and what is wrong with that.
+/// A form to render: its values and its problems.
 pub(in crate::dashboard) struct Fields<'a> {
     form: &'a Form,
     problems: Problems<'a>,
 }
 
-/// What is around the fields of a form.
+/// The parts of a form around its fields.
 #[derive(Clone, Copy)]
 pub(in crate::dashboard) struct Sheet<'a> {
-    /// Where it is sent.
+    /// The URL that receives the form.
     pub(in crate::dashboard) action: &'a str,
-    /// What its button says.
+    /// The label of the button.
     pub(in crate::dashboard) button: &'a str,
-    /// Where giving up leads.
+    /// The target of Cancel.
     pub(in crate::dashboard) back: &'a str,
 }
 
-/// How one field is called, explained and asked for.
+/// The name, the label and the hint of a field.
 #[derive(Clone, Copy, Default)]
 pub(in crate::dashboard) struct Field<'a> {
-    /// The member of the API that it becomes.
+    /// The member of the API.
     pub(in crate::dashboard) name: &'a str,
     pub(in crate::dashboard) label: &'a str,
     pub(in crate::dashboard) hint: &'a str,
     pub(in crate::dashboard) required: bool,
 }
 
-/// One of the values that may be chosen.
+/// An option of a group.
 pub(in crate::dashboard) struct Choice<'a> {
     pub(in crate::dashboard) value: &'a str,
     pub(in crate::dashboard) label: &'a str,
@@ -52,7 +52,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The whole form around its fields. What is wrong stands above them, with the way to each.
+    /// The complete form, with a summary of its problems above the fields.
     pub(in crate::dashboard) fn sheet(
         &self,
         viewer: &Viewer,
@@ -84,7 +84,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A whole number. A line of text, since browsers throw away what is none before it is sent.
+    /// A whole number. A text input, because browsers discard invalid values of number inputs.
     pub(in crate::dashboard) fn number(&self, field: Field<'_>) -> Markup {
         self.framed(field, &html! {
             input id=(field.name) type="text" inputmode="numeric" name=(field.name)
@@ -104,7 +104,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Several lines of a secret, or of what may be one: never written back into a page.
+    /// Several lines of a secret. Pages never contain its value.
     pub(in crate::dashboard) fn secret_area(&self, field: Field<'_>, rows: u8) -> Markup {
         self.framed(
             field,
@@ -116,7 +116,7 @@ impl<'a> Fields<'a> {
         )
     }
 
-    /// One secret line, never written back into a page.
+    /// One line of a secret. Pages never contain its value.
     pub(in crate::dashboard) fn secret_line(&self, field: Field<'_>) -> Markup {
         self.framed(field, &html! {
             input id=(field.name) type="password" name=(field.name) autocomplete="off"
@@ -124,7 +124,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// One of a list. `none` is the text of choosing nothing, where that is possible.
+    /// A select. `none` is the label of no choice, if that is possible.
     pub(in crate::dashboard) fn select(
         &self,
         field: Field<'_>,
@@ -148,17 +148,17 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// One of a few, each explained.
+    /// Radio buttons with hints.
     pub(in crate::dashboard) fn radios(&self, field: Field<'_>, choices: &[Choice<'_>]) -> Markup {
         self.group(field, choices, "radio")
     }
 
-    /// Any of a few, each explained.
+    /// Checkboxes with hints.
     pub(in crate::dashboard) fn checks(&self, field: Field<'_>, choices: &[Choice<'_>]) -> Markup {
         self.group(field, choices, "checkbox")
     }
 
-    /// Yes or no.
+    /// One checkbox.
     pub(in crate::dashboard) fn check(&self, field: Field<'_>) -> Markup {
         let choice = Choice {
             value: "yes",

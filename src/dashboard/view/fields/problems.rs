@@ -1,4 +1,4 @@
-//! What is wrong with a form: told at its fields, and above them all with the way to each.
+//! The problems of a form: at their fields, and in a summary with links above the form.
 
 use std::cell::RefCell;
 
@@ -11,7 +11,7 @@ use crate::problem::{Code, Problem};
 /// The problems of a form.
 pub(super) struct Problems<'a> {
     all: &'a [Problem],
-    /// What the fields drawn so far are called, by their names.
+    /// The labels of the rendered fields, by their names.
     labels: RefCell<Vec<(String, String)>>,
 }
 
@@ -23,18 +23,18 @@ impl<'a> Problems<'a> {
         }
     }
 
-    /// Notes what a field is called that is being drawn.
+    /// Records the label of a field.
     pub(super) fn note(&self, field: Field<'_>) {
         let named = (field.name.to_owned(), field.label.to_owned());
         self.labels.borrow_mut().push(named);
     }
 
-    /// Whether a field has any.
+    /// Whether a field has problems.
     pub(super) fn are_of(&self, name: &str) -> bool {
         self.all.iter().any(|problem| root(&problem.field) == name)
     }
 
-    /// Those of one field.
+    /// The problems of one field.
     pub(super) fn of(&self, name: &str) -> Markup {
         let mine = self.all.iter().filter(|it| root(&it.field) == name);
         html! {
@@ -50,21 +50,21 @@ impl<'a> Problems<'a> {
         }
     }
 
-    /// All of them, said first, so that nobody has to look for them. The fields are drawn by now.
+    /// The summary of all problems. Render it after the fields.
     pub(super) fn summary(&self) -> Markup {
         html! {
             @if !self.all.is_empty() {
                 div.notice.bad role="alert" {
-                    h2 { "This was not saved" }
+                    h2 { "The form was not saved" }
                     ul {
-                        @for problem in self.in_order() { li { (self.told(problem)) } }
+                        @for problem in self.in_order() { li { (self.item(problem)) } }
                     }
                 }
             }
         }
     }
 
-    /// In the order of the fields; those of no field first.
+    /// The problems in the order of the fields; problems without a field come first.
     fn in_order(&self) -> Vec<&Problem> {
         let labels = self.labels.borrow();
         let place = |problem: &Problem| {
@@ -76,8 +76,8 @@ impl<'a> Problems<'a> {
         problems
     }
 
-    /// One, with the way to the field that has it.
-    fn told(&self, problem: &Problem) -> Markup {
+    /// One problem, with a link to its field.
+    fn item(&self, problem: &Problem) -> Markup {
         let name = root(&problem.field);
         let labels = self.labels.borrow();
         let label = labels.iter().find(|(known, _)| known == name);
@@ -96,20 +96,20 @@ impl<'a> Problems<'a> {
     }
 }
 
-/// What is wrong, for people, who know of fields and not of members.
+/// The message of a problem, in terms of fields.
 fn words(problem: &Problem) -> &str {
     match problem.code {
-        Code::Required => "this is required",
+        Code::Required => "is required",
         _ => &problem.message,
     }
 }
 
-/// The field that shows a member: a list is one field, an object has one for each of its members.
+/// The field of a member. A list has one field, an object one per member.
 fn root(member: &str) -> &str {
     member.split('[').next().unwrap_or(member)
 }
 
-/// Which item of a list, counted as people count.
+/// The item of a list, counted from 1.
 fn detail(member: &str, name: &str) -> String {
     let place = member
         .strip_prefix(name)
@@ -125,10 +125,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn problems_are_told_by_the_labels_of_their_fields_and_in_their_order() {
+    fn problems_are_listed_by_label_in_the_order_of_the_fields() {
         let problem = |field: &str, code, words: &str| Problem::new(field, code, words.to_owned());
         let all = [
-            problem("list[1]", Code::Format, "this is none"),
+            problem("list[1]", Code::Format, "is unknown"),
             problem("name", Code::Required, "is required"),
             problem("", Code::Conflict, "two at once"),
         ];
@@ -140,14 +140,14 @@ mod tests {
                 ..Field::default()
             });
         }
-        let told = problems.summary().into_string();
+        let summary = problems.summary().into_string();
         let expected = "<li>two at once</li>\
-            <li><a href=\"#name\">Name</a>: this is required</li>\
-            <li><a href=\"#list\">Networks</a>, item 2: this is none</li>";
-        assert!(told.contains(expected), "{told}");
+            <li><a href=\"#name\">Name</a>: is required</li>\
+            <li><a href=\"#list\">Networks</a>, item 2: is unknown</li>";
+        assert!(summary.contains(expected), "{summary}");
         let at_the_field = problems.of("list").into_string();
         assert!(
-            at_the_field.contains("Item 2: This is none."),
+            at_the_field.contains("Item 2: Is unknown."),
             "{at_the_field}"
         );
     }

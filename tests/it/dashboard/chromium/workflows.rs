@@ -40,7 +40,7 @@ async fn an_administrator_creates_observes_and_removes_an_application() {
     chromium.press("Create policy").await;
     chromium.fill("Name", "at rest").await;
     chromium.choose("Destination service", "billing").await;
-    chromium.tick("Only the services ticked below").await;
+    chromium.tick("Only the selected services").await;
     chromium.tick("billing").await;
     chromium.press("Create policy").await;
     assert!(chromium.text().await.contains("POL-000001"));
@@ -79,7 +79,12 @@ async fn an_administrator_creates_observes_and_removes_an_application() {
     chromium.press("API Keys").await;
     chromium.press("billing in production").await;
     chromium.press("Revoke").await;
-    assert!(chromium.text().await.contains("It cannot be brought back."));
+    assert!(
+        chromium
+            .text()
+            .await
+            .contains("The key cannot be restored.")
+    );
     chromium.press("Revoke API key").await;
     assert!(chromium.text().await.contains("The API key is revoked."));
     let refused = application.protect(json!(1)).await;
@@ -137,7 +142,7 @@ async fn sessions_expire_and_foreign_forms_are_refused_over_tls() {
     );
     chromium.open_elsewhere(&link).await;
     chromium.press("Read").await;
-    chromium.sees("Every change by an administrator").await;
+    chromium.sees("All changes by administrators").await;
 
     chromium.open("/dashboard/services/new").await;
     chromium.fill("Name", "too late").await;

@@ -1,4 +1,4 @@
-//! A new key: generated in the token, or brought in.
+//! A new key: generated in the token, or imported.
 
 mod source;
 pub(in crate::dashboard) mod wrapping;
@@ -91,20 +91,20 @@ async fn page(
     let terms = html! {
         input type="hidden" name="from" value=(source.name());
         (fields.select(Field {
-            name: "serviceId", label: "Service", hint: "The service it will belong to.", required: true,
+            name: "serviceId", label: "Service", hint: "The service that owns the key.", required: true,
         }, Some("Choose a service"), chosen(&services)))
         (material(source, &fields))
         (fields.line("text", Field {
-            name: "name", label: "Name", hint: "1 to 100 characters. Without one it is named after its kind.", required: false,
+            name: "name", label: "Name", hint: "1 to 100 characters. If empty, the name consists of the algorithm and the use.", required: false,
         }))
         (kind(source, &fields))
         (fields.line("datetime-local", Field {
             name: "expiresAt", label: "Expires (UTC)",
-            hint: "When you mean to have replaced it. Nothing stops by itself.", required: false,
+            hint: "A reminder to replace the key. The key continues to work.", required: false,
         }))
         (fields.check(Field {
-            name: "activate", label: "Active from the beginning",
-            hint: "An active envelope key of the same service and family is retired. Otherwise this one begins as retired.",
+            name: "activate", label: "Activate now",
+            hint: "The active envelope key of the same service and family becomes retired. Otherwise the new key starts as retired.",
             required: false,
         }))
     };
@@ -115,10 +115,10 @@ async fn page(
         @if source != Source::Generated { (ways(source)) }
         p.lead { (source.means()) }
         @if source == Source::Plain && !rules(cx).plaintext_import {
-            p.notice.warn { "The operator has not allowed this here (keys.allow_plaintext_import). Wrap the key instead." }
+            p.notice.warn { "The setting keys.allow_plaintext_import forbids this import. Import a wrapped key instead." }
         } @else if source == Source::Wrapped {
             (wrapping::step(cx, &fields, parameters))
-            h2 { "2. Bring in the wrapped key" }
+            h2 { "2. Import the wrapped key" }
             (terms)
         } @else {
             (terms)
@@ -129,7 +129,7 @@ async fn page(
 
 fn ways(current: Source) -> Markup {
     html! {
-        nav aria-label="Where the key comes from" {
+        nav aria-label="Source of the key" {
             div.ranges {
                 @for source in Source::IMPORTS {
                     a href={ (SECTION.place()) "/import?from=" (source.name()) }

@@ -1,4 +1,4 @@
-//! The ways in which a key comes in, and what each asks for.
+//! The sources of a new key, with their fields.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::dashboard::view::filters::options;
 use crate::keys::Mechanism;
 use crate::material::Algorithm;
 
-/// Where a new key comes from.
+/// The source of a new key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     Generated,
@@ -45,17 +45,19 @@ impl Source {
 
     pub(super) const fn means(self) -> &'static str {
         match self {
-            Self::Generated => "The token makes the key. It never leaves it.",
+            Self::Generated => {
+                "The token generates the key. The private key never leaves the token."
+            }
             Self::Public => {
-                "Only the public half, of a destination that keeps its private key, or to check signatures with."
+                "A public key, for a destination that holds the private key or to verify signatures."
             }
             Self::Wrapped => {
-                "The private or secret key is wrapped where it is, and unwrapped inside the token: its plaintext never passes through here."
+                "You wrap the private or secret key on its machine, and the token unwraps it. Sealward never sees its plaintext."
             }
             Self::Plain => {
-                "The private or secret key passes through this service, and is wiped after the token has it."
+                "Sealward receives the private or secret key in plaintext, and wipes it after the token has imported it."
             }
-            Self::Token => "A key that the vendor's own tools have put into the token is adopted.",
+            Self::Token => "Sealward adopts a key that the vendor's tools created in the token.",
         }
     }
 
@@ -65,7 +67,7 @@ impl Source {
             .unwrap_or(Self::Public)
     }
 
-    /// What the API would be sent.
+    /// The request body of the API.
     pub(super) fn body(self, form: &Form) -> Body {
         let body = Body::default()
             .set("serviceId", form.text("serviceId"))
@@ -104,7 +106,7 @@ impl Source {
     }
 }
 
-/// A JWK is an object; anything else is a text.
+/// A JWK is an object. Other formats are strings.
 fn pem_or_jwk(text: &str) -> Value {
     let object = serde_json::from_str::<Value>(text)
         .ok()
@@ -112,7 +114,7 @@ fn pem_or_jwk(text: &str) -> Value {
     object.unwrap_or_else(|| text.into())
 }
 
-/// The fields of the key itself.
+/// The fields for the key material.
 pub(super) fn material(source: Source, fields: &Fields<'_>) -> Markup {
     let public = |label, hint| {
         fields.area(
@@ -144,17 +146,17 @@ pub(super) fn material(source: Source, fields: &Fields<'_>) -> Markup {
                 name: "wrappedKey.mechanism", label: "Mechanism", hint: "As in step 1.", required: true,
             }, None, Mechanism::ALL.map(|it| (it.name().to_owned(), it.name().to_owned()))))
             (fields.area(Field {
-                name: "wrappedKey.ciphertext", label: "Wrapped key", hint: "Base64, as sealward key wrap prints it.", required: true,
+                name: "wrappedKey.ciphertext", label: "Wrapped key", hint: "Base64, the output of sealward key wrap.", required: true,
             }, 6))
-            (public("Public half", "PEM or JWK. Needed for keys on a curve, checked for RSA."))
+            (public("Public key", "PEM or JWK. Required for EC keys. Optional for RSA keys, to check the match."))
         },
         Source::Plain => html! {
             (fields.secret_area(Field {
                 name: "privateKey", label: "Private key",
-                hint: "PEM (PKCS#8, also encrypted) or a JWK. Never written back into a page.", required: false,
+                hint: "PEM (PKCS#8, also encrypted) or a JWK. No page shows it again.", required: false,
             }, 8))
             (fields.secret_line(Field {
-                name: "passphrase", label: "Passphrase", hint: "Where the PEM is encrypted.", required: false,
+                name: "passphrase", label: "Passphrase", hint: "For an encrypted PEM.", required: false,
             }))
             (fields.secret_area(Field {
                 name: "secretKey", label: "Or a secret key", hint: "AES or HMAC, in base64.", required: false,
@@ -162,26 +164,26 @@ pub(super) fn material(source: Source, fields: &Fields<'_>) -> Markup {
         },
         Source::Token => html! {
             (fields.line("text", Field {
-                name: "tokenObject.ckaId", label: "CKA_ID", hint: "In hex. Either this or the label.", required: false,
+                name: "tokenObject.ckaId", label: "CKA_ID", hint: "In hex. Set this or the label.", required: false,
             }))
             (fields.line("text", Field {
                 name: "tokenObject.label", label: "CKA_LABEL", ..Field::default()
             }))
-            (public("Public half", "PEM or JWK, where the token has none."))
+            (public("Public key", "PEM or JWK. Required if the token does not store it."))
         },
     }
 }
 
 pub(super) fn kind(source: Source, fields: &Fields<'_>) -> Markup {
-    let none = (source != Source::Generated).then_some("As the key shows");
+    let none = (source != Source::Generated).then_some("Derive from the key");
     html! {
         (fields.select(Field {
-            name: "use", label: "Use", hint: "What it may be used for; nothing else is allowed in the token.",
+            name: "use", label: "Use", hint: "The token allows only this use.",
             required: source == Source::Generated,
         }, none, options(USES)))
         (fields.select(Field {
             name: "algorithm", label: "Algorithm",
-            hint: "RSA and P- curves for envelopes; these, Ed25519 and HMAC for signatures; AES for data.",
+            hint: "Envelopes: RSA, P-256, P-384, P-521. Signatures: the same, Ed25519, HMAC. Data: AES.",
             required: source == Source::Generated,
         }, none, Algorithm::ALL.map(|it| (it.name().to_owned(), it.name().to_owned()))))
     }

@@ -1,4 +1,4 @@
-//! The first step of a wrapped import: the token makes a key to wrap with.
+//! The first step of a wrapped import: the token generates a wrapping key.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
@@ -45,7 +45,7 @@ async fn made(cx: &PageContext, form: &Form) -> Result<ImportParameters, Error> 
     keys::create_import_parameters(&cx.context, vault, proposal.into_new()?).await
 }
 
-/// The first step of a wrapped import, and what it gave.
+/// The first step of a wrapped import, with its result.
 pub(super) fn step(
     cx: &PageContext,
     fields: &Fields<'_>,
@@ -53,15 +53,15 @@ pub(super) fn step(
 ) -> Markup {
     html! {
         section.card aria-labelledby="wrapping" {
-            h2 #wrapping { "1. Wrap it with a key of the token" }
+            h2 #wrapping { "1. Wrap the key with a key of the token" }
             @if let Some(made) = parameters {
                 (facts([
                     ("Import key ID", html! { code { (made.import_key_id) } }),
                     ("Mechanism", html! { code { (made.mechanism.name()) } }),
-                    ("Good until", words::moment(made.expires_at)),
+                    ("Valid until", words::moment(made.expires_at)),
                     ("SHA-256 of the public key", html! { code { (made.public_key_sha256) } }),
                 ]))
-                p { "Save this as " code { "wrapping.pem" } " where the key is. Check the SHA-256 on another way than this page." }
+                p { "Save this public key as " code { "wrapping.pem" } " on the machine with the key. Verify its SHA-256 over a separate channel." }
                 pre tabindex="0" { (made.public_key) }
                 pre tabindex="0" { "sealward key wrap --public-key wrapping.pem --mechanism " (made.mechanism.name()) " --sha256 " (made.public_key_sha256) " …" }
             } @else {
@@ -69,12 +69,12 @@ pub(super) fn step(
                     (token(&cx.viewer))
                     (fields.radios(Field {
                         name: "mechanism", label: "Mechanism",
-                        hint: "RSA-OAEP and AES-KWP, as AWS KMS and Google Cloud KMS import keys.", required: true,
+                        hint: "RSA-OAEP and AES-KWP. AWS KMS and Google Cloud KMS use the same format.", required: true,
                     }, &[
-                        Choice { value: "RSA_OAEP_SHA256_AES_KWP", label: "RSA-OAEP with SHA-256", hint: "Where the token offers it." },
-                        Choice { value: "RSA_OAEP_SHA1_AES_KWP", label: "RSA-OAEP with SHA-1", hint: "Every token offers it." },
+                        Choice { value: "RSA_OAEP_SHA256_AES_KWP", label: "RSA-OAEP with SHA-256", hint: "If the token supports it." },
+                        Choice { value: "RSA_OAEP_SHA1_AES_KWP", label: "RSA-OAEP with SHA-1", hint: "For tokens without RSA-OAEP with SHA-256." },
                     ]))
-                    div.actions { button type="submit" { "Make a wrapping key" } }
+                    div.actions { button type="submit" { "Create a wrapping key" } }
                 }
             }
         }
