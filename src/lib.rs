@@ -15,7 +15,7 @@
 //! | 3 | `catalog`, `db`, `hardening`, `meter`, `telemetry` |
 //! | 2 | `canonical`, `envelope`, `material`, `request_tag`, `resource`, `settings`, `web_client` |
 //! | 1 | `algorithms`, `binary`, `ids`, `json`, `operation`, `revision` |
-//! | 0 | `clock`, `closed_set`, `problem`, `wiped` |
+//! | 0 | `clock`, `closed_set`, `problem`, `similar`, `wiped` |
 
 pub mod algorithms;
 pub mod audit;
@@ -47,6 +47,7 @@ pub mod resource;
 pub mod revision;
 pub mod server;
 pub mod settings;
+pub mod similar;
 pub mod telemetry;
 pub mod web;
 pub mod web_client;

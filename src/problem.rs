@@ -90,7 +90,7 @@ impl Problems {
 
     /// Adds a problem.
     pub fn note(&mut self, problem: Problem) {
-        if self.0.len() < Self::MOST {
+        if !self.is_full() {
             self.0.push(problem);
         }
     }
@@ -100,6 +100,12 @@ impl Problems {
         for problem in others.0 {
             self.note(problem.inside(parent));
         }
+    }
+
+    /// Whether further problems are left out.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.0.len() >= Self::MOST
     }
 
     /// Whether there is no problem.

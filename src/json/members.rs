@@ -6,6 +6,7 @@ use super::scan::scan;
 use super::text::{Kind, Text};
 use crate::closed_set::{self, ClosedSet, NotOneOf};
 use crate::problem::{Code, Problem, Problems};
+use crate::similar::nearest;
 
 /// The members of an object, as the text has them, and their problems.
 ///
@@ -15,7 +16,7 @@ use crate::problem::{Code, Problem, Problems};
 /// # use sealward::json::{Members, Text};
 /// # struct Request<'a> { payload: Text<'a>, policy: Option<std::borrow::Cow<'a, str>> }
 /// # fn read(text: Text<'_>) -> Result<Request<'_>, sealward::problem::Problems> {
-/// let mut members = Members::of(text, &["payload", "policyNumber"]);
+/// let mut members = Members::exactly(text, &["payload", "policyNumber"]);
 /// let payload = members.required("payload");
 /// let policy = members.optional_string("policyNumber");
 /// members.finish(|| Some(Request { payload: payload?, policy: policy? }))
@@ -38,15 +39,19 @@ impl<'a> Members<'a> {
         Self::read(text, names, |_, _| {})
     }
 
-    /// The members called `names`; any other is a problem.
+    /// The members called `names`; any other is a problem, which names the nearest of them.
     #[must_use]
     pub fn exactly(text: Text<'a>, names: &[&str]) -> Self {
         Self::read(text, names, |problems, name| {
-            problems.note(Problem::new(
-                shown(name),
-                Code::Unknown,
-                "there is no such member",
-            ));
+            // A comparison takes longer than the body is long, so only shown problems are made.
+            if !problems.is_full() {
+                let name = shown(name);
+                let message = match nearest(&name, names.iter().copied()) {
+                    Some(near) => format!("is unknown: did you mean {near}?").into(),
+                    None => Cow::Borrowed("is unknown: leave it out"),
+                };
+                problems.note(Problem::new(name, Code::Unknown, message));
+            }
         })
     }
 
@@ -55,6 +60,12 @@ impl<'a> Members<'a> {
     pub fn get(&self, name: &str) -> Option<Text<'a>> {
         let found = self.known.iter().find(|(known, _)| known == name);
         found.map(|&(_, value)| value)
+    }
+
+    /// The text of an optional member; `null` is the same as its absence.
+    #[must_use]
+    pub fn optional(&self, name: &str) -> Option<Text<'a>> {
+        self.get(name).filter(|value| value.kind() != Kind::Null)
     }
 
     /// The text of a member that must be there; `null` is a value.
@@ -262,6 +273,27 @@ mod tests {
             problems(Members::exactly(text, &["a"])),
             [("b".to_owned(), Code::Unknown)]
         );
+    }
+
+    #[test]
+    fn a_problem_of_an_unknown_member_names_the_nearest_known_one() {
+        let text = Text::parse(br#"{"policynumber":1,"aad":2}"#).unwrap();
+        let members = Members::exactly(text, &["payload", "policyNumber"]);
+        let problems = members.finish(|| Some(())).unwrap_err().into_vec();
+        let messages: Vec<_> = problems.iter().map(|problem| &*problem.message).collect();
+        let expected = [
+            "is unknown: did you mean policyNumber?",
+            "is unknown: leave it out",
+        ];
+        assert_eq!(messages, expected);
+    }
+
+    #[test]
+    fn null_is_no_optional_member() {
+        let read = members(r#"{"a":null,"b":1}"#, &["a", "b"]);
+        assert_eq!(read.optional("a"), None);
+        assert_eq!(read.optional("b").map(Text::as_str), Some("1"));
+        assert_eq!(read.optional("c"), None);
     }
 
     #[test]

@@ -176,10 +176,10 @@ fn read<'a>(
     text: Text<'a>,
     is_bound: bool,
 ) -> Result<ProtectRequest<'a>, Problems> {
-    let mut members = Members::of(text, ProtectRequest::MEMBERS);
+    let mut members = Members::exactly(text, ProtectRequest::MEMBERS);
     call.note_payload(members.get("payload"));
     let request = ProtectRequest::read(&mut members);
-    if members.get("policyNumber").is_none() && !is_bound {
+    if members.optional("policyNumber").is_none() && !is_bound {
         members.note(Problem::required("policyNumber"));
     }
     members.finish(|| request)

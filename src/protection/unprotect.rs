@@ -24,7 +24,7 @@ request! {
         jwe "jwe": Envelope,
         /// The policy of the envelope. Default: the policy that is bound to the API key.
         policy_number "policyNumber": Option<Reference<'a, PolicyNumber>>,
-    }
+    } or answer
 }
 
 request! {
@@ -35,7 +35,7 @@ request! {
         protected_payload "protectedPayload": Cow<'a, str>,
         /// The policy of the envelope. Default: the policy that is bound to the API key.
         policy_number "policyNumber": Option<Reference<'a, PolicyNumber>>,
-    }
+    } or answer
 }
 
 /// An envelope to open, in one of two forms.
@@ -132,8 +132,11 @@ fn read<'a>(
     is_bound: bool,
 ) -> Result<UnprotectRequest<'a>, Problems> {
     let names = [EnvelopeRequest::MEMBERS, LegacyRequest::MEMBERS].concat();
-    let mut members = Members::of(text, &names);
-    let (jwe, legacy) = (members.get("jwe"), members.get("protectedPayload"));
+    let mut members = Members::exactly(text, &names);
+    let (jwe, legacy) = (
+        members.optional("jwe"),
+        members.optional("protectedPayload"),
+    );
     call.note_payload(jwe.or(legacy));
     let request = match (jwe, legacy) {
         (Some(_), None) => EnvelopeRequest::read(&mut members).map(|request| UnprotectRequest {
@@ -160,7 +163,7 @@ fn read<'a>(
             None
         }
     };
-    if members.get("policyNumber").is_none() && !is_bound {
+    if members.optional("policyNumber").is_none() && !is_bound {
         members.note(Problem::required("policyNumber"));
     }
     members.finish(|| request)

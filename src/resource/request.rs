@@ -124,7 +124,12 @@ impl<'a> Reader<'a> {
 
     /// Reads a member.
     pub fn member<T: Value>(&mut self, name: &str) -> Member<T> {
-        match self.members.get(name) {
+        let text = if T::NULLABLE {
+            self.members.get(name)
+        } else {
+            self.members.optional(name)
+        };
+        match text {
             Some(text) => T::read(text, name, &mut self.problems),
             None => Member::Absent,
         }
@@ -151,7 +156,9 @@ pub fn object<B: RequestBody, T>(
     let mut reader = Reader::of(text, &names);
     let body = B::read(&mut reader);
     for field in B::FIELDS.iter().filter(|field| field.required) {
-        reader.members.required(field.name);
+        if reader.members.optional(field.name).is_none() {
+            reader.members.note(Problem::required(field.name));
+        }
     }
     let found = reader.finish();
     let is_right = found.is_empty();

@@ -24,6 +24,8 @@ const MOST: u64 = 2_147_483_647;
 pub trait Value: Sized {
     /// How people enter it.
     const INPUT: Input;
+    /// Whether `null` is a value. Otherwise it is the same as leaving the member out.
+    const NULLABLE: bool = false;
 
     /// Reads it. A value that is wrong is noted under the name `field`.
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self>;
@@ -32,6 +34,7 @@ pub trait Value: Sized {
 /// Null is a value.
 impl<T: Value> Value for Option<T> {
     const INPUT: Input = T::INPUT;
+    const NULLABLE: bool = true;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         match text.kind() {

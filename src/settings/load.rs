@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::Settings;
 use super::names::{self, Leaf};
+use crate::similar::nearest;
 
 const PREFIX: &str = "SEALWARD_";
 
@@ -210,7 +211,7 @@ fn is_service_link(name: &str, value: &str) -> bool {
 
 fn unknown_variable(name: &str, leaves: &[Leaf]) -> String {
     let known: Vec<String> = leaves.iter().map(Leaf::variable).collect();
-    match names::nearest(name, known.iter().map(String::as_str)) {
+    match nearest(name, known.iter().map(String::as_str)) {
         Some(near) => format!("unknown setting {PREFIX}{name}: did you mean {PREFIX}{near}?"),
         None => format!("unknown setting {PREFIX}{name}"),
     }

@@ -4,9 +4,7 @@ use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::Value;
 
 use super::Settings;
-
-/// The minimum similarity of a suggested name.
-const ALIKE: f64 = 0.6;
+use crate::similar::nearest;
 
 /// The JSON Schema of the settings.
 #[must_use]
@@ -119,18 +117,4 @@ fn refusal<'a>(
         Some(near) => format!("unknown setting {path}: did you mean {place}.{near}?"),
         None => format!("unknown setting {path}"),
     }
-}
-
-/// The most similar known name, if one is similar enough.
-pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .map(|candidate| {
-            (
-                strsim::normalized_damerau_levenshtein(name, candidate),
-                candidate,
-            )
-        })
-        .filter(|(likeness, _)| *likeness >= ALIKE)
-        .max_by(|(one, _), (other, _)| one.total_cmp(other))
-        .map(|(_, candidate)| candidate)
 }

@@ -35,6 +35,7 @@ impl BoundPolicy {
 /// A request names the policy; its identifier is found later.
 impl Value for BoundPolicy {
     const INPUT: Input = Input::Line;
+    const NULLABLE: bool = true;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         if text.kind() == Kind::Null {

@@ -14,7 +14,7 @@ use crate::auth::store::rate_limit;
 use crate::auth::{RateLimit, Tier};
 use crate::clock::Timestamp;
 use crate::ids::ServiceId;
-use crate::json::{Kind, Text};
+use crate::json::Text;
 use crate::management::{Resource, ResourceType};
 use crate::problem::{Code, Problem, Problems};
 use crate::resource::{
@@ -150,14 +150,10 @@ impl Deref for Limit {
     }
 }
 
-/// Null means the same as leaving it out.
 impl Value for Limit {
     const INPUT: Input = Input::Object(RateLimitRequest::FIELDS);
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
-        if text.kind() == Kind::Null {
-            return Member::Absent;
-        }
         object(text, field, problems, |limit: RateLimitRequest| {
             Some(Self::Agreed(RateLimit {
                 requests_per_second: limit.requests_per_second.given()?.0,

@@ -97,7 +97,7 @@ fn operations(name: &'static str) -> ArrayBuilder {
 
 impl<'a, T: ReadMember<'a>> ReadMember<'a> for Option<T> {
     fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
-        match members.get(name) {
+        match members.optional(name) {
             None => Some(None),
             Some(_) => T::read(members, name).map(Some),
         }

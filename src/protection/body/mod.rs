@@ -22,11 +22,19 @@ pub(super) fn written(length: usize, answer: &impl WriteMember) -> Result<Body, 
     Ok(Body(out))
 }
 
-/// Declares a request: the Rust name, JSON name and type of each member.
+/// Declares a request: the Rust name, JSON name and type of each member. With `or answer`, it also has
+/// the other members of an answer to `/protect`, which are ignored.
 macro_rules! request {
-    ($(#[doc = $about:literal])* $name:ident<$life:lifetime> {
+    ($(#[doc = $about:literal])* $name:ident<$life:lifetime> $members:tt) => {
+        $crate::protection::body::request!(@ [$($about)*] $name<$life> $members []);
+    };
+    ($(#[doc = $about:literal])* $name:ident<$life:lifetime> $members:tt or answer) => {
+        $crate::protection::body::request!(@ [$($about)*] $name<$life> $members
+            ["requestId" "messageType" "operations"]);
+    };
+    (@ [$($about:literal)*] $name:ident<$life:lifetime> {
         $($(#[doc = $doc:literal])* $field:ident $member:literal: $type:ty,)*
-    }) => {
+    } [$($ignored:literal)*]) => {
         $(#[doc = $about])*
         #[derive(Debug)]
         pub(crate) struct $name<$life> {
@@ -34,7 +42,7 @@ macro_rules! request {
         }
 
         impl<$life> $name<$life> {
-            const MEMBERS: &'static [&'static str] = &[$($member),*];
+            const MEMBERS: &'static [&'static str] = &[$($member,)* $($ignored,)*];
 
             /// Reads the members and notes every problem.
             fn read(members: &mut $crate::json::Members<$life>) -> Option<Self> {
@@ -43,7 +51,11 @@ macro_rules! request {
             }
         }
 
-        $crate::protection::body::described!($name<$life> $($about)* { open $($member [$($doc)*] $type,)* });
+        $crate::protection::body::described!($name<$life> $($about)* { closed
+            $($member [$($doc)*] $type,)*
+            $($ignored [" Ignored, so that a client can send an answer of `/protect` back."]
+                Option<$crate::json::Text<'static>>,)*
+        });
     };
 }
 
@@ -75,7 +87,7 @@ macro_rules! answer {
             }
         }
 
-        $crate::protection::body::described!($name<$($life)?> $($about)* { closed $($member [$($doc)*] $type,)* });
+        $crate::protection::body::described!($name<$($life)?> $($about)* { open $($member [$($doc)*] $type,)* });
     };
 }
 

@@ -31,9 +31,10 @@ impl<T: Described> Described for Option<T> {
     }
 }
 
-/// An object with these members: name, whether it is required, documentation and schema.
+/// An object with these members: name, whether it is required, documentation and schema. Clients must
+/// accept new members of answers; requests have these members only.
 pub(in crate::protection) fn object<const N: usize>(
-    is_open: bool,
+    has_more: bool,
     about: &[&str],
     members: [(&str, bool, &[&str], RefOr<Schema>); N],
 ) -> RefOr<Schema> {
@@ -53,7 +54,7 @@ pub(in crate::protection) fn object<const N: usize>(
             object = object.required(name);
         }
     }
-    if !is_open {
+    if !has_more {
         object =
             object.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)));
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use utoipa::openapi::schema::{Discriminator, ObjectBuilder, OneOfBuilder, Type};
+use utoipa::openapi::schema::{AdditionalProperties, Discriminator, ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -159,7 +159,8 @@ impl ToSchema for OperationRequest<'_> {
                 .property("operation", operation)
                 .required("operation")
                 .property("payload", payload)
-                .required("payload");
+                .required("payload")
+                .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)));
             schemas.push((name.to_owned(), branch.into()));
         }
         <EncryptPayload<'_> as Described>::schemas(schemas);
@@ -174,7 +175,7 @@ const PAYLOAD: &str = "payload";
 
 /// Reads a request, noting its operation and the size of its payload as soon as they are known.
 pub(super) fn read<'a>(call: &mut Call, text: Text<'a>) -> Result<OperationRequest<'a>, Problems> {
-    let mut members = Members::of(text, &["operation", PAYLOAD]);
+    let mut members = Members::exactly(text, &["operation", PAYLOAD]);
     let operation = members.required_string("operation").and_then(|name| {
         let operation = name.parse::<OperationType>().ok();
         if operation.is_none() {
@@ -209,7 +210,7 @@ fn read_payload<'a>(
         OperationType::Verify => VerifyPayload::MEMBERS,
         OperationType::Hash => HashPayload::MEMBERS,
     };
-    let mut members = Members::of(text, names);
+    let mut members = Members::exactly(text, names);
     call.note_payload(members.get("data").or(members.get("ciphertext")));
     let from = &mut members;
     let request = match operation {

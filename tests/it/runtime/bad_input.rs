@@ -142,10 +142,108 @@ async fn fields_are_checked_before_the_policy() {
         .invalid(&[("policyNumber", "type")]);
     protect(json!({ "payload": 1, "policyNumber": null }))
         .await
-        .invalid(&[("policyNumber", "type")]);
+        .invalid(&[("policyNumber", "required")]);
     let twice = r#"{"payload":1,"p\u0061yload":2,"policyNumber":"x"}"#;
     let answer = alice.send_text(Method::POST, PROTECT, twice).await;
     answer.invalid(&[("payload", "conflict")]);
+}
+
+#[tokio::test]
+async fn unknown_members_are_refused_at_every_level() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    let envelope = jwe(&alice.protect(json!(1)).await);
+    let hash = json!({ "data": 1, "algorithm": "SHA-256", "aad": "x" });
+    let problems = [
+        (
+            PROTECT,
+            json!({ "payload": 1, "policynumber": "x" }),
+            "policynumber",
+            "is unknown: did you mean policyNumber?",
+        ),
+        (
+            PROTECT,
+            json!({ "payload": 1, "requestId": "x" }),
+            "requestId",
+            "is unknown: leave it out",
+        ),
+        (
+            UNPROTECT,
+            json!({ "jwe": envelope, "Jwe": 1 }),
+            "Jwe",
+            "is unknown: did you mean jwe?",
+        ),
+        (
+            OPERATIONS,
+            json!({ "operation": "hash", "payload": hash }),
+            "payload.aad",
+            "is unknown: leave it out",
+        ),
+        (
+            OPERATIONS,
+            json!({ "operation": "hash", "Payload": 1,
+                "payload": { "data": 1, "algorithm": "SHA-256" } }),
+            "Payload",
+            "is unknown: did you mean payload?",
+        ),
+    ];
+    for (path, body, field, message) in problems {
+        let answer = alice.post(path, body).await;
+        let details = &answer.json()["error"]["details"];
+        assert_eq!(details[0]["message"], message, "{details}");
+        answer.invalid(&[(field, "unknown")]);
+    }
+    // The members of a payload are the client's own.
+    alice.protect(json!({ "policynumber": 1 })).await.ok();
+}
+
+#[tokio::test]
+async fn an_answer_of_protect_can_be_sent_back_whole() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    let protected = alice.protect(json!({ "a": 1 })).await.ok().json();
+    let opened = alice.post(UNPROTECT, protected).await.ok();
+    assert_eq!(opened.json()["payload"], json!({ "a": 1 }));
+}
+
+#[tokio::test]
+async fn null_is_the_same_as_no_optional_member() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    let body = json!({ "payload": null, "policyNumber": null });
+    let envelope = jwe(&alice.post(PROTECT, body).await.ok());
+    let body = json!({ "jwe": envelope, "protectedPayload": null, "policyNumber": null });
+    let opened = alice.post(UNPROTECT, body).await.ok();
+    assert_eq!(opened.json()["payload"], json!(null));
+    alice
+        .post(UNPROTECT, json!({ "jwe": null }))
+        .await
+        .invalid(&[("jwe", "required")]);
+
+    let admin = world.admin();
+    let body = json!({ "name": "nulls", "tier": null, "publishKeys": null, "description": null });
+    let service = admin.post("/admin/services", body).await.created();
+    let path = format!("/admin/services/{}", service.text("id"));
+    let change = json!({ "name": null, "tier": "professional", "rateLimit": null });
+    let changed = admin.put(&path, change).await.ok().json();
+    assert_eq!(changed["name"], "nulls");
+    assert_eq!(changed["tier"], "professional");
+    admin
+        .post("/admin/services", json!({ "name": null }))
+        .await
+        .invalid(&[("name", "required")]);
 }
 
 #[tokio::test]

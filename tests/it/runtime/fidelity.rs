@@ -34,7 +34,7 @@ async fn unprotect_returns_the_exact_payload() {
         .bound_to(&destination.policy)
         .await;
     for text in TEXTS {
-        let body = format!(r#"{{ "ignored": 1, "payload" : {text} }}"#);
+        let body = format!(r#"{{ "policyNumber": null, "payload" : {text} }}"#);
         let protected = alice.send_text(Method::POST, PROTECT, &body).await;
         let opened = alice.unprotect(&jwe(&protected)).await.ok();
         let end = format!(r#","operations":["decrypt"],"payload":{text}}}"#);
