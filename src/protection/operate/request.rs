@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use utoipa::openapi::schema::{AdditionalProperties, Discriminator, ObjectBuilder, OneOfBuilder, Type};
+use utoipa::openapi::schema::{
+    AdditionalProperties, Discriminator, ObjectBuilder, OneOfBuilder, Type,
+};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
