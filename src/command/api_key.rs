@@ -36,7 +36,7 @@ struct Create {
     /// The display name.
     #[arg(long)]
     name: String,
-    /// The id of the calling service; required for live and test.
+    /// The ID of the calling service; required for live and test.
     #[arg(long, value_name = "ID")]
     service: Option<String>,
     /// The number of the bound policy.
@@ -65,8 +65,8 @@ pub(super) async fn run(
         pool: database.pool().clone(),
         actor: Actor::system("sealward api-key create"),
     };
-    let request = request(&wanted).map_err(told)?;
-    let made = api_keys::create(&context, request).await.map_err(told)?;
+    let request = request(&wanted).map_err(failure)?;
+    let made = api_keys::create(&context, request).await.map_err(failure)?;
     Ok(print(&made, wanted.json)?)
 }
 
@@ -90,7 +90,7 @@ fn print(made: &Created, json: bool) -> io::Result<()> {
     writeln!(out, "{}", made.secret.expose_secret())
 }
 
-fn told(error: Error) -> Failure {
+fn failure(error: Error) -> Failure {
     match error {
         Error::Invalid(problems) => {
             let lines: Vec<String> = problems

@@ -58,7 +58,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     )
     .await;
     // Signals can arrive as soon as readiness is logged.
-    let told = told_to_end();
+    let terminated = termination_signal();
     tracing::info!(
         address = %listener.address(),
         metrics = metrics.as_ref().map(|metrics| tracing::field::display(metrics.address())),
@@ -76,7 +76,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     let mut lost = None;
     let stop = async {
         tokio::select! {
-            () = told => tracing::info!(?delay, "shutting down: not ready, requests are still answered"),
+            () = terminated => tracing::info!(?delay, "shutting down: not ready, requests are still answered"),
             fatal = token.fatal() => lost = Some(fatal),
         }
         service.drain();
@@ -106,7 +106,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
 }
 
 /// Resolves on SIGTERM or Ctrl-C after this call. If signals cannot be handled, it never resolves.
-fn told_to_end() -> impl Future<Output = ()> {
+fn termination_signal() -> impl Future<Output = ()> {
     let heard = |kind| {
         let heard = signal(kind);
         async move {

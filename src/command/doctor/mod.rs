@@ -1,4 +1,4 @@
-//! `sealward doctor`: what an integrator runs first against a new HSM.
+//! `sealward doctor`: tests the tokens and compares them with the records.
 
 mod records;
 mod text;
@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// Fails when something that is configured cannot work.
+/// Fails if a configured function cannot work.
 pub(super) async fn run(
     config: Option<&Path>,
     environment: &Environment,
@@ -57,8 +57,8 @@ pub(super) async fn run(
         .collect();
     if !ill.is_empty() {
         let ill = ill.join(", ");
-        let told = format!("token {ill} does not support the configuration");
-        return Err(Failure::Other(told));
+        let message = format!("token {ill} does not support the configuration");
+        return Err(Failure::Other(message));
     }
     match records {
         Ok(found) if !found.missing.is_empty() => Err(Failure::Other(

@@ -1,4 +1,4 @@
-//! What the tokens hold, held against what is recorded.
+//! The comparison of the tokens with the records.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,10 @@ use crate::command::{Failure, startup};
 use crate::keys::{Comparison, Intended, Orphan, Vault};
 use crate::settings::{Environment, Settings};
 
-/// The comparison, or why there is none. A new installation has no database yet.
+/// The comparison, or the reason why it is missing. A new installation has no database.
 pub(super) type Records = Result<Comparison, String>;
 
-/// Compares, if there is a database to compare with.
+/// Compares the tokens with the records, if there is a database.
 pub(super) async fn compare(
     settings: &Settings,
     environment: &Environment,
@@ -28,7 +28,7 @@ pub(super) async fn compare(
     Ok(vault.compare().await.map_err(|error| error.to_string()))
 }
 
-/// For people.
+/// The text form.
 pub(super) fn text(records: &Records) -> String {
     let mut page = String::from("Records\n");
     // Writing to a string cannot fail.
@@ -57,7 +57,7 @@ fn found_text(page: &mut String, found: &Comparison) -> std::fmt::Result {
     Ok(())
 }
 
-/// For programs.
+/// The JSON form.
 pub(super) fn as_json(records: &Records) -> Value {
     let found = match records {
         Err(reason) => return json!({ "error": reason }),

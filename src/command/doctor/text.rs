@@ -1,4 +1,4 @@
-//! The doctor's report for people.
+//! The text form of the report.
 
 use std::fmt::Write as _;
 

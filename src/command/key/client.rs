@@ -1,4 +1,4 @@
-//! A client of the management API, for commands that work from afar.
+//! The client of the management API that commands use.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::command::Failure;
 use crate::settings::certificates;
 use crate::web_client::client;
 
-/// How the API is reached.
+/// The address of the API and the credentials.
 #[derive(Debug, clap::Args)]
 pub(super) struct Connection {
     /// The base URL of the API, for example `https://sealward.example.com`.
@@ -21,12 +21,12 @@ pub(super) struct Connection {
     /// An admin key: the first line of this file, or of standard input for `-`.
     #[arg(long, value_name = "FILE")]
     admin_key_file: PathBuf,
-    /// Certificates of the authorities to trust, in PEM, instead of the system's.
+    /// PEM file with the trusted CA certificates, instead of those of the system.
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
 }
 
-/// Longer than a token takes to make an RSA key of 4096 bits.
+/// Longer than a token needs to generate an RSA key of 4096 bits.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(super) struct Client {
@@ -43,14 +43,14 @@ impl Client {
             .is_some_and(|rest| !is_loopback(rest));
         if plain_elsewhere {
             return Err(Failure::Other(
-                "an admin key goes over https:// only, save to this machine itself".to_owned(),
+                "--url must be https://, except for this machine".to_owned(),
             ));
         }
         let key = file::first_line(&connection.admin_key_file)?;
         let authorities = connection
             .ca
             .as_ref()
-            .map(|path| certificates(path).map_err(|not_in_pem| file::told(path, not_in_pem)));
+            .map(|path| certificates(path).map_err(|error| file::invalid(path, error)));
         Ok(Self {
             agent: client(authorities.transpose()?.as_deref(), PATIENCE),
             url,
@@ -58,7 +58,7 @@ impl Client {
         })
     }
 
-    /// Posts a body; gives what a success answers. A refusal becomes a text that says why.
+    /// Posts a body and returns the body of the response. An error response becomes a message.
     pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
         let unreached = |error: ureq::Error| Failure::Other(format!("{}{path}: {error}", self.url));
         let mut response = self
@@ -78,10 +78,10 @@ impl Client {
     }
 }
 
-/// What an answer of the one form of errors says.
+/// The message of an error response.
 fn refusal(status: u16, answer: &Value) -> String {
     let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str);
-    let message = text("/error/message").unwrap_or("the answer is not of this service");
+    let message = text("/error/message").unwrap_or("the response is not from Sealward");
     let mut lines = vec![format!("{status}: {message}")];
     let details = answer.pointer("/error/details").and_then(Value::as_array);
     for detail in details.into_iter().flatten() {
@@ -92,7 +92,7 @@ fn refusal(status: u16, answer: &Value) -> String {
     lines.join("\n")
 }
 
-/// Whether what follows `http://` is this machine.
+/// Whether the text after `http://` names this machine.
 fn is_loopback(rest: &str) -> bool {
     let authority = rest.split('/').next().unwrap_or_default();
     let host = authority

@@ -1,4 +1,4 @@
-//! The key that is to be imported, read from a file and checked before it is wrapped.
+//! Reads the key to import from a file and checks it before it is wrapped.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::json::Text;
 use crate::material::{Algorithm, PrivateKey, PrivatePem, PublicKey, Unlock};
 use crate::problem::Problems;
 
-/// Which key.
+/// The source of the key.
 #[derive(Debug, clap::Args)]
 pub(super) struct KeyFile {
     /// The private key: PKCS#8 in PEM, also encrypted, or a JWK.
@@ -24,7 +24,7 @@ pub(super) struct KeyFile {
     secret: Option<PathBuf>,
 }
 
-/// A key that has been read.
+/// The key of a file.
 pub(super) enum Material {
     Private(Box<PrivateKey>),
     Secret(Zeroizing<Vec<u8>>),
@@ -36,24 +36,22 @@ impl KeyFile {
             return read(path).map(Material::Secret);
         }
         let Some(path) = &self.key else {
-            return Err(Failure::Other(
-                "give --key FILE or --secret FILE".to_owned(),
-            ));
+            return Err(Failure::Other("set --key FILE or --secret FILE".to_owned()));
         };
         let bytes = read(path)?;
         let text = str::from_utf8(&bytes)
-            .map_err(|_| told(path, "is neither PEM nor a JWK: it is not even text"))?;
+            .map_err(|_| invalid(path, "must be PEM or a JWK, not binary"))?;
         let key = if text.trim_start().starts_with('{') {
-            let text = Text::parse(text.as_bytes()).map_err(|error| told(path, error))?;
+            let text = Text::parse(text.as_bytes()).map_err(|error| invalid(path, error))?;
             Box::new(PrivateKey::from_jwk(text).map_err(|problems| all(path, &problems))?)
         } else {
-            match PrivatePem::read(text).map_err(|problem| told(path, problem.message))? {
+            match PrivatePem::read(text).map_err(|problem| invalid(path, problem.message))? {
                 PrivatePem::Open(key) => key,
                 PrivatePem::Locked(locked) => {
                     let opened = locked.unlock(&self.passphrase()?);
                     Box::new(opened.map_err(|error| match error {
-                        Unlock::Passphrase => told(path, "the passphrase does not open this key"),
-                        Unlock::Key(problem) => told(path, problem.message),
+                        Unlock::Passphrase => invalid(path, "the passphrase is wrong"),
+                        Unlock::Key(problem) => invalid(path, problem.message),
                     })?)
                 }
             }
@@ -64,7 +62,7 @@ impl KeyFile {
     fn passphrase(&self) -> Result<Zeroizing<String>, Failure> {
         let Some(path) = &self.passphrase_file else {
             return Err(Failure::Other(
-                "the key is encrypted: give --passphrase-file FILE".to_owned(),
+                "the key is encrypted: set --passphrase-file FILE".to_owned(),
             ));
         };
         first_line(path)
@@ -72,7 +70,7 @@ impl KeyFile {
 }
 
 impl Material {
-    /// What is wrapped: PKCS#8 in DER, or the bare bytes.
+    /// The plaintext to wrap: PKCS#8 in DER, or the bytes of a secret key.
     pub(super) fn to_wrap(&self) -> Zeroizing<Vec<u8>> {
         match self {
             Self::Private(key) => key.to_pkcs8(),
@@ -80,7 +78,7 @@ impl Material {
         }
     }
 
-    /// The public half, for private keys.
+    /// The public key of a private key.
     pub(super) fn public(&self) -> Option<&PublicKey> {
         match self {
             Self::Private(key) => Some(key.public()),
@@ -88,15 +86,15 @@ impl Material {
         }
     }
 
-    /// What kind of key it is, where it shows.
+    /// The algorithm, if the key shows it.
     pub(super) fn algorithm(&self) -> Option<Algorithm> {
         self.public().map(PublicKey::algorithm)
     }
 }
 
-/// Reads a file, or standard input where it is called `-`, into memory that wipes itself.
+/// Reads a file, or standard input for `-`, into a buffer that wipes itself.
 pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
-    /// More than any key.
+    /// More than the size of any key.
     const MOST: u64 = 1 << 20;
     let mut bytes = Zeroizing::new(Vec::with_capacity(1 << 14));
     let outcome = if path == Path::new("-") {
@@ -104,21 +102,21 @@ pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
     } else {
         std::fs::File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut bytes))
     };
-    outcome.map_err(|error| told(path, format_args!("cannot be read: {error}")))?;
+    outcome.map_err(|error| invalid(path, format_args!("cannot be read: {error}")))?;
     Ok(bytes)
 }
 
 /// The first line of a file that holds a secret.
 pub(super) fn first_line(path: &Path) -> Result<Zeroizing<String>, Failure> {
     let bytes = read(path)?;
-    let text = str::from_utf8(&bytes).map_err(|_| told(path, "is not text"))?;
+    let text = str::from_utf8(&bytes).map_err(|_| invalid(path, "must be text"))?;
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(Zeroizing::new(line.to_owned())),
-        _ => Err(told(path, "is empty")),
+        _ => Err(invalid(path, "must not be empty")),
     }
 }
 
-pub(super) fn told(path: &Path, what: impl std::fmt::Display) -> Failure {
+pub(super) fn invalid(path: &Path, what: impl std::fmt::Display) -> Failure {
     Failure::Other(format!("{}: {what}", path.display()))
 }
 

@@ -1,4 +1,4 @@
-//! `sealward key import`: the whole exchange of an import over the API.
+//! `sealward key import`: imports a key over the API.
 
 use std::io::{self, Write as _};
 
@@ -11,17 +11,17 @@ use crate::command::Failure;
 use crate::keys::Mechanism;
 use crate::material::PublicKey;
 
-/// Import a key over the API: get a wrapping key, wrap the key, send it.
+/// Import a key over the API. The key is wrapped on this machine.
 ///
-/// The key is wrapped on this machine for a wrapping key that the token has made for this once;
-/// neither the network nor the service sees it.
+/// The token generates a wrapping key for this import. Neither the network nor the service sees the
+/// plaintext of the key.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     connection: Connection,
     #[command(flatten)]
     key: KeyFile,
-    /// The id of the service of the key.
+    /// The ID of the service that owns the key.
     #[arg(long, value_name = "ID")]
     service: String,
     /// The display name.
@@ -42,7 +42,7 @@ pub(super) struct Arguments {
     /// The expiry, for example 2027-01-01T00:00:00Z.
     #[arg(long, value_name = "TIME")]
     expires: Option<String>,
-    /// Print the key as JSON instead of its id.
+    /// Print the key as JSON instead of its ID.
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! `sealward key`: bringing keys in without showing them to anyone on the way.
+//! `sealward key`: imports keys without exposing their plaintext.
 
 mod client;
 mod file;

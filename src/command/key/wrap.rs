@@ -1,4 +1,4 @@
-//! `sealward key wrap`: the offline half of an import.
+//! `sealward key wrap`: wraps a key offline for an import.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -13,11 +13,11 @@ use crate::command::Failure;
 use crate::keys::Mechanism;
 use crate::material::{Algorithm, PublicKey};
 
-/// Wrap a key so that only the token that made the wrapping key can unwrap it.
+/// Wrap a key so that only the token that generated the wrapping key can unwrap it.
 ///
-/// Prints `wrappedKey.ciphertext` in base64. Needs no network, no token and no settings, so it can be
-/// run where the key is: carry `publicKey` and `mechanism` of POST /admin/keys/import-parameters
-/// there, and the ciphertext back.
+/// Prints `wrappedKey.ciphertext` in base64. Needs no network, no token and no settings, so that you
+/// can run it on the machine with the key. Copy `publicKey` and `mechanism` of
+/// POST /admin/keys/import-parameters to that machine, and the ciphertext back.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The wrapping key: `publicKey` of the import parameters, in PEM.
@@ -26,13 +26,13 @@ pub(super) struct Arguments {
     /// `mechanism` of the import parameters: RSA_OAEP_SHA256_AES_KWP or RSA_OAEP_SHA1_AES_KWP.
     #[arg(long, value_name = "NAME", value_parser = mechanism)]
     mechanism: Mechanism,
-    /// `publicKeySha256` of the import parameters, learned on another way: refuse to wrap with any
-    /// other key.
+    /// `publicKeySha256` of the import parameters, from a separate channel. Wrapping with another key
+    /// is refused.
     #[arg(long, value_name = "HEX")]
     sha256: Option<String>,
     #[command(flatten)]
     key: KeyFile,
-    /// Print an object with the public half and the algorithm too, as POST /admin/keys takes them.
+    /// Print a JSON object with the ciphertext, the public key and the algorithm for POST /admin/keys.
     #[arg(long)]
     json: bool,
 }
@@ -44,7 +44,7 @@ pub(super) fn mechanism(name: &str) -> Result<Mechanism, String> {
     })
 }
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Wrapped {
@@ -58,9 +58,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = &arguments.public_key;
     let pem = file::read(path)?;
     let wrapping_key = str::from_utf8(&pem)
-        .map_err(|_| file::told(path, "is not PEM"))
+        .map_err(|_| file::invalid(path, "must be PEM"))
         .and_then(|pem| {
-            PublicKey::from_pem(pem).map_err(|problem| file::told(path, problem.message))
+            PublicKey::from_pem(pem).map_err(|problem| file::invalid(path, problem.message))
         })?;
     if let Some(expected) = &arguments.sha256 {
         check_fingerprint(&wrapping_key, expected)?;
@@ -97,7 +97,7 @@ pub(super) fn wrap(
         .map_err(|error| Failure::Other(error.to_string()))
 }
 
-/// Holds a wrapping key against the fingerprint that was learned on another way.
+/// Compares a wrapping key with the expected fingerprint.
 pub(super) fn check_fingerprint(key: &PublicKey, expected: &str) -> Result<(), Failure> {
     let found: String = Sha256::digest(key.to_spki())
         .iter()
@@ -107,7 +107,7 @@ pub(super) fn check_fingerprint(key: &PublicKey, expected: &str) -> Result<(), F
         Ok(())
     } else {
         Err(Failure::Other(format!(
-            "the wrapping key is another one: its SHA-256 is {found}"
+            "the wrapping key does not match --sha256: its SHA-256 is {found}"
         )))
     }
 }

@@ -153,7 +153,7 @@ async fn a_refusal_is_told_as_the_service_tells_it() {
     archive.put("admin-key", "");
     archive
         .import(&["--service", &archive.id, "--key", &file])
-        .badly(1, &["admin-key", "is empty"]);
+        .badly(1, &["admin-key", "must not be empty"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
