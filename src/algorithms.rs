@@ -5,7 +5,7 @@ use aws_lc_rs::agreement;
 use crate::closed_set;
 
 closed_set! {
-    /// The kinds of key that are offered.
+    /// The supported key algorithms.
     pub enum Algorithm: "KeyAlgorithm" {
         /// RSA with a modulus of 2048 bits.
         Rsa2048 = "RSA-2048",

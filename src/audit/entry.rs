@@ -35,21 +35,21 @@ pub struct Entry {
 #[derive(Clone, Debug, Default, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub struct Filter {
-    /// The client's name for the request.
+    /// The request ID of the client.
     pub request_id: Option<String>,
     /// The calling service.
     pub application_id: Option<ServiceId>,
     /// What was asked for.
     pub operation_type: Option<OperationType>,
-    /// The HTTP status of the answer.
+    /// The HTTP status of the response.
     #[param(minimum = 100, maximum = 599)]
     pub status: Option<i16>,
     /// The policy's number at the time.
     pub policy_number: Option<String>,
-    /// The key that was used, or was to be.
+    /// The key that the operation used or selected.
     pub key_id: Option<KeyId>,
-    /// From this moment on.
+    /// Records at or after this time.
     pub from: Option<Timestamp>,
-    /// Before this moment.
+    /// Records before this time.
     pub to: Option<Timestamp>,
 }

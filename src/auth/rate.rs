@@ -11,7 +11,7 @@ use crate::closed_set;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RateLimit {
-    /// Tokens that come back each second.
+    /// Tokens that return to the bucket per second.
     #[schema(value_type = i32, minimum = 1)]
     pub requests_per_second: NonZeroU32,
     /// Tokens in a full bucket.
@@ -20,7 +20,7 @@ pub struct RateLimit {
 }
 
 closed_set! {
-    /// The tier of a service, which decides its rate limit.
+    /// The tier of a service, which determines its rate limit.
     #[derive(Default)]
     pub enum Tier: "Tier" {
         /// 100 requests a second, 200 at once.

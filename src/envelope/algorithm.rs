@@ -6,7 +6,7 @@ use crate::algorithms::{Family, OaepHash};
 use crate::closed_set;
 
 closed_set! {
-    /// How the content key is wrapped: the header's `alg` (RFC 7518, section 4).
+    /// The key wrapping algorithm: `alg` of the header (RFC 7518, section 4).
     #[derive(Default)]
     pub enum Alg: "Alg" {
         /// RSA-OAEP with SHA-256.
@@ -22,7 +22,7 @@ closed_set! {
 }
 
 closed_set! {
-    /// How the content is encrypted: the header's `enc` (RFC 7518, section 5).
+    /// The content encryption algorithm: `enc` of the header (RFC 7518, section 5).
     #[derive(Default)]
     pub enum Enc: "Enc" {
         /// AES-256 in GCM.

@@ -13,7 +13,7 @@ pub struct JwkSet {
     keys: Vec<Published>,
 }
 
-/// A public key with what a partner must know of it.
+/// A public key with its JOSE parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = PublishedJwk)]
 struct Published {

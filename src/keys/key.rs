@@ -43,7 +43,7 @@ pub struct Key {
     pub revision: Revision,
     /// When it was made.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// The time of the last change.
     pub updated_at: Timestamp,
 }
 

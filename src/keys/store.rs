@@ -178,12 +178,12 @@ pub struct Filter {
     /// Those whose name contains this, in whatever case.
     #[param(ignore)]
     pub name: Option<String>,
-    /// Those of this service.
+    /// Keys of this service.
     pub service_id: Option<ServiceId>,
-    /// Those for this use.
+    /// Keys for this use.
     #[param(rename = "use")]
     pub usage: Option<Usage>,
-    /// Those in this state.
+    /// Keys in this state.
     pub status: Option<Status>,
 }
 

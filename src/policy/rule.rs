@@ -10,16 +10,16 @@ use crate::resource;
 use crate::resource::{Description, Name};
 
 resource! {
-    /// How payloads are protected for one destination service, and for which callers.
+    /// Defines how payloads are protected for one destination service, and for which callers.
     pub struct Policy(PolicyId) in "policies", requested by PolicyRequest {
         /// Identifies the policy to people.
         "Name" name: Name;
         /// The number that callers send. Unique. A new policy without one gets the next number of the
         /// form `POL-000001`.
         "Policy number" policy_number: PolicyNumber, optional;
-        /// What the policy is for.
+        /// The purpose of the policy.
         "Description" description: Option<Description> = None;
-        /// The service whose key protects payloads.
+        /// The service whose keys protect the payloads.
         "Destination service" destination_service_id: ServiceId;
         /// Where the private key is: in the token of this service, or with the destination service
         /// only.
@@ -30,7 +30,7 @@ resource! {
         "Encryption (enc)" enc: Enc = Enc::default();
         /// Whether the policy protects. Protected payloads stay readable under an inactive policy.
         "Status" status: Status = Status::default();
-        /// What protecting does while the policy is inactive.
+        /// The result of `/protect` while the policy is inactive.
         "Failure mode" failure_mode: FailureMode = FailureMode::default();
         /// The services that may use the policy: a list of service ids, or `["*"]` for any service.
         /// A new policy requires it, so that a policy is open to any service only by decision.
@@ -42,7 +42,7 @@ resource! {
 }
 
 closed_set! {
-    /// Who holds the private key of a policy's destination.
+    /// The holder of the private key of a destination.
     #[derive(Default)]
     pub enum KeyOwnership: "KeyOwnership" {
         /// The token of this service.
@@ -66,7 +66,7 @@ closed_set! {
 }
 
 closed_set! {
-    /// What protecting under an inactive policy does.
+    /// The result of `/protect` under an inactive policy.
     #[derive(Default)]
     pub enum FailureMode: "FailureMode" {
         /// It refuses the request.

@@ -54,7 +54,7 @@ answer! {
         operations "operations": Unchanged,
         /// The payload, unprotected.
         payload "payload": Json<'a>,
-        /// Says that the payload is unprotected.
+        /// A warning that the payload is unprotected.
         warning "warning": &'static str,
     }
 }
@@ -66,7 +66,7 @@ answer! {
         message_type "messageType": ProtectedPayloadType,
         operations "operations": Unchanged,
         dropped "dropped": True,
-        /// Says that the payload was discarded.
+        /// A message that the payload was discarded.
         message "message": &'static str,
     }
 }

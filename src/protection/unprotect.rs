@@ -28,7 +28,7 @@ request! {
 }
 
 request! {
-    /// An envelope in its legacy form.
+    /// An envelope as a legacy string.
     LegacyRequest<'a> {
         /// The envelope's JSON or its compact serialization in base64url; or the compact
         /// serialization itself.
@@ -56,7 +56,7 @@ answer! {
     Unprotected<'a> {
         request_id "requestId": &'a RequestTag,
         operations "operations": Decrypted,
-        /// The payload, exactly as it was protected.
+        /// The unchanged text of the protected payload.
         payload "payload": Json<'a>,
     }
 }

@@ -195,9 +195,9 @@ macro_rules! resource {
                 $(#[doc = $volatile_doc])*
                 pub $volatile: $volatile_type,
             )*)?
-            /// When it was created.
+            /// The creation time.
             pub created_at: $crate::clock::Timestamp,
-            /// When it was last changed.
+            /// The time of the last change.
             pub updated_at: $crate::clock::Timestamp,
             /// The number of its state, for the `ETag`.
             #[serde(skip)]

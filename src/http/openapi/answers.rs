@@ -70,7 +70,7 @@ impl IntoResponses for Trail {
         let text = || Content::new(Some(ObjectBuilder::new().schema_type(Type::String)));
         let mut responses = List::<Entry>::responses();
         if let Some(RefOr::T(page)) = responses.get_mut("200") {
-            page.description = "A page of the list, or the whole selection as a file.".to_owned();
+            page.description = "A page of the list, or all matching records as a file.".to_owned();
             page.content.insert("text/csv".to_owned(), text().into());
             page.content
                 .insert("application/x-ndjson".to_owned(), text().into());

@@ -56,7 +56,7 @@ impl IntoParams for IfMatch {
             .parameter_in(ParameterIn::Header)
             .required(Required::False)
             .description(Some(
-                "The `ETag` of the state that is to be changed. In any other state nothing is done.",
+                "The expected `ETag`. If the resource has another one, the request fails.",
             ))
             .schema(Some(form));
         vec![header.build()]
@@ -82,10 +82,10 @@ impl IntoParams for PageRequest {
                 .build()
         };
         vec![
-            query("limit", "The most items on a page.", limit.into()),
+            query("limit", "The maximum number of items on a page.", limit.into()),
             query(
                 "cursor",
-                "Where the page begins: a `nextCursor`, as an answer gave it.",
+                "The start of the page: `nextCursor` of a previous response.",
                 Ref::from_schema_name(Cursor::name()).into(),
             ),
         ]

@@ -69,7 +69,7 @@ struct Hsm {
     tokens: Vec<Token>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     worn_keys: Vec<KeyId>,
-    /// Recorded keys that no token held when they were last compared.
+    /// Recorded keys that were in no token at the last reconciliation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     missing_keys: Vec<KeyId>,
 }

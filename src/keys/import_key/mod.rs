@@ -14,7 +14,7 @@ use crate::ids::ImportKeyId;
 use crate::material::PublicKey;
 
 closed_set! {
-    /// How a key is wrapped for the token: an ephemeral AES key wraps the key, RSA-OAEP the AES key.
+    /// The wrapping mechanism: an ephemeral AES key wraps the key, and RSA-OAEP wraps the AES key.
     pub enum Mechanism: "ImportMechanism" {
         /// RSA-OAEP with SHA-256.
         RsaOaepSha256AesKwp = "RSA_OAEP_SHA256_AES_KWP",

@@ -27,16 +27,16 @@ resource! {
             /// The calling service. Required for `live` and `test`, null for `admin`.
             "Service" service_id: Option<ServiceId> = None;
         }
-        /// Says who uses the key and where.
+        /// Identifies the key to people, such as the application and its location.
         "Name" name: Name;
-        /// The policy of requests that name none. Null for `admin`.
+        /// The policy of requests without a policy number. Null for `admin`.
         #[sqlx(flatten)]
         "Bound policy" policy_number: BoundPolicy = BoundPolicy::default();
         /// The operations that the key allows; null for all operations of its type.
         "Operations" allowed_operations: Option<Operations> = None;
         /// The networks from which the key can be used; null for any network.
         "Networks" allowed_cidrs: Option<Networks> = None;
-        /// From then on the key is refused; null for never.
+        /// The time from which the key is refused; null for never.
         "Expires" expires_at: Option<Timestamp> = None;
         @read_only {
             /// The prefix and the last four characters of the key.
@@ -45,11 +45,11 @@ resource! {
             /// Whether the key is accepted.
             #[sqlx(flatten)]
             status: Status;
-            /// When it was revoked.
+            /// The revocation time.
             revoked_at: Option<Timestamp>;
         }
         @volatile {
-            /// When it last authenticated a request, some seconds late.
+            /// The time of the last authenticated request, with a delay of some seconds.
             last_used_at: Option<Timestamp>;
         }
     }
@@ -69,7 +69,7 @@ closed_set! {
     }
 }
 
-/// The part of a key that people may see, such as `sk_live_…a1b2`.
+/// The visible part of a key, such as `sk_live_…a1b2`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(transparent)]
 pub struct Hint(String);

@@ -53,7 +53,7 @@ pub struct Created {
 struct Answer<'a> {
     #[serde(flatten)]
     api_key: &'a ApiKey,
-    /// The key itself. Only this answer shows it.
+    /// The key itself. Only this response contains it.
     secret: &'a str,
 }
 

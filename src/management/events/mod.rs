@@ -20,7 +20,7 @@ use crate::ids::{ApiKeyId, EventId, ImportKeyId, KeyId, NotAnId, PolicyId, Servi
 pub struct Recorded {
     /// The identifier.
     pub id: EventId,
-    /// When it happened.
+    /// The time of the record.
     pub timestamp: Timestamp,
     /// The admin key that made the change; null for the command line and for jobs.
     pub api_key_id: Option<ApiKeyId>,

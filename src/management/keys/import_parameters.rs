@@ -32,9 +32,9 @@ pub struct ImportParameters {
     pub mechanism: Mechanism,
     /// The public key that wraps, as SubjectPublicKeyInfo in PEM.
     pub public_key: String,
-    /// SHA-256 of the SubjectPublicKeyInfo in DER, in hex, for a check out of band.
+    /// SHA-256 of the SubjectPublicKeyInfo in DER, in hex, for verification over a separate channel.
     pub public_key_sha256: String,
-    /// When it expires.
+    /// The expiry time.
     pub expires_at: Timestamp,
 }
 

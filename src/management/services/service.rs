@@ -27,11 +27,11 @@ resource! {
     pub struct Service(ServiceId) in "services", requested by ServiceRequest {
         /// Identifies the service to people. Unique.
         "Name" name: Name;
-        /// What the service is and who operates it.
+        /// The purpose and the operator of the service.
         "Description" description: Option<Description> = None;
         /// Sets the rate limit.
         "Tier" tier: Tier = Tier::default();
-        /// Given, and required, for `enterprise` only. The other tiers set it.
+        /// Required for `enterprise`. The other tiers determine it.
         #[sqlx(flatten)]
         "Rate limit" rate_limit: Limit = Limit::default();
         /// Publishes the public keys under `/.well-known/jwks/{id}`, so that partners can make

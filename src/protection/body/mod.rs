@@ -53,7 +53,7 @@ macro_rules! request {
 
         $crate::protection::body::described!($name<$life> $($about)* { closed
             $($member [$($doc)*] $type,)*
-            $($ignored [" Ignored, so that a client can send an answer of `/protect` back."]
+            $($ignored [" Ignored, so that a client can send the response of `/protect` back."]
                 Option<$crate::json::Text<'static>>,)*
         });
     };

@@ -8,7 +8,7 @@ use crate::material::Algorithm;
 use crate::policy::{Permit, to};
 
 closed_set! {
-    /// How data is encrypted.
+    /// The encryption algorithm.
     pub enum Cipher: "Cipher" {
         /// AES-256 in GCM.
         Aes256Gcm = "AES-256-GCM",
@@ -18,7 +18,7 @@ closed_set! {
 }
 
 closed_set! {
-    /// How a message is signed.
+    /// The signature algorithm.
     pub enum Scheme: "SignatureAlgorithm" {
         /// RSA PKCS#1 v1.5 with SHA-256.
         RsaSha256 = "RSA-SHA256",
@@ -46,7 +46,7 @@ closed_set! {
 }
 
 closed_set! {
-    /// How a message is hashed.
+    /// The hash algorithm.
     pub enum Hash: "HashAlgorithm" {
         /// SHA-256.
         Sha256 = "SHA-256",

@@ -53,7 +53,7 @@ answer! {
 answer! {
     /// The result of `decrypt`.
     Decrypted<'a> {
-        /// The data, exactly as it was encrypted.
+        /// The unchanged text of the encrypted data.
         data "data": Json<'a>,
     }
 }

@@ -41,7 +41,7 @@ request! {
         /// Any JSON value. `decrypt` returns exactly this text.
         data "data": Text<'a>,
         algorithm "algorithm": Cipher,
-        /// Default: the fitting key that was activated last.
+        /// Default: the matching key with the latest activation.
         key_id "keyId": Option<Reference<'a, KeyId>>,
     }
 }
@@ -64,7 +64,7 @@ request! {
         /// canonical form (RFC 8785).
         data "data": Message<'a>,
         algorithm "algorithm": Scheme,
-        /// Default: the fitting key that was activated last.
+        /// Default: the matching key with the latest activation.
         key_id "keyId": Option<Reference<'a, KeyId>>,
     }
 }
@@ -72,7 +72,7 @@ request! {
 request! {
     /// A signature to verify.
     VerifyPayload<'a> {
-        /// The data, as it was signed.
+        /// The signed data.
         data "data": Message<'a>,
         signature "signature": Base64<Vec<u8>>,
         algorithm "algorithm": Scheme,

@@ -25,7 +25,7 @@ request! {
         "Name" name: Name, optional;
         /// The state of the key.
         "Status" status: Status, optional;
-        /// When the key should be replaced; null for never.
+        /// The time by which the key should be replaced; null for none.
         "Expires" expires_at: Option<Timestamp>, optional;
     }
     read_only: [id, service_id, r#use, algorithm, origin, has_private, public_key, thumbprint,
@@ -47,11 +47,11 @@ request! {
         /// Activates the key at once. An active envelope key of the same service and family retires.
         /// Otherwise the key begins as retired.
         "Active" activate: bool = true;
-        /// When the key should be replaced; null for never.
+        /// The time by which the key should be replaced; null for none.
         "Expires" expires_at: Option<Timestamp> = None;
         /// Source: the token generates the key.
         "Generate" generate: bool, optional;
-        /// Source, or the public half of a wrapped key or token object: PEM or a JWK.
+        /// Source, or the public key of a wrapped key or token object: PEM or a JWK.
         "Public key" public_key: KeyText, optional;
         /// Source: a key wrapped for the token.
         "Wrapped key" wrapped_key: Option<WrappedKeyRequest>, optional;
@@ -61,7 +61,7 @@ request! {
         "Passphrase" passphrase: SecretText, optional;
         /// Source: a secret key in plaintext, in base64.
         "Secret key" secret_key: SecretText, optional;
-        /// Source: a key that is in the token already.
+        /// Source: a key that exists in the token.
         "Token object" token_object: Option<TokenObjectRequest>, optional;
     }
 }
