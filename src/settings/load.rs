@@ -23,6 +23,12 @@ const NOT_SETTINGS: [&str; 7] = [
 ];
 const TEST_PREFIX: &str = "TEST_";
 
+/// The variables of OpenTelemetry that name the collector of traces.
+const OTLP_ENDPOINTS: [&str; 2] = [
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+];
+
 /// Why the settings are refused.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -57,6 +63,7 @@ pub struct Environment {
     ignored: Vec<String>,
     config: Option<PathBuf>,
     credentials: Option<PathBuf>,
+    otlp: bool,
 }
 
 impl Environment {
@@ -89,6 +96,7 @@ impl Environment {
                 None if name == "CREDENTIALS_DIRECTORY" => {
                     environment.credentials = Some(PathBuf::from(value));
                 }
+                None if OTLP_ENDPOINTS.contains(&name) => environment.otlp |= !value.is_empty(),
                 None => {}
             }
         }
@@ -132,9 +140,10 @@ impl Settings {
         if !refused.is_empty() {
             return Err(Error::Refused(refused));
         }
-        let settings: Self = table
+        let mut settings: Self = table
             .try_into()
             .map_err(|error| Error::Value(Box::new(error)))?;
+        settings.telemetry.otlp.endpoint_in_environment = environment.otlp;
         match settings.contradictions() {
             none if none.is_empty() => Ok(settings),
             found => Err(Error::Refused(found)),

@@ -1,5 +1,4 @@
-//! What the service tells of itself while it runs: a log, and where it is wanted a trace of each
-//! request, a span a step.
+//! The log, and traces of requests if they are configured.
 
 mod log;
 mod traces;
@@ -9,14 +8,14 @@ use tracing_subscriber::filter::{FilterExt as _, Targets};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 
 pub use self::log::BadFilter;
-pub use self::traces::{BadCa, Traces};
+pub use self::traces::{BadExporter, Traces};
 use crate::clock::{Clock, Entropy};
 use crate::settings::{Log, Telemetry};
 
-/// A step of a request: a span where traces are on, and nothing where they are off.
+/// A step of a request: a span if traces are enabled.
 ///
-/// What is written into its fields leaves this process: names and numbers of ours alone, never what
-/// a client sent, nor a key.
+/// Its fields leave this process: they contain names and numbers of the service, never input of a
+/// client and never keys.
 macro_rules! step {
     ($name:literal $(, $($fields:tt)+)?) => {
         ::tracing::trace_span!(target: "sealward::step", $name $(, $($fields)+)?)
@@ -24,39 +23,34 @@ macro_rules! step {
 }
 pub(crate) use step;
 
-/// Whose spans are steps: this crate's, and those in which a token is waited for and works.
+/// The targets of steps: requests, and operations on tokens.
 const STEPS: [&str; 2] = ["sealward::step", "hsm::step"];
 
-/// There is nothing to start.
+/// Why telemetry cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The setting `log.level` is not a filter.
     #[error(transparent)]
     Log(#[from] BadFilter),
-    /// The setting `telemetry.otlp.ca` names no certificates.
+    /// Traces cannot be exported.
     #[error(transparent)]
-    Ca(#[from] BadCa),
+    Traces(#[from] BadExporter),
 }
 
-/// Logs to standard error from here on, and sends traces where the settings want them.
+/// Starts the log on standard error, and traces if they are configured.
 ///
 /// # Errors
-/// When a setting is not what it should be.
+/// A setting is invalid.
 pub fn start(log: &Log, telemetry: &Telemetry) -> Result<Option<Traces>, Error> {
     let filter = log::filter(log)?;
-    let Some(endpoint) = &telemetry.otlp.endpoint else {
-        // Where somebody else already logs, as in a test, that stays.
+    if !telemetry.otlp.is_enabled() {
+        // An existing subscriber stays, as in tests.
         let _ = tracing::subscriber::set_global_default(
             Registry::default().with(filter).with(log::lines(log)),
         );
         return Ok(None);
-    };
-    let (steps, traces) = traces::open(
-        Clock::system(),
-        Entropy::system(),
-        endpoint,
-        &telemetry.otlp,
-    )?;
+    }
+    let (steps, traces) = traces::open(Clock::system(), Entropy::system(), &telemetry.otlp)?;
     let are_steps =
         Targets::new().with_targets(STEPS.map(|target| (target, tracing::Level::TRACE)));
     let subscriber = Registry::default()

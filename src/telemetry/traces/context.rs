@@ -1,78 +1,32 @@
-//! Where a span stands among others: W3C Trace Context, version 00.
+//! W3C Trace Context: the place of a span in a trace.
 
+use std::collections::HashMap;
+
+use opentelemetry::propagation::TextMapPropagator as _;
+use opentelemetry::trace::{
+    SpanContext, SpanId, TraceContextExt as _, TraceFlags, TraceId, TraceState,
+};
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+
+use super::span::TRACEPARENT;
 use crate::clock::Entropy;
 
-/// A span's place in its trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Context {
-    pub(super) trace: [u8; 16],
-    pub(super) span: [u8; 8],
-    pub(super) parent: Option<[u8; 8]>,
+/// The context in the header `traceparent`; none if it is invalid.
+pub(super) fn parse(header: &str) -> Option<SpanContext> {
+    let headers = HashMap::from([(TRACEPARENT.to_owned(), header.to_owned())]);
+    let remote = TraceContextPropagator::new().extract(&headers);
+    let remote = remote.span().span_context().clone();
+    remote.is_valid().then_some(remote)
 }
 
-/// What a client says of its own trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Remote {
-    trace: [u8; 16],
-    span: [u8; 8],
-    pub(super) is_sampled: bool,
-}
-
-impl Context {
-    /// The first span here, within the client's trace where there is one.
-    pub(super) fn first(entropy: &Entropy, remote: Option<Remote>) -> Self {
-        Self {
-            trace: remote.map_or_else(|| entropy.name(), |remote| remote.trace),
-            span: entropy.name(),
-            parent: remote.map(|remote| remote.span),
-        }
-    }
-
-    /// A span within this one.
-    pub(super) fn child(self, entropy: &Entropy) -> Self {
-        Self {
-            trace: self.trace,
-            span: entropy.name(),
-            parent: Some(self.span),
-        }
-    }
-}
-
-impl Remote {
-    /// Reads the header `traceparent`. One that is not as it should be counts as none.
-    pub(super) fn parse(header: &str) -> Option<Self> {
-        let mut parts = header.split('-');
-        let [version] = bytes(parts.next()?)?;
-        let trace: [u8; 16] = bytes(parts.next()?)?;
-        let span: [u8; 8] = bytes(parts.next()?)?;
-        let [flags] = bytes(parts.next()?)?;
-        // A later version may have more to say after what this one knows.
-        let is_known = version == 0 && parts.next().is_none() || version != 0 && version != 0xff;
-        let is_one = trace != [0; 16] && span != [0; 8];
-        (is_known && is_one).then_some(Self {
-            trace,
-            span,
-            is_sampled: flags & 1 == 1,
-        })
-    }
-}
-
-/// Lower-case hexadecimal of exactly so many bytes.
-fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
-    let mut found = [0; N];
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    if pairs.len() != N || !rest.is_empty() {
-        return None;
-    }
-    for (byte, [high, low]) in found.iter_mut().zip(pairs) {
-        *byte = digit(*high)? << 4 | digit(*low)?;
-    }
-    Some(found)
+/// The context of a new span: in the trace of its parent, or in a new trace.
+pub(super) fn new(entropy: &Entropy, parent: Option<&SpanContext>) -> SpanContext {
+    let trace = parent.map_or_else(
+        || TraceId::from_bytes(entropy.name()),
+        SpanContext::trace_id,
+    );
+    let span = SpanId::from_bytes(entropy.name());
+    SpanContext::new(trace, span, TraceFlags::SAMPLED, false, TraceState::NONE)
 }
 
 #[cfg(test)]
@@ -82,25 +36,23 @@ mod tests {
     const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 
     #[test]
-    fn a_client_s_trace_is_continued() {
+    fn the_trace_of_a_client_continues() {
         let entropy = Entropy::system();
-        let remote = Remote::parse(&format!("00-{TRACE}-b7ad6b7169203331-01")).unwrap();
-        assert!(remote.is_sampled);
-        let first = Context::first(&entropy, Some(remote));
-        assert_eq!(Some(first.trace), bytes(TRACE));
-        assert_eq!(first.parent, bytes("b7ad6b7169203331"));
-        let child = first.child(&entropy);
-        assert_eq!(child.trace, first.trace);
-        assert_eq!(child.parent, Some(first.span));
-        assert_ne!(child.span, first.span);
-        let not = Remote::parse(&format!("00-{TRACE}-b7ad6b7169203331-00"));
-        assert!(!not.unwrap().is_sampled);
-        let later = format!("01-{TRACE}-b7ad6b7169203331-01-more");
-        assert!(Remote::parse(&later).is_some());
+        let remote = parse(&format!("00-{TRACE}-b7ad6b7169203331-01")).unwrap();
+        assert!(remote.is_sampled());
+        assert_eq!(remote.span_id().to_string(), "b7ad6b7169203331");
+        let first = new(&entropy, Some(&remote));
+        assert_eq!(first.trace_id().to_string(), TRACE);
+        let child = new(&entropy, Some(&first));
+        assert_eq!(child.trace_id(), first.trace_id());
+        assert_ne!(child.span_id(), first.span_id());
+        let unsampled = parse(&format!("00-{TRACE}-b7ad6b7169203331-00"));
+        assert!(!unsampled.unwrap().is_sampled());
+        assert_ne!(new(&entropy, None).trace_id(), first.trace_id());
     }
 
     #[test]
-    fn what_is_no_trace_is_not_continued() {
+    fn an_invalid_header_is_ignored() {
         for header in [
             String::new(),
             "nonsense".to_owned(),
@@ -112,7 +64,7 @@ mod tests {
             format!("00-{}-b7ad6b7169203331-01", "0".repeat(32)),
             format!("00-{TRACE}0-b7ad6b7169203331-01"),
         ] {
-            assert_eq!(Remote::parse(&header), None, "{header}");
+            assert_eq!(parse(&header), None, "{header}");
         }
     }
 }

@@ -1,39 +1,46 @@
-//! Sees steps begin and end, and gives each its place in a trace.
+//! The layer that turns steps into spans of a trace.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
+use opentelemetry::trace::{SpanContext, SpanId};
+use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanProcessor as _};
 use tracing::Subscriber;
 use tracing::span::{Attributes, Id, Record};
-use tracing_subscriber::layer::{Context as Surroundings, Layer};
+use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::context::{Context, Remote};
-use super::export::Outbox;
-use super::span::{Ended, Facts, TRACEPARENT};
+use super::context;
+use super::span::{Facts, TRACEPARENT};
 use crate::clock::{Clock, Entropy};
 
-/// Steps, on their way into traces.
+/// Turns steps into spans.
 #[derive(Debug)]
 pub(in crate::telemetry) struct Steps {
     clock: Clock,
     entropy: Entropy,
-    /// The present moment is this and the clock's monotonic time, so that a step is never over
-    /// before it has begun.
+    /// The Unix time at zero of the monotonic clock, so that no span ends before it starts.
     origin: Duration,
-    /// Of all numbers of eight bytes, those below this are traced.
+    /// Requests whose random number is at most this are sampled.
     bound: u64,
-    outbox: Outbox,
+    processor: Arc<BatchSpanProcessor>,
 }
 
-/// A step under way. Steps of a request that is not traced have none.
+/// A step in progress. Only steps of sampled requests have one.
 struct Open {
-    context: Context,
+    context: SpanContext,
+    parent: SpanId,
     facts: Facts,
-    began: u64,
+    start: SystemTime,
 }
 
 impl Steps {
-    pub(super) fn new(clock: Clock, entropy: Entropy, ratio: f64, outbox: Outbox) -> Self {
+    pub(super) fn new(
+        clock: Clock,
+        entropy: Entropy,
+        ratio: f64,
+        processor: Arc<BatchSpanProcessor>,
+    ) -> Self {
         let now = u64::try_from(clock.now().as_millis()).unwrap_or_default();
         let origin = Duration::from_millis(now).saturating_sub(clock.monotonic());
         Self {
@@ -41,29 +48,30 @@ impl Steps {
             entropy,
             origin,
             bound: bound_of(ratio),
-            outbox,
+            processor,
         }
     }
 
-    fn now(&self) -> u64 {
-        let now = self.origin.saturating_add(self.clock.monotonic());
-        u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + self.origin.saturating_add(self.clock.monotonic())
     }
 
-    /// Where a request begins. A client that traces decides for its requests; the others are
-    /// traced in the share that the settings want.
-    fn first(&self, facts: &Facts) -> Option<Context> {
-        let remote = facts.text(TRACEPARENT).and_then(Remote::parse);
-        let context = Context::first(&self.entropy, remote);
-        let is_traced = match remote {
-            Some(remote) => remote.is_sampled,
+    /// The span of a request and its parent. The client decides whether its requests are sampled;
+    /// other requests are sampled at the configured ratio.
+    fn first(&self, facts: &Facts) -> Option<(SpanContext, SpanId)> {
+        let remote = facts.text(TRACEPARENT).and_then(context::parse);
+        let is_sampled = match &remote {
+            Some(remote) => remote.is_sampled(),
             None => u64::from_be_bytes(self.entropy.bytes()) <= self.bound,
         };
-        is_traced.then_some(context)
+        let parent = remote
+            .as_ref()
+            .map_or(SpanId::INVALID, SpanContext::span_id);
+        is_sampled.then(|| (context::new(&self.entropy, remote.as_ref()), parent))
     }
 }
 
-/// Casting saturates: the whole is everything there is.
+/// The largest sampled number. The cast saturates.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -78,7 +86,7 @@ impl<S> Layer<S> for Steps
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, around: Surroundings<'_, S>) {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, around: Context<'_, S>) {
         let Some(span) = around.span(id) else { return };
         let mut facts = Facts::default();
         attributes.record(&mut facts);
@@ -86,38 +94,41 @@ where
             Some(parent) => {
                 let extensions = parent.extensions();
                 let open = extensions.get::<Open>();
-                open.map(|open| open.context.child(&self.entropy))
+                open.map(|open| {
+                    let child = context::new(&self.entropy, Some(&open.context));
+                    (child, open.context.span_id())
+                })
             }
-            // What nobody asked for is no step of a request.
+            // Background work is no step of a request.
             None if facts.text("method").is_some() => self.first(&facts),
             None => None,
         };
-        if let Some(context) = context {
+        if let Some((context, parent)) = context {
             span.extensions_mut().insert(Open {
                 context,
+                parent,
                 facts,
-                began: self.now(),
+                start: self.now(),
             });
         }
     }
 
-    fn on_record(&self, id: &Id, values: &Record<'_>, around: Surroundings<'_, S>) {
+    fn on_record(&self, id: &Id, values: &Record<'_>, around: Context<'_, S>) {
         let Some(span) = around.span(id) else { return };
         if let Some(open) = span.extensions_mut().get_mut::<Open>() {
             values.record(&mut open.facts);
         }
     }
 
-    fn on_close(&self, id: Id, around: Surroundings<'_, S>) {
+    fn on_close(&self, id: Id, around: Context<'_, S>) {
         let Some(span) = around.span(&id) else { return };
         let Some(open) = span.extensions_mut().remove::<Open>() else {
             return;
         };
-        self.outbox.put(Ended {
-            context: open.context,
-            name: span.name(),
-            facts: open.facts,
-            times: [open.began, self.now()],
-        });
+        let times = [open.start, self.now()];
+        let ended = open
+            .facts
+            .into_span(span.name(), open.context, open.parent, times);
+        self.processor.on_end(ended);
     }
 }

@@ -1,27 +1,100 @@
-//! Traces by OTLP: each step of a request as a span, continued from the client's own trace.
+//! Traces by OTLP: each step of a request is a span in the trace of the client.
 //!
-//! Steps are spans of `tracing`. A layer gives them their place in a trace and hands those that
-//! have ended to a thread, which sends them on in batches; what it cannot send is dropped, and no
-//! request ever waits for it.
+//! Steps are spans of `tracing`. A layer places them in a trace and passes finished spans to the batch
+//! processor of OpenTelemetry, which drops spans that it cannot send. Requests never wait for it. The
+//! exporter also reads the `OTEL_*` variables; settings take precedence.
 
+mod client;
 mod context;
-mod export;
 mod layer;
 mod span;
 
-pub use self::export::{BadCa, Traces};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use opentelemetry::KeyValue;
+use opentelemetry_otlp::{
+    ExporterBuildError, SpanExporter, WithExportConfig as _, WithHttpConfig as _,
+};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanProcessor as _};
+
+use self::client::Client;
 pub(super) use self::layer::Steps;
-
 use crate::clock::{Clock, Entropy};
-use crate::settings::Otlp;
+use crate::settings::{NotInPem, Otlp, certificates};
 
-/// The layer that sees steps, and the handle on the thread that sends them to `endpoint`.
+/// Why traces cannot be exported.
+#[derive(Debug, thiserror::Error)]
+pub enum BadExporter {
+    /// The setting `telemetry.otlp.ca` names no certificates.
+    #[error("telemetry.otlp.ca: {path} {source}", path = .path.display())]
+    Ca {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: NotInPem,
+    },
+    /// The endpoint or an `OTEL_*` variable is invalid.
+    #[error("telemetry.otlp: {0}")]
+    Settings(#[from] ExporterBuildError),
+}
+
+/// The handle of the exporter.
+#[derive(Debug)]
+pub struct Traces(Arc<BatchSpanProcessor>);
+
+/// The layer that sees steps, and the handle of the exporter.
 pub(super) fn open(
     clock: Clock,
     entropy: Entropy,
-    endpoint: &str,
     settings: &Otlp,
-) -> Result<(Steps, Traces), BadCa> {
-    let (outbox, traces) = Traces::open(entropy, endpoint, settings.ca.as_deref())?;
-    Ok((Steps::new(clock, entropy, settings.ratio, outbox), traces))
+) -> Result<(Steps, Traces), BadExporter> {
+    let authorities = settings.ca.as_ref().map(|path| {
+        certificates(path).map_err(|source| BadExporter::Ca {
+            path: path.clone(),
+            source,
+        })
+    });
+    let client = Client::new(authorities.transpose()?.as_deref());
+    let mut exporter = SpanExporter::builder().with_http().with_http_client(client);
+    if let Some(endpoint) = &settings.endpoint {
+        let endpoint = endpoint.trim_end_matches('/');
+        exporter = exporter.with_endpoint(format!("{endpoint}/v1/traces"));
+    }
+    let mut processor = BatchSpanProcessor::builder(exporter.build()?).build();
+    processor.set_resource(&resource(entropy));
+    let processor = Arc::new(processor);
+    let steps = Steps::new(clock, entropy, settings.ratio, Arc::clone(&processor));
+    Ok((steps, Traces(processor)))
+}
+
+/// The attributes of this instance; `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` add to them.
+fn resource(entropy: Entropy) -> Resource {
+    let instance = u64::from_be_bytes(entropy.bytes());
+    let own = Resource::builder_empty().with_attributes([
+        KeyValue::new("service.version", env!("CARGO_PKG_VERSION")),
+        KeyValue::new("service.instance.id", format!("{instance:016x}")),
+    ]);
+    let detected = Resource::builder().build();
+    let named = detected.iter().filter(|(key, value)| {
+        key.as_str() != "service.name" || !value.as_str().starts_with("unknown_service")
+    });
+    let named: Vec<_> = named
+        .map(|(key, value)| KeyValue::new(key.clone(), value.clone()))
+        .collect();
+    own.with_service_name("sealward")
+        .with_attributes(named)
+        .build()
+}
+
+impl Traces {
+    /// Sends the remaining spans, within `limit`.
+    pub async fn finish(self, limit: Duration) {
+        let shutdown = move || self.0.shutdown_with_timeout(limit);
+        if !matches!(tokio::task::spawn_blocking(shutdown).await, Ok(Ok(()))) {
+            tracing::warn!("the last traces could not be sent before shutdown");
+        }
+    }
 }

@@ -1,48 +1,32 @@
-//! A span that has ended, and how OTLP writes it as JSON.
+//! The fields of a span, and the finished span in the types of OpenTelemetry.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
+use std::time::SystemTime;
 
-use serde_json::{Value, json};
+use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status};
+use opentelemetry::{InstrumentationScope, KeyValue, Value};
+use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use tracing::field::{Field, Visit};
 
-use super::context::Context;
-
-/// A span that has ended.
-#[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) context: Context,
-    /// What it was called in the code.
-    pub(super) name: &'static str,
-    pub(super) facts: Facts,
-    /// Nanoseconds since the Unix epoch.
-    pub(super) times: [u64; 2],
-}
-
-/// What was said of a span.
+/// The fields of a span.
 #[derive(Debug, Default)]
-pub(super) struct Facts(Vec<(&'static str, Fact)>);
+pub(super) struct Facts(Vec<(&'static str, Value)>);
 
-#[derive(Debug)]
-enum Fact {
-    Text(String),
-    Number(i64),
-}
-
-/// The field in which a span gets the client's own trace; it says nothing of the span itself.
+/// The field with the trace context of the client. It is no attribute of the span.
 pub(super) const TRACEPARENT: &str = "traceparent";
 
 impl Facts {
-    /// A text that was said.
+    /// The value of a text field.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.0.iter().find_map(|(field, fact)| match fact {
-            Fact::Text(text) if *field == name => Some(text.as_str()),
+            Value::String(text) if *field == name => Some(text.as_str()),
             _ => None,
         })
     }
 
     fn number(&self, name: &str) -> Option<i64> {
         self.0.iter().find_map(|(field, fact)| match fact {
-            Fact::Number(number) if *field == name => Some(*number),
+            Value::I64(number) if *field == name => Some(*number),
             _ => None,
         })
     }
@@ -50,92 +34,82 @@ impl Facts {
 
 impl Visit for Facts {
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.0.push((field.name(), Fact::Text(value.to_owned())));
+        self.0.push((field.name(), value.to_owned().into()));
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.0.push((field.name(), Fact::Number(value)));
+        self.0.push((field.name(), Value::I64(value)));
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
         let value = i64::try_from(value).unwrap_or(i64::MAX);
-        self.0.push((field.name(), Fact::Number(value)));
+        self.0.push((field.name(), Value::I64(value)));
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.0
-            .push((field.name(), Fact::Text(format!("{value:?}"))));
+        self.0.push((field.name(), format!("{value:?}").into()));
     }
 }
 
-impl Ended {
-    /// As OTLP has it. The names of attributes are those of OpenTelemetry's conventions where they
-    /// have one.
-    pub(super) fn to_json(&self) -> Value {
-        let attributes = self.facts.0.iter().filter_map(|(field, fact)| {
-            let key = match *field {
-                TRACEPARENT => return None,
-                "method" => "http.request.method",
-                "route" => "http.route",
-                "status" => "http.response.status_code",
-                "code" => "error.type",
-                "request_id" => "sealward.request_id",
-                "token" => "sealward.token",
-                other => other,
-            };
-            let value = match fact {
-                Fact::Text(text) => json!({ "stringValue": text }),
-                Fact::Number(number) => json!({ "intValue": number.to_string() }),
-            };
-            Some(json!({ "key": key, "value": value }))
-        });
-        let attributes: Vec<_> = attributes.collect();
-        let [start, end] = self.times;
-        let mut span = json!({
-            "traceId": hex(&self.context.trace),
-            "spanId": hex(&self.context.span),
-            "name": self.title(),
-            "kind": if self.is_request() { SERVER } else { INTERNAL },
-            "startTimeUnixNano": start.to_string(),
-            "endTimeUnixNano": end.to_string(),
-            "attributes": attributes,
-            "status": if self.is_failure() { json!({ "code": ERROR }) } else { json!({}) },
-        });
-        if let (Some(parent), Some(span)) = (self.context.parent, span.as_object_mut()) {
-            span.insert("parentSpanId".to_owned(), json!(hex(&parent)));
+impl Facts {
+    /// The finished span. Attributes have the names of the semantic conventions where these exist.
+    pub(super) fn into_span(
+        self,
+        name: &'static str,
+        context: SpanContext,
+        parent: SpanId,
+        times: [SystemTime; 2],
+    ) -> SpanData {
+        let [start_time, end_time] = times;
+        let is_request = self.text("method").is_some();
+        let is_failure = self.number("status").is_some_and(|status| status >= 500);
+        SpanData {
+            span_context: context,
+            parent_span_id: parent,
+            parent_span_is_remote: is_request,
+            span_kind: if is_request {
+                SpanKind::Server
+            } else {
+                SpanKind::Internal
+            },
+            name: self.title(name).into(),
+            start_time,
+            end_time,
+            attributes: self.0.into_iter().filter_map(attribute).collect(),
+            dropped_attributes_count: 0,
+            events: SpanEvents::default(),
+            links: SpanLinks::default(),
+            status: if is_failure {
+                Status::error("")
+            } else {
+                Status::Unset
+            },
+            instrumentation_scope: InstrumentationScope::builder("sealward")
+                .with_version(env!("CARGO_PKG_VERSION"))
+                .build(),
         }
-        span
     }
 
-    /// A request is called by its route, a step by its name.
-    fn title(&self) -> String {
-        match (self.facts.text("method"), self.facts.text("route")) {
+    /// The route of a request, the name of a step.
+    fn title(&self, name: &str) -> String {
+        match (self.text("method"), self.text("route")) {
             (Some(method), Some(route)) => format!("{method} {route}"),
             (Some(method), None) => method.to_owned(),
-            _ => self.name.to_owned(),
+            (None, _) => name.to_owned(),
         }
-    }
-
-    fn is_request(&self) -> bool {
-        self.facts.text("method").is_some()
-    }
-
-    fn is_failure(&self) -> bool {
-        self.facts
-            .number("status")
-            .is_some_and(|status| status >= 500)
     }
 }
 
-// The numbers of OTLP.
-const INTERNAL: u8 = 1;
-const SERVER: u8 = 2;
-const ERROR: u8 = 2;
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing into a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+fn attribute((field, value): (&'static str, Value)) -> Option<KeyValue> {
+    let key = match field {
+        TRACEPARENT => return None,
+        "method" => "http.request.method",
+        "route" => "http.route",
+        "status" => "http.response.status_code",
+        "code" => "error.type",
+        "request_id" => "sealward.request_id",
+        "token" => "sealward.token",
+        other => other,
+    };
+    Some(KeyValue::new(key, value))
 }

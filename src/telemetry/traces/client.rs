@@ -1,0 +1,57 @@
+//! The HTTP client of the exporter: the one that the rest of the service uses.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+use rustls::pki_types::CertificateDer;
+use ureq::Agent;
+
+use crate::web_client::client;
+
+/// The timeout of a request to the collector.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Sends spans to the collector. The exporter calls it on a thread of its own, so it may block.
+#[derive(Debug)]
+pub(super) struct Client {
+    agent: Agent,
+    is_failing: AtomicBool,
+}
+
+impl Client {
+    pub(super) fn new(authorities: Option<&[CertificateDer<'_>]>) -> Self {
+        Self {
+            agent: client(authorities, TIMEOUT),
+            is_failing: AtomicBool::new(false),
+        }
+    }
+
+    fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let (parts, body) = request.into_parts();
+        let response = self.agent.run(Request::from_parts(parts, &*body))?;
+        if !response.status().is_success() {
+            return Err(ureq::Error::StatusCode(response.status().as_u16()).into());
+        }
+        let (parts, mut body) = response.into_parts();
+        Ok(Response::from_parts(parts, body.read_to_vec()?.into()))
+    }
+}
+
+#[async_trait]
+impl HttpClient for Client {
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let address = request.uri().to_string();
+        let sent = self.send(request);
+        let was_failing = self.is_failing.swap(sent.is_err(), Ordering::Relaxed);
+        match &sent {
+            Err(error) if !was_failing => {
+                tracing::warn!(%error, address, "traces cannot be sent and are dropped");
+            }
+            Ok(_) if was_failing => tracing::info!("traces are sent again"),
+            Ok(_) | Err(_) => {}
+        }
+        sent
+    }
+}
