@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::sync::{Arc, Mutex};
 
-use axum::extract::State;
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::HeaderMap;
 use axum::routing::post;
-use axum::{Json, Router};
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use prost::Message as _;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -55,27 +58,59 @@ async fn metrics_are_for_this_machine_alone_unless_told_otherwise() {
 /// Spans as they arrived.
 type Spans = Arc<Mutex<Vec<Value>>>;
 
-/// A collector of OpenTelemetry, as far as it takes traces; tells where it is.
-async fn collector(spans: Spans) -> String {
-    async fn take(State(spans): State<Spans>, Json(message): Json<Value>) -> Json<Value> {
+/// An OpenTelemetry collector for one service, which must send these headers. Returns its URL.
+async fn collector(
+    spans: Spans,
+    service: &'static str,
+    headers: &'static [(&str, &str)],
+) -> String {
+    let take = async move |found: HeaderMap, message: Bytes| {
+        for (name, value) in headers {
+            assert_eq!(found[*name], *value);
+        }
+        let message = ExportTraceServiceRequest::decode(message).expect("protobuf");
+        let message = serde_json::to_value(message).expect("JSON");
         let mut spans = spans.lock().unwrap();
         for resource in message["resourceSpans"].as_array().unwrap() {
-            let attributes = &resource["resource"]["attributes"];
-            assert_eq!(attributes[0]["key"], "service.name");
-            assert_eq!(attributes[0]["value"]["stringValue"], "sealward");
+            let attributes = resource["resource"]["attributes"].as_array().unwrap();
+            let name = json!({ "key": "service.name", "value": { "stringValue": service } });
+            assert!(attributes.contains(&name), "{attributes:?}");
             for scope in resource["scopeSpans"].as_array().unwrap() {
                 spans.extend(scope["spans"].as_array().unwrap().iter().cloned());
             }
         }
-        Json(json!({}))
-    }
+    };
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let router = Router::new()
-        .route("/v1/traces", post(take))
-        .with_state(spans);
+    let router = Router::new().route("/v1/traces", post(take));
     tokio::spawn(async move { axum::serve(listener, router).await });
     format!("http://{address}")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_variables_of_opentelemetry_configure_traces() {
+    let site = Site::new().await;
+    let spans = Spans::default();
+    let headers = &[("authorization", "Bearer collector")];
+    let endpoint = collector(spans.clone(), "billing-seal", headers).await;
+    let variables = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()),
+        (
+            "OTEL_EXPORTER_OTLP_HEADERS",
+            "authorization=Bearer%20collector",
+        ),
+        ("OTEL_SERVICE_NAME", "billing-seal"),
+        ("OTEL_BSP_SCHEDULE_DELAY", "100"),
+    ];
+    let process = Process::start_with(&site, &variables).await;
+    process.post("/admin/services", &json!({ "name": "traced" }));
+    within(PATIENCE, async || {
+        let spans = spans.lock().unwrap();
+        spans
+            .iter()
+            .any(|span| span["name"] == "POST /admin/services")
+    })
+    .await;
 }
 
 /// The spans of one trace, by their names.
@@ -90,7 +125,7 @@ fn of_trace(spans: &Spans, trace: &str) -> BTreeMap<String, Value> {
 async fn each_step_of_a_request_is_a_span_and_no_secret_is_in_one() {
     let site = Site::new().await;
     let spans = Spans::default();
-    let endpoint = collector(spans.clone()).await;
+    let endpoint = collector(spans.clone(), "sealward", &[]).await;
     let variables = [("SEALWARD_TELEMETRY_OTLP_ENDPOINT", endpoint.as_str())];
     let process = Process::start_with(&site, &variables).await;
     let service = process.post("/admin/services", &json!({ "name": "destination" }))["id"].clone();
