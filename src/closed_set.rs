@@ -156,7 +156,6 @@ pub fn schema<T: ClosedSet>(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
 
     closed_set! {
         /// A colour.

@@ -12,11 +12,11 @@ use crate::resource::{Description, Name};
 resource! {
     /// Defines how payloads are protected for one destination service, and for which callers.
     pub struct Policy(PolicyId) in "policies", requested by PolicyRequest {
-        /// Identifies the policy to people.
-        "Name" name: Name;
         /// The number that callers send. Unique. A new policy without one gets the next number of the
         /// form `POL-000001`.
         "Policy number" policy_number: PolicyNumber, optional;
+        /// Identifies the policy to people.
+        "Name" name: Name;
         /// The purpose of the policy.
         "Description" description: Option<Description> = None;
         /// The service whose keys protect the payloads.

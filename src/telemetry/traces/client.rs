@@ -30,10 +30,12 @@ impl Client {
 
     fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let (parts, body) = request.into_parts();
-        let response = self.agent.run(Request::from_parts(parts, &*body))?;
-        if !response.status().is_success() {
-            return Err(ureq::Error::StatusCode(response.status().as_u16()).into());
-        }
+        let request = self
+            .agent
+            .configure_request(Request::from_parts(parts, &*body))
+            .http_status_as_error(true)
+            .build();
+        let response = self.agent.run(request)?;
         let (parts, mut body) = response.into_parts();
         Ok(Response::from_parts(parts, body.read_to_vec()?.into()))
     }

@@ -86,7 +86,12 @@ async fn an_administrator_creates_observes_and_removes_an_application() {
             .contains("The key cannot be restored.")
     );
     chromium.press("Revoke API key").await;
-    assert!(chromium.text().await.contains("The API key is revoked."));
+    assert!(
+        chromium
+            .text()
+            .await
+            .contains("The API key is revoked and can no longer be used.")
+    );
     let refused = application.protect(json!(1)).await;
     assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
 
