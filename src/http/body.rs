@@ -1,21 +1,39 @@
 //! Reads a body once, into memory that wipes itself.
 
 use axum::body::Body;
-use axum::http::{HeaderMap, header};
+use axum::http::header;
+use axum::http::request::Parts;
 use http_body_util::BodyExt as _;
 
 use crate::protection::Unread;
+use crate::web::Arrival;
 use crate::wiped::Wiped;
 
 /// The body of a request.
 pub(super) type Bytes = Wiped<Vec<u8>>;
 
-/// Refuses a body that is not declared as JSON.
+/// Reads at most `limit` bytes of a body in JSON and stops there.
 ///
 /// # Errors
-/// When its `Content-Type` is not `application/json`, with or without parameters.
-pub(super) fn is_json(headers: &HeaderMap) -> Result<(), Unread> {
-    let kind = headers
+/// When the body is declared as something else, longer, incomplete or late.
+pub(super) async fn read(parts: &Parts, body: Body, limit: usize) -> Result<Bytes, Unread> {
+    check_media(parts)?;
+    let reading = read_bytes(parts, body, limit);
+    match parts.extensions.get::<Arrival>() {
+        Some(arrival) => arrival.in_time(reading).await.unwrap_or(Err(Unread::Late)),
+        // A route without the frame around it has no time limit.
+        None => reading.await,
+    }
+}
+
+/// Refuses a body that is encoded, or not declared as JSON: its `Content-Type` must be
+/// `application/json`, with or without parameters.
+fn check_media(parts: &Parts) -> Result<(), Unread> {
+    if parts.headers.contains_key(header::CONTENT_ENCODING) {
+        return Err(Unread::Encoded);
+    }
+    let kind = parts
+        .headers
         .get(header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok());
     let essence = kind
@@ -29,16 +47,9 @@ pub(super) fn is_json(headers: &HeaderMap) -> Result<(), Unread> {
     }
 }
 
-/// Reads at most `limit` bytes and stops there.
-///
-/// # Errors
-/// When the body is longer or incomplete.
-pub(super) async fn read(
-    headers: &HeaderMap,
-    mut body: Body,
-    limit: usize,
-) -> Result<Bytes, Unread> {
-    let announced = headers
+async fn read_bytes(parts: &Parts, mut body: Body, limit: usize) -> Result<Bytes, Unread> {
+    let announced = parts
+        .headers
         .get(header::CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {

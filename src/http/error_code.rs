@@ -88,6 +88,8 @@ codes! {
         "The API key does not exist",
     MethodNotAllowed METHOD_NOT_ALLOWED METHOD_NOT_ALLOWED
         "This path does not support the method; see the Allow header",
+    RequestTimeout REQUEST_TIMEOUT REQUEST_TIMEOUT
+        "The body did not arrive in time",
     Conflict CONFLICT CONFLICT
         "The change conflicts with the current state",
     PreconditionFailed PRECONDITION_FAILED PRECONDITION_FAILED

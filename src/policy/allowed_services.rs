@@ -57,6 +57,8 @@ impl FromRow<'_, PgRow> for AllowedServices {
 
 impl Value for AllowedServices {
     const INPUT: Input = Input::Lines;
+    /// Null meant any service in earlier releases, so it is refused instead of ignored.
+    const NULLABLE: bool = true;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         if text.kind() == Kind::Null {

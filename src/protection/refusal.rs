@@ -82,12 +82,18 @@ pub enum Unread {
     /// The content type is another one.
     #[error("the body is not application/json")]
     OtherMedia,
+    /// It has a content encoding.
+    #[error("the body has a Content-Encoding")]
+    Encoded,
     /// It is larger than allowed.
     #[error("the body is too large")]
     TooLarge,
     /// It ended early.
     #[error("the body ended early")]
     BrokenOff,
+    /// It did not arrive in time.
+    #[error("the body did not arrive in time")]
+    Late,
 }
 
 /// The status and code that the audit record of an answer holds.

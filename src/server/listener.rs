@@ -20,6 +20,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use super::connections::{Connections, Guest};
+use super::framing;
 use super::front::Answers;
 use super::pace::{Overdue, Pace, Patience};
 use super::stream::Stream;
@@ -242,9 +243,12 @@ impl<A: Answers> Door<A> {
             let asked = asking.asked(may_close);
             let is_leaving = is_leaving.clone();
             let request = request.map(|body| Body::new(asking.coming(body)));
-            let answer = front.clone().answer(request);
+            let answer = framing::is_clear(&request).then(|| front.clone().answer(request));
             async move {
-                let mut answer = answer.await;
+                let mut answer = match answer {
+                    Some(answer) => answer.await,
+                    None => framing::refusal(),
+                };
                 if may_close && is_leaving.load(Ordering::Relaxed) {
                     let headers = answer.headers_mut();
                     headers.insert(header::CONNECTION, HeaderValue::from_static("close"));

@@ -1,6 +1,7 @@
 //! The running service: its parts, background jobs, listeners and shutdown.
 
 mod connections;
+mod framing;
 mod front;
 mod listener;
 mod metrics;

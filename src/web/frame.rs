@@ -1,16 +1,18 @@
 //! The frame around every handler: trace span, time limit, caught panics, metrics, common headers.
 
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 
 use axum::body::{Body, HttpBody as _};
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::response::Response;
 use futures_util::FutureExt as _;
+use tokio::time::{Instant, timeout, timeout_at};
 use tracing::Instrument as _;
 use tracing::field::Empty;
 
-use super::Resources;
+use super::{Arrival, Resources};
 use crate::request_tag::RequestTag;
 use crate::telemetry::step;
 
@@ -65,12 +67,18 @@ impl Resources {
             code = Empty,
         );
         request.extensions_mut().insert(tag.clone());
+        let deadline = Instant::now() + self.settings.limits.request_timeout.0;
+        let arrival = Arrival::until(deadline);
+        request.extensions_mut().insert(arrival.clone());
         // The call itself is inside the future, so that its panics are caught too.
         let handled = AssertUnwindSafe(async { handle(request).await }).catch_unwind();
-        let handled = handled.instrument(step.clone());
-        let response = match tokio::time::timeout(self.settings.limits.request_timeout.0, handled)
-            .await
-        {
+        let mut handled = pin!(handled.instrument(step.clone()));
+        let mut outcome = timeout_at(deadline, &mut handled).await;
+        if outcome.is_err() && arrival.is_awaited() {
+            // The handler refuses the request, and the refusal is recorded.
+            outcome = timeout(self.settings.audit.deadline.0, handled).await;
+        }
+        let response = match outcome {
             Ok(Ok(response)) => response,
             Ok(Err(_)) => {
                 tracing::error!(request_id = %tag, "a handler panicked; the line before shows where");

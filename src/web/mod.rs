@@ -1,11 +1,13 @@
 //! The handling of a request that the JSON API and the dashboard share: the parts of the service that
 //! both use, the client's address, the frame around every handler, and rate limits.
 
+mod arrival;
 mod client_address;
 mod frame;
 mod rate_limit;
 mod resources;
 
+pub use self::arrival::Arrival;
 pub use self::client_address::{ClientAddress, OverTls};
 pub use self::frame::{Failure, Surface, X_REQUEST_ID};
 pub use self::rate_limit::write_rate_limit;

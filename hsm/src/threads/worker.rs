@@ -72,7 +72,10 @@ fn process(
         outcome
     };
     let outcome = outcome.map_err(|error| {
-        counters.failures.increment();
+        // Metrics do not tell a wrong input, such as a damaged wrapped key, from a right one.
+        if error.kind() != ErrorKind::BadInput {
+            counters.failures.increment();
+        }
         tracing::debug!(token = device.label(), ?error, "an operation failed");
         if error.suggests_outage() {
             device.connection.canary.raise();

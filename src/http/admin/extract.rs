@@ -140,8 +140,7 @@ async fn read<T>(
     make: impl FnOnce(Text<'_>) -> T,
 ) -> Result<T, ApiError> {
     let (parts, body) = request.into_parts();
-    body::is_json(&parts.headers)?;
-    let bytes = body::read(&parts.headers, body, app.settings.limits.max_body_bytes).await?;
+    let bytes = body::read(&parts, body, app.settings.limits.max_body_bytes).await?;
     let text = Text::parse(&bytes)
         .map_err(|not_json| ApiError::of_body(Code::Format, not_json.to_string()))?;
     Ok(make(text))

@@ -75,6 +75,8 @@ impl From<Unread> for ApiError {
     fn from(unread: Unread) -> Self {
         match unread {
             Unread::OtherMedia => Self::UnsupportedMediaType,
+            Unread::Encoded => Self::ContentEncoding,
+            Unread::Late => Self::BodyLate,
             Unread::TooLarge => Self::PayloadTooLarge,
             Unread::BrokenOff => Self::of_body(Code::Format, unread.to_string()),
         }

@@ -32,6 +32,10 @@ pub(super) enum ApiError {
     MethodNotAllowed,
     /// The `Content-Type` is not JSON.
     UnsupportedMediaType,
+    /// The body has a `Content-Encoding`.
+    ContentEncoding,
+    /// The body did not arrive in time.
+    BodyLate,
     /// The body is larger than the settings allow.
     PayloadTooLarge,
     /// The credential is not valid. Only the log gets the reason.
@@ -87,6 +91,11 @@ impl ApiError {
             Self::NotFound => ErrorCode::NotFound.into(),
             Self::MethodNotAllowed => ErrorCode::MethodNotAllowed.into(),
             Self::UnsupportedMediaType => ErrorCode::UnsupportedMediaType.into(),
+            Self::ContentEncoding => Description::from(ErrorCode::UnsupportedMediaType)
+                .with_message("The body must not have a Content-Encoding")
+                .with_header(header::ACCEPT_ENCODING, HeaderValue::from_static("identity")),
+            Self::BodyLate => Description::from(ErrorCode::RequestTimeout)
+                .with_header(header::CONNECTION, HeaderValue::from_static("close")),
             Self::PayloadTooLarge => ErrorCode::PayloadTooLarge.into(),
             Self::Unauthenticated(_) => Description::from(ErrorCode::AuthenticationFailed)
                 .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),

@@ -14,7 +14,8 @@ use super::headers;
 use crate::http::error::ErrorBody;
 use crate::http::error_code::ErrorCode::{
     self, AuthenticationFailed, Forbidden, InternalError, InvalidRequest, PayloadTooLarge,
-    PreconditionFailed, RateLimitExceeded, ServiceUnavailable, UnsupportedMediaType,
+    PreconditionFailed, RateLimitExceeded, RequestTimeout, ServiceUnavailable,
+    UnsupportedMediaType,
 };
 use crate::http::routes::Access;
 
@@ -58,7 +59,7 @@ fn codes(operation: &mut Operation, access: Access) -> BTreeSet<ErrorCode> {
         codes.insert(Forbidden);
     }
     if operation.request_body.is_some() {
-        codes.extend([PayloadTooLarge, UnsupportedMediaType]);
+        codes.extend([PayloadTooLarge, RequestTimeout, UnsupportedMediaType]);
     }
     if takes_if_match(operation) {
         codes.insert(PreconditionFailed);

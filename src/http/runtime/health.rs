@@ -215,6 +215,19 @@ fn working(is_working: bool) -> Status {
     }
 }
 
+/// Milliseconds with at most three decimals.
 fn millis(span: Duration) -> f64 {
-    span.as_secs_f64() * 1_000.0
+    span.as_micros() as f64 / 1_000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn milliseconds_have_at_most_three_decimals() {
+        for (nanos, shown) in [(1_234_567, "1.234"), (300_000, "0.3"), (2_100_000, "2.1")] {
+            assert_eq!(millis(Duration::from_nanos(nanos)).to_string(), shown);
+        }
+    }
 }

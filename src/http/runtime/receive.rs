@@ -72,7 +72,7 @@ pub(super) async fn receive(
         Ok(caller) => receive_body(app, origin, caller, &parts, body).await,
         Err(denied) => {
             let limit = app.settings.limits.max_body_bytes.min(ANONYMOUS_BODY_LIMIT);
-            let body = read(&parts, body, limit).await;
+            let body = body::read(&parts, body, limit).await;
             Err(reject_anonymous(app, origin, denied, body).await)
         }
     }
@@ -87,7 +87,7 @@ async fn receive_body(
 ) -> Result<Received, Response> {
     let admitted = app.admit(&caller).instrument(step!("limit")).await;
     let standing = admitted.unwrap_or_else(|exceeded| exceeded.standing);
-    let body = read(parts, body, app.settings.limits.max_body_bytes).await;
+    let body = body::read(parts, body, app.settings.limits.max_body_bytes).await;
     let caller = match revalidate(app, &origin, caller, parts).await {
         Ok(caller) => caller,
         Err(denied) => return Err(reject_anonymous(app, origin, denied, body).await),
@@ -135,7 +135,9 @@ async fn reject_anonymous(
     body: Result<Bytes, Unread>,
 ) -> Response {
     let error = match body {
-        Err(unread @ (Unread::OtherMedia | Unread::BrokenOff)) => unread.into(),
+        Err(
+            unread @ (Unread::OtherMedia | Unread::Encoded | Unread::BrokenOff | Unread::Late),
+        ) => unread.into(),
         // The syntax of a longer body is unknown.
         Err(Unread::TooLarge) => authentication_error(app, origin.client, denied).await,
         Ok(body) => match Text::parse(&body) {
@@ -167,9 +169,4 @@ async fn authentication_error(app: &App, client: IpAddr, denied: Denied) -> ApiE
         Denied::Refused(refusal) => unauthenticated(app, client, refusal).await,
         Denied::Unreadable(unreadable) => unreadable.into(),
     }
-}
-
-async fn read(parts: &Parts, body: Body, limit: usize) -> Result<Bytes, Unread> {
-    body::is_json(&parts.headers)?;
-    body::read(&parts.headers, body, limit).await
 }

@@ -50,7 +50,7 @@ const COUNTERS: [CountOfToken; 6] = [
     ),
     (
         "sealward_token_failures",
-        "Operations on a token that failed.",
+        "Operations on a token that failed for another reason than their input.",
         |counters| counters.failures,
     ),
     (

@@ -72,6 +72,7 @@ fn number(status: &str) -> &str {
         "FORBIDDEN" => "403",
         "NOT_FOUND" => "404",
         "METHOD_NOT_ALLOWED" => "405",
+        "REQUEST_TIMEOUT" => "408",
         "CONFLICT" => "409",
         "PRECONDITION_FAILED" => "412",
         "PAYLOAD_TOO_LARGE" => "413",

@@ -88,6 +88,19 @@ async fn a_body_must_be_declared_as_json() {
 }
 
 #[tokio::test]
+async fn a_body_with_a_content_encoding_is_refused() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    for (person, path) in [(&alice, PROTECT), (&world.admin(), "/admin/services")] {
+        let person = person.clone().with("content-encoding", "gzip");
+        let answer = person.post(path, json!({})).await;
+        let answer = answer.refused(415, "UNSUPPORTED_MEDIA_TYPE");
+        assert!(answer.message().contains("Content-Encoding"));
+        assert_eq!(answer.header("accept-encoding"), "identity");
+    }
+}
+
+#[tokio::test]
 async fn a_request_id_is_printable_ascii() {
     let world = World::new().await;
     let destination = world.some_destination().await;

@@ -31,9 +31,10 @@ async fn statuses(address: SocketAddr, bytes: &str) -> Vec<u16> {
     let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answers));
     drop(read.await.expect("the connection is ended"));
     let answers = String::from_utf8_lossy(&answers);
-    let beginnings = answers.split("HTTP/1.1 ").skip(1);
+    // The version of an answer is that of its request.
+    let beginnings = answers.split("HTTP/1.").skip(1);
     beginnings
-        .map(|answer| answer[..3].parse().expect("a status"))
+        .map(|answer| answer[2..5].parse().expect("a status"))
         .collect()
 }
 
@@ -77,6 +78,11 @@ async fn a_request_of_unclear_length_is_the_last_of_its_connection() {
         "Content-Length : 0",
         "Content-Length: 99999999999999999999999",
         "Transfer-Encoding: identity",
+        "Transfer-Encoding: gzip, chunked",
+        "Transfer-Encoding: identity, chunked",
+        "Transfer-Encoding: chunked, chunked",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+        "Host: other",
         "Transfer-Encoding: xchunked",
         "Transfer-Encoding: chunked, identity",
         "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
@@ -96,6 +102,16 @@ async fn a_request_of_unclear_length_is_the_last_of_its_connection() {
     let of_old =
         format!("POST /livez HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{HIDDEN}");
     assert_eq!(statuses(address, &of_old).await, [400]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_without_a_host_is_the_last_of_its_connection() {
+    let world = World::new().await;
+    let (address, _) = world.guarded(64, SHORT).await;
+    let hostless = "GET /livez HTTP/1.1\r\n\r\n";
+    assert_eq!(statuses(address, &format!("{hostless}{HIDDEN}")).await, [400]);
+    let of_old = "GET /livez HTTP/1.0\r\n\r\n";
+    assert_eq!(statuses(address, of_old).await, [200]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
