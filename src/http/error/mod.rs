@@ -93,7 +93,10 @@ impl ApiError {
             Self::UnsupportedMediaType => ErrorCode::UnsupportedMediaType.into(),
             Self::ContentEncoding => Description::from(ErrorCode::UnsupportedMediaType)
                 .with_message("The body must not have a Content-Encoding")
-                .with_header(header::ACCEPT_ENCODING, HeaderValue::from_static("identity")),
+                .with_header(
+                    header::ACCEPT_ENCODING,
+                    HeaderValue::from_static("identity"),
+                ),
             Self::BodyLate => Description::from(ErrorCode::RequestTimeout)
                 .with_header(header::CONNECTION, HeaderValue::from_static("close")),
             Self::PayloadTooLarge => ErrorCode::PayloadTooLarge.into(),

@@ -135,9 +135,9 @@ async fn reject_anonymous(
     body: Result<Bytes, Unread>,
 ) -> Response {
     let error = match body {
-        Err(
-            unread @ (Unread::OtherMedia | Unread::Encoded | Unread::BrokenOff | Unread::Late),
-        ) => unread.into(),
+        Err(unread @ (Unread::OtherMedia | Unread::Encoded | Unread::BrokenOff | Unread::Late)) => {
+            unread.into()
+        }
         // The syntax of a longer body is unknown.
         Err(Unread::TooLarge) => authentication_error(app, origin.client, denied).await,
         Ok(body) => match Text::parse(&body) {

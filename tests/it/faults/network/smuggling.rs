@@ -109,7 +109,10 @@ async fn a_request_without_a_host_is_the_last_of_its_connection() {
     let world = World::new().await;
     let (address, _) = world.guarded(64, SHORT).await;
     let hostless = "GET /livez HTTP/1.1\r\n\r\n";
-    assert_eq!(statuses(address, &format!("{hostless}{HIDDEN}")).await, [400]);
+    assert_eq!(
+        statuses(address, &format!("{hostless}{HIDDEN}")).await,
+        [400]
+    );
     let of_old = "GET /livez HTTP/1.0\r\n\r\n";
     assert_eq!(statuses(address, of_old).await, [200]);
 }
