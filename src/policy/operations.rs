@@ -41,14 +41,15 @@ impl Value for PolicyOperation {
     const INPUT: Input = PolicyOperations::INPUT;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
-        match Operation::read(text, field, problems) {
-            Member::Given(operation) if !UNDER_POLICIES.contains(&operation) => {
-                let names = UNDER_POLICIES.map(Operation::name).join(", ");
-                let message = format!("must be one of {names}");
-                problems.note(Problem::new(field, Code::Unsupported, message));
-                Member::Wrong
-            }
-            operation => operation.map(Self),
+        let read = Operation::read(text, field, problems);
+        if let Member::Given(operation) = read
+            && !UNDER_POLICIES.contains(&operation)
+        {
+            let names = UNDER_POLICIES.map(Operation::name).join(", ");
+            let message = format!("must be one of {names}");
+            problems.note(Problem::new(field, Code::Unsupported, message));
+            return Member::Wrong;
         }
+        read.map(Self)
     }
 }

@@ -53,11 +53,13 @@ impl EncryptedKey {
     /// Opens it. The work is that of a password hash: not for a thread that must answer others.
     pub fn unlock(&self, passphrase: &str) -> Result<PrivateKey, Unlock> {
         let info = parse(&self.0).map_err(Unlock::Key)?;
-        let opened = info.decrypt(passphrase).map_err(|error| match error {
-            pkcs8::Error::EncryptedPrivateKey(pkcs5::Error::UnsupportedAlgorithm { .. }) => {
+        let opened = info.decrypt(passphrase).map_err(|error| {
+            use pkcs5::Error::UnsupportedAlgorithm;
+            if let pkcs8::Error::EncryptedPrivateKey(UnsupportedAlgorithm { .. }) = error {
                 Unlock::Key(old_scheme())
+            } else {
+                Unlock::Passphrase
             }
-            _ => Unlock::Passphrase,
         })?;
         super::decode(opened.as_bytes()).map_err(Unlock::Key)
     }

@@ -128,10 +128,10 @@ mod tests {
         let der = pair.as_der().unwrap();
         let read = PrivateKey::from_pkcs8(der.as_ref()).unwrap();
         assert_eq!(read.to_pkcs8().as_slice(), der.as_ref());
-        match read.parts() {
-            PrivateParts::Rsa(parts) => parts.clone(),
-            other => panic!("{other:?}"),
-        }
+        let PrivateParts::Rsa(parts) = read.parts() else {
+            panic!("not an RSA key")
+        };
+        parts.clone()
     }
 
     #[test]

@@ -173,11 +173,14 @@ impl Protection {
             .choose(call, permit, Some(&payload.key_id), kinds)
             .await?;
         let opened = key.decrypt(&payload.iv.0, &payload.ciphertext.0, &payload.tag.0);
-        let plaintext = opened.await.map_err(|not_done| match not_done {
-            NotDone::Token(error) if error.kind() == ErrorKind::BadInput => {
+        let plaintext = opened.await.map_err(|not_done| {
+            if let NotDone::Token(error) = &not_done
+                && error.kind() == ErrorKind::BadInput
+            {
                 Refusal::DecryptionFailed
+            } else {
+                not_done.into()
             }
-            not_done => not_done.into(),
         })?;
         // A plaintext that does not come from `encrypt` may be no JSON; the answer cannot hold it.
         let data = Text::parse(&plaintext).map_err(|_| Refusal::DecryptionFailed)?;
