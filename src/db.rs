@@ -1,21 +1,21 @@
-//! Connections to Postgres, the embedded migrations, and the health check.
+//! Connections to Postgres, the schema, and the health check.
 
 mod primary;
+mod schema;
 
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
-use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::migrate::MigrateError;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use sqlx::{PgConnection, PgExecutor, PgPool};
 
 pub use self::primary::{Primary, Servers, connect};
+pub use self::schema::{SchemaAge, apply, check_schema, migrate};
 use crate::clock::Timestamp;
 use crate::settings::{Database, NotInPem, certificates};
-
-static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
 /// Postgres cannot be used. The message names the setting and the way out.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +70,40 @@ pub enum Error {
         /// Host, port and name of the database at the first of them.
         place: String,
     },
+    /// This login may not use the role of the service, or the role does not exist.
+    #[error(
+        "the login {login} at {place} may not use the role sealward_application: run \
+         `sealward migrate`, then GRANT sealward_application TO {login}"
+    )]
+    NoRole {
+        /// The login.
+        login: String,
+        /// Host, port and name of the database.
+        place: String,
+    },
+    /// The schema cannot be read.
+    #[error("cannot read the version of the schema: {0}")]
+    Schema(#[source] sqlx::Error),
+    /// The schema lacks migrations.
+    #[error(
+        "the schema has version {found}, and this version of Sealward requires version {required}: \
+         run `sealward migrate` with the login that owns the schema"
+    )]
+    Outdated {
+        /// The latest migration of the database; 0 if it has none.
+        found: i64,
+        /// The latest migration of this binary.
+        required: i64,
+    },
+    /// A migration did not get its locks.
+    #[error(
+        "migration {0} did not get its locks, because other sessions use the tables: end long \
+         queries, backups and maintenance, then run `sealward migrate` again"
+    )]
+    Locked(i64),
+    /// A query of a migration failed.
+    #[error("cannot bring the schema up to date: {0}")]
+    Query(#[from] sqlx::Error),
     /// The migration fails.
     #[error("cannot bring the schema up to date: {0}; did a newer version use this database?")]
     Migration(#[from] MigrateError),
@@ -162,37 +196,35 @@ pub fn as_application(options: PgConnectOptions) -> PgConnectOptions {
     options.options([("role", "sealward_application")])
 }
 
+impl Error {
+    /// Whether only an operator can remove the cause, so that a restart does not help.
+    #[must_use]
+    pub fn is_permanent(&self) -> bool {
+        matches!(self, Self::NoRole { .. } | Self::Outdated { .. })
+    }
+}
+
 fn unreachable(options: &PgConnectOptions, source: sqlx::Error) -> Error {
     let place = place(options);
+    let code = source.as_database_error().and_then(|error| error.code());
+    let is_role = |code: &str| matches!(code, "22023" | "42501");
+    if code.as_deref().is_some_and(is_role) && source.to_string().contains("sealward_application") {
+        let login = options.get_username().to_owned();
+        return Error::NoRole { login, place };
+    }
     if is_distrust(&source) {
         return Error::Untrusted { place, source };
     }
     Error::Unreachable { place, source }
 }
 
-/// Applies missing migrations as the owner of the schema. One instance works, others wait. Without
-/// missing migrations the rights of the owner are not needed.
+/// A connection to the primary that is not part of a pool.
 ///
 /// # Errors
-/// A migration fails, or the database has migrations that this binary does not know.
-pub async fn migrate(servers: &Servers, settings: &Database) -> Result<(), Error> {
-    let (mut connection, _) = servers.primary(settings.connect_timeout.0).await?;
-    if !is_up_to_date(&mut connection).await {
-        MIGRATIONS.run(&mut connection).await?;
-    }
-    Ok(())
-}
-
-/// Whether exactly the migrations of this binary are applied; false if unknown.
-async fn is_up_to_date(connection: &mut PgConnection) -> bool {
-    let sql = "SELECT version, checksum FROM _sqlx_migrations WHERE success ORDER BY version";
-    let applied: Result<Vec<(i64, Vec<u8>)>, _> = sqlx::query_as(sql).fetch_all(connection).await;
-    applied.is_ok_and(|applied| {
-        let applied = applied.iter().map(|(version, sum)| (*version, &**sum));
-        applied.eq(MIGRATIONS
-            .iter()
-            .map(|step| (step.version, &*step.checksum)))
-    })
+/// Postgres does not respond.
+pub async fn connection(servers: &Servers, settings: &Database) -> Result<PgConnection, Error> {
+    let (connection, _) = servers.primary(settings.connect_timeout.0).await?;
+    Ok(connection)
 }
 
 /// Whether the server accepts writes: a standby does not.

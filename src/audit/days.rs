@@ -1,5 +1,5 @@
-//! The job that maintains the daily partitions of the audit log: it creates days ahead of time,
-//! creates the indexes of closed days, and retires old days.
+//! The job that maintains the daily partitions of the audit log: it creates days ahead of time and
+//! the indexes of closed days.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -10,7 +10,6 @@ use tokio::time::timeout;
 use super::store::{self, Maintenance, MaintenanceError};
 use crate::clock::{Clock, Timestamp};
 use crate::db::earlier_present;
-use crate::settings::Audit;
 
 pub(super) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -28,33 +27,15 @@ const RETRY: Duration = Duration::from_secs(10);
 /// day takes minutes.
 const TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
-/// How long the audit log is kept, and whether retired days are dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Retention {
-    days: u32,
-    drop: bool,
-}
-
-impl Retention {
-    /// The retention in the settings; none keeps all days.
-    #[must_use]
-    pub fn of(settings: &Audit) -> Option<Self> {
-        Some(Self {
-            days: settings.retention_days?,
-            drop: settings.drop_retired,
-        })
-    }
-}
-
 /// The start of the oldest day that can still be written.
 pub(super) fn oldest_open(now: Timestamp) -> Timestamp {
     now.minus(CLOSE_DELAY).start_of_day()
 }
 
 /// Runs the job until it is dropped. Of several instances, one at a time works.
-pub async fn keep_days(clock: Clock, db: PgPool, retention: Option<Retention>) -> Infallible {
+pub async fn keep_days(clock: Clock, db: PgPool) -> Infallible {
     loop {
-        let run = timeout(TIMEOUT, maintain_days(&db, clock.now(), retention));
+        let run = timeout(TIMEOUT, maintain_days(&db, clock.now()));
         let pause = match run.await.unwrap_or(Err(MaintenanceError::Late)) {
             Ok(()) => INTERVAL,
             Err(error) => {
@@ -66,15 +47,11 @@ pub async fn keep_days(clock: Clock, db: PgPool, retention: Option<Retention>) -
     }
 }
 
-/// Creates, closes and retires the days that are due, unless another instance does so.
+/// Creates and closes the days that are due, unless another instance does so.
 ///
 /// # Errors
 /// The job is incomplete. Completed steps persist.
-pub async fn maintain_days(
-    db: &PgPool,
-    now: Timestamp,
-    retention: Option<Retention>,
-) -> Result<(), MaintenanceError> {
+pub async fn maintain_days(db: &PgPool, now: Timestamp) -> Result<(), MaintenanceError> {
     let ahead = (0..=AHEAD).map(|days| now.plus(DAY * days));
     store::make_days(&mut *db.acquire().await?, ahead).await?;
     let Some(mut maintenance) = Maintenance::lock(db).await? else {
@@ -83,18 +60,6 @@ pub async fn maintain_days(
     let now = earlier_present(db, now).await?;
     while let Some(day) = maintenance.close_day(oldest_open(now)).await? {
         tracing::info!(day, "a day of the audit log is closed");
-    }
-    if let Some(retention) = retention {
-        let oldest = now.minus(DAY * retention.days);
-        maintenance.assume_retention_role().await?;
-        while let Some(day) = maintenance.detach_day(oldest).await? {
-            tracing::info!(day, "a day of the audit log is detached");
-        }
-        while retention.drop
-            && let Some(day) = maintenance.drop_day(oldest).await?
-        {
-            tracing::info!(day, "a detached day of the audit log is dropped");
-        }
     }
     maintenance.unlock().await
 }

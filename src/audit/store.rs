@@ -39,12 +39,6 @@ impl From<sqlx::Error> for Failure {
 /// Why the maintenance of the daily partitions failed.
 #[derive(Debug, thiserror::Error)]
 pub enum MaintenanceError {
-    /// This login is not a member of the role that retires days.
-    #[error(
-        "audit.retention_days is set, but the login of database.url may not retire days: \
-         GRANT sealward_retention TO it, or remove the setting and retire days with another login"
-    )]
-    MayNotRetire,
     /// It took too long.
     #[error("timed out")]
     Late,
@@ -171,65 +165,14 @@ impl Maintenance {
         &mut self,
         moment: Timestamp,
     ) -> Result<Option<String>, MaintenanceError> {
-        self.next(
-            "SELECT close_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text",
-            moment,
-        )
-        .await
-    }
-
-    /// Switches to the role that may retire days.
-    pub(super) async fn assume_retention_role(&mut self) -> Result<(), MaintenanceError> {
-        let role = sqlx::query("SET ROLE sealward_retention").execute(&mut self.0);
-        let refused = |error: &sqlx::Error| {
-            let code = error.as_database_error().and_then(|error| error.code());
-            code.as_deref() == Some("42501")
-        };
-        match role.await {
-            Ok(_) => Ok(()),
-            Err(error) if refused(&error) => Err(MaintenanceError::MayNotRetire),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Detaches the oldest day before `moment` from the audit log.
-    pub(super) async fn detach_day(
-        &mut self,
-        moment: Timestamp,
-    ) -> Result<Option<String>, MaintenanceError> {
-        self.next(
-            "SELECT detach_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text",
-            moment,
-        )
-        .await
-    }
-
-    /// Drops the oldest detached day before `moment`.
-    pub(super) async fn drop_day(
-        &mut self,
-        moment: Timestamp,
-    ) -> Result<Option<String>, MaintenanceError> {
-        self.next(
-            "SELECT drop_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text",
-            moment,
-        )
-        .await
+        let sql = "SELECT close_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text";
+        let closed = sqlx::query_scalar(sql).bind(moment);
+        Ok(closed.fetch_one(&mut self.0).await?)
     }
 
     /// Releases the lock.
     pub(super) async fn unlock(self) -> Result<(), MaintenanceError> {
         Ok(self.0.close().await?)
-    }
-
-    async fn next(
-        &mut self,
-        sql: &'static str,
-        moment: Timestamp,
-    ) -> Result<Option<String>, MaintenanceError> {
-        Ok(sqlx::query_scalar(sql)
-            .bind(moment)
-            .fetch_one(&mut self.0)
-            .await?)
     }
 }
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use hsm::OpenError;
 
+use crate::audit::{Login, RetentionError};
 use crate::ratelimit::BadAddress;
 use crate::settings::SecretError;
 use crate::{db, settings, telemetry};
@@ -26,6 +27,14 @@ pub(super) enum Failure {
     },
     #[error(transparent)]
     Database(#[from] db::Error),
+    #[error("the login of database.url could change or delete audit records{}", statements(.0))]
+    Login(Login),
+    #[error("cannot check the login of database.url: {0}")]
+    Check(sqlx::Error),
+    #[error(transparent)]
+    Retention(#[from] RetentionError),
+    #[error("{0}")]
+    Missing(&'static str),
     #[error(transparent)]
     Token(#[from] OpenError),
     #[error(transparent)]
@@ -49,12 +58,24 @@ impl Failure {
             Self::Token(OpenError::Hangs { .. }) => std::process::abort(),
             Self::Token(error) if error.is_pin_refusal() => ExitCode::from(CONFIGURATION),
             Self::Tls(error) if error.may_pass() => ExitCode::FAILURE,
+            Self::Database(error) if error.is_permanent() => ExitCode::from(CONFIGURATION),
             Self::Settings(_)
             | Self::Telemetry(_)
             | Self::Secret { .. }
             | Self::Tls(_)
-            | Self::Limits(_) => ExitCode::from(CONFIGURATION),
+            | Self::Limits(_)
+            | Self::Login(_)
+            | Self::Missing(_)
+            | Self::Retention(RetentionError::NotAMember | RetentionError::TooYoung(_)) => {
+                ExitCode::from(CONFIGURATION)
+            }
             _ => ExitCode::FAILURE,
         }
     }
+}
+
+/// One line for each privilege that the login must not have.
+fn statements(login: &Login) -> String {
+    let lines = login.excess.iter().map(|excess| format!("\n  {excess}"));
+    lines.collect()
 }

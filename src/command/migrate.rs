@@ -1,13 +1,17 @@
-//! `sealward migrate`: migrates the database schema before the service starts.
+//! `sealward migrate`: migrates the database schema with the login of its owner. Run it before a new
+//! release starts.
 
 use std::path::Path;
 
 use super::{Failure, startup};
+use crate::db;
 use crate::settings::Environment;
 
 pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Result<(), Failure> {
     let settings = startup::prepare(config, environment)?;
-    startup::migrate(&settings, environment).await?;
-    tracing::info!("the schema is up to date");
+    let (owner, password) = settings.migrate.database(&settings.database);
+    let servers = startup::servers(password, &owner, environment)?;
+    let applied = db::migrate(&servers, &owner).await?;
+    tracing::info!(?applied, "the schema is up to date");
     Ok(())
 }

@@ -6,6 +6,7 @@ mod doctor;
 mod failure;
 mod key;
 mod migrate;
+mod retain;
 mod serve;
 mod startup;
 
@@ -32,8 +33,14 @@ pub struct Arguments {
 enum Command {
     /// Run the service.
     Serve,
-    /// Migrate the database schema.
+    /// Migrate the database schema, with the login in the section migrate.
     Migrate,
+    /// Detach old days from the audit log, with the login in the section retain.
+    ///
+    /// Keeps the days of retain.days, and drops the detached tables if retain.drop is set. Prints one
+    /// line per day. Run it daily; it does nothing if there is nothing to do. The exit code is 0 on
+    /// success, 78 if a setting or a grant must change, and 1 if it is worth another try.
+    Retain,
     /// Validate the settings and print them without secrets.
     CheckConfig,
     /// Test each token for everything that the service needs.
@@ -51,6 +58,7 @@ pub async fn run(arguments: Arguments) -> ExitCode {
     let done = match arguments.command {
         Command::Serve => serve::run(config, &environment).await,
         Command::Migrate => migrate::run(config, &environment).await,
+        Command::Retain => retain::run(config, &environment).await,
         Command::CheckConfig => check_config::run(config, &environment),
         Command::ApiKey(arguments) => api_key::run(config, &environment, arguments).await,
         Command::Key(arguments) => key::run(arguments).await,

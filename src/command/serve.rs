@@ -30,6 +30,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         .for_at_most(server::connections_allowed(&settings))
         .with(server::Patience::of(&settings.http));
     let database = startup::database(&settings, environment).await?;
+    startup::check_login(&settings, &database).await?;
     let limiter = startup::limiter(&settings, environment, clock.clone())?;
     limiter.find_shared().await;
     let metrics = match settings.metrics.listen {

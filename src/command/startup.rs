@@ -6,11 +6,11 @@ use secrecy::SecretString;
 
 use super::failure::Failure;
 use crate::clock::Clock;
-use crate::db::{Primary, Servers};
+use crate::db::{Primary, SchemaAge, Servers};
 use crate::ratelimit::{Limiter, Shared};
-use crate::settings::{Environment, HsmToken, SecretSource, Settings, Telemetry};
+use crate::settings::{Environment, HsmToken, SecretSource, Settings, Stage, Telemetry};
 use crate::telemetry::Traces;
-use crate::{db, hardening, settings, telemetry};
+use crate::{audit, db, hardening, settings, telemetry};
 
 /// Reads the settings and starts the log, and traces where they are wanted. No secret is read before
 /// the process is hardened.
@@ -23,6 +23,7 @@ pub(super) fn prepare_to_serve(
     if let ignored @ [_, ..] = environment.ignored() {
         tracing::info!(?ignored, "variables of Kubernetes Services are no settings");
     }
+    warn_of_removed(&settings);
     hardening::report();
     Ok((settings, traces))
 }
@@ -47,28 +48,39 @@ pub(super) fn prepare_quietly(
 
 fn begin(settings: Settings) -> Result<Settings, Failure> {
     telemetry::start(&settings.log, &Telemetry::default())?;
+    warn_of_removed(&settings);
     hardening::report();
     Ok(settings)
 }
 
-/// Brings the database's schema up to date and connects.
+fn warn_of_removed(settings: &Settings) {
+    for removed in &settings.removed {
+        tracing::warn!("{removed}");
+    }
+}
+
+/// Connects to the database and checks that its schema is not older than this version.
 pub(super) async fn database(
     settings: &Settings,
     environment: &Environment,
 ) -> Result<Primary, Failure> {
-    migrate(settings, environment).await?;
-    connect(settings, environment).await
+    let database = connect(settings, environment).await?;
+    if db::check_schema(database.pool()).await? == SchemaAge::Newer {
+        tracing::warn!("the schema belongs to a later version of Sealward");
+    }
+    Ok(database)
 }
 
-/// Brings the database's schema up to date, as its owner.
-pub(super) async fn migrate(settings: &Settings, environment: &Environment) -> Result<(), Failure> {
-    let owner = settings.database.of_owner();
-    let setting = match &settings.database.owner_url {
-        Some(_) => "database.owner_password",
-        None => "database.password",
-    };
-    let servers = servers(setting, &owner, environment)?;
-    Ok(db::migrate(&servers, &owner).await?)
+/// Refuses a login that could change or delete audit records; development accepts it.
+pub(super) async fn check_login(settings: &Settings, database: &Primary) -> Result<(), Failure> {
+    let login = audit::login(database.pool())
+        .await
+        .map_err(Failure::Check)?;
+    match settings.environment {
+        Stage::Development => Ok(()),
+        Stage::Production | Stage::Staging if login.excess.is_empty() => Ok(()),
+        Stage::Production | Stage::Staging => Err(Failure::Login(login)),
+    }
 }
 
 /// Connects to the database as it is, with the rights of the application.
@@ -81,7 +93,7 @@ pub(super) async fn connect(
     Ok(db::connect(servers, &settings.database).await?)
 }
 
-fn servers(
+pub(super) fn servers(
     setting: &str,
     database: &settings::Database,
     environment: &Environment,

@@ -62,11 +62,7 @@ impl Service {
             authenticator.last_use().clone(),
             database.clone(),
         ));
-        jobs.spawn(keep_days(
-            clock.clone(),
-            database.clone(),
-            audit::Retention::of(&settings.audit),
-        ));
+        jobs.spawn(keep_days(clock.clone(), database.clone()));
         jobs.spawn(sum_traffic(
             clock.clone(),
             database.clone(),
@@ -181,8 +177,8 @@ async fn listen(catalog: Catalog, database: PgPool, entropy: Entropy) {
     match never {}
 }
 
-async fn keep_days(clock: Clock, database: PgPool, retention: Option<audit::Retention>) {
-    let never = audit::keep_days(clock, database, retention).await;
+async fn keep_days(clock: Clock, database: PgPool) {
+    let never = audit::keep_days(clock, database).await;
     match never {}
 }
 

@@ -24,11 +24,6 @@ pub struct Database {
     /// Allows a Postgres on another machine without verified TLS. Use it only if the network in
     /// between is protected.
     pub allow_plain: bool,
-    /// The URL of the login that owns the schema and migrates it. Default: the login in `url`. The
-    /// service itself never uses the rights of the owner.
-    pub owner_url: Option<String>,
-    /// The source of the password of the owner, if there is one.
-    pub owner_password: Option<SecretSource>,
     /// The maximum number of connections for administration and look-ups. The audit log uses a
     /// separate connection.
     pub connections: u32,
@@ -43,8 +38,6 @@ impl Default for Database {
             password: None,
             ca: None,
             allow_plain: false,
-            owner_url: None,
-            owner_password: None,
             connections: 8,
             connect_timeout: Span::seconds(5),
         }
@@ -52,56 +45,18 @@ impl Default for Database {
 }
 
 impl Database {
-    /// How the owner of the schema reaches the database.
-    #[must_use]
-    pub fn of_owner(&self) -> Self {
-        match &self.owner_url {
-            Some(url) => Self {
-                url: url.clone(),
-                password: self.owner_password.clone(),
-                ..self.clone()
-            },
-            None => self.clone(),
+    /// The same database for another login.
+    pub(super) fn with_login(&self, url: &str, password: Option<&SecretSource>) -> Self {
+        Self {
+            url: url.to_owned(),
+            password: password.cloned(),
+            ..self.clone()
         }
     }
 
     pub(super) fn contradictions(&self, stage: Stage, found: &mut Vec<String>) {
-        let owner = self.owner_url.as_deref();
-        for (setting, url) in [("url", Some(self.url.as_str())), ("owner_url", owner)] {
-            let Some(url) = url else { continue };
-            let (scheme, authority) = url.split_once("://").unwrap_or(("", ""));
-            if !matches!(scheme, "postgres" | "postgresql") {
-                found.push(format!(
-                    "database.{setting} must be a Postgres URL such as {}",
-                    Self::default().url
-                ));
-            }
-            let authority = authority.split(['/', '?']).next().unwrap_or_default();
-            let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
-            if user.contains(':') {
-                found.push(format!(
-                    "database.{setting} must not contain a password: \
-                     put it into a file and set database.{} = {{ file = \"…\" }}",
-                    setting.replace("url", "password")
-                ));
-            }
-        }
-        let passwords = [
-            ("password", &self.password),
-            ("owner_password", &self.owner_password),
-        ];
-        for (setting, password) in passwords {
-            if stage != Stage::Development && password.as_ref().is_some_and(SecretSource::is_plain)
-            {
-                found.push(format!(
-                    "database.{setting} must be in the settings only in development: \
-                     use {{ file = \"…\" }}, {{ credential = \"…\" }} or {{ command = [\"…\"] }}"
-                ));
-            }
-        }
-        if self.owner_url.is_none() && self.owner_password.is_some() {
-            found.push("database.owner_password requires database.owner_url".to_owned());
-        }
+        let url = Some(self.url.as_str());
+        check_login("database", url, self.password.as_ref(), stage, found);
         if self.connections == 0 {
             found.push("database.connections must be at least 1".to_owned());
         }
@@ -111,25 +66,67 @@ impl Database {
     }
 }
 
+/// Checks the URL and the password of a login in `section`.
+pub(super) fn check_login(
+    section: &str,
+    url: Option<&str>,
+    password: Option<&SecretSource>,
+    stage: Stage,
+    found: &mut Vec<String>,
+) {
+    if let Some(url) = url {
+        let (scheme, authority) = url.split_once("://").unwrap_or(("", ""));
+        if !matches!(scheme, "postgres" | "postgresql") {
+            found.push(format!(
+                "{section}.url must be a Postgres URL such as {}",
+                Database::default().url
+            ));
+        }
+        let authority = authority.split(['/', '?']).next().unwrap_or_default();
+        let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+        if user.contains(':') {
+            found.push(format!(
+                "{section}.url must not contain a password: \
+                 put it into a file and set {section}.password = {{ file = \"…\" }}"
+            ));
+        }
+    } else if password.is_some() {
+        found.push(format!("{section}.password requires {section}.url"));
+    }
+    if stage != Stage::Development && password.is_some_and(SecretSource::is_plain) {
+        found.push(format!(
+            "{section}.password must be in the settings only in development: \
+             use {{ file = \"…\" }}, {{ credential = \"…\" }} or {{ command = [\"…\"] }}"
+        ));
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::{Migrate, Retain};
     use super::*;
 
     #[test]
-    fn the_owner_is_whoever_the_settings_name_and_its_password_is_as_secret() {
-        let alone = Database::default();
-        assert_eq!(alone.of_owner().url, alone.url);
-        let two = Database {
-            owner_url: Some("postgres://owner:tell-no-one@db/sealward".to_owned()),
-            ..Database::default()
+    fn each_command_has_a_login_of_its_own_whose_password_is_as_secret() {
+        let service = Database::default();
+        let url = Some("postgres://other:tell-no-one@db/sealward".to_owned());
+        let migrate = Migrate {
+            url: url.clone(),
+            password: None,
         };
-        assert_eq!(Some(two.of_owner().url), two.owner_url);
+        let retain = Retain {
+            url: url.clone(),
+            ..Retain::default()
+        };
+        assert_eq!(Migrate::default().database(&service).0.url, service.url);
+        assert_eq!(Some(migrate.database(&service).0.url), url);
+        assert!(Retain::default().database(&service).is_none());
+        assert_eq!(retain.database(&service).map(|it| it.url), url);
         let mut found = Vec::new();
-        two.contradictions(Stage::Production, &mut found);
-        assert!(
-            found.len() == 1 && found[0].contains("database.owner_password"),
-            "{found:?}"
-        );
-        assert!(!found[0].contains("tell-no-one"));
+        migrate.contradictions(Stage::Production, &mut found);
+        retain.contradictions(Stage::Production, &mut found);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].contains("migrate.password") && found[1].contains("retain.password"));
+        assert!(found.iter().all(|line| !line.contains("tell-no-one")));
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::Settings;
 use super::names::{self, Leaf};
+use super::removed::{REMOVED, Removed};
 use crate::similar::nearest;
 
 const PREFIX: &str = "SEALWARD_";
@@ -127,6 +128,10 @@ impl Settings {
         };
         let schema = names::schema();
         let leaves = names::leaves(&schema);
+        let mut removed: Vec<(Removed, toml::Value)> = REMOVED
+            .into_iter()
+            .filter_map(|setting| Some((setting, setting.take(&mut table)?)))
+            .collect();
         let mut refused = names::unknown(&table, &schema);
         for (name, value) in &environment.settings {
             match leaves.iter().find(|leaf| leaf.variable() == *name) {
@@ -134,15 +139,27 @@ impl Settings {
                     Some(value) => set(&mut table, &leaf.path, value),
                     None => refused.push(format!("{PREFIX}{name} must be a TOML value")),
                 },
-                None => refused.push(unknown_variable(name, &leaves)),
+                None => match removed_variable(name, value, &leaves) {
+                    Some((setting, Some(value))) => {
+                        removed.retain(|(other, _)| *other != setting);
+                        removed.push((setting, value));
+                    }
+                    Some((_, None)) => refused.push(format!("{PREFIX}{name} must be a TOML value")),
+                    None => refused.push(unknown_variable(name, &leaves)),
+                },
             }
         }
         if !refused.is_empty() {
             return Err(Error::Refused(refused));
         }
+        let given = removed.iter().map(|(setting, _)| *setting).collect();
+        for (setting, value) in removed {
+            setting.replace(&mut table, value);
+        }
         let mut settings: Self = table
             .try_into()
             .map_err(|error| Error::Value(Box::new(error)))?;
+        settings.removed = given;
         settings.telemetry.otlp.endpoint_in_environment = environment.otlp;
         match settings.contradictions() {
             none if none.is_empty() => Ok(settings),
@@ -169,6 +186,19 @@ fn parsed(leaf: &Leaf, value: &str) -> Option<toml::Value> {
     }
     let mut table: toml::Table = format!("value = {value}").parse().ok()?;
     table.remove("value").filter(|_| table.is_empty())
+}
+
+/// The removed setting of this variable, and its value if that is valid.
+fn removed_variable(
+    name: &str,
+    value: &str,
+    leaves: &[Leaf],
+) -> Option<(Removed, Option<toml::Value>)> {
+    let setting = REMOVED.into_iter().find(|it| it.variable() == name)?;
+    let leaf = leaves
+        .iter()
+        .find(|leaf| leaf.path == setting.replacement())?;
+    Some((setting, parsed(leaf, value)))
 }
 
 fn set(table: &mut toml::Table, path: &[String], value: toml::Value) {
@@ -350,6 +380,41 @@ mod tests {
             refused
                 .iter()
                 .all(|line| !line.contains("secret") && !line.contains("1234"))
+        );
+    }
+
+    #[test]
+    fn removed_settings_are_accepted_and_stand_for_those_that_replace_them() {
+        let old = [
+            ("SEALWARD_DATABASE_OWNER_URL", "postgres://owner@h/d"),
+            ("SEALWARD_DATABASE_OWNER_PASSWORD", r#"{ file = "/p" }"#),
+            ("SEALWARD_AUDIT_RETENTION_DAYS", "400"),
+            ("SEALWARD_AUDIT_DROP_RETIRED", "true"),
+        ];
+        let settings = with(&old).unwrap();
+        assert_eq!(settings.removed.len(), 4);
+        for ((variable, _), removed) in old.iter().zip(&settings.removed) {
+            let named = removed.to_string();
+            let (name, _) = named.split_once(' ').unwrap();
+            assert_eq!(
+                format!("{PREFIX}{}", name.replace('.', "_").to_uppercase()),
+                *variable
+            );
+        }
+        assert_eq!(
+            settings.migrate.url.as_deref(),
+            Some("postgres://owner@h/d")
+        );
+        assert!(settings.migrate.password.is_some());
+        assert_eq!(
+            (settings.retain.days, settings.retain.drop),
+            (Some(400), true)
+        );
+        let both = with(&[old[2], ("SEALWARD_RETAIN_DAYS", "500")]).unwrap();
+        assert_eq!((both.retain.days, both.removed.len()), (Some(500), 1));
+        assert_eq!(
+            refusals(&[("SEALWARD_AUDIT_RETENTION_DAYS", "many days")]),
+            ["SEALWARD_AUDIT_RETENTION_DAYS must be a TOML value"]
         );
     }
 

@@ -12,8 +12,11 @@ mod limits;
 mod load;
 mod log;
 mod metrics;
+mod migrate;
 mod names;
 mod ratelimit;
+mod removed;
+mod retain;
 mod secret;
 mod span;
 mod telemetry;
@@ -32,8 +35,11 @@ pub use self::limits::Limits;
 pub use self::load::{Environment, Error};
 pub use self::log::{Log, LogFormat};
 pub use self::metrics::Metrics;
+pub use self::migrate::Migrate;
 pub use self::names::schema;
 pub use self::ratelimit::RateLimit;
+pub use self::removed::Removed;
+pub use self::retain::Retain;
 pub use self::secret::{SecretError, SecretSource};
 pub use self::span::Span;
 pub use self::telemetry::{Otlp, Telemetry};
@@ -66,8 +72,15 @@ pub struct Settings {
     pub audit: Audit,
     /// The log.
     pub log: Log,
+    /// The login of `sealward migrate`.
+    pub migrate: Migrate,
+    /// The login and the period of `sealward retain`.
+    pub retain: Retain,
     /// Traces.
     pub telemetry: Telemetry,
+    /// Settings of earlier versions that were given.
+    #[serde(skip)]
+    pub removed: Vec<Removed>,
 }
 
 /// The environment of an instance.
@@ -114,6 +127,8 @@ impl Settings {
         self.ratelimit.contradictions(self.environment, &mut found);
         self.keys.contradictions(self.environment, &mut found);
         self.audit.contradictions(&mut found);
+        self.migrate.contradictions(self.environment, &mut found);
+        self.retain.contradictions(self.environment, &mut found);
         self.telemetry.contradictions(&mut found);
         found
     }

@@ -1,5 +1,6 @@
 //! `sealward doctor`: tests the tokens and compares them with the records.
 
+mod database;
 mod records;
 mod text;
 
@@ -10,7 +11,7 @@ use hsm::{HsmError, ProbeReport, Probed, Works};
 use serde_json::{Value, json};
 
 use super::{Failure, startup};
-use crate::settings::Environment;
+use crate::settings::{Environment, Stage};
 
 /// Test each token for everything that the service needs.
 #[derive(Debug, clap::Args)]
@@ -29,7 +30,9 @@ pub(super) async fn run(
     let settings = startup::prepare_quietly(config, environment)?;
     let token = hsm::Token::open(startup::tokens(&settings, environment)?).await?;
     let reports = token.probe().await;
-    let records = records::compare(&settings, environment, &token).await?;
+    let database = database::connect(&settings, environment).await?;
+    let login = database::login(&database).await;
+    let records = records::compare(&database, &token).await;
     token.close().await;
 
     if arguments.json {
@@ -37,13 +40,14 @@ pub(super) async fn run(
             .iter()
             .map(|(label, report)| as_json(label, report))
             .collect();
-        let records = records::as_json(&records);
-        let whole = json!({ "tokens": reports, "records": records });
+        let (login, records) = (database::as_json(&login), records::as_json(&records));
+        let whole = json!({ "tokens": reports, "login": login, "records": records });
         writeln!(io::stdout(), "{whole:#}")?;
     } else {
         for (label, report) in &reports {
             io::stdout().write_all(text::of(label, report).as_bytes())?;
         }
+        io::stdout().write_all(database::text(&login).as_bytes())?;
         io::stdout().write_all(records::text(&records).as_bytes())?;
     }
     let ill: Vec<&str> = reports
@@ -59,6 +63,12 @@ pub(super) async fn run(
         let ill = ill.join(", ");
         let message = format!("token {ill} does not support the configuration");
         return Err(Failure::Other(message));
+    }
+    if settings.environment != Stage::Development
+        && let Ok(login) = login
+        && !login.excess.is_empty()
+    {
+        return Err(Failure::Login(login));
     }
     match records {
         Ok(found) if !found.missing.is_empty() => Err(Failure::Other(

@@ -4,28 +4,18 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use super::database::Database;
 use crate::clock::{Clock, Entropy};
-use crate::command::{Failure, startup};
 use crate::keys::{Comparison, Intended, Orphan, Vault};
-use crate::settings::{Environment, Settings};
 
 /// The comparison, or the reason why it is missing. A new installation has no database.
 pub(super) type Records = Result<Comparison, String>;
 
 /// Compares the tokens with the records, if there is a database.
-pub(super) async fn compare(
-    settings: &Settings,
-    environment: &Environment,
-    token: &hsm::Token,
-) -> Result<Records, Failure> {
-    let database = match startup::connect(settings, environment).await {
-        Ok(connected) => connected,
-        Err(Failure::Database(error)) => return Ok(Err(error.to_string())),
-        Err(failure) => return Err(failure),
-    };
-    let pool = database.pool().clone();
+pub(super) async fn compare(database: &Database, token: &hsm::Token) -> Records {
+    let pool = database.as_ref().map_err(Clone::clone)?.pool().clone();
     let vault = Vault::new(token.clone(), pool, Clock::system(), Entropy::system());
-    Ok(vault.compare().await.map_err(|error| error.to_string()))
+    vault.compare().await.map_err(|error| error.to_string())
 }
 
 /// The text form.

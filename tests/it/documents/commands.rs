@@ -42,6 +42,7 @@ fn drop_walkthrough(sandbox: &Sandbox) {
         "drop database if exists sealward with (force)",
         "drop role if exists sealward",
         "drop role if exists sealward_service",
+        "drop role if exists sealward_retain",
     ] {
         let psql = ["-c", r#"psql -q -d postgres -c "$1""#, "psql", sql];
         let done = sandbox.shell(top()).args(psql).output().expect("run psql");

@@ -1,0 +1,111 @@
+//! The queries of the check. They read the catalog as the role of the service.
+
+use sqlx::PgConnection;
+
+pub(super) async fn name(connection: &mut PgConnection) -> sqlx::Result<String> {
+    let sql = "SELECT quote_ident(session_user)";
+    sqlx::query_scalar(sql).fetch_one(connection).await
+}
+
+/// Attributes of the login that outweigh all privileges. Before Postgres 16, `CREATEROLE` includes
+/// the right to grant any role.
+pub(super) async fn attributes(connection: &mut PgConnection) -> sqlx::Result<Vec<String>> {
+    let sql = "
+        SELECT format('%I is a superuser: ALTER ROLE %1$I NOSUPERUSER', rolname)
+          FROM pg_roles WHERE rolname = session_user AND rolsuper
+        UNION ALL
+        SELECT format('%I can grant itself every role: ALTER ROLE %1$I NOCREATEROLE', rolname)
+          FROM pg_roles WHERE rolname = session_user AND rolcreaterole
+           AND current_setting('server_version_num')::int < 160000";
+    sqlx::query_scalar(sql).fetch_all(connection).await
+}
+
+/// Roles that could change or delete records: superusers, roles that write files or run programs of
+/// the server, the owners of the tables, the functions, the schema and the database, and
+/// `sealward_retention`. The login is one of them, or a member through the grant that is named.
+pub(super) async fn roles(connection: &mut PgConnection) -> sqlx::Result<Vec<String>> {
+    let sql = "
+        WITH trail AS (
+            SELECT c.oid, c.relowner, c.relnamespace FROM pg_class c
+             WHERE c.oid IN ('crypto_operations_audit'::regclass, 'management_events'::regclass,
+                             'audit_retention'::regclass)
+                OR c.oid IN (SELECT inhrelid FROM pg_inherits
+                              WHERE inhparent = 'crypto_operations_audit'::regclass)
+        ), owners AS (
+            SELECT relowner AS oid FROM trail
+            UNION SELECT nspowner FROM pg_namespace WHERE oid IN (SELECT relnamespace FROM trail)
+            UNION SELECT datdba FROM pg_database WHERE datname = current_database()
+            UNION SELECT proowner FROM pg_proc
+                   WHERE pronamespace IN (SELECT relnamespace FROM trail)
+                     AND prosecdef AND proname LIKE '%audit_day%'
+        ), strong AS (
+            SELECT oid, rolname, CASE
+                     WHEN rolsuper THEN 'is a superuser'
+                     WHEN oid IN (SELECT oid FROM owners) THEN 'owns the audit log'
+                     WHEN rolname = 'sealward_retention' THEN 'retires days of the audit log'
+                     ELSE 'has the rights of the server process' END AS why
+              FROM pg_roles
+             WHERE rolsuper OR oid IN (SELECT oid FROM owners)
+                OR rolname IN ('sealward_retention', 'pg_execute_server_program', 'pg_write_server_files')
+        )
+        SELECT format('%I owns the audit log: use a login that owns nothing, and run '
+                      '`sealward migrate` with this one', session_user)
+         WHERE quote_ident(session_user)::regrole IN (SELECT oid FROM owners)
+        UNION ALL
+        SELECT format('%I %s: REVOKE %I FROM %I', strong.rolname, strong.why, strong.rolname,
+                      grantee.rolname)
+          FROM strong
+          JOIN pg_auth_members m ON m.roleid = strong.oid
+          JOIN pg_roles grantee ON grantee.oid = m.member
+         WHERE pg_has_role(session_user, grantee.oid, 'MEMBER')
+           AND quote_ident(session_user)::regrole NOT IN (SELECT oid FROM owners)
+           AND strong.rolname <> 'pg_database_owner'";
+    sqlx::query_scalar(sql).fetch_all(connection).await
+}
+
+/// Privileges of the login, of its roles and of `PUBLIC`. With `CREATE` on the schema, a function can
+/// shadow one that the functions of the owner call.
+pub(super) async fn privileges(connection: &mut PgConnection) -> sqlx::Result<Vec<String>> {
+    let sql = "
+        WITH mine AS (
+            SELECT oid FROM pg_roles WHERE pg_has_role(session_user, oid, 'MEMBER')
+            UNION ALL SELECT 0
+        ), trail AS (
+            SELECT c.oid, c.relnamespace, c.relowner, c.relacl FROM pg_class c
+             WHERE c.oid IN ('crypto_operations_audit'::regclass, 'management_events'::regclass)
+                OR (c.relkind = 'r' AND c.relname ~ '^crypto_operations_audit_[0-9]{8}$'
+                    AND c.relnamespace = (SELECT relnamespace FROM pg_class
+                                           WHERE oid = 'crypto_operations_audit'::regclass))
+        ), granted AS (
+            SELECT trail.relowner AS owner, a.grantee, a.privilege_type, 'TABLE ' || trail.oid::regclass AS object
+              FROM trail, aclexplode(trail.relacl) a
+             WHERE a.privilege_type IN ('UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER')
+            UNION ALL
+            SELECT trail.relowner, a.grantee, a.privilege_type || format(' (%I)', c.attname),
+                   'TABLE ' || trail.oid::regclass
+              FROM trail JOIN pg_attribute c ON c.attrelid = trail.oid, aclexplode(c.attacl) a
+             WHERE a.privilege_type = 'UPDATE'
+            UNION ALL
+            SELECT p.proowner, a.grantee, a.privilege_type, 'FUNCTION ' || p.oid::regprocedure
+              FROM pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+             WHERE p.pronamespace IN (SELECT relnamespace FROM trail)
+               AND p.proname IN ('detach_audit_day', 'drop_audit_day')
+               AND a.grantee <> coalesce(to_regrole('sealward_retention')::oid, 0)
+            UNION ALL
+            SELECT n.nspowner, a.grantee, a.privilege_type, format('SCHEMA %I', n.nspname)
+              FROM pg_namespace n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) a
+             WHERE n.oid IN (SELECT relnamespace FROM trail) AND a.privilege_type = 'CREATE'
+        )
+        SELECT format('%s on %s: REVOKE %1$s ON %2$s FROM %s', string_agg(DISTINCT privilege_type, ', '),
+                      object, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END)
+          FROM granted
+         WHERE grantee <> owner AND grantee IN (SELECT oid FROM mine)
+         GROUP BY object, grantee
+        UNION ALL
+        SELECT format('pg_write_all_data changes every table: REVOKE pg_write_all_data FROM %I', grantee.rolname)
+          FROM pg_auth_members m
+          JOIN pg_roles role ON role.oid = m.roleid AND role.rolname = 'pg_write_all_data'
+          JOIN pg_roles grantee ON grantee.oid = m.member
+         WHERE pg_has_role(session_user, grantee.oid, 'MEMBER')";
+    sqlx::query_scalar(sql).fetch_all(connection).await
+}

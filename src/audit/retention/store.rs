@@ -1,0 +1,57 @@
+//! The functions that retire days.
+
+use sqlx::PgConnection;
+
+use super::RetentionError;
+use crate::clock::Timestamp;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    Detach,
+    Drop,
+}
+
+fn failure(error: sqlx::Error) -> RetentionError {
+    let Some(refusal) = error.as_database_error() else {
+        return RetentionError::Database(error);
+    };
+    match refusal.code().as_deref() {
+        Some("55P03") => RetentionError::Locked,
+        Some("42501") => RetentionError::NotAMember,
+        Some("SW001") => RetentionError::TooYoung(refusal.message().to_owned()),
+        _ => RetentionError::Database(error),
+    }
+}
+
+/// Switches to the role that may retire days and nothing else.
+pub(super) async fn assume_role(connection: &mut PgConnection) -> Result<(), RetentionError> {
+    let role = sqlx::query("SET ROLE sealward_retention");
+    role.execute(connection).await.map_err(failure)?;
+    Ok(())
+}
+
+/// Takes the lock of this job, unless another process holds it.
+pub(super) async fn lock(connection: &mut PgConnection) -> sqlx::Result<bool> {
+    let sql = "SELECT pg_try_advisory_lock(hashtext('crypto_operations_audit'), 1)";
+    sqlx::query_scalar(sql).fetch_one(connection).await
+}
+
+pub(super) async fn unlock(connection: &mut PgConnection) -> sqlx::Result<()> {
+    let sql = "SELECT pg_advisory_unlock(hashtext('crypto_operations_audit'), 1)";
+    sqlx::query(sql).execute(connection).await?;
+    Ok(())
+}
+
+/// Detaches the oldest day before `moment`, or drops the oldest detached one.
+pub(super) async fn retire(
+    connection: &mut PgConnection,
+    step: Step,
+    moment: Timestamp,
+) -> Result<Option<String>, RetentionError> {
+    let sql = match step {
+        Step::Detach => "SELECT detach_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text",
+        Step::Drop => "SELECT drop_audit_day(($1::timestamptz AT TIME ZONE 'UTC')::date)::text",
+    };
+    let retired = sqlx::query_scalar(sql).bind(moment);
+    retired.fetch_one(connection).await.map_err(failure)
+}

@@ -1,0 +1,60 @@
+//! The connection to the database, and what its login could do to the audit log.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::audit::{self, Login};
+use crate::command::{Failure, startup};
+use crate::db::Primary;
+use crate::settings::{Environment, Settings};
+
+/// The connection, or why there is none. A new installation has no database yet.
+pub(super) type Database = Result<Primary, String>;
+
+pub(super) async fn connect(
+    settings: &Settings,
+    environment: &Environment,
+) -> Result<Database, Failure> {
+    match startup::connect(settings, environment).await {
+        Ok(connected) => Ok(Ok(connected)),
+        Err(Failure::Database(error)) => Ok(Err(error.to_string())),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Checks the login as `sealward serve` does.
+pub(super) async fn login(database: &Database) -> Result<Login, String> {
+    let pool = database.as_ref().map_err(Clone::clone)?.pool();
+    audit::login(pool).await.map_err(|error| error.to_string())
+}
+
+/// For people.
+pub(super) fn text(login: &Result<Login, String>) -> String {
+    let mut page = String::from("Database login\n");
+    // Writing to a string cannot fail.
+    let _ = match login {
+        Err(reason) => writeln!(page, "  not checked: {reason}\n"),
+        Ok(login) if login.excess.is_empty() => {
+            let name = &login.name;
+            writeln!(page, "  {name} cannot change or delete audit records\n")
+        }
+        Ok(login) => {
+            let name = &login.name;
+            let excess = login.excess.join("\n    ");
+            writeln!(
+                page,
+                "  {name} could change or delete audit records:\n    {excess}\n"
+            )
+        }
+    };
+    page
+}
+
+/// For programs.
+pub(super) fn as_json(login: &Result<Login, String>) -> Value {
+    match login {
+        Err(reason) => json!({ "error": reason }),
+        Ok(login) => json!({ "name": login.name, "excess": login.excess }),
+    }
+}

@@ -1,0 +1,47 @@
+//! Queries about the schema.
+
+use std::time::Duration;
+
+use sqlx::{AssertSqlSafe, PgConnection};
+
+/// Versions and checksums of the applied migrations.
+pub(super) async fn applied(connection: &mut PgConnection) -> sqlx::Result<Vec<(i64, Vec<u8>)>> {
+    let sql = "SELECT version, checksum FROM _sqlx_migrations WHERE success ORDER BY version";
+    sqlx::query_as(sql).fetch_all(connection).await
+}
+
+/// Whether the database has no migrations, or is so old that the service cannot read them.
+pub(super) fn is_no_schema(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    matches!(code.as_deref(), Some("42P01" | "42501"))
+}
+
+pub(super) async fn set_lock_timeout(
+    connection: &mut PgConnection,
+    timeout: Duration,
+) -> sqlx::Result<()> {
+    sqlx::query("SELECT set_config('lock_timeout', $1, false)")
+        .bind(timeout.as_millis().to_string())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Drops the indexes that `sql` names and that an interrupted attempt left invalid.
+pub(super) async fn drop_invalid_indexes(
+    connection: &mut PgConnection,
+    sql: &str,
+) -> sqlx::Result<()> {
+    let invalid = "SELECT quote_ident(relname) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+                    WHERE NOT indisvalid AND relkind = 'i'
+                      AND relnamespace = current_schema()::regnamespace AND position(relname IN $1) > 0";
+    let names: Vec<String> = sqlx::query_scalar(invalid)
+        .bind(sql)
+        .fetch_all(&mut *connection)
+        .await?;
+    for name in names {
+        let drop = AssertSqlSafe(format!("DROP INDEX CONCURRENTLY {name}"));
+        sqlx::raw_sql(drop).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
