@@ -33,7 +33,8 @@ FROM base AS dev
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends bsdutils openssl softhsm2 util-linux \
  && rm -rf /var/lib/apt/lists/* \
- && install -d -o 10001 -g 10001 -m 700 /var/lib/sealward/secrets /var/lib/sealward/token
+ && install -d -o 10001 -g 10001 -m 700 /var/lib/sealward/owner /var/lib/sealward/secrets \
+    /var/lib/sealward/token
 COPY softhsm /usr/local/share/sealward/softhsm
 COPY deploy /usr/local/share/sealward/deploy
 USER 10001:10001

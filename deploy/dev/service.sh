@@ -24,6 +24,8 @@ up_service() {
     write_settings "$port"
     "$program" check-config --config "$state/sealward.toml" >/dev/null ||
         die "the settings are invalid"
+    "$program" migrate --config "$state/sealward.toml" 2>"$state/migrate.log" ||
+        die "the migration failed:" "$(tail -n 5 "$state/migrate.log")"
     [ ! -f "$state/log" ] || mv "$state/log" "$state/log.1"
     build_id >"$state/build"
     printf '%s\n' "$port" >"$state/port"

@@ -13,7 +13,8 @@ up() {
     esac
     # This script sets these itself.
     unset SEALWARD_CONFIG SEALWARD_HTTP_LISTEN SEALWARD_DATABASE_URL SEALWARD_DATABASE_PASSWORD \
-        SEALWARD_DATABASE_OWNER_URL SEALWARD_DATABASE_OWNER_PASSWORD SEALWARD_HSM_TOKENS
+        SEALWARD_MIGRATE_URL SEALWARD_MIGRATE_PASSWORD SEALWARD_HSM_TOKENS \
+        SEALWARD_DATABASE_OWNER_URL SEALWARD_DATABASE_OWNER_PASSWORD
     require_cargo
     require_packages "$packages_to_run"
     lock_state
@@ -65,7 +66,7 @@ up_postgres() {
     [ -s "$state/database-password" ] || random_hex | write_privately database-password
     [ -s "$state/owner-password" ] || random_hex | write_privately owner-password
     cluster_sql "$home" <<SQL
-set client_min_messages to warning;
+set client_min_messages to error;
 \\set password $(<"$state/database-password")
 \\set owner_password $(<"$state/owner-password")
 select format('create role %I login', name) from unnest(array['sealward', 'sealward_service']) as name
@@ -74,7 +75,8 @@ select format('create role %I', name) from unnest(array['sealward_application', 
  where name not in (select rolname from pg_roles) \gexec
 alter role sealward password :'owner_password';
 alter role sealward_service password :'password';
-grant sealward_application, sealward_retention to sealward_service;
+grant sealward_application to sealward_service;
+revoke sealward_retention from sealward_service;
 select 'create database sealward owner sealward' where not exists (select from pg_database where datname = 'sealward') \gexec
 SQL
 }
@@ -110,9 +112,11 @@ listen = "127.0.0.1:$1"
 [database]
 url = "postgres://sealward_service@127.0.0.1:$(cat "$state/postgres/port")/sealward"
 password = { file = $(toml_string "$state/database-password") }
-# The role that owns the schema. The service itself does not use it.
-owner_url = "postgres://sealward@127.0.0.1:$(cat "$state/postgres/port")/sealward"
-owner_password = { file = $(toml_string "$state/owner-password") }
+
+# The login that owns the schema. The service does not read this section.
+[migrate]
+url = "postgres://sealward@127.0.0.1:$(cat "$state/postgres/port")/sealward"
+password = { file = $(toml_string "$state/owner-password") }
 
 [hsm]
 # SoftHSM2 does not support RSA-OAEP with SHA-256.

@@ -68,9 +68,7 @@ async fn main() -> ExitCode {
     let filled = Instant::now();
     fill(&owner, now, rows / days, days).await;
     let service = pool(database.as_application());
-    maintain_days(&service, now, None)
-        .await
-        .expect("closed days");
+    maintain_days(&service, now).await.expect("closed days");
     sqlx::query("VACUUM ANALYZE crypto_operations_audit")
         .execute(&owner)
         .await

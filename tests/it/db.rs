@@ -1,4 +1,6 @@
-//! The way to Postgres over TLS: whom it trusts, and whom it does not.
+//! Connections to Postgres over TLS, in this file, and migrations under load.
+
+mod migrations;
 
 use std::fs;
 use std::net::Ipv4Addr;

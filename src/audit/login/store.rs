@@ -15,7 +15,7 @@ pub(super) async fn attributes(connection: &mut PgConnection) -> sqlx::Result<Ve
           FROM pg_roles WHERE rolname = session_user AND rolsuper
         UNION ALL
         SELECT format('%I can grant itself every role: ALTER ROLE %1$I NOCREATEROLE', rolname)
-          FROM pg_roles WHERE rolname = session_user AND rolcreaterole
+          FROM pg_roles WHERE rolname = session_user AND rolcreaterole AND NOT rolsuper
            AND current_setting('server_version_num')::int < 160000";
     sqlx::query_scalar(sql).fetch_all(connection).await
 }

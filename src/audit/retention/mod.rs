@@ -8,6 +8,7 @@ use std::time::Duration;
 use sqlx::PgConnection;
 use tokio::time::{Instant, sleep};
 
+pub use self::store::RetentionError;
 use self::store::Step;
 use super::days::DAY;
 use crate::clock::Timestamp;
@@ -32,25 +33,6 @@ pub enum Retired {
     Detached(String),
     /// Its table no longer exists.
     Dropped(String),
-}
-
-/// Why days were not retired.
-#[derive(Debug, thiserror::Error)]
-pub enum RetentionError {
-    /// This login is not a member of the role that retires days.
-    #[error("the login of retain.url may not retire days: GRANT sealward_retention TO it")]
-    NotAMember,
-    /// The owner of the schema keeps more days.
-    #[error("retain.days must be at least the minimum that the owner of the schema has set: {0}")]
-    TooYoung(String),
-    /// The audit log is in use.
-    #[error(
-        "a query or a backup uses the audit log: run `sealward retain` again after it has ended"
-    )]
-    Locked,
-    /// The database failed.
-    #[error(transparent)]
-    Database(#[from] sqlx::Error),
 }
 
 /// Retires all days that are older than `retention` allows, and reports each one. Of several

@@ -2,8 +2,26 @@
 
 use sqlx::PgConnection;
 
-use super::RetentionError;
 use crate::clock::Timestamp;
+
+/// Why days were not retired.
+#[derive(Debug, thiserror::Error)]
+pub enum RetentionError {
+    /// This login is not a member of the role that retires days.
+    #[error("the login of retain.url may not retire days: GRANT sealward_retention TO it")]
+    NotAMember,
+    /// The owner of the schema keeps more days.
+    #[error("retain.days must be at least the minimum that the owner of the schema has set: {0}")]
+    TooYoung(String),
+    /// The audit log is in use.
+    #[error(
+        "a query or a backup uses the audit log: run `sealward retain` again after it has ended"
+    )]
+    Locked,
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use sealward::audit::{MaintenanceError, Retention, maintain_days};
+use sealward::audit::{Retention, RetentionError, Retired, maintain_days, retire_days};
 use sealward::clock::Timestamp;
-use sealward::settings::Audit;
-use sqlx::{AssertSqlSafe, PgPool};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions as _, PgPool};
 
 use crate::support::{Database, pool};
 
@@ -13,6 +13,8 @@ use crate::support::{Database, pool};
 struct Trail {
     owner: PgPool,
     application: PgPool,
+    /// The login that retires days.
+    retention: PgConnectOptions,
     now: Timestamp,
     _database: Database,
 }
@@ -22,7 +24,8 @@ impl Trail {
         let database = Database::new().await;
         let owner = database.pool();
         let fill = format!(
-            "SELECT make_audit_day(current_date - back) FROM generate_series(0, {days}) AS back;
+            "UPDATE audit_retention SET minimum_days = 1;
+             SELECT make_audit_day(current_date - back) FROM generate_series(0, {days}) AS back;
              INSERT INTO crypto_operations_audit
                     (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
              SELECT gen_random_uuid(), now() - make_interval(days => back), 'day ' || back, 1, 200, 1
@@ -43,16 +46,35 @@ impl Trail {
             .unwrap();
         Self {
             application: pool(database.as_application()),
+            retention: database.login(&["sealward_retention"]).await,
             owner,
             now: Timestamp::from_millis(now),
             _database: database,
         }
     }
 
-    async fn maintain_days(&self, retention: Option<Retention>) {
-        maintain_days(&self.application, self.now, retention)
-            .await
-            .unwrap();
+    async fn maintain_days(&self) {
+        maintain_days(&self.application, self.now).await.unwrap();
+    }
+
+    /// Retires days with its own login.
+    async fn retire(&self, days: u32, drop: bool) -> Result<Vec<Retired>, RetentionError> {
+        self.retire_at(self.now, days, drop, Duration::ZERO).await
+    }
+
+    async fn retire_at(
+        &self,
+        now: Timestamp,
+        days: u32,
+        drop: bool,
+        patience: Duration,
+    ) -> Result<Vec<Retired>, RetentionError> {
+        let mut connection = self.retention.connect().await.unwrap();
+        let mut retired = Vec::new();
+        let retention = Retention { days, drop };
+        let report = |day| retired.push(day);
+        retire_days(&mut connection, now, retention, patience, report).await?;
+        Ok(retired)
     }
 
     /// What a query of the owner's finds, as text.
@@ -77,19 +99,11 @@ impl Trail {
     }
 }
 
-fn retention(days: u32, drop: bool) -> Option<Retention> {
-    Retention::of(&Audit {
-        retention_days: Some(days),
-        drop_retired: drop,
-        ..Audit::default()
-    })
-}
-
 #[tokio::test]
 async fn days_are_made_ahead() {
     let trail = Trail::of_days(0).await;
-    trail.maintain_days(None).await;
-    trail.maintain_days(None).await;
+    trail.maintain_days().await;
+    trail.maintain_days().await;
     let ahead = "SELECT relname::text FROM pg_inherits JOIN pg_class ON oid = inhrelid
                   WHERE inhparent = 'crypto_operations_audit'::regclass";
     assert_eq!(trail.texts(ahead).await.len(), 8);
@@ -110,7 +124,7 @@ async fn a_day_gets_its_indexes_when_it_is_closed() {
     };
     let being_written = ["request_id", "ts"];
     assert_eq!(columns(2).await, being_written);
-    trail.maintain_days(None).await;
+    trail.maintain_days().await;
     let closed = [
         "application_id",
         "key_id",
@@ -134,44 +148,60 @@ async fn every_day_is_indexed_by_what_its_records_hold() {
                  ORDER BY 1";
     let all = "SELECT c.relname::text FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid
                 WHERE inhparent = 'crypto_operations_audit'::regclass ORDER BY 1";
-    trail.maintain_days(None).await;
+    trail.maintain_days().await;
     assert_eq!(trail.texts(days).await, trail.texts(all).await);
 }
 
 #[tokio::test]
 async fn all_days_are_kept_unless_told_otherwise() {
     let trail = Trail::of_days(3).await;
-    trail.maintain_days(None).await;
+    trail.maintain_days().await;
     assert_eq!(trail.days().await, ["day 0", "day 1", "day 2", "day 3"]);
 }
 
 #[tokio::test]
-async fn old_days_are_taken_out_and_dropped_where_that_is_asked_for() {
+async fn old_days_are_detached_and_dropped_if_asked_to() {
     let trail = Trail::of_days(5).await;
-    trail.maintain_days(retention(3, false)).await;
+    let [five, four, three] = [5, 4, 3].map(|back| {
+        let day = trail.now.minus(Duration::from_secs(back * 24 * 60 * 60));
+        day.to_string()[..10].to_owned()
+    });
+    let detached = |day: &String| Retired::Detached(day.clone());
+    let dropped = |day: &String| Retired::Dropped(day.clone());
+    let first = trail.retire(3, false).await.unwrap();
+    assert_eq!(first, [detached(&five), detached(&four)]);
     assert_eq!(trail.days().await, ["day 0", "day 1", "day 2", "day 3"]);
-    assert_eq!(trail.detached().await, 2, "taken out, and still there");
-    trail.maintain_days(retention(2, true)).await;
+    assert_eq!(trail.detached().await, 2, "their tables remain");
+    let second = trail.retire(2, true).await.unwrap();
+    assert_eq!(
+        second,
+        [
+            detached(&three),
+            dropped(&five),
+            dropped(&four),
+            dropped(&three)
+        ]
+    );
     assert_eq!(trail.days().await, ["day 0", "day 1", "day 2"]);
     assert_eq!(trail.detached().await, 0);
+    assert_eq!(
+        trail.retire(2, true).await.unwrap(),
+        [],
+        "nothing remains to do"
+    );
 }
 
 #[tokio::test]
-async fn of_several_instances_one_looks_after_the_days() {
+async fn several_processes_retire_each_day_once() {
     let trail = Trail::of_days(5).await;
-    let mut other = trail.owner.acquire().await.unwrap();
-    let lock = "SELECT pg_advisory_lock(hashtext('crypto_operations_audit'), 0)";
-    sqlx::query(lock).execute(&mut *other).await.unwrap();
-    trail.maintain_days(retention(2, true)).await;
-    assert_eq!(trail.days().await.len(), 6, "another is at it");
-    other.close().await.unwrap();
-    // Many at once get in nobody's way.
-    let together: Vec<_> = (0..4)
-        .map(|_| trail.maintain_days(retention(2, true)))
-        .collect();
-    futures_util::future::join_all(together).await;
-    // Whoever was second has found the first at it, and all may have: the next time it is done.
-    trail.maintain_days(retention(2, true)).await;
+    let patience = Duration::from_secs(60);
+    let runs = (0..4).map(|_| trail.retire_at(trail.now, 2, true, patience));
+    let retired = futures_util::future::try_join_all(runs).await.unwrap();
+    assert_eq!(
+        retired.concat().len(),
+        6,
+        "three days, detached and dropped"
+    );
     assert_eq!(trail.days().await.len(), 3);
 }
 
@@ -183,13 +213,13 @@ async fn a_long_read_delays_retention_and_not_the_records() {
         .execute(&mut *reading)
         .await
         .unwrap();
-    let delayed = maintain_days(&trail.application, trail.now, retention(1, false)).await;
+    let delayed = trail.retire(1, false).await;
     assert!(
-        matches!(delayed, Err(MaintenanceError::Database(_))),
+        matches!(delayed, Err(RetentionError::Locked)),
         "{delayed:?}"
     );
     reading.rollback().await.unwrap();
-    trail.maintain_days(retention(1, false)).await;
+    trail.retire(1, false).await.unwrap();
     assert_eq!(trail.days().await, ["day 0", "day 1"]);
 }
 
@@ -197,9 +227,9 @@ async fn a_long_read_delays_retention_and_not_the_records() {
 async fn a_clock_that_is_ahead_neither_closes_nor_retires_a_day_too_soon() {
     let trail = Trail::of_days(2).await;
     let ahead = trail.now.plus(Duration::from_secs(30 * 24 * 60 * 60));
-    maintain_days(&trail.application, ahead, retention(3, true))
-        .await
-        .unwrap();
+    maintain_days(&trail.application, ahead).await.unwrap();
+    let retired = trail.retire_at(ahead, 3, true, Duration::ZERO).await;
+    assert_eq!(retired.unwrap(), []);
     assert_eq!(trail.days().await, ["day 0", "day 1", "day 2"]);
     assert_eq!(trail.detached().await, 0);
     // Asked for days to come, the function itself stops before today.
@@ -209,20 +239,69 @@ async fn a_clock_that_is_ahead_neither_closes_nor_retires_a_day_too_soon() {
 }
 
 #[tokio::test]
-async fn the_day_being_written_is_never_taken_out() {
-    let trail = Trail::of_days(1).await;
-    let mut connection = trail.owner.acquire().await.unwrap();
-    let retire = "SET ROLE sealward_retention; SELECT detach_audit_day(current_date + 1)";
-    let refused = sqlx::raw_sql(retire).execute(&mut *connection).await;
-    connection.close().await.unwrap();
-    let refused = refused.unwrap_err().to_string();
-    assert!(refused.contains("the day being written"), "{refused}");
-    // Nor does dropping reach what is part of the trail.
-    let dropped: Option<String> =
-        sqlx::query_scalar("SELECT drop_audit_day(current_date + 9)::text")
-            .fetch_one(&trail.owner)
+async fn days_younger_than_the_minimum_are_refused() {
+    let trail = Trail::of_days(3).await;
+    let set = |days: u32| {
+        let sql = format!("UPDATE audit_retention SET minimum_days = {days}");
+        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&trail.owner)
+    };
+    set(90).await.unwrap();
+    for days in [0, 1, 89] {
+        let refused = trail.retire(days, true).await.unwrap_err();
+        assert!(
+            matches!(refused, RetentionError::TooYoung(_)),
+            "{refused:?}"
+        );
+        let told = refused.to_string();
+        assert!(
+            told.contains("retain.days") && told.contains("90 days"),
+            "{told}"
+        );
+    }
+    assert_eq!(trail.retire(90, true).await.unwrap(), []);
+    set(2).await.unwrap();
+    // The functions refuse a date as well, whoever calls them.
+    for function in ["detach_audit_day", "drop_audit_day"] {
+        for back in ["- 1", "+ 0", "+ 9"] {
+            let call = format!("SELECT {function}((now() AT TIME ZONE 'UTC')::date {back})");
+            let mut connection = trail.retention.connect().await.unwrap();
+            let refused = sqlx::raw_sql(AssertSqlSafe(call))
+                .execute(&mut connection)
+                .await;
+            let refused = refused.unwrap_err();
+            let code = refused.as_database_error().unwrap().code();
+            assert_eq!(
+                code.as_deref(),
+                Some("SW001"),
+                "{function} {back}: {refused}"
+            );
+        }
+    }
+    assert_eq!(trail.days().await.len(), 4);
+    let retired = trail.retire(2, false).await.unwrap();
+    assert_eq!(retired.len(), 1);
+    assert_eq!(trail.days().await, ["day 0", "day 1", "day 2"]);
+}
+
+#[tokio::test]
+async fn a_detached_day_belongs_to_the_owner_alone() {
+    let trail = Trail::of_days(3).await;
+    trail.retire(2, false).await.unwrap();
+    let day = "SELECT relname::text FROM pg_class
+                WHERE relkind = 'r' AND NOT relispartition AND relname LIKE 'crypto_operations_audit_%'";
+    let day = trail.texts(day).await.concat();
+    for sql in [
+        format!("SELECT count(*) FROM {day}"),
+        format!("DELETE FROM {day}"),
+        format!("INSERT INTO {day} SELECT * FROM crypto_operations_audit LIMIT 0"),
+        format!("UPDATE {day} SET request_id = 'another'"),
+        format!("DROP TABLE {day}"),
+    ] {
+        let refused = sqlx::raw_sql(AssertSqlSafe(sql.clone()))
+            .execute(&trail.application)
             .await
-            .unwrap();
-    assert_eq!(dropped, None);
-    assert_eq!(trail.days().await.len(), 2);
+            .expect_err(&sql);
+        let code = refused.as_database_error().unwrap().code();
+        assert_eq!(code.as_deref(), Some("42501"), "{sql}: {refused}");
+    }
 }

@@ -1,6 +1,7 @@
 //! What the service may do in the database, tried on its own connections.
 
 use serde_json::json;
+use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, PgPool};
 
 use crate::support::{Database, World, pool};
@@ -46,27 +47,192 @@ async fn the_trails_can_be_added_to_and_read_and_never_changed() {
     assert_eq!(left, 1);
 }
 
+/// Runs `sql` as this login and returns the code of the error.
+async fn refusal_of(login: &PgConnectOptions, sql: &str) -> Option<String> {
+    refusal(&pool(login.clone()), sql).await
+}
+
 #[tokio::test]
-async fn days_are_retired_by_nobody_but_who_may() {
+async fn the_login_of_the_service_cannot_retire_days_or_change_how_long_they_are_kept() {
     let database = Database::new().await;
-    let service = pool(database.as_application());
+    let service = database.login(&["sealward_application"]).await;
+    let as_service = sealward::db::as_application(service.clone());
     for attempt in [
-        "SELECT detach_audit_day(current_date - 1)",
-        "SELECT drop_audit_day(current_date - 1)",
+        "SELECT detach_audit_day(current_date - 100)",
+        "SELECT drop_audit_day(current_date - 100)",
+        "SELECT check_audit_retention(current_date - 100)",
+        "UPDATE audit_retention SET minimum_days = 1",
+        "DELETE FROM audit_retention",
+        "INSERT INTO audit_retention (minimum_days) VALUES (1)",
+        "TRUNCATE audit_retention",
+        "DELETE FROM crypto_operations_audit",
         "CREATE TABLE mine (id int)",
         "UPDATE _sqlx_migrations SET success = false",
+        "SET ROLE sealward_retention",
+        "SET ROLE postgres",
     ] {
-        let refused = refusal(&service, attempt).await;
+        for login in [&service, &as_service] {
+            // An attacker who controls the service can leave its role.
+            for before in [
+                "",
+                "SET ROLE NONE; ",
+                "RESET ROLE; ",
+                "SET SESSION AUTHORIZATION DEFAULT; ",
+            ] {
+                let attempt = format!("{before}{attempt}");
+                let refused = refusal_of(login, &attempt).await;
+                assert_eq!(refused.as_deref(), Some(FORBIDDEN), "{attempt}");
+            }
+        }
+    }
+    let minimum = "SELECT minimum_days FROM audit_retention";
+    let minimum: i32 = sqlx::query_scalar(minimum)
+        .fetch_one(&pool(service))
+        .await
+        .unwrap();
+    assert_eq!(minimum, 90);
+}
+
+#[tokio::test]
+async fn the_login_that_retires_days_can_do_nothing_else() {
+    let database = Database::new().await;
+    let retention = database.login(&["sealward_retention"]).await;
+    for attempt in [
+        "UPDATE audit_retention SET minimum_days = 1",
+        "DELETE FROM audit_retention",
+        "INSERT INTO audit_retention (minimum_days) VALUES (1)",
+        "SELECT count(*) FROM crypto_operations_audit",
+        "DELETE FROM crypto_operations_audit",
+        "SELECT make_audit_day(current_date)",
+        "SELECT count(*) FROM api_keys",
+        "CREATE TABLE mine (id int)",
+        "SET ROLE sealward_application",
+    ] {
+        let refused = refusal_of(&retention, attempt).await;
         assert_eq!(refused.as_deref(), Some(FORBIDDEN), "{attempt}");
     }
-    // And who may retire days may do nothing else.
-    let mut retention = service.acquire().await.unwrap();
-    let become_it = sqlx::raw_sql("SET ROLE sealward_retention");
-    become_it.execute(&mut *retention).await.unwrap();
-    let read = sqlx::query("SELECT count(*) FROM crypto_operations_audit");
-    let refused = read.execute(&mut *retention).await.unwrap_err();
-    assert_eq!(
-        refused.as_database_error().unwrap().code().unwrap(),
-        FORBIDDEN
+    let minimum = "SELECT minimum_days FROM audit_retention";
+    assert_eq!(refusal_of(&retention, minimum).await, None);
+}
+
+async fn excess(login: PgConnectOptions) -> Vec<String> {
+    let pool = pool(sealward::db::as_application(login));
+    sealward::audit::login(&pool).await.unwrap().excess
+}
+
+#[tokio::test]
+async fn a_login_that_can_only_use_the_service_has_no_excess() {
+    let database = Database::new().await;
+    let service = database.login(&["sealward_application"]).await;
+    assert_eq!(excess(service).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn each_privilege_that_could_change_the_audit_log_is_found() {
+    let database = Database::new().await;
+    let day = "SELECT make_audit_day('2020-02-02')";
+    let owner = database.pool();
+    sqlx::query(day).execute(&owner).await.unwrap();
+    let superuser = excess(database.options().clone()).await;
+    assert!(
+        superuser.len() == 1 && superuser[0].contains("is a superuser"),
+        "{superuser:?}"
+    );
+    for (grant, revoke) in [
+        (
+            "GRANT sealward_retention TO LOGIN",
+            "REVOKE sealward_retention FROM LOGIN",
+        ),
+        ("GRANT postgres TO LOGIN", "REVOKE postgres FROM LOGIN"),
+        (
+            "GRANT pg_write_server_files TO LOGIN",
+            "REVOKE pg_write_server_files FROM LOGIN",
+        ),
+        (
+            "GRANT pg_write_all_data TO LOGIN",
+            "REVOKE pg_write_all_data FROM LOGIN",
+        ),
+        (
+            "GRANT UPDATE, DELETE ON crypto_operations_audit TO LOGIN",
+            "REVOKE DELETE, UPDATE ON TABLE crypto_operations_audit FROM LOGIN",
+        ),
+        (
+            "GRANT TRUNCATE ON management_events TO LOGIN",
+            "REVOKE TRUNCATE ON TABLE management_events FROM LOGIN",
+        ),
+        (
+            "GRANT DELETE ON crypto_operations_audit_20200202 TO PUBLIC",
+            "REVOKE DELETE ON TABLE crypto_operations_audit_20200202 FROM PUBLIC",
+        ),
+        (
+            "GRANT UPDATE (request_id) ON crypto_operations_audit TO LOGIN",
+            "REVOKE UPDATE (request_id) ON TABLE crypto_operations_audit FROM LOGIN",
+        ),
+        (
+            "GRANT EXECUTE ON FUNCTION detach_audit_day TO LOGIN",
+            "REVOKE EXECUTE ON FUNCTION detach_audit_day(date) FROM LOGIN",
+        ),
+        (
+            "GRANT CREATE ON SCHEMA public TO LOGIN",
+            "REVOKE CREATE ON SCHEMA public FROM LOGIN",
+        ),
+    ] {
+        let login = database.login(&["sealward_application"]).await;
+        let name = login.get_username().to_owned();
+        let grant = grant.replace("LOGIN", &name);
+        sqlx::raw_sql(AssertSqlSafe(grant.clone()))
+            .execute(&owner)
+            .await
+            .unwrap();
+        let found = excess(login.clone()).await;
+        let revoke = revoke.replace("LOGIN", &name);
+        assert!(
+            found.iter().any(|line| line.ends_with(&revoke)),
+            "{grant}: {found:?}"
+        );
+        // Following the advice removes it.
+        for line in found {
+            let (_, statement) = line.rsplit_once(": ").unwrap();
+            let statement = AssertSqlSafe(statement.to_owned());
+            sqlx::raw_sql(statement).execute(&owner).await.unwrap();
+        }
+        assert_eq!(excess(login).await, [""; 0], "{grant}");
+    }
+}
+
+#[tokio::test]
+async fn a_login_that_reaches_the_owner_is_found() {
+    let database = Database::new().await;
+    let service = database.login(&["sealward_application"]).await;
+    let name = service.get_username().to_owned();
+    let between = database.login(&[]).await.get_username().to_owned();
+    let owner = database.pool();
+    let run = async |sql: String| {
+        sqlx::raw_sql(AssertSqlSafe(sql))
+            .execute(&owner)
+            .await
+            .unwrap();
+    };
+    run(format!(
+        "GRANT {between} TO {name}; GRANT sealward_retention TO {between}"
+    ))
+    .await;
+    let found = excess(service.clone()).await;
+    let expected = format!("REVOKE sealward_retention FROM {between}");
+    assert!(
+        found.iter().any(|line| line.ends_with(&expected)),
+        "{found:?}"
+    );
+    run(format!("REVOKE sealward_retention FROM {between}")).await;
+    assert_eq!(excess(service.clone()).await, [""; 0]);
+    // With one login, the service owns the tables.
+    run(format!(
+        "ALTER TABLE crypto_operations_audit OWNER TO {name}"
+    ))
+    .await;
+    let found = excess(service).await;
+    assert!(
+        found.iter().any(|line| line.contains("owns the audit log")),
+        "{found:?}"
     );
 }

@@ -6,6 +6,8 @@ mod hardening;
 mod import;
 mod memory;
 mod observed;
+mod privileges;
+mod retain;
 mod rolling;
 mod secrets;
 mod serve;

@@ -9,10 +9,11 @@ use super::{read, settings, succeed, top};
 
 #[test]
 fn haproxy_accepts_it_with_the_certificates_that_are_made() {
-    let secrets = Scratch::new();
+    let (secrets, owner) = (Scratch::new(), Scratch::new());
     // A second run finds all there.
     for _ in 0..2 {
-        succeed(Command::new(top().join("deploy/container/prepare")).arg(secrets.path()));
+        let mut prepare = Command::new(top().join("deploy/container/prepare"));
+        succeed(prepare.args([secrets.path(), owner.path()]));
     }
     let password = std::fs::read(secrets.path().join("database-password")).expect("a password");
     assert_eq!(password.len(), 32);

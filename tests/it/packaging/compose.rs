@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use sealward::settings::{Environment, Settings};
 use serde_json::Value;
 
 use super::dockerfile::Dockerfile;
@@ -181,4 +182,30 @@ fn the_load_balancer_meets_the_instances() {
         .map(ToString::to_string)
         .collect();
     assert_eq!([subnet.as_str().expect("a network")], trusted.as_slice());
+}
+
+#[test]
+fn the_password_of_the_owner_is_for_the_migration_alone() {
+    let compose = compose();
+    let migrate = &compose["services"]["migrate"];
+    let words = [vec!["sealward"], texts(&migrate["command"])].concat();
+    assert_is_a_command(&words);
+    let variables = migrate["environment"].as_object().expect("variables");
+    let variables = variables.iter().map(|(name, value)| {
+        let value = value.as_str().expect("text");
+        (name.into(), value.into())
+    });
+    let file = top().join(SETTINGS);
+    let settings = Settings::load(Some(&file), &Environment::from_variables(variables));
+    let settings = settings.expect("valid settings");
+    assert!(settings.migrate.url.is_some() && settings.migrate.password.is_some());
+    for name in instances(&compose) {
+        let service = &compose["services"][name];
+        assert!(
+            mounts(service).iter().all(|(what, _)| *what != "owner"),
+            "{name}"
+        );
+        let migrated = &service["depends_on"]["migrate"]["condition"];
+        assert_eq!(migrated, "service_completed_successfully", "{name}");
+    }
 }

@@ -96,6 +96,9 @@ impl Site {
             admin_key: OnceLock::new(),
         };
         fs::write(site.settings(), site.sound()).expect("write the settings");
+        if site.database.is_of_cluster() {
+            site.run(&["migrate"]).well();
+        }
         site
     }
 
@@ -151,6 +154,18 @@ impl Site {
     /// What its token can be made to do wrong.
     pub(crate) fn faults(&self) -> &Control {
         self.faults.as_ref().expect("a site with faults")
+    }
+
+    /// Variables for a login that is a member of `roles`: section, URL and password.
+    pub(crate) async fn login(&self, section: &str, roles: &[&str]) -> [(String, String); 2] {
+        let options = self.database.login(roles).await;
+        let mut url = options.to_url_lossy();
+        url.set_password(None)
+            .expect("a URL that can have a password");
+        let file = self.write(&format!("{section}-password"), options.get_username());
+        let name = |setting| format!("SEALWARD_{}_{setting}", section.to_uppercase());
+        let password = format!("{{ file = \"{}\" }}", file.display());
+        [(name("URL"), url.to_string()), (name("PASSWORD"), password)]
     }
 
     /// How to reach its database.

@@ -1,6 +1,7 @@
 //! A database per test, created from a migrated template.
 
 use std::str::FromStr as _;
+use std::sync::Mutex;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, PgPool};
@@ -14,6 +15,8 @@ pub(crate) struct Database {
     /// `None` if the cluster is deleted with its database.
     name: Option<String>,
     options: PgConnectOptions,
+    /// Logins that are dropped with the database.
+    logins: Mutex<Vec<String>>,
 }
 
 impl Database {
@@ -22,6 +25,21 @@ impl Database {
         let cluster = cluster();
         let mut admin = cluster.connect().await.expect("connect to the cluster");
         let template = template(&cluster, &mut admin).await;
+        Self::of_template(cluster, admin, &template).await
+    }
+
+    /// Creates a database without the schema.
+    pub(crate) async fn empty() -> Self {
+        let cluster = cluster();
+        let admin = cluster.connect().await.expect("connect to the cluster");
+        Self::of_template(cluster, admin, "template1").await
+    }
+
+    async fn of_template(
+        cluster: PgConnectOptions,
+        mut admin: PgConnection,
+        template: &str,
+    ) -> Self {
         let name = format!("it_{:032x}", rand::random::<u128>());
         run(
             &mut admin,
@@ -32,7 +50,31 @@ impl Database {
         Self {
             options: cluster.database(&name),
             name: Some(name),
+            logins: Mutex::default(),
         }
+    }
+
+    /// Creates a login that is a member of `roles` and dropped with this database. Its password is
+    /// its name.
+    pub(crate) async fn login(&self, roles: &[&str]) -> PgConnectOptions {
+        let name = format!("it_{:032x}", rand::random::<u128>());
+        let mut admin = self.options.connect().await.expect("a connection");
+        run(
+            &mut admin,
+            format!("CREATE ROLE {name} LOGIN PASSWORD '{name}'"),
+        )
+        .await;
+        for role in roles {
+            run(&mut admin, format!("GRANT {role} TO {name}")).await;
+        }
+        let mut logins = self.logins.lock().expect("the logins");
+        logins.push(name.clone());
+        self.options.clone().username(&name).password(&name)
+    }
+
+    /// Whether the database belongs to a temporary cluster, which has no template.
+    pub(crate) fn is_of_cluster(&self) -> bool {
+        self.name.is_none()
     }
 
     /// A database in a temporary cluster with these options.
@@ -40,6 +82,7 @@ impl Database {
         Self {
             name: None,
             options,
+            logins: Mutex::default(),
         }
     }
 
@@ -87,6 +130,7 @@ impl Drop for Database {
         let Some(name) = self.name.take() else {
             return;
         };
+        let logins = std::mem::take(self.logins.get_mut().expect("the logins"));
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -95,6 +139,9 @@ impl Drop for Database {
             runtime.block_on(async {
                 let mut admin = cluster().connect().await.expect("connect to the cluster");
                 run(&mut admin, format!("DROP DATABASE {name} WITH (FORCE)")).await;
+                for login in logins {
+                    run(&mut admin, format!("DROP ROLE {login}")).await;
+                }
             });
         });
     }

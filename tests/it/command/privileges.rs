@@ -1,0 +1,112 @@
+//! The schema and the login that `sealward serve` requires.
+
+use crate::process::{Ended, Process, Site};
+use crate::support::Database;
+
+/// Variables of a production-like environment in which this site's token works.
+fn staging(login: &[(String, String)]) -> Vec<(&str, &str)> {
+    let mut variables = vec![
+        ("SEALWARD_ENVIRONMENT", "staging"),
+        ("SEALWARD_HSM_ALLOW_RAW_RSA", "false"),
+    ];
+    variables.extend(login.iter().map(|(name, value)| (&**name, &**value)));
+    variables
+}
+
+fn serve(site: &Site, variables: &[(&str, &str)]) -> Ended {
+    let mut command = site.command(&["serve"]);
+    let output = command.envs(variables.iter().copied()).output();
+    output.expect("run the binary").into()
+}
+
+#[tokio::test]
+async fn outside_development_it_refuses_a_login_that_could_delete_audit_records() {
+    let site = Site::on_kryoptic().await;
+    let retention = ["sealward_application", "sealward_retention"];
+    let login = site.login("database", &retention).await;
+    let name = login[0].1.split(['/', '@']).nth(2).expect("a name");
+    let revoke = format!("REVOKE sealward_retention FROM {name}");
+    serve(&site, &staging(&login)).badly(78, &["could change or delete audit records", &revoke]);
+    // `sealward doctor` shows the same.
+    let mut doctor = site.command(&["doctor", "--json"]);
+    let report: Ended = doctor.envs(staging(&login)).output().expect("run").into();
+    let excess = report.json()["login"]["excess"].to_string();
+    assert!(excess.contains(&revoke), "{excess}");
+    report.badly(78, &[&revoke]);
+    // Development accepts it.
+    let development: Vec<_> = staging(&login).split_off(2);
+    let process = Process::start_with(&site, &development).await;
+    assert_eq!(process.told_to_end(), Some(0));
+}
+
+#[tokio::test]
+async fn outside_development_it_starts_with_the_login_of_the_service_alone() {
+    let site = Site::on_kryoptic().await;
+    let login = site.login("database", &["sealward_application"]).await;
+    let process = Process::start_with(&site, &staging(&login)).await;
+    assert_eq!(process.told_to_end(), Some(0));
+}
+
+#[tokio::test]
+async fn it_refuses_an_old_schema_and_changes_nothing() {
+    let database = Database::empty().await;
+    let site = Site::on(database);
+    let says = ["`sealward migrate`"];
+    site.run(&["serve"]).badly(78, &says);
+    let tables = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace";
+    let mut owner = site.connect().await;
+    let tables: i64 = sqlx::query_scalar(tables)
+        .fetch_one(&mut owner)
+        .await
+        .unwrap();
+    assert_eq!(tables, 0);
+    let migrations = sqlx::migrate!("./migrations");
+    let last = migrations.iter().map(|step| step.version).max().unwrap();
+    migrations.run_to(last - 1, &mut owner).await.unwrap();
+    let versions = [
+        format!("has version {}", last - 1),
+        format!("requires version {last}"),
+    ];
+    site.run(&["serve"])
+        .badly(78, &[says[0], &versions[0], &versions[1]]);
+    site.run(&["migrate"]).well();
+    let process = Process::start(&site).await;
+    assert_eq!(process.told_to_end(), Some(0));
+}
+
+#[tokio::test]
+async fn the_owner_migrates_with_a_login_of_its_own() {
+    let site = Site::on(Database::empty().await);
+    let owner = site.login("migrate", &[]).await;
+    let name = owner[0]
+        .1
+        .split(['/', '@'])
+        .nth(2)
+        .expect("a name")
+        .to_owned();
+    let mut admin = site.connect().await;
+    let database = site.database().get_database().expect("a name");
+    let sql = format!("ALTER DATABASE {database} OWNER TO {name}");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
+        .execute(&mut admin)
+        .await
+        .unwrap();
+    let migrate = |variables: [(String, String); 2]| -> Ended {
+        let output = site.command(&["migrate"]).envs(variables).output();
+        output.expect("run the binary").into()
+    };
+    migrate(owner.clone()).well();
+    let sql = "SELECT DISTINCT tableowner::text FROM pg_tables WHERE schemaname = 'public'";
+    let owners: Vec<String> = sqlx::query_scalar(sql).fetch_all(&mut admin).await.unwrap();
+    assert_eq!(owners, [name]);
+    // The variables of earlier versions still name the owner.
+    let old =
+        owner.map(|(variable, value)| (variable.replace("MIGRATE_", "DATABASE_OWNER_"), value));
+    let warned = migrate(old).well();
+    assert!(
+        warned
+            .err
+            .contains("database.owner_url is a removed setting"),
+        "{warned:?}"
+    );
+}

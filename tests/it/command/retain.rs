@@ -1,0 +1,71 @@
+//! `sealward retain`: one line per day, with a login of its own.
+
+use crate::process::{Ended, Site};
+
+/// A site with a day of 2020 and the login that retires days.
+async fn site() -> (Site, Vec<(String, String)>) {
+    let site = Site::new().await;
+    let mut owner = site.connect().await;
+    sqlx::raw_sql("SELECT make_audit_day('2020-02-02'); SELECT make_audit_day('2020-02-03')")
+        .execute(&mut owner)
+        .await
+        .unwrap();
+    let mut variables = site.login("retain", &["sealward_retention"]).await.to_vec();
+    variables.push(("SEALWARD_RETAIN_DAYS".to_owned(), "90".to_owned()));
+    (site, variables)
+}
+
+fn retain(site: &Site, variables: &[(String, String)]) -> Ended {
+    let mut command = site.command(&["retain"]);
+    let variables = variables.iter().map(|(name, value)| (name, value));
+    command
+        .envs(variables)
+        .output()
+        .expect("run the binary")
+        .into()
+}
+
+#[tokio::test]
+async fn it_prints_one_line_per_day_and_has_nothing_to_do_the_second_time() {
+    let (site, mut variables) = site().await;
+    let first = retain(&site, &variables).well();
+    assert_eq!(first.out, "2020-02-02 detached\n2020-02-03 detached\n");
+    assert_eq!(retain(&site, &variables).well().out, "");
+    variables.push(("SEALWARD_RETAIN_DROP".to_owned(), "true".to_owned()));
+    let dropped = retain(&site, &variables).well();
+    assert_eq!(dropped.out, "2020-02-02 dropped\n2020-02-03 dropped\n");
+    assert_eq!(retain(&site, &variables).well().out, "");
+}
+
+#[tokio::test]
+async fn it_says_which_setting_or_grant_must_change() {
+    let (site, variables) = site().await;
+    site.run(&["retain"])
+        .badly(78, &["retain.url and retain.days must be set"]);
+    let mut fewer = variables.clone();
+    fewer.push(("SEALWARD_RETAIN_DAYS".to_owned(), "89".to_owned()));
+    retain(&site, &fewer).badly(78, &["retain.days must be at least", "90 days"]);
+    let mut member_of_nothing = variables.clone();
+    member_of_nothing.extend(site.login("retain", &["sealward_application"]).await);
+    retain(&site, &member_of_nothing).badly(78, &["GRANT sealward_retention TO it"]);
+    let mut unreachable = variables;
+    let nowhere = "postgres://nobody@127.0.0.1:1/nothing".to_owned();
+    unreachable.push(("SEALWARD_RETAIN_URL".to_owned(), nowhere));
+    retain(&site, &unreachable).badly(1, &["127.0.0.1:1/nothing"]);
+}
+
+#[tokio::test]
+async fn its_help_describes_the_exit_codes() {
+    let site = Site::new().await;
+    let help = site.run(&["retain", "--help"]).well().out;
+    for words in [
+        "retain.days",
+        "retain.drop",
+        "one line per day",
+        "exit code",
+        "78",
+    ] {
+        let text: Vec<&str> = help.split_whitespace().collect();
+        assert!(text.join(" ").contains(words), "{words:?} is not in {help}");
+    }
+}

@@ -1,0 +1,162 @@
+//! Migrations while records are written. The audit writer of these tests fails if it waits 100 ms
+//! for a lock.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::time::Duration;
+
+use sealward::db;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _, PgConnection, SqlSafeStr as _};
+
+use crate::support::Database;
+
+/// The last migration of the previous release.
+const PREVIOUS: i64 = 11;
+
+/// A writer that gives up after this wait for a lock, so that the wait is measured by Postgres.
+const WRITER: &str = "SET lock_timeout = '100ms'";
+
+const RECORD: &str = "INSERT INTO crypto_operations_audit
+        (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
+    VALUES (gen_random_uuid(), now(), 'a request', 1, 200, 1)";
+
+/// Inserts records until `work` is complete, and returns its result.
+async fn while_writing<T>(options: &PgConnectOptions, work: impl Future<Output = T>) -> T {
+    let mut writer = options.connect().await.unwrap();
+    sqlx::raw_sql(WRITER).execute(&mut writer).await.unwrap();
+    sqlx::raw_sql(RECORD).execute(&mut writer).await.unwrap();
+    let is_done = Cell::new(false);
+    let work = async {
+        let result = work.await;
+        is_done.set(true);
+        result
+    };
+    let write = async {
+        while !is_done.get() {
+            let written = sqlx::query(RECORD).execute(&mut writer).await;
+            written.expect("no record waits 100 ms for a lock");
+        }
+    };
+    tokio::join!(work, write).0
+}
+
+async fn run(connection: &mut PgConnection, sql: &'static str) {
+    sqlx::raw_sql(sql).execute(connection).await.unwrap();
+}
+
+/// The migrations of this version and one more.
+fn with(sql: &'static str, no_tx: bool) -> Migrator {
+    let mut migrations: Vec<_> = sqlx::migrate!("./migrations").iter().cloned().collect();
+    migrations.push(Migration::new(
+        9000,
+        "test".into(),
+        MigrationType::Simple,
+        sql.into_sql_str(),
+        no_tx,
+    ));
+    Migrator {
+        migrations: Cow::Owned(migrations),
+        ..Migrator::DEFAULT
+    }
+}
+
+#[tokio::test]
+async fn an_upgrade_of_a_large_audit_log_does_not_delay_its_writer() {
+    let database = Database::empty().await;
+    let mut owner = database.options().connect().await.unwrap();
+    let migrations = sqlx::migrate!("./migrations");
+    migrations.run_to(PREVIOUS, &mut owner).await.unwrap();
+    run(
+        &mut owner,
+        "SET TimeZone = 'UTC';
+         SELECT make_audit_day(current_date - back) FROM generate_series(-1, 3) AS back;
+         INSERT INTO crypto_operations_audit
+                (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
+         SELECT gen_random_uuid(), now() - make_interval(days => n % 4), 'request ' || n, 1, 200, 1
+           FROM generate_series(1, 200000) AS n",
+    )
+    .await;
+    let settings = sealward::settings::Database {
+        url: database.options().to_url_lossy().to_string(),
+        ..Default::default()
+    };
+    let servers = db::servers(&settings, None).unwrap();
+    let upgrade = db::migrate(&servers, &settings);
+    let applied = while_writing(database.options(), upgrade).await.unwrap();
+    assert!(
+        applied.first().is_some_and(|first| *first > PREVIOUS),
+        "{applied:?}"
+    );
+    let pool = database.pool();
+    assert_eq!(
+        db::check_schema(&pool).await.unwrap(),
+        db::SchemaAge::Current
+    );
+}
+
+#[tokio::test]
+async fn a_migration_gives_up_its_locks_while_another_session_uses_the_audit_log() {
+    let database = Database::new().await;
+    let mut owner = database.options().connect().await.unwrap();
+    run(
+        &mut owner,
+        "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date)",
+    )
+    .await;
+    let migrator = with(
+        "ALTER TABLE crypto_operations_audit ADD COLUMN note text",
+        false,
+    );
+    let mut reader = database.options().connect().await.unwrap();
+    let mut reading = reader.begin().await.unwrap();
+    run(&mut reading, "SELECT count(*) FROM crypto_operations_audit").await;
+    for _ in 0..5 {
+        let attempt = db::apply(&migrator, &mut owner, Duration::ZERO);
+        let refused = while_writing(database.options(), attempt)
+            .await
+            .unwrap_err();
+        assert!(matches!(refused, db::Error::Locked(9000)), "{refused}");
+    }
+    // It goes on by itself when the session ends.
+    let end = async {
+        reading.rollback().await.unwrap();
+    };
+    let attempt = db::apply(&migrator, &mut owner, Duration::from_secs(60));
+    let both = async { tokio::join!(attempt, end).0 };
+    let applied = while_writing(database.options(), both).await.unwrap();
+    assert_eq!(applied, [9000]);
+}
+
+#[tokio::test]
+async fn an_index_is_created_without_a_transaction_also_after_an_interrupted_attempt() {
+    let database = Database::new().await;
+    let mut owner = database.options().connect().await.unwrap();
+    run(
+        &mut owner,
+        "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date); SELECT make_audit_day('2020-02-02');
+         INSERT INTO crypto_operations_audit
+                (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
+         SELECT gen_random_uuid(), '2020-02-02 12:00Z', 'a request', 1, 200, 1 FROM generate_series(1, 2)",
+    )
+    .await;
+    let index = "CREATE INDEX CONCURRENTLY note_by_size
+                     ON crypto_operations_audit_20200202 (payload_size_bytes)";
+    // A unique index fails on the second record and remains, invalid.
+    let interrupted = "CREATE UNIQUE INDEX CONCURRENTLY note_by_size
+                           ON crypto_operations_audit_20200202 (payload_size_bytes)";
+    let failed = sqlx::raw_sql(interrupted).execute(&mut owner).await;
+    assert!(failed.is_err());
+    let migrator = with(index, true);
+    let attempt = db::apply(&migrator, &mut owner, Duration::from_secs(60));
+    let applied = while_writing(database.options(), attempt).await.unwrap();
+    assert_eq!(applied, [9000]);
+    let valid = "SELECT indisvalid AND NOT indisunique FROM pg_index
+                  WHERE indexrelid = 'note_by_size'::regclass";
+    let valid: bool = sqlx::query_scalar(valid)
+        .fetch_one(&mut owner)
+        .await
+        .unwrap();
+    assert!(valid);
+}
