@@ -1,4 +1,4 @@
-//! The kinds of key, their families and curves: one definition for all rooms.
+//! The key algorithms, their families and curves: one definition for all modules.
 
 use aws_lc_rs::agreement;
 
@@ -31,7 +31,7 @@ closed_set! {
 }
 
 closed_set! {
-    /// Kinds of key that replace each other: of one family a service has one active envelope key.
+    /// Key algorithms that replace each other: a service has one active envelope key per family.
     pub enum Family: "KeyFamily" {
         /// RSA of any length.
         Rsa = "RSA",
@@ -58,7 +58,7 @@ closed_set! {
     }
 }
 
-/// The hash of RSA-OAEP, for the label and for MGF1 alike.
+/// The hash of RSA-OAEP, for the label and for MGF1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OaepHash {
     /// SHA-1.
@@ -97,7 +97,7 @@ impl Algorithm {
         }
     }
 
-    /// Whether it is one secret key rather than a pair.
+    /// Whether it is a secret key and not a key pair.
     #[must_use]
     pub const fn is_secret(self) -> bool {
         matches!(self.family(), Family::Aes | Family::Hmac)
@@ -105,7 +105,7 @@ impl Algorithm {
 }
 
 impl Curve {
-    /// The length of a coordinate in bytes, which is also that of a shared secret.
+    /// The length of a coordinate and of a shared secret, in bytes.
     #[must_use]
     pub const fn coordinate_len(self) -> usize {
         match self {
@@ -115,7 +115,7 @@ impl Curve {
         }
     }
 
-    /// The kind of key on this curve.
+    /// The algorithm of keys on this curve.
     #[must_use]
     pub const fn algorithm(self) -> Algorithm {
         match self {

@@ -1,26 +1,26 @@
-//! How bytes stand in JSON: base64 as applications send it, and base64url as JOSE demands it.
+//! Bytes in JSON: base64 for applications, and base64url for JOSE.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{
     STANDARD, STANDARD_PAD_INDIFFERENT, URL_SAFE_NO_PAD, URL_SAFE_PAD_INDIFFERENT,
 };
 
-/// The text is not base64 of the kind asked for.
+/// The text is not valid base64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotBase64 {
-    /// It has a character outside the alphabet, or padding where none belongs.
+    /// It has a character outside the alphabet, or misplaced padding.
     #[error("not base64")]
     OtherForm,
-    /// Each character is right, and together they are no whole bytes: the last of them leaves bits
-    /// over, because the text was cut or altered at its end.
+    /// All characters are valid, but the end is not: the unused bits are not zero, or the length is
+    /// impossible.
     #[error("base64 with bits left over at its end")]
     BitsLeftOver,
 }
 
 /// Reads the base64 of the operations endpoint: standard or base64url, padded or not.
 ///
-/// One text has one alphabet, and the bits left over at its end are zero, so no two unpadded texts
-/// of one alphabet mean the same bytes.
+/// A text uses one alphabet, and its unused bits are zero. Each byte string therefore has exactly one
+/// unpadded text per alphabet.
 pub fn from_base64(text: &str) -> Result<Vec<u8>, NotBase64> {
     let (engine, beyond_letters) = if text.contains(['-', '_']) {
         (URL_SAFE_PAD_INDIFFERENT, OF_BASE64URL)
@@ -32,7 +32,7 @@ pub fn from_base64(text: &str) -> Result<Vec<u8>, NotBase64> {
         .map_err(|_| fault_of(without_padding(text), beyond_letters))
 }
 
-/// Writes standard base64 with padding, as every answer has it.
+/// Writes standard base64 with padding, the format of responses.
 #[must_use]
 pub fn to_base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
@@ -50,18 +50,18 @@ pub fn from_base64url(text: &str) -> Result<Vec<u8>, NotBase64> {
         .map_err(|_| fault_of(text, OF_BASE64URL))
 }
 
-/// Reads base64url that may or may not be padded.
+/// Reads base64url with or without padding.
 pub fn from_base64url_padded(text: &str) -> Result<Vec<u8>, NotBase64> {
     URL_SAFE_PAD_INDIFFERENT
         .decode(text)
         .map_err(|_| fault_of(without_padding(text), OF_BASE64URL))
 }
 
-/// The bytes of what cryptography is to judge. Text that leaves bits over counts as no bytes at all,
-/// which is a wrong length: no key, IV, tag, signature, coordinate or sealed JSON is empty.
+/// The bytes for a cryptographic check. Text with an invalid end yields zero bytes, which is a wrong
+/// length: no key, IV, tag, signature, coordinate or encrypted JSON is empty.
 ///
-/// What was cut or altered at its end is as wrong as what was altered elsewhere, and is to be answered
-/// alike. Only a character that is none of the alphabet is told as what it is.
+/// A change at the end of a text therefore has the same response as a change elsewhere. Only a
+/// character outside the alphabet is an error of its own.
 pub fn bytes_to_judge(read: Result<Vec<u8>, NotBase64>) -> Result<Vec<u8>, NotBase64> {
     match read {
         Err(NotBase64::BitsLeftOver) => Ok(Vec::new()),
@@ -80,12 +80,12 @@ pub fn append_base64url(out: &mut String, bytes: &[u8]) {
     URL_SAFE_NO_PAD.encode_string(bytes, out);
 }
 
-/// What each alphabet has beside letters and digits.
+/// The characters of the alphabets besides letters and digits.
 const OF_BASE64: [u8; 2] = *b"+/";
 const OF_BASE64URL: [u8; 2] = *b"-_";
 
-/// What is wrong with a text that does not decode. The alphabet decides, because the decoder looks at
-/// the length first and tells no more than that.
+/// The error of a text that does not decode. The alphabet determines it, because the decoder checks
+/// the length first and reports only that.
 fn fault_of(unpadded: &str, beyond_letters: [u8; 2]) -> NotBase64 {
     let is_known = |byte: u8| byte.is_ascii_alphanumeric() || beyond_letters.contains(&byte);
     if unpadded.bytes().all(is_known) {
@@ -95,8 +95,8 @@ fn fault_of(unpadded: &str, beyond_letters: [u8; 2]) -> NotBase64 {
     }
 }
 
-/// The text without the padding that fills its last group up to four characters; any other padding
-/// stays, and is a wrong character.
+/// The text without the padding that completes its last group of four characters. Other padding
+/// remains and is an invalid character.
 fn without_padding(text: &str) -> &str {
     let unpadded = text.trim_end_matches('=');
     match text.len() - unpadded.len() {

@@ -1,4 +1,4 @@
-//! Time and randomness, as arguments: whoever needs them is given them, so tests decide both.
+//! Time and randomness as arguments, so that tests control both.
 
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -13,20 +13,20 @@ use sqlx::error::BoxDynError;
 use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgTypeInfo, PgValueRef};
 use sqlx::{Decode, Encode, Postgres, Type};
 
-/// A moment in UTC, whole milliseconds, written as RFC 3339 with `Z`.
+/// A time in UTC with milliseconds, written as RFC 3339 with `Z`.
 ///
-/// Milliseconds are what the interface shows; cutting the rest off at once keeps a moment equal to
-/// itself on its way through the database and the API.
+/// The API shows milliseconds. Truncation at creation keeps a time equal to itself after it has passed
+/// through the database and the API.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(jiff::Timestamp);
 
-/// The text is no time.
+/// The text is not a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a time as RFC 3339 has it")]
+#[error("not an RFC 3339 time")]
 pub struct NotATime;
 
 impl Timestamp {
-    /// The moment this many milliseconds after the Unix epoch; beyond the calendar, its nearest end.
+    /// The time this many milliseconds after the Unix epoch, limited to the calendar.
     #[must_use]
     pub fn from_millis(millis: i64) -> Self {
         let edge = if millis < 0 {
@@ -46,28 +46,28 @@ impl Timestamp {
         self.0.as_millisecond()
     }
 
-    /// This moment and `span` more.
+    /// This time plus `span`.
     #[must_use]
     pub fn plus(self, span: Duration) -> Self {
         let span = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
         Self::from_millis(self.as_millis().saturating_add(span))
     }
 
-    /// This moment and `span` less.
+    /// This time minus `span`.
     #[must_use]
     pub fn minus(self, span: Duration) -> Self {
         let span = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
         Self::from_millis(self.as_millis().saturating_sub(span))
     }
 
-    /// The midnight (UTC) before this moment.
+    /// The midnight (UTC) at or before this time.
     #[must_use]
     pub fn start_of_day(self) -> Self {
         let millis = self.as_millis();
         Self::from_millis(millis - millis.rem_euclid(24 * 60 * 60 * 1_000))
     }
 
-    /// How long ago `earlier` was; nothing when it lies ahead.
+    /// The time since `earlier`; zero if it is later than this time.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         self.0
@@ -92,8 +92,8 @@ impl fmt::Debug for Timestamp {
 impl std::str::FromStr for Timestamp {
     type Err = NotATime;
 
-    /// The calendar goes on for a day after the last moment that can be held. A time of that day is
-    /// read as that moment, because people write `9999-12-31T23:59:59Z` for never.
+    /// Times after the last supported time are read as that time, because people write
+    /// `9999-12-31T23:59:59Z` for never.
     fn from_str(text: &str) -> Result<Self, NotATime> {
         // A year with a sign has six digits, which is ISO 8601 and not RFC 3339.
         if text.starts_with(['+', '-']) {
@@ -108,8 +108,7 @@ impl std::str::FromStr for Timestamp {
     }
 }
 
-/// Whether this is a time, and later than the last moment that can be held (which is early enough to
-/// have a date in every offset).
+/// Whether this is a time after the last supported one. That one has a valid date in every offset.
 fn is_beyond_the_last(text: &str) -> bool {
     let Ok(pieces) = Pieces::parse(text) else {
         return false;
@@ -117,8 +116,8 @@ fn is_beyond_the_last(text: &str) -> bool {
     let (Some(time), Some(offset)) = (pieces.time(), pieces.to_numeric_offset()) else {
         return false;
     };
-    let told = pieces.date().to_datetime(time);
-    told > offset.to_datetime(jiff::Timestamp::MAX)
+    let local = pieces.date().to_datetime(time);
+    local > offset.to_datetime(jiff::Timestamp::MAX)
 }
 
 impl Serialize for Timestamp {
@@ -159,7 +158,7 @@ impl Decode<'_, Postgres> for Timestamp {
     }
 }
 
-/// Tells the time: the system's, or one that a test moves by hand.
+/// A clock: the system clock, or one that a test advances.
 #[derive(Clone, Debug)]
 pub struct Clock(Hand);
 
@@ -170,23 +169,23 @@ enum Hand {
 }
 
 impl Clock {
-    /// The system's clock.
+    /// The system clock.
     #[must_use]
     pub fn system() -> Self {
         Self(Hand::System)
     }
 
-    /// A clock that stands still until it is moved by [`Clock::advance`].
+    /// A clock that only [`Clock::advance`] moves.
     #[must_use]
     pub fn held_at(moment: Timestamp) -> Self {
         Self(Hand::Held(Arc::new(AtomicI64::new(moment.as_millis()))))
     }
 
-    /// The present moment.
+    /// The current time.
     #[must_use]
     #[allow(
         clippy::disallowed_methods,
-        reason = "the one place that asks the system"
+        reason = "the only use of the system clock"
     )]
     pub fn now(&self) -> Timestamp {
         match &self.0 {
@@ -195,8 +194,8 @@ impl Clock {
         }
     }
 
-    /// Time that never goes back, since some moment fixed for this process: for measuring, and for
-    /// whatever must not jump when the system's time is set.
+    /// Monotonic time since the start of this process, for durations and for everything that a change of
+    /// the system clock must not affect.
     #[must_use]
     pub fn monotonic(&self) -> Duration {
         static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -208,7 +207,7 @@ impl Clock {
         }
     }
 
-    /// Moves a held clock; the system's clock moves by itself and ignores this.
+    /// Advances a test clock. The system clock ignores this.
     pub fn advance(&self, span: Duration) {
         if let Hand::Held(millis) = &self.0 {
             let span = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
@@ -217,7 +216,7 @@ impl Clock {
     }
 }
 
-/// Random bytes from the process's cryptographic generator.
+/// Random bytes from the cryptographic generator.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Entropy(());
 
@@ -228,7 +227,7 @@ impl Entropy {
         Self(())
     }
 
-    /// Fills `bytes`. A process whose generator fails has no safe way to go on and ends at once.
+    /// Fills `bytes`. If the generator fails, the process aborts, because it cannot continue safely.
     pub fn fill(&self, bytes: &mut [u8]) {
         if aws_lc_rs::rand::fill(bytes).is_err() {
             std::process::abort();
@@ -243,7 +242,7 @@ impl Entropy {
         bytes
     }
 
-    /// Bytes for a name, which is to be the only one and no secret: by the generator of this thread.
+    /// Random bytes for a unique name that is not secret, from the generator of this thread.
     #[must_use]
     pub fn name<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];

@@ -1,18 +1,17 @@
-//! Closed sets of named values: one table gives the enum, its names and every way to read and write
-//! them.
+//! Closed sets of named values: one table defines the enum, the names and their conversions.
 
 use std::borrow::Cow;
 use std::str::FromStr;
 
 /// An enum that [`closed_set!`](crate::closed_set) declares.
 pub trait ClosedSet: Copy + PartialEq + FromStr<Err = NotOneOf> + 'static {
-    /// The values in the order in which they are shown.
+    /// The values in display order.
     const VALUES: &'static [Self];
     /// The names of [`Self::VALUES`].
     const NAMES: &'static [&'static str];
 }
 
-/// The text is none of the names of a closed set.
+/// The text is not a name of the set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of {}", .0.join(", "))]
 pub struct NotOneOf(pub &'static [&'static str]);
@@ -20,7 +19,7 @@ pub struct NotOneOf(pub &'static [&'static str]);
 /// The value with this name.
 ///
 /// # Errors
-/// When no value has it.
+/// If no value has it.
 pub fn named<T: ClosedSet>(name: &str) -> Result<T, NotOneOf> {
     let place = T::NAMES.iter().position(|known| *known == name);
     place
@@ -31,8 +30,8 @@ pub fn named<T: ClosedSet>(name: &str) -> Result<T, NotOneOf> {
 
 /// Declares an enum whose values have names.
 ///
-/// The names serve the API, the database and people: `ALL`, `name()`, `Display`, `FromStr`, serde,
-/// sqlx (`text`) and the OpenAPI schema, which the text behind the colon names, come from them.
+/// The API, the database and people use the same names. The macro derives `ALL`, `name()`, `Display`,
+/// `FromStr`, serde, sqlx (`text`) and the OpenAPI schema. The text after the colon names the schema.
 #[macro_export]
 macro_rules! closed_set {
     (
@@ -50,7 +49,7 @@ macro_rules! closed_set {
 
         #[allow(dead_code, reason = "not every set needs all of it")]
         impl $set {
-            /// The values in the order in which they are shown.
+            /// The values in display order.
             $vis const ALL: [Self; [$($name),*].len()] = [$(Self::$value),*];
 
             /// The name in the API and in the database.

@@ -1,7 +1,7 @@
-//! Identifiers: a prefix that says what is named, and a UUIDv7 in base32 (TypeID).
+//! Identifiers: a prefix for the kind of resource, and a UUIDv7 in base32 (TypeID).
 //!
-//! Outside they are text such as `key_01h455vb4pex5vsknk084sn02q`; inside and in the database they
-//! are the UUID alone, a third of the size.
+//! The API shows text such as `key_01h455vb4pex5vsknk084sn02q`. The code and the database use the UUID,
+//! which has a third of the size.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -17,11 +17,11 @@ use uuid::Uuid;
 
 use crate::clock::{Clock, Entropy, Timestamp};
 
-/// What an identifier names, and the prefix that says so.
+/// The kind of a resource, with the prefix of its identifiers.
 pub trait Named {
     /// The text before the underscore.
     const PREFIX: &'static str;
-    /// What such an identifier is called.
+    /// The name of this kind of identifier.
     const NAME: &'static str;
 }
 
@@ -42,21 +42,21 @@ macro_rules! named {
 }
 
 named! {
-    /// Names a service.
+    /// Identifies a service.
     ServiceId, ServiceKind, "svc";
-    /// Names a policy (beside its number).
+    /// Identifies a policy, in addition to its number.
     PolicyId, PolicyKind, "pol";
-    /// Names a key; this is the `keyId` of the API.
+    /// Identifies a key; the `keyId` of the API.
     KeyId, KeyKind, "key";
-    /// Names an API key, which is not the API key.
+    /// Identifies an API key. It is not the secret.
     ApiKeyId, ApiKeyKind, "ak";
-    /// Names the wrapping key of one import.
+    /// Identifies the wrapping key of one import.
     ImportKeyId, ImportKeyKind, "imp";
-    /// Names a request whose client did not name it.
+    /// Identifies a request without `X-Request-Id`.
     RequestId, RequestKind, "req";
-    /// Names an audit record.
+    /// Identifies an audit record.
     RecordId, RecordKind, "rec";
-    /// Names a management event.
+    /// Identifies a management event.
     EventId, EventKind, "evt";
 }
 
@@ -64,7 +64,7 @@ named! {
 pub struct Id<K>(Uuid, PhantomData<fn() -> K>);
 
 impl<K: Named> Id<K> {
-    /// A new identifier, ordered by the time it was made.
+    /// A new identifier. Identifiers are ordered by creation time.
     #[must_use]
     pub fn new(clock: &Clock, entropy: &Entropy) -> Self {
         let millis = u64::try_from(clock.now().as_millis()).unwrap_or_default();
@@ -79,13 +79,13 @@ impl<K: Named> Id<K> {
         Self(uuid, PhantomData)
     }
 
-    /// When it was made, in the milliseconds that it begins with.
+    /// The creation time, from its first 48 bits.
     #[must_use]
     pub fn made_at(self) -> Timestamp {
         Timestamp::from_millis(i64::try_from(self.0.as_u128() >> 80).unwrap_or_default())
     }
 
-    /// The UUID alone.
+    /// The UUID.
     #[must_use]
     pub const fn uuid(self) -> Uuid {
         self.0
@@ -126,7 +126,7 @@ impl<K> Hash for Id<K> {
     }
 }
 
-/// The digits of base32 in a TypeID: those of Crockford, in small letters.
+/// The base32 digits of a TypeID: Crockford's alphabet in lower case.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// 128 bits in digits of five bits each.
@@ -155,7 +155,7 @@ impl<K: Named> fmt::Debug for Id<K> {
     }
 }
 
-/// The text is not an identifier of the kind that was asked for.
+/// The text is not an identifier of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an identifier of this kind")]
 pub struct NotAnId;

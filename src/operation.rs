@@ -1,5 +1,4 @@
-//! The operations that a caller may ask of the runtime, and sets of them, as API keys and policies
-//! grant them.
+//! The operations of the runtime API, and the sets of them that API keys and policies allow.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -41,19 +40,19 @@ closed_set! {
 pub struct Operations(u32);
 
 impl Operations {
-    /// Every operation there is.
+    /// All operations.
     #[must_use]
     pub fn all() -> Self {
         Operation::ALL.into_iter().collect()
     }
 
-    /// Whether `operation` is among them.
+    /// Whether the set contains `operation`.
     #[must_use]
     pub const fn contain(self, operation: Operation) -> bool {
         self.0 & bit(operation) != 0
     }
 
-    /// Its operations in the order in which they are shown.
+    /// The operations in display order.
     pub fn iter(self) -> impl Iterator<Item = Operation> {
         Operation::ALL
             .into_iter()

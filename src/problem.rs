@@ -1,6 +1,6 @@
 //! A problem of a request: an entry of `details` in a 400 answer.
 //!
-//! Every room that reads input reports problems in this form, and all problems of a body are
+//! Every module that reads input reports problems in this form, and all problems of a body are
 //! reported at once. A message is the rest of a sentence that begins with the member: it states the
 //! rule ("must be base64") and never repeats the value, which may be a secret.
 
@@ -29,15 +29,15 @@ pub enum Code {
     Required,
     /// The JSON type is wrong.
     Type,
-    /// The type is right, the text is not: not base64, not JSON, not a date.
+    /// The format is wrong: not base64, not JSON, not a date.
     Format,
     /// Too short or too long.
     Length,
-    /// Too small or too big.
+    /// Too small or too large.
     Range,
     /// Well formed, but not supported.
     Unsupported,
-    /// There is no such member, or no such resource.
+    /// The member or the resource does not exist.
     Unknown,
     /// It contradicts another member.
     Conflict,
@@ -85,7 +85,7 @@ impl Problem {
 pub struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// Further problems are left out, so that an answer stays small however long a body is.
+    /// Further problems are omitted, so that a response stays small.
     pub const MOST: usize = 32;
 
     /// Adds a problem.
@@ -120,7 +120,7 @@ impl Problems {
         &self.0
     }
 
-    /// The problems, to be put into an answer.
+    /// The problems, for a response.
     #[must_use]
     pub fn into_vec(self) -> Vec<Problem> {
         self.0

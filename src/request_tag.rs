@@ -1,4 +1,4 @@
-//! What a request is called, in its answer, in the log and in the audit trail.
+//! The ID of a request, in its response, in the log and in the audit log.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,36 +8,36 @@ use serde::Serialize;
 use crate::clock::{Clock, Entropy};
 use crate::ids::RequestId;
 
-/// The client's name for its request, or one of ours. It need not be unique.
+/// The request ID: of the client or generated. It is not always unique.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct RequestTag(Arc<str>);
 
-/// The client's name for its request is not 1 to 128 printable ASCII characters.
+/// The request ID is not 1 to 128 printable ASCII characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotATag {
-    /// It holds something else.
+    /// It has other characters.
     #[error("not printable ASCII")]
     NotPrintable,
-    /// There are more of them.
+    /// It is too long.
     #[error("longer than 128 characters")]
     TooLong,
 }
 
-/// The longest name that a client may give.
+/// The maximum length of a request ID.
 const LONGEST: usize = 128;
 
 impl RequestTag {
-    /// A name of ours.
+    /// A generated request ID.
     #[must_use]
     pub fn new(clock: &Clock, entropy: &Entropy) -> Self {
         Self(RequestId::new(clock, entropy).to_string().into())
     }
 
-    /// The client's name; none where it is empty.
+    /// The request ID of the client; none if it is empty.
     ///
     /// # Errors
-    /// When it is too long or holds anything but printable ASCII.
+    /// If it is too long or has characters other than printable ASCII.
     pub fn from_client(name: &[u8]) -> Result<Option<Self>, NotATag> {
         let name = name.trim_ascii();
         if name.is_empty() {
@@ -51,7 +51,7 @@ impl RequestTag {
         }
     }
 
-    /// The name as text.
+    /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The number of a resource's state, which grows by one with every change. The `ETag` holds it.
+/// The revision of a resource. Each change increments it. The `ETag` contains it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, sqlx::Type)]
 #[sqlx(transparent)]
 pub struct Revision(i64);
@@ -25,7 +25,7 @@ impl fmt::Display for Revision {
     }
 }
 
-/// The text is no revision.
+/// The text is not a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a revision")]
 pub struct NotARevision;

@@ -1,21 +1,21 @@
-//! Buffers that wipe themselves at the speed of memory, whatever their size.
+//! Buffers that wipe themselves fast.
 //!
-//! `zeroize` writes one byte after the other, which for a large payload takes longer than
-//! enciphering it. Wiped as a whole, a buffer is shown to [`black_box`], as to somebody who might
-//! look into it, so that the compiler does not leave out what nobody reads.
+//! `zeroize` writes single bytes, which takes longer than the encryption of a large payload. These
+//! buffers are filled at once and then passed to [`black_box`], so that the compiler does not remove
+//! the write.
 
 use std::fmt;
 use std::hint::black_box;
 use std::mem;
 use std::ops::{Deref, DerefMut};
 
-/// A buffer that is wiped when it is dropped, with the room in it that was never used.
+/// A buffer that is wiped when it is dropped, including its unused capacity.
 #[derive(Default)]
 pub struct Wiped<B: Buffer>(B);
 
-/// What can be wiped.
+/// A buffer that can be wiped.
 pub trait Buffer: Default {
-    /// The memory of it.
+    /// Its memory.
     fn into_bytes(self) -> Vec<u8>;
 }
 
@@ -32,7 +32,7 @@ impl Buffer for String {
 }
 
 impl<B: Buffer> Wiped<B> {
-    /// Takes care of `buffer` from here on. What it held before it last grew lies elsewhere.
+    /// Wraps `buffer`. Memory that it used before it grew is not covered.
     #[must_use]
     pub fn new(buffer: B) -> Self {
         Self(buffer)

@@ -1,7 +1,7 @@
 //! The choice of a key for an operation.
 //!
-//! Every choice takes the permit for the operation. While the catalog is current, it is made from
-//! memory: the path of a request reads no database for it.
+//! Every choice takes the permit for the operation. While the catalog is current, the choice
+//! uses cached keys and needs no query.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use crate::material::Algorithm;
 use crate::operation::Operation;
 use crate::policy::{Permit, Permittable, PolicyPermit, UnprotectNotAvailable, to};
 
-/// Keys held in memory, and services whose active keys are.
+/// The maximum number of cached keys, and of services with cached active keys.
 const CAPACITY: u64 = 20_000;
 
-/// The keys of all services, as one instance uses them.
+/// The keys of all services, with caches.
 ///
-/// A key is only given for a permit:
+/// A choice requires a permit:
 ///
 /// ```
 /// use sealward::keys::{Keyring, NoKey};
@@ -58,15 +58,16 @@ const CAPACITY: u64 = 20_000;
 pub struct Keyring {
     pub(super) token: Token,
     pub(super) encryptions: Arc<Encryptions>,
-    /// By identifier, absence included: a `kid` from elsewhere must not cost a query each time.
+    /// By identifier. Missing keys are cached too, so that an unknown `kid` does not cost a query each
+    /// time.
     by_id: Cache<KeyId, Option<Arc<Usable>>>,
-    /// The active keys of a service, the one activated last first.
+    /// The active keys of a service, latest activation first.
     active: Cache<ServiceId, Arc<[Arc<Usable>]>>,
-    /// The key set that a service publishes; none where it publishes none.
+    /// The published key set of a service, if it publishes one.
     published: Cache<ServiceId, Option<Arc<JwkSet>>>,
 }
 
-/// A key as operations need it.
+/// The part of a key that operations need.
 #[derive(Debug)]
 pub(super) struct Usable {
     pub(super) id: KeyId,
@@ -74,36 +75,36 @@ pub(super) struct Usable {
     usage: Usage,
     algorithm: Algorithm,
     status: Status,
-    /// The private or secret half in the tokens; none where only the public half is known.
+    /// The private or secret key in the tokens; none for a public key only.
     pub(super) private: Option<KeyRef>,
-    /// The public half as SubjectPublicKeyInfo in DER; empty for secret keys.
+    /// The public key as SubjectPublicKeyInfo in DER; empty for secret keys.
     pub(super) spki: Vec<u8>,
-    /// The public half, parsed for envelopes; for keys whose use that is.
+    /// The public key, parsed for envelopes; for `enc` keys only.
     pub(super) envelope: Option<envelope::PublicKey>,
 }
 
-/// No key fits the operation.
+/// No key matches the operation.
 #[derive(Debug, thiserror::Error)]
 pub enum NoKey {
-    /// There is none, or another service owns it; the caller cannot tell the two apart.
+    /// It does not exist, or another service owns it. The caller cannot distinguish the two.
     #[error("there is no such key")]
     NotFound,
-    /// The destination of the policy holds its key itself.
+    /// The destination of the policy holds the private key.
     #[error(transparent)]
     HeldByDestination(#[from] UnprotectNotAvailable),
-    /// The key is of another kind.
+    /// The key has another algorithm or use.
     #[error("the key does not fit the algorithm")]
     Unfit(KeyId),
-    /// The key is of the right kind, but its state forbids it.
+    /// The state of the key forbids the operation.
     #[error("the key is {1}")]
     NotAllowed(KeyId, Status),
-    /// The database does not answer.
+    /// The database does not respond.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
 }
 
 impl Keyring {
-    /// Reads from the database behind `pool`; private keys work in `token`.
+    /// Reads records from `pool` and uses private keys in `token`.
     #[must_use]
     pub fn new(
         catalog: &Catalog,
@@ -148,7 +149,7 @@ impl Keyring {
     /// The key for new envelopes under the policy of `permit`.
     ///
     /// # Errors
-    /// [`NoKey::NotFound`] where the destination has no active one that fits the policy's `alg`.
+    /// [`NoKey::NotFound`] if the destination has no active key for the `alg` of the policy.
     pub async fn to_protect<'a>(
         &'a self,
         permit: &'a PolicyPermit<to::Protect>,
@@ -160,15 +161,15 @@ impl Keyring {
         Ok(Chosen::new(self, key.clone(), permit))
     }
 
-    /// The key that opens `envelope` under the policy of `permit`: the one that `kid` names if it
-    /// can, else the active one of the family. It has a private half.
+    /// The key that opens `envelope` under the policy of `permit`: the key of `kid` if it is usable,
+    /// else the active key of the family. It has a private key.
     ///
-    /// Where the destination's active keys are of another family, it is one of those, and the
-    /// envelope does not fit it: the fault is the `alg`, not a missing key.
+    /// If the active keys of the destination have another family, it is one of those. The envelope then
+    /// does not match the key, so the error is the `alg` and not a missing key.
     ///
     /// # Errors
-    /// [`NoKey::NotFound`] where the destination has no active one, and
-    /// [`NoKey::HeldByDestination`] where the destination holds the private key itself.
+    /// [`NoKey::NotFound`] if the destination has no active key, and [`NoKey::HeldByDestination`] if the
+    /// destination holds the private key.
     pub async fn to_unprotect<'a>(
         &'a self,
         permit: &'a PolicyPermit<to::Unprotect>,
@@ -194,11 +195,11 @@ impl Keyring {
         Ok(Chosen::new(self, key.clone(), permit))
     }
 
-    /// The caller's own key for the operation of `permit`, with an algorithm that takes keys of the
-    /// kinds `fitting`: the one of that name; without a name, the fitting one activated last.
+    /// The key of the caller for the operation of `permit`, with one of the algorithms `fitting`: the
+    /// named key, or else the matching key with the latest activation.
     ///
     /// # Errors
-    /// When there is none, or the named one is of another kind or in a state that forbids it.
+    /// If there is none, or the named key has another algorithm or a state that forbids the operation.
     pub async fn choose<'a, O: Permittable>(
         &'a self,
         permit: &'a Permit<O>,
@@ -244,10 +245,10 @@ impl Keyring {
         }
     }
 
-    /// The public keys that a service publishes; none where it does not.
+    /// The published public keys of a service, if it publishes them.
     ///
     /// # Errors
-    /// When the database has to be read and does not answer.
+    /// If the database is needed and does not respond.
     pub async fn published(&self, service: ServiceId) -> Result<Option<Arc<JwkSet>>, Unreadable> {
         Ok(self.published.get(&service).await?.flatten())
     }
@@ -280,7 +281,7 @@ impl Usable {
         }
     }
 
-    /// Whether it is for `operation` with an algorithm that takes keys of the kinds `fitting`.
+    /// Whether it supports `operation` and has one of the algorithms `fitting`.
     fn fits(&self, operation: Operation, fitting: &[Algorithm]) -> bool {
         let usage = match operation {
             Operation::Encrypt | Operation::Decrypt => Usage::Data,
@@ -288,12 +289,12 @@ impl Usable {
             Operation::Protect | Operation::Unprotect => Usage::Enc,
             Operation::Hash => return false,
         };
-        // The public half verifies, without the token.
+        // The public key verifies without the token.
         let has_half = self.private.is_some() || operation == Operation::Verify;
         self.usage == usage && has_half && fitting.contains(&self.algorithm)
     }
 
-    /// Whether envelopes whose `alg` takes keys of `family` can be made for it.
+    /// Whether it can receive envelopes with an `alg` for `family`.
     fn seals(&self, family: envelope::Family) -> bool {
         let public = self.envelope.as_ref();
         public.is_some_and(|public| public.family() == family)

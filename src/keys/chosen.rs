@@ -1,4 +1,4 @@
-//! A chosen key, and the one operation that its permit allows.
+//! A chosen key, and the operation that its permit allows.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::ids::KeyId;
 use crate::policy::{Permit, PolicyPermit, to};
 use crate::problem::Problems;
 
-/// A key that the permit `P` gave.
+/// A key that was chosen with the permit `P`.
 #[derive(Debug)]
 pub struct Chosen<'a, P> {
     keyring: &'a Keyring,
@@ -24,30 +24,30 @@ pub struct Chosen<'a, P> {
     permit: &'a P,
 }
 
-/// The chosen key did not do its work.
+/// The operation with the chosen key failed.
 #[derive(Debug, thiserror::Error)]
 pub enum NotDone {
-    /// The private half is not here.
+    /// The private key is not in the token.
     #[error("the key has no private half here")]
     NoPrivateHalf,
-    /// The encryption may not be made.
+    /// The encryption is not allowed.
     #[error(transparent)]
     NotCounted(#[from] NotCounted),
-    /// The token did not do it.
+    /// The token failed.
     #[error(transparent)]
     Token(#[from] HsmError),
 }
 
-/// The envelope was not opened.
+/// The envelope cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum NotOpened {
-    /// The envelope does not fit the key; problems are named as seen from inside the envelope.
+    /// The envelope does not match the key. Problems name members of the envelope.
     #[error("the envelope does not fit the key")]
     Problems(Problems),
-    /// A cryptographic check failed. The reason is not told.
+    /// A cryptographic check failed. The error does not reveal the reason.
     #[error(transparent)]
     Unopenable(#[from] Unopenable),
-    /// The key could not be used.
+    /// The key cannot be used.
     #[error(transparent)]
     NotDone(#[from] NotDone),
 }
@@ -73,10 +73,10 @@ impl<'a, P> Chosen<'a, P> {
 }
 
 impl Chosen<'_, PolicyPermit<to::Protect>> {
-    /// Seals `plaintext` as the policy says and appends the envelope to `out`.
+    /// Encrypts `plaintext` with the algorithms of the policy and appends the envelope to `out`.
     ///
     /// # Errors
-    /// When no envelope can be made.
+    /// If no envelope can be created.
     pub fn seal(
         &self,
         entropy: &Entropy,
@@ -98,7 +98,7 @@ impl Chosen<'_, PolicyPermit<to::Unprotect>> {
     /// Opens `envelope`.
     ///
     /// # Errors
-    /// When the envelope does not fit the key, does not open, or the token cannot be asked.
+    /// If the envelope does not match the key or cannot be opened, or the token is unavailable.
     pub async fn open(
         &self,
         entropy: &Entropy,
@@ -108,7 +108,7 @@ impl Chosen<'_, PolicyPermit<to::Unprotect>> {
         let (private, public) = (self.private()?, public.ok_or(NotDone::NoPrivateHalf)?);
         let opening = envelope.for_key(entropy, public);
         let opening = opening.map_err(NotOpened::Problems)?;
-        // From here on, every cryptographic failure is the same, after the same work.
+        // From here on, all cryptographic failures return the same error after the same work.
         let token = &self.keyring.token;
         let answer = match opening.question() {
             Question::Decrypt { hash, wrapped_key } => {
@@ -126,8 +126,7 @@ impl Chosen<'_, PolicyPermit<to::Unprotect>> {
     }
 }
 
-/// The answer of a private key. One that refuses the question has answered; one that could not be
-/// asked has not.
+/// The answer of a private key. A refusal is an answer; an unavailable key has no answer.
 fn answered(
     answer: Result<Zeroizing<Vec<u8>>, HsmError>,
 ) -> Result<Option<Zeroizing<Vec<u8>>>, NotDone> {
@@ -146,7 +145,7 @@ impl Chosen<'_, Permit<to::Encrypt>> {
     /// Encrypts `plaintext` with AES-GCM.
     ///
     /// # Errors
-    /// When the key has encrypted too often, or the token or the database does not do it.
+    /// If the key has reached its limit, or the token or the database fails.
     pub async fn encrypt(&self, plaintext: &[u8]) -> Result<GcmSealed, NotDone> {
         let private = self.private()?;
         self.keyring.encryptions.count(self.key.id).await?;
@@ -156,10 +155,10 @@ impl Chosen<'_, Permit<to::Encrypt>> {
 }
 
 impl Chosen<'_, Permit<to::Decrypt>> {
-    /// Decrypts what [`Chosen::encrypt`] returned.
+    /// Decrypts the result of [`Chosen::encrypt`].
     ///
     /// # Errors
-    /// When the ciphertext does not authenticate, or the token does not do it.
+    /// If the ciphertext does not authenticate, or the token fails.
     pub async fn decrypt(
         &self,
         iv: &[u8],
@@ -176,7 +175,7 @@ impl Chosen<'_, Permit<to::Sign>> {
     /// Signs `message`.
     ///
     /// # Errors
-    /// When the token does not do it.
+    /// If the token fails.
     pub async fn sign(&self, scheme: SignatureScheme, message: &[u8]) -> Result<Vec<u8>, NotDone> {
         let token = &self.keyring.token;
         Ok(token.sign(self.private()?, scheme, message).await?)
@@ -187,7 +186,7 @@ impl Chosen<'_, Permit<to::Verify>> {
     /// Whether `signature` is valid. A public key verifies here, a secret key in the token.
     ///
     /// # Errors
-    /// When the token does not do it.
+    /// If the token fails.
     pub async fn verify(
         &self,
         scheme: SignatureScheme,

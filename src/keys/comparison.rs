@@ -5,38 +5,38 @@ use hsm::KeyName;
 use crate::clock::Timestamp;
 use crate::ids::{ImportKeyId, KeyId};
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// When it was made; none before the first.
+    /// The time of the comparison; none before the first.
     pub made_at: Option<Timestamp>,
     /// Objects without a record.
     pub orphans: Vec<Orphan>,
-    /// Keys that are recorded and in no token.
+    /// Recorded keys that are in no token.
     pub missing: Vec<KeyId>,
-    /// Whether every token could be asked. Where not, nothing is called missing.
+    /// Whether all tokens responded. Otherwise no key counts as missing.
     pub complete: bool,
 }
 
-/// An object in a token that no record names.
+/// An object in a token without a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Orphan {
     /// The label of the token.
     pub token: String,
-    /// How it is named there.
+    /// Its name in the token.
     pub name: KeyName,
-    /// Its label there, possibly empty.
+    /// Its label in the token, possibly empty.
     pub label: String,
-    /// What it was made for, where that is known.
+    /// Its purpose, if known.
     pub intended: Option<Intended>,
 }
 
-/// What an object was made for.
+/// The purpose of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intended {
-    /// To be this key; making it did not come to an end.
+    /// It is the object of this key, whose creation did not complete.
     Key(KeyId),
-    /// To be the wrapping key of an import.
+    /// It is the wrapping key of an import.
     ImportKey(ImportKeyId),
     /// It was this key, which is recorded as destroyed.
     Destroyed(KeyId),

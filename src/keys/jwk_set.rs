@@ -1,4 +1,4 @@
-//! The public keys of a service, as its partners' JOSE libraries read them (RFC 7517, section 5).
+//! The public keys of a service as a JWK Set (RFC 7517, section 5).
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -40,10 +40,10 @@ impl JwkSet {
     }
 }
 
-/// The algorithm that a partner's library uses the key with; none for keys without a public half.
+/// The JOSE algorithm of the key; none for secret keys.
 ///
-/// An RSA key signs in six ways, of which many libraries demand that one is named. `RS256` is the one
-/// that every library knows: it is RSA-SHA256.
+/// An RSA key supports six signature algorithms, but many libraries require one in the JWK. All
+/// libraries support `RS256`, which is RSA-SHA256.
 fn alg(usage: Usage, algorithm: Algorithm) -> Option<&'static str> {
     match (usage, algorithm.family()) {
         (Usage::Enc, Family::Rsa) => Some("RSA-OAEP-256"),

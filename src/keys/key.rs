@@ -1,4 +1,4 @@
-//! A key as it is recorded.
+//! The record of a key.
 
 use hsm::{KeyClass, KeyName, KeyRef};
 use serde::{Serialize, Serializer};
@@ -12,36 +12,36 @@ use crate::ids::{KeyId, ServiceId};
 use crate::material::{Algorithm, Jwk, PublicKey};
 use crate::revision::Revision;
 
-/// What is known of a key. Its private half, where it has one here, is in the token.
+/// The record of a key. The private key, if Sealward has it, is in the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// Its identifier: the `keyId` of the API, the `kid` of envelopes.
     pub id: KeyId,
-    /// The service it belongs to.
+    /// The service that owns it.
     pub service_id: ServiceId,
-    /// For people.
+    /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Its use.
     pub usage: Usage,
-    /// What kind of key it is.
+    /// Its algorithm.
     pub algorithm: Algorithm,
-    /// How it came.
+    /// Its origin.
     pub origin: Origin,
-    /// Where it is in its life.
+    /// Its state.
     pub status: Status,
-    /// How the tokens name it; none where only the public half is known.
+    /// Its name in the tokens; none for a public key only.
     pub token_name: Option<KeyName>,
-    /// The public half; none for secret keys.
+    /// The public key; none for secret keys.
     pub public: Option<PublicKey>,
-    /// Until when its owner wants it used.
+    /// The time by which it should be replaced.
     pub expires_at: Option<Timestamp>,
-    /// When it last became active.
+    /// The time of its last activation.
     pub activated_at: Option<Timestamp>,
-    /// When it will be destroyed, or was due to be.
+    /// The scheduled time of its destruction.
     pub destroy_at: Option<Timestamp>,
-    /// Grows by one with every change.
+    /// Its revision.
     pub revision: Revision,
-    /// When it was made.
+    /// The creation time.
     pub created_at: Timestamp,
     /// The time of the last change.
     pub updated_at: Timestamp,
@@ -54,19 +54,19 @@ closed_set! {
         Generated = "generated",
         /// It was imported.
         Imported = "imported",
-        /// It was in the token already.
+        /// It was adopted from the token.
         Adopted = "adopted",
     }
 }
 
 impl Key {
-    /// Whether its private or secret half is here.
+    /// Whether the token has its private or secret key.
     #[must_use]
     pub fn has_private(&self) -> bool {
         self.token_name.is_some() && self.status != Status::Destroyed
     }
 
-    /// Its private or secret half in the tokens, by the name that it keeps when it is destroyed.
+    /// The handle of its private or secret key. A destroyed key keeps its name.
     #[must_use]
     pub fn token_key(&self) -> Option<KeyRef> {
         let class = if self.algorithm.is_secret() {
@@ -80,10 +80,10 @@ impl Key {
 }
 
 impl Key {
-    /// The same key in another state, from `now` on.
+    /// The key in another state from `now`.
     ///
     /// # Errors
-    /// When `cause` does not lead there.
+    /// If `cause` does not permit the transition.
     pub fn moved(&self, cause: Cause, to: Status, now: Timestamp) -> Result<Self, NoTransition> {
         self.status.become_by(cause, to)?;
         let mut moved = self.clone();
@@ -96,7 +96,7 @@ impl Key {
         Ok(moved.changed(now))
     }
 
-    /// The same key after one more change.
+    /// The key after a change.
     #[must_use]
     pub fn changed(mut self, now: Timestamp) -> Self {
         self.revision = self.revision.next();
@@ -105,7 +105,7 @@ impl Key {
     }
 }
 
-/// As the API shows it.
+/// The form in the API.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Shown<'a> {

@@ -1,5 +1,5 @@
 //! Keys: their states, their choice and use, their objects in the token, and their import. Only
-//! this room knows both the token and the records of keys.
+//! this module uses both the token and the records of keys.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 

@@ -1,24 +1,24 @@
-//! The states of a key, and every way from one to another.
+//! The states of a key and the transitions between them.
 
 use crate::closed_set;
 
 closed_set! {
     /// The state of a key.
     pub enum Status: "KeyStatus" {
-        /// It does everything.
+        /// It can be used for all operations.
         Active = "active",
-        /// It unprotects, decrypts and verifies only.
+        /// It only unprotects, decrypts and verifies.
         Retired = "retired",
-        /// It does nothing until an administrator enables it.
+        /// It cannot be used until an administrator enables it.
         Disabled = "disabled",
-        /// It does nothing and is going to be destroyed.
+        /// It cannot be used and is scheduled for destruction.
         PendingDestruction = "pending_destruction",
-        /// The token does not hold it any more; the record stays.
+        /// The token no longer has it. The record remains.
         Destroyed = "destroyed",
     }
 }
 
-/// What moves a key from one state to another.
+/// The cause of a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
     /// An administrator sets the status.
@@ -27,11 +27,11 @@ pub enum Cause {
     Rotation,
     /// An administrator deletes the key.
     Deletion,
-    /// The delay of destruction has run out.
+    /// The destruction delay has passed.
     Delay,
 }
 
-/// Every transition there is: what is not here is refused.
+/// All permitted transitions.
 const TRANSITIONS: [(Status, Cause, Status); 12] = {
     use Cause::{Delay, Deletion, Rotation, Set};
     use Status::{Active, Destroyed, Disabled, PendingDestruction, Retired};
@@ -51,18 +51,18 @@ const TRANSITIONS: [(Status, Cause, Status); 12] = {
     ]
 };
 
-/// A key cannot come from the one state to the other this way.
+/// The transition is not permitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a key that is {} cannot become {}", .from.words(), .to.words())]
 pub struct NoTransition {
-    /// The state it is in.
+    /// The current state.
     pub from: Status,
-    /// The state it was to come to.
+    /// The requested state.
     pub to: Status,
 }
 
 impl Status {
-    /// Checks that `cause` moves a key in this state to another.
+    /// Checks that `cause` permits the transition to another state.
     pub fn become_by(self, cause: Cause, to: Self) -> Result<(), NoTransition> {
         if TRANSITIONS.contains(&(self, cause, to)) {
             Ok(())
@@ -83,7 +83,7 @@ impl Status {
         matches!(self, Self::Active | Self::Retired)
     }
 
-    /// The state in a sentence.
+    /// The state as part of a sentence.
     const fn words(self) -> &'static str {
         match self {
             Self::PendingDestruction => "pending destruction",
@@ -96,7 +96,7 @@ impl Status {
 mod tests {
     use super::*;
 
-    /// The life cycle as the contract writes it: from, and what may be reached by each cause.
+    /// The specified life cycle: a state, and the states that each cause leads to.
     const LIFE: &str = "
         active              set:      retired disabled
         active              rotation: retired

@@ -21,7 +21,7 @@ macro_rules! columns {
     };
 }
 
-/// The key of that identifier, in whatever state.
+/// The key with this identifier, in any state.
 pub async fn by_id(database: impl PgExecutor<'_>, id: KeyId) -> sqlx::Result<Option<Key>> {
     let row: Option<Row> =
         sqlx::query_as(concat!("SELECT ", columns!(), " FROM keys WHERE id = $1"))
@@ -31,7 +31,7 @@ pub async fn by_id(database: impl PgExecutor<'_>, id: KeyId) -> sqlx::Result<Opt
     row.map(Key::try_from).transpose()
 }
 
-/// The active keys of a service, the one activated last first.
+/// The active keys of a service, latest activation first.
 pub(super) async fn active_of(
     database: impl PgExecutor<'_>,
     service: ServiceId,
@@ -48,8 +48,7 @@ pub(super) async fn active_of(
     rows.into_iter().map(Key::try_from).collect()
 }
 
-/// Locks a key against all other changes, after its service, so that changes of several keys of
-/// one service take their turns.
+/// Locks the service and then the key, so that changes of several keys of one service are serialized.
 pub async fn lock(connection: &mut PgConnection, id: KeyId) -> sqlx::Result<Option<Key>> {
     sqlx::query(
         "SELECT 1 FROM services WHERE id = (SELECT service_id FROM keys WHERE id = $1)
@@ -69,7 +68,7 @@ pub async fn lock(connection: &mut PgConnection, id: KeyId) -> sqlx::Result<Opti
     row.map(Key::try_from).transpose()
 }
 
-/// Locks a living service against changes of its keys; whether there is one.
+/// Locks a service against changes of its keys. Returns whether it exists.
 pub async fn lock_service(connection: &mut PgConnection, service: ServiceId) -> sqlx::Result<bool> {
     let found = sqlx::query(
         "SELECT 1 FROM services WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE",
@@ -80,7 +79,7 @@ pub async fn lock_service(connection: &mut PgConnection, service: ServiceId) -> 
     Ok(found.rows_affected() > 0)
 }
 
-/// The active envelope key that makes way for `key`, locked. Its service is locked already.
+/// Locks the active envelope key that `key` replaces. The service is already locked.
 pub async fn former(connection: &mut PgConnection, key: &Key) -> sqlx::Result<Option<Key>> {
     let row: Option<Row> = sqlx::query_as(concat!(
         "SELECT ",
@@ -97,8 +96,8 @@ pub async fn former(connection: &mut PgConnection, key: &Key) -> sqlx::Result<Op
     row.map(Key::try_from).transpose()
 }
 
-/// One key that is due to be destroyed and none of `but`, locked; one that another instance has
-/// locked is left to it. It is due when Postgres' clock says so too: this process's may be wrong.
+/// Locks a key that is due for destruction and not in `but`. Skips keys that another instance has
+/// locked. The clock of Postgres must confirm the time, because the local clock can be wrong.
 pub async fn lock_due(
     connection: &mut PgConnection,
     now: Timestamp,
@@ -119,7 +118,7 @@ pub async fn lock_due(
     row.map(Key::try_from).transpose()
 }
 
-/// Records a new key; its intent, if it had one, is fulfilled.
+/// Records a new key and removes its intent, if any.
 pub async fn insert(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()> {
     let (token_id, token_label) = token_columns(key);
     sqlx::query(
@@ -150,7 +149,7 @@ pub async fn insert(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()
     forget_intent(connection, key.id.uuid()).await
 }
 
-/// Writes what of a key can change.
+/// Updates the mutable columns of a key.
 pub async fn update(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()> {
     sqlx::query(
         "UPDATE keys
@@ -171,11 +170,11 @@ pub async fn update(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()
     Ok(())
 }
 
-/// Which keys a list shows.
+/// The filter of a list.
 #[derive(Clone, Debug, Default, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub struct Filter {
-    /// Those whose name contains this, in whatever case.
+    /// Keys whose name contains this text, ignoring case.
     #[param(ignore)]
     pub name: Option<String>,
     /// Keys of this service.
@@ -187,7 +186,7 @@ pub struct Filter {
     pub status: Option<Status>,
 }
 
-/// At most `rows` keys behind `after`, in the order in which they were made.
+/// At most `rows` keys after `after`, by creation time.
 pub async fn list(
     database: impl PgExecutor<'_>,
     filter: Filter,
@@ -217,7 +216,7 @@ pub async fn list(
     rows.into_iter().map(Key::try_from).collect()
 }
 
-/// The keys that a service publishes, or nothing where it publishes none.
+/// The published keys of a service, if it publishes them.
 pub(super) async fn published(
     database: impl PgExecutor<'_> + Copy,
     service: ServiceId,

@@ -1,11 +1,11 @@
-//! What is told to the token and heard from it, in its own terms.
+//! Conversions between the types of this crate and those of `hsm`.
 
 use hsm::{KeyMaterial, RsaMaterial};
 
 use crate::material::{Algorithm, Curve, PrivateKey, PrivateParts, PublicKey, PublicParts};
 use crate::problem::Problem;
 
-/// The kind of key.
+/// The algorithm of a key.
 pub(super) const fn algorithm(algorithm: Algorithm) -> hsm::Algorithm {
     match algorithm {
         Algorithm::Rsa2048 => hsm::Algorithm::Rsa2048,
@@ -21,7 +21,7 @@ pub(super) const fn algorithm(algorithm: Algorithm) -> hsm::Algorithm {
     }
 }
 
-/// The kind of key that the token tells.
+/// The algorithm that the token reports.
 pub(super) const fn algorithm_of(algorithm: hsm::Algorithm) -> Algorithm {
     match algorithm {
         hsm::Algorithm::Rsa2048 => Algorithm::Rsa2048,
@@ -37,7 +37,7 @@ pub(super) const fn algorithm_of(algorithm: hsm::Algorithm) -> Algorithm {
     }
 }
 
-/// The public half, for the token.
+/// The public key, for the token.
 pub(super) fn public(key: &PublicKey) -> hsm::PublicKey {
     match key.parts().clone() {
         PublicParts::Rsa { modulus, exponent } => hsm::PublicKey::Rsa { modulus, exponent },
@@ -53,7 +53,7 @@ pub(super) fn public(key: &PublicKey) -> hsm::PublicKey {
     }
 }
 
-/// The public half that the token tells, checked like any other.
+/// The public key that the token reports, checked like any other.
 pub(super) fn public_of(key: hsm::PublicKey) -> Result<PublicKey, Problem> {
     PublicKey::new(match key {
         hsm::PublicKey::Rsa { modulus, exponent } => PublicParts::Rsa { modulus, exponent },

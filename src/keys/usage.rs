@@ -1,4 +1,4 @@
-//! What a key is for, and which kinds of key can be.
+//! The uses of keys, and their algorithms.
 
 use hsm::Purpose;
 
@@ -18,7 +18,7 @@ closed_set! {
 }
 
 impl Usage {
-    /// The use of a key of `algorithm` where nothing else is said.
+    /// The default use of a key with `algorithm`.
     #[must_use]
     pub const fn likely_of(algorithm: Algorithm) -> Self {
         match algorithm.family() {
@@ -28,7 +28,7 @@ impl Usage {
         }
     }
 
-    /// What is generated for this use where nothing else is said.
+    /// The default algorithm for this use.
     #[must_use]
     pub const fn likely_algorithm(self) -> Algorithm {
         match self {
@@ -37,7 +37,7 @@ impl Usage {
         }
     }
 
-    /// Whether a key of `algorithm` can be used so.
+    /// Whether a key with `algorithm` supports this use.
     #[must_use]
     pub const fn allows(self, algorithm: Algorithm) -> bool {
         match self {
@@ -47,7 +47,7 @@ impl Usage {
         }
     }
 
-    /// What the token is told.
+    /// The purpose for the token.
     pub(super) const fn purpose(self) -> Purpose {
         match self {
             Self::Enc => Purpose::Envelope,

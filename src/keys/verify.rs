@@ -3,7 +3,7 @@
 use aws_lc_rs::signature::{self, UnparsedPublicKey, VerificationAlgorithm};
 use hsm::SignatureScheme;
 
-/// Whether the key in `spki` made the signature; none where the scheme has no public keys. A
+/// Whether the signature is valid for the key in `spki`; none if the scheme has no public keys. A
 /// malformed signature is not valid.
 pub(super) fn with_public_key(
     scheme: SignatureScheme,

@@ -1,4 +1,4 @@
-//! Who makes a change.
+//! The author of a change.
 
 use std::net::IpAddr;
 

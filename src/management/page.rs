@@ -1,7 +1,7 @@
-//! Long lists, a page at a time.
+//! Pagination of lists.
 //!
-//! A cursor names the last item seen, by its id, and ids grow with time: what is made or deleted
-//! meanwhile neither repeats nor skips an item.
+//! A cursor contains the ID of the last item of a page. IDs grow with time, so creations and deletions
+//! between two pages neither repeat nor skip items.
 
 use std::fmt;
 use std::num::NonZeroU8;
@@ -12,26 +12,26 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
-/// Part of a list, and where it goes on.
+/// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Page<T> {
     /// The items, in the order of the list.
     pub items: Vec<T>,
-    /// Where the next page begins; none on the last one.
+    /// The start of the next page; none on the last one.
     pub next_cursor: Option<Cursor>,
 }
 
-/// Which part of a list is asked for.
+/// The requested page of a list.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageRequest {
-    /// The most items.
+    /// The maximum number of items.
     pub limit: Limit,
-    /// After which item; none for the beginning.
+    /// The last item of the previous page; none for the first page.
     pub after: Option<Cursor>,
 }
 
-/// The most items on a page: 1 to 200.
+/// The maximum number of items on a page: 1 to 200.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit(NonZeroU8);
 
@@ -60,13 +60,13 @@ impl Default for Limit {
 }
 
 impl PageRequest {
-    /// Behind which id the page begins.
+    /// The ID after which the page starts.
     #[must_use]
     pub fn after(&self) -> Option<Uuid> {
         self.after.map(|cursor| cursor.0)
     }
 
-    /// How many rows to read: one more than are shown, to know whether others follow.
+    /// The number of rows to read: one more than the page shows, to know whether another page follows.
     #[must_use]
     pub fn rows(&self) -> i64 {
         i64::from(self.limit.0.get()) + 1
@@ -74,7 +74,7 @@ impl PageRequest {
 }
 
 impl<T> Page<T> {
-    /// The page that `rows` make, which were read as `request` says.
+    /// The page with these rows, which were read for `request`.
     pub fn of(request: PageRequest, mut rows: Vec<T>, id: impl Fn(&T) -> Uuid) -> Self {
         let shown = usize::from(request.limit.0.get());
         let is_last = rows.len() <= shown;
@@ -99,7 +99,7 @@ impl Serialize for Cursor {
     }
 }
 
-/// The text is no cursor of ours.
+/// The text is not a cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a cursor")]
 pub struct NotACursor;

@@ -133,13 +133,13 @@ impl Limiter {
             if let Some(bucket) = shared.ask(scope, rule, ahead, true).await {
                 self.buckets.learn(scope, bucket.lacking, self.now());
                 let decided = rule.decided(bucket.taken, bucket.lacking);
-                return (Place::Together, told(rule, decided, bucket.at));
+                return (Place::Together, outcome(rule, decided, bucket.at));
             }
             place = Place::Apart;
         }
         let rule = self.own_part(rule);
         let taken = self.buckets.take(scope, rule, self.now());
-        (place, told(rule, taken, self.clock.now()))
+        (place, outcome(rule, taken, self.clock.now()))
     }
 
     /// The number of decisions per mode of counting.
@@ -195,7 +195,7 @@ impl Limiter {
     }
 }
 
-fn told(rule: Rule, taken: Result<Level, Empty>, at: Timestamp) -> Result<Standing, Exceeded> {
+fn outcome(rule: Rule, taken: Result<Level, Empty>, at: Timestamp) -> Result<Standing, Exceeded> {
     match taken {
         Ok(level) => Ok(standing(rule, level, at)),
         Err(empty) => Err(Exceeded {

@@ -1,5 +1,5 @@
-//! Resources that administrators manage: one declaration of their members gives the request that
-//! creates or changes one, its documentation, the answer, the row and the form.
+//! Resources that administrators manage. One declaration of their members defines the requests, their
+//! documentation, the response, the row and the form.
 
 mod declaration;
 mod field;

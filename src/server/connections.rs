@@ -15,30 +15,30 @@ use crate::settings::Settings;
 const OWN: u64 = 48;
 
 /// The interval of warnings while the limit is reached.
-const SAID_AGAIN: Duration = Duration::from_secs(60);
+const WARNING_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The connections of one listener. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Connections(Arc<House>);
+pub struct Connections(Arc<State>);
 
 #[derive(Debug)]
-struct House {
+struct State {
     limit: u32,
     free: Arc<Semaphore>,
     open: AtomicUsize,
-    /// How many connections waited.
+    /// The number of connections that waited.
     waits: AtomicU64,
-    said: Mutex<Option<Instant>>,
+    warned: Mutex<Option<Instant>>,
 }
 
 /// A permit for one connection.
-pub(super) struct Room {
+pub(super) struct Slot {
     permit: OwnedSemaphorePermit,
     connections: Connections,
 }
 
 /// An open connection; dropping it releases its permit.
-pub(super) struct Guest {
+pub(super) struct OpenConnection {
     _permit: OwnedSemaphorePermit,
     connections: Connections,
 }
@@ -67,28 +67,28 @@ impl Connections {
     /// No connections, with this limit.
     pub(super) fn at_most(limit: u32) -> Self {
         let permits = usize::try_from(limit).unwrap_or(usize::MAX);
-        Self(Arc::new(House {
+        Self(Arc::new(State {
             limit,
             free: Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS))),
             open: AtomicUsize::new(0),
             waits: AtomicU64::new(0),
-            said: Mutex::default(),
+            warned: Mutex::default(),
         }))
     }
 
     /// Waits for a permit. Meanwhile clients wait in the backlog of the system.
-    pub(super) async fn room(&self) -> Option<Room> {
+    pub(super) async fn slot(&self) -> Option<Slot> {
         let free = &self.0.free;
         let permit = match free.clone().try_acquire_owned() {
             Ok(permit) => permit,
             Err(_) => {
                 self.0.waits.fetch_add(1, Ordering::Relaxed);
-                self.say_full();
+                self.warn_full();
                 // The semaphore is never closed.
                 free.clone().acquire_owned().await.ok()?
             }
         };
-        Some(Room {
+        Some(Slot {
             permit,
             connections: self.clone(),
         })
@@ -112,16 +112,16 @@ impl Connections {
         self.0.limit
     }
 
-    /// How many connections waited.
+    /// The number of connections that waited.
     #[must_use]
     pub fn waits(&self) -> u64 {
         self.0.waits.load(Ordering::Relaxed)
     }
 
-    fn say_full(&self) {
-        let mut said = self.0.said.lock().unwrap_or_else(PoisonError::into_inner);
-        if said.is_none_or(|said| said.elapsed() >= SAID_AGAIN) {
-            *said = Some(Instant::now());
+    fn warn_full(&self) {
+        let mut warned = self.0.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        if warned.is_none_or(|at| at.elapsed() >= WARNING_INTERVAL) {
+            *warned = Some(Instant::now());
             tracing::warn!(
                 limit = self.0.limit,
                 "http.max_connections is reached: new connections wait"
@@ -130,18 +130,18 @@ impl Connections {
     }
 }
 
-impl Room {
+impl Slot {
     /// Opens the connection.
-    pub(super) fn taken(self) -> Guest {
+    pub(super) fn open_connection(self) -> OpenConnection {
         self.connections.0.open.fetch_add(1, Ordering::Relaxed);
-        Guest {
+        OpenConnection {
             _permit: self.permit,
             connections: self.connections,
         }
     }
 }
 
-impl Drop for Guest {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.connections.0.open.fetch_sub(1, Ordering::Relaxed);
     }

@@ -19,7 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use super::connections::{Connections, Guest};
+use super::connections::{Connections, OpenConnection};
 use super::framing;
 use super::front::Answers;
 use super::pace::{Overdue, Pace, Patience};
@@ -141,14 +141,14 @@ impl Listener {
         tokio::pin!(stop);
         loop {
             let came = async {
-                let room = self.connections.room().await;
-                (room, self.socket.accept().await)
+                let slot = self.connections.slot().await;
+                (slot, self.socket.accept().await)
             };
             tokio::select! {
                 () = &mut stop => break,
-                (room, accepted) = came => match (room, accepted) {
-                    (Some(room), Ok((stream, peer))) => {
-                        tokio::spawn(door.clone().admit(stream, peer, room.taken()));
+                (slot, accepted) = came => match (slot, accepted) {
+                    (Some(slot), Ok((stream, peer))) => {
+                        tokio::spawn(door.clone().admit(stream, peer, slot.open_connection()));
                     }
                     (None, _) => break,
                     (_, Err(error)) => {
@@ -205,12 +205,12 @@ struct Door<A> {
 
 impl<A: Answers> Door<A> {
     /// Serves one connection until it closes.
-    async fn admit(self, stream: TcpStream, peer: SocketAddr, guest: Guest) {
+    async fn admit(self, stream: TcpStream, peer: SocketAddr, connection: OpenConnection) {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%peer, %error, "cannot set TCP_NODELAY on a connection");
         }
         let Some(tls) = &self.tls else {
-            return self.converse(stream, peer, None, guest).await;
+            return self.converse(stream, peer, None, connection).await;
         };
         let mut is_ending = self.is_ending.clone();
         let handshake = tokio::time::timeout(self.patience.headers, tls.acceptor().accept(stream));
@@ -220,18 +220,23 @@ impl<A: Answers> Door<A> {
             _ = is_ending.changed() => return,
         };
         match agreed {
-            Ok(stream) => self.converse(stream, peer, Some(OverTls), guest).await,
+            Ok(stream) => self.converse(stream, peer, Some(OverTls), connection).await,
             Err(error) => tracing::debug!(%peer, %error, "a TLS handshake failed"),
         }
     }
 
-    async fn converse<S>(self, stream: S, peer: SocketAddr, tls: Option<OverTls>, guest: Guest)
-    where
+    async fn converse<S>(
+        self,
+        stream: S,
+        peer: SocketAddr,
+        tls: Option<OverTls>,
+        connection: OpenConnection,
+    ) where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let (front, is_leaving) = (self.front, self.is_leaving);
         let pace = Pace::begin();
-        let stream = Stream::new(stream, guest, pace.clone());
+        let stream = Stream::new(stream, connection, pace.clone());
         let asking = pace.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));

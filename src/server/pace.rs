@@ -54,7 +54,7 @@ struct State {
     is_unread: bool,
 }
 
-/// What the client has to do next.
+/// The next action of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaited {
     /// Send its first request, or the rest of the headers.

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-use super::connections::Guest;
+use super::connections::OpenConnection;
 use super::pace::Pace;
 
 /// How long, and how many bytes, the service reads and discards after the last response. Closing
@@ -21,16 +21,16 @@ const LEFTOVER: usize = 8 * 1024 * 1024;
 /// The stream of an open connection.
 pub(super) struct Stream<S: AsyncRead + Unpin + Send + 'static> {
     /// None only during drop.
-    inner: Option<(S, Guest)>,
+    inner: Option<(S, OpenConnection)>,
     pace: Pace,
     /// Whether the write side is shut down.
     is_shut: bool,
 }
 
 impl<S: AsyncRead + Unpin + Send + 'static> Stream<S> {
-    pub(super) fn new(stream: S, guest: Guest, pace: Pace) -> Self {
+    pub(super) fn new(stream: S, connection: OpenConnection, pace: Pace) -> Self {
         Self {
-            inner: Some((stream, guest)),
+            inner: Some((stream, connection)),
             pace,
             is_shut: false,
         }
@@ -48,14 +48,14 @@ impl<S: AsyncRead + Unpin + Send + 'static> Drop for Stream<S> {
     fn drop(&mut self) {
         let is_needed = self.is_shut && self.pace.is_cut_short();
         let here = Handle::try_current();
-        if let (true, Some((stream, guest)), Ok(here)) = (is_needed, self.inner.take(), here) {
-            here.spawn(linger(stream, guest));
+        if let (true, Some((stream, connection)), Ok(here)) = (is_needed, self.inner.take(), here) {
+            here.spawn(linger(stream, connection));
         }
     }
 }
 
 /// Reads and discards.
-async fn linger<S: AsyncRead + Unpin>(mut stream: S, _guest: Guest) {
+async fn linger<S: AsyncRead + Unpin>(mut stream: S, _connection: OpenConnection) {
     let mut bytes = vec![0; 16 * 1024];
     let mut left = LEFTOVER;
     let reading = async {

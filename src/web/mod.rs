@@ -1,5 +1,5 @@
-//! The handling of a request that the JSON API and the dashboard share: the parts of the service that
-//! both use, the client's address, the frame around every handler, and rate limits.
+//! Request handling that the JSON API and the dashboard share: their resources, the client address, the
+//! frame around every handler, and rate limits.
 
 mod arrival;
 mod client_address;

@@ -1,8 +1,8 @@
-//! How often each key has encrypted with AES-GCM under random IVs. After 2^32 times a repeated IV
-//! is no longer unlikely enough (NIST SP 800-38D, section 8.3), so a key stops there.
+//! The number of AES-GCM encryptions of each key with random IVs. After 2^32 encryptions a repeated IV
+//! is too likely (NIST SP 800-38D, section 8.3), so Sealward then refuses to encrypt with the key.
 //!
-//! Instances reserve encryptions in blocks, in the database, before they make any: what is counted
-//! is never fewer than were made, whatever crashes, and the database is asked once a block.
+//! Instances reserve blocks of encryptions in the database before they encrypt. The count is therefore
+//! never too low, even after a crash, and each block needs one query.
 
 mod store;
 
@@ -16,27 +16,27 @@ use tokio::time::timeout;
 use crate::catalog::Unreadable;
 use crate::ids::KeyId;
 
-/// Encryptions reserved at once. It divides the bound.
+/// The size of a block. It divides the limit.
 const BLOCK: i64 = 4096;
 
-/// The bound.
+/// The limit.
 const MOST: i64 = 1 << 32;
 
 /// Counts the encryptions of one instance.
 #[derive(Debug)]
 pub struct Encryptions {
     pool: PgPool,
-    /// Encryptions reserved and not yet made, a turnstile a key.
+    /// Reserved encryptions that are not used yet, per key.
     left: Mutex<HashMap<KeyId, Arc<Turn<i64>>>>,
 }
 
-/// The encryption may not be made.
+/// The encryption is not allowed.
 #[derive(Debug, thiserror::Error)]
 pub enum NotCounted {
-    /// The key has encrypted as often as it may.
+    /// The key has reached its limit.
     #[error("the key has encrypted 2^32 times and may not encrypt again")]
     Exhausted,
-    /// The count is not to be had now.
+    /// The count is not available.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
 }
@@ -51,12 +51,12 @@ impl Encryptions {
         }
     }
 
-    /// Counts one encryption with `key`, which is made after this.
+    /// Counts one encryption with `key`. Call it before the encryption.
     ///
     /// # Errors
-    /// When it would be one too many, or the database does not answer.
+    /// If the key has reached its limit, or the database does not respond.
     pub async fn count(&self, key: KeyId) -> Result<(), NotCounted> {
-        // Whoever waits behind others waits no longer for all of them than for the database alone.
+        // One timeout covers the wait for other callers and for the database.
         let patience = self.pool.options().get_acquire_timeout();
         let counted = timeout(patience, self.count_in_turn(key)).await;
         counted.unwrap_or_else(|_| Err(Unreadable::from(sqlx::Error::PoolTimedOut).into()))
@@ -76,10 +76,10 @@ impl Encryptions {
         Ok(())
     }
 
-    /// Keys that have encrypted 2^31 times or more, and how often at most.
+    /// The keys with 2^31 encryptions or more, and the highest count.
     ///
     /// # Errors
-    /// When the database does not answer.
+    /// If the database does not respond.
     pub async fn worn(&self) -> Result<Vec<(KeyId, i64)>, Unreadable> {
         Ok(store::worn(&self.pool).await?)
     }
@@ -102,8 +102,8 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn nobody_waits_for_those_before_and_the_database_one_after_the_other() {
-        // Connections come about, and nobody ever says anything on them.
+    async fn one_timeout_covers_the_queue_and_the_database() {
+        // Connections succeed, but the server never responds.
         let silence = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("postgres://u@{}/d", silence.local_addr().unwrap());
         let patience = Duration::from_millis(400);

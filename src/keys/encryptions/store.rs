@@ -4,8 +4,7 @@ use sqlx::PgExecutor;
 
 use crate::ids::KeyId;
 
-/// Reserves `block` encryptions with AES-GCM, unless that goes beyond `most`. Gives how many have
-/// been reserved altogether.
+/// Reserves `block` AES-GCM encryptions unless the total exceeds `most`. Returns the total.
 pub(super) async fn reserve_encryptions(
     database: impl PgExecutor<'_>,
     key: KeyId,
@@ -25,8 +24,8 @@ pub(super) async fn reserve_encryptions(
     .await
 }
 
-/// The living keys of which 2^31 encryptions or more have been reserved, and how many. There is an
-/// index of just these, which Postgres only uses where the number stands in the statement.
+/// The keys with 2^31 reserved encryptions or more that are not destroyed, and their counts. Postgres
+/// uses the partial index only if the statement contains the number as a literal.
 pub(super) async fn worn(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<(KeyId, i64)>> {
     sqlx::query_as(
         "SELECT key_id, reserved FROM key_encryptions JOIN keys ON keys.id = key_id

@@ -1,4 +1,4 @@
-//! The wrapping keys of imports: each good for a day, one import and a few attempts.
+//! The wrapping keys of imports: each is valid for one day, one import and a few attempts.
 
 mod store;
 
@@ -23,28 +23,28 @@ closed_set! {
     }
 }
 
-/// What is recorded of a wrapping key.
+/// The record of a wrapping key.
 #[derive(Clone, Debug)]
 pub struct ImportKeyRecord {
     /// Its identifier.
     pub id: ImportKeyId,
-    /// How keys must be wrapped with it.
+    /// The wrapping mechanism.
     pub mechanism: Mechanism,
-    /// What they are wrapped with.
+    /// The public key.
     pub public: PublicKey,
-    /// Until when it may be used.
+    /// The expiry time.
     pub expires_at: Timestamp,
-    /// When it was made.
+    /// The creation time.
     pub created_at: Timestamp,
 }
 
 impl ImportKeyRecord {
-    /// For how long one may be used.
+    /// The validity period.
     pub const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
-    /// How often the token may be asked to unwrap with one.
+    /// The maximum number of attempts to unwrap.
     pub const ATTEMPTS: i32 = 3;
 
-    /// Counts an attempt, before the token is asked. None where no more may be made.
+    /// Counts an attempt before the token unwraps. None if no attempt is left.
     pub(super) async fn attempt(
         database: impl PgExecutor<'_>,
         id: ImportKeyId,
@@ -54,18 +54,18 @@ impl ImportKeyRecord {
         Ok(mechanism.map(|mechanism| Attempted { mechanism }))
     }
 
-    /// Records a wrapping key; the intent to make it is fulfilled.
+    /// Records a wrapping key and removes its intent.
     ///
     /// # Errors
-    /// When the database does not take it.
+    /// If the database refuses it.
     pub async fn insert(&self, connection: &mut PgConnection) -> sqlx::Result<()> {
         store::insert_import_key(connection, self).await
     }
 
-    /// Destroys the wrapping keys that have no further use. Gives how many.
+    /// Destroys the wrapping keys that are no longer usable. Returns their number.
     ///
     /// # Errors
-    /// When the token or the database does not do it; those that are left are found again.
+    /// If the token or the database fails. The next run finds the remaining keys.
     pub async fn destroy_spent(vault: &Vault) -> Result<usize, NotMade> {
         let mut destroyed = 0;
         loop {
@@ -83,10 +83,10 @@ impl ImportKeyRecord {
         }
     }
 
-    /// Spends a wrapping key on the import that is being recorded. False where it took one already.
+    /// Marks a wrapping key as used by the recorded import. False if it is used already.
     ///
     /// # Errors
-    /// When the database does not take it.
+    /// If the database refuses it.
     pub async fn spend(
         connection: &mut PgConnection,
         id: ImportKeyId,
@@ -96,14 +96,14 @@ impl ImportKeyRecord {
     }
 }
 
-/// An attempt that has been counted.
+/// A counted attempt.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attempted {
     pub(super) mechanism: Mechanism,
 }
 
 impl Mechanism {
-    /// What the token and the offline wrapping call it.
+    /// The mechanism as the token and the offline wrapping name it.
     #[must_use]
     pub const fn token_term(self) -> ImportMechanism {
         match self {

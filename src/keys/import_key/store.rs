@@ -26,7 +26,7 @@ pub(super) async fn insert_import_key(
     forget_intent(connection, key.id.uuid()).await
 }
 
-/// Counts an attempt to import with a wrapping key that may still be used.
+/// Counts an attempt with a wrapping key that is still valid.
 pub(super) async fn attempt_import(
     database: impl PgExecutor<'_>,
     id: ImportKeyId,
@@ -46,7 +46,7 @@ pub(super) async fn attempt_import(
     .await
 }
 
-/// Marks a wrapping key as used, unless it was before.
+/// Marks a wrapping key as used, unless it is used already.
 pub(super) async fn spend_import_key(
     connection: &mut PgConnection,
     id: ImportKeyId,
@@ -61,8 +61,9 @@ pub(super) async fn spend_import_key(
     Ok(spent.rows_affected() > 0)
 }
 
-/// One wrapping key that has no further use, its last attempt long over, locked; one that another
-/// instance has is left to it. Postgres' clock must say so too: this process's may be wrong.
+/// Locks a wrapping key that is no longer usable and has no attempt in progress. Skips keys that
+/// another instance has locked. The clock of Postgres must confirm the expiry, because the local clock
+/// can be wrong.
 pub(super) async fn lock_spent_import_key(
     connection: &mut PgConnection,
     now: Timestamp,
@@ -81,7 +82,7 @@ pub(super) async fn lock_spent_import_key(
     .await
 }
 
-/// Notes that a wrapping key is gone from the token.
+/// Records that the token no longer has a wrapping key.
 pub(super) async fn bury_import_key(
     connection: &mut PgConnection,
     id: ImportKeyId,

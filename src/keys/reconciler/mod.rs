@@ -1,5 +1,5 @@
-//! Token and records compared. What stands in the token without a record is an orphan: it is
-//! reported, and never deleted unasked. What is recorded and stands in no token is missing.
+//! The comparison of tokens and records. An object without a record is an orphan: it is reported and
+//! never deleted automatically. A recorded key that is in no token is missing.
 
 mod store;
 
@@ -14,27 +14,28 @@ use super::{Comparison, Intended, Orphan, Vault};
 use crate::clock::Timestamp;
 use crate::ids::{ImportKeyId, KeyId};
 
-/// Why nothing was compared.
+/// Why the comparison failed.
 #[derive(Debug, thiserror::Error)]
 pub enum NotCompared {
-    /// The token did not tell what it holds.
+    /// The token did not list its objects.
     #[error(transparent)]
     Token(#[from] HsmError),
-    /// The database did not tell what is recorded.
+    /// The database did not return the records.
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
 
-/// How long making an object may take: longer than any deadline. Until then it is no orphan.
+/// The maximum time to create an object, longer than any deadline. Younger objects are not orphans.
 const UNDER_WAY: Duration = Duration::from_secs(15 * 60);
 
 impl Vault {
-    /// Compares the tokens with the records, and notes which token holds which key.
+    /// Compares the tokens with the records, and records which token has which key.
     ///
     /// # Errors
-    /// When either does not answer.
+    /// If a token or the database does not respond.
     pub async fn compare(&self) -> Result<Comparison, NotCompared> {
-        // The tokens first: what is made meanwhile is then no orphan, for its intent is read after.
+        // The tokens come first: an object that is created meanwhile is not an orphan, because its intent
+        // is read later.
         let asked_at = self.clock.now();
         let objects = self.token.inventory().await?;
         let serving = self.serving();
@@ -68,7 +69,7 @@ impl Vault {
             .collect()
     }
 
-    /// Writes down which token holds what, and crosses out intents of which nothing came.
+    /// Records which token has which key, and removes intents without an object.
     async fn note(
         &self,
         records: &[Record],
@@ -102,7 +103,7 @@ impl Vault {
 }
 
 impl Comparison {
-    /// Tells the log what someone should look after.
+    /// Logs missing keys and orphans.
     fn tell(&self) {
         for orphan in &self.orphans {
             tracing::warn!(
@@ -127,7 +128,7 @@ impl Comparison {
     }
 }
 
-/// A key as it should stand in a token.
+/// A key that should be in a token.
 #[derive(Debug)]
 struct Record {
     id: KeyId,
@@ -136,31 +137,31 @@ struct Record {
     created_at: Timestamp,
 }
 
-/// An object that was to be made.
+/// An intended object.
 #[derive(Debug)]
 struct Intent {
     id: Uuid,
     is_import_key: bool,
     created_at: Timestamp,
-    /// It was made: a wrapping key that is recorded.
+    /// It exists: a recorded wrapping key.
     fulfilled: bool,
 }
 
 impl Record {
-    /// Whether the key should have stood in the token when it was asked.
+    /// Whether the key should have been in the token at the time of the listing.
     fn may_be_missing(&self, asked_at: Timestamp) -> bool {
         !self.destroyed && self.created_at < asked_at
     }
 }
 
 impl Intent {
-    /// How its object is named, once it is made.
+    /// The name of its object.
     fn name(&self) -> KeyName {
         KeyName::Id(self.id.as_bytes().to_vec())
     }
 }
 
-/// How these objects are named, to be asked of many keys.
+/// The names of these objects, for fast lookup.
 fn names<'a>(objects: impl IntoIterator<Item = &'a TokenObject>) -> HashSet<&'a KeyName> {
     objects.into_iter().map(|object| &object.key.name).collect()
 }

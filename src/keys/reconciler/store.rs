@@ -1,4 +1,4 @@
-//! What the tokens are compared with, in the database.
+//! The records to compare with the tokens.
 
 use hsm::KeyName;
 use sqlx::{FromRow, PgExecutor};
@@ -10,7 +10,7 @@ use crate::ids::KeyId;
 
 pub(super) use crate::keys::vault::store::forget_intent;
 
-/// Every key that stands in a token, or did.
+/// All keys that are or were in a token.
 pub(super) async fn records(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Record>> {
     let rows: Vec<RecordRow> = sqlx::query_as(
         "SELECT id, token_id, token_label, status = 'destroyed' AS destroyed, created_at
@@ -32,7 +32,7 @@ pub(super) async fn records(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<R
     Ok(named.collect())
 }
 
-/// Every object that was to be made and is not recorded as a key, wrapping keys in use included.
+/// All intended objects without a key record, including wrapping keys in use.
 pub(super) async fn intents(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Intent>> {
     let rows: Vec<(Uuid, bool, Timestamp, bool)> = sqlx::query_as(
         "SELECT id, purpose = 'import_key', created_at, false FROM key_intents
@@ -51,7 +51,7 @@ pub(super) async fn intents(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<I
     Ok(intents.collect())
 }
 
-/// Notes whether a token holds these keys.
+/// Records whether a token has these keys.
 pub(super) async fn note_presence(
     database: impl PgExecutor<'_>,
     token: &str,

@@ -1,4 +1,4 @@
-//! Taking over a key that the vendor's own tools put into the token.
+//! Adopts keys that the vendor's tools created in the token.
 
 use hsm::{AdoptError, Adopted, ErrorKind, HsmError, KeyClass, KeyKind, KeyName, KeyRef};
 use uuid::Uuid;
@@ -9,26 +9,25 @@ use crate::keys::{Usage, token_terms};
 use crate::material::{Algorithm, PublicKey};
 use crate::problem::{Code, Problem};
 
-/// A key in the token as a client describes it. What was not said is the token's to tell.
+/// The description of a key in the token. The token determines missing members.
 #[derive(Debug)]
 pub struct Described {
-    /// How the token names it.
+    /// Its name in the token.
     pub name: KeyName,
-    /// What it will be used for.
+    /// Its use.
     pub usage: Option<Usage>,
-    /// What kind of key it is.
+    /// Its algorithm.
     pub algorithm: Option<Algorithm>,
-    /// Its public half, for tokens that have none.
+    /// Its public key, for tokens that do not store it.
     pub public: Option<PublicKey>,
 }
 
 impl Vault {
-    /// Takes over a key that is in the token already. Its public half is the token's or the one
-    /// that was given; where both are there they must be the same, and where the token has none it
-    /// is proven.
+    /// Adopts a key that is in the token. Its public key comes from the token or from the request. If
+    /// both exist, they must match. If the token has none, a test operation proves the given one.
     ///
     /// # Errors
-    /// When the token has no such key, or not exactly one, or it is not as described.
+    /// If the token does not have exactly one such key, or it does not match the description.
     pub async fn adopt(&self, described: Described) -> Result<(Usage, Made), NotMade> {
         if let KeyName::Id(id) = &described.name
             && let Ok(id) = Uuid::from_slice(id)
@@ -44,15 +43,15 @@ impl Vault {
             (None, Some(algorithm)) => Usage::likely_of(algorithm),
             (None, None) => self.likely_usage(&described.name).await?,
         };
-        let said = described.algorithm.map(token_terms::algorithm);
+        let expected = described.algorithm.map(token_terms::algorithm);
         let adopted = self
             .token
-            .adopt(described.name, usage.purpose(), said)
+            .adopt(described.name, usage.purpose(), expected)
             .await
             .map_err(not_adopted)?;
         for weakness in &adopted.weaknesses {
             let key = &adopted.key.name;
-            tracing::warn!(?key, %weakness, "an adopted key is weaker than one made here");
+            tracing::warn!(?key, %weakness, "an adopted key is weaker than a generated key");
         }
         let algorithm = token_terms::algorithm_of(adopted.algorithm);
         self.must_open(usage, algorithm)?;
@@ -142,15 +141,15 @@ fn not_adopted(error: AdoptError) -> NotMade {
             "must name one key; the token holds several of this name",
         ),
         AdoptError::Internal => refused(Code::Conflict, "must not name a key of Sealward itself"),
-        AdoptError::OtherAlgorithm(told) => {
+        AdoptError::OtherAlgorithm(actual) => {
             let message = format!(
                 "must be {}, the algorithm of the key in the token",
-                token_terms::algorithm_of(told)
+                token_terms::algorithm_of(actual)
             );
             NotMade::Problem(Problem::new("algorithm", Code::Conflict, message))
         }
         AdoptError::UnknownLength => {
-            let message = "is required: the token does not tell the length of this AES key";
+            let message = "is required: the token does not report the length of this AES key";
             NotMade::Problem(Problem::new("algorithm", Code::Required, message))
         }
         AdoptError::Unfit(_) => refused(
@@ -172,6 +171,6 @@ fn missing() -> NotMade {
     refused(Code::Unknown, "must name a key that the token holds")
 }
 
-fn refused(code: Code, told: &'static str) -> NotMade {
-    NotMade::Problem(Problem::new(MEMBER, code, told))
+fn refused(code: Code, message: &'static str) -> NotMade {
+    NotMade::Problem(Problem::new(MEMBER, code, message))
 }

@@ -1,4 +1,4 @@
-//! Keys that the token makes.
+//! Generates keys in the token.
 
 use hsm::{NewKey, Purpose};
 
@@ -9,11 +9,10 @@ use crate::material::{Algorithm, PublicKey};
 use crate::problem::{Code, Problem};
 
 impl Vault {
-    /// Has the token make a key.
+    /// Generates a key in the token.
     ///
     /// # Errors
-    /// When a token could not open what is sealed with it, or when the token or the database does
-    /// not do it.
+    /// If a token cannot open envelopes for the key, or the token or the database fails.
     pub async fn generate(&self, destiny: Destiny, algorithm: Algorithm) -> Result<Made, NotMade> {
         self.must_open(destiny.usage, algorithm)?;
         let id = self.intend(destiny.service_id).await?;
@@ -27,10 +26,10 @@ impl Vault {
         self.made(id, algorithm, made.key, made.public).await
     }
 
-    /// Makes the wrapping key of an import.
+    /// Generates the wrapping key of an import.
     ///
     /// # Errors
-    /// When the token lacks the mechanism, or the token or the database does not do it.
+    /// If the token lacks the mechanism, or the token or the database fails.
     pub async fn make_import_key(
         &self,
         mechanism: Mechanism,

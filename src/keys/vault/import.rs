@@ -1,4 +1,4 @@
-//! Keys that come from elsewhere, in plaintext or wrapped.
+//! Imports keys, in plaintext or wrapped.
 
 use hsm::{ImportError, ImportKey, ImportWrapped, KeyMaterial, KeyRef, NewKey};
 use zeroize::Zeroizing;
@@ -9,26 +9,26 @@ use crate::keys::{ImportKeyRecord, Mechanism, token_terms};
 use crate::material::{Algorithm, PrivateKey, PublicKey, SecretKey};
 use crate::problem::{Code, Problem};
 
-/// A key wrapped for the token, as it came.
+/// A wrapped key of a request.
 #[derive(Debug)]
 pub struct Wrapped {
-    /// What it was wrapped with.
+    /// Its wrapping key.
     pub import_key: ImportKeyId,
-    /// How.
+    /// The wrapping mechanism.
     pub mechanism: Mechanism,
     /// The wrapped key.
     pub ciphertext: Vec<u8>,
-    /// What kind of key it is.
+    /// Its algorithm.
     pub algorithm: Algorithm,
-    /// Its public half, where it was given.
+    /// Its public key, if given.
     pub public: Option<PublicKey>,
 }
 
 impl Vault {
-    /// Puts a private key in plaintext into the token.
+    /// Imports a private key in plaintext into the token.
     ///
     /// # Errors
-    /// When the token or the database does not do it.
+    /// If the token or the database fails.
     pub async fn import_private(
         &self,
         destiny: Destiny,
@@ -38,10 +38,10 @@ impl Vault {
             .await
     }
 
-    /// Puts a secret key in plaintext into the token.
+    /// Imports a secret key in plaintext into the token.
     ///
     /// # Errors
-    /// When the token or the database does not do it.
+    /// If the token or the database fails.
     pub async fn import_secret(
         &self,
         destiny: Destiny,
@@ -75,11 +75,11 @@ impl Vault {
         self.made(id, algorithm, made.key, made.public).await
     }
 
-    /// Has the token unwrap a key. One of the import key's attempts is spent, whatever comes of it.
+    /// Unwraps a key in the token. This uses one attempt of the import key, even on failure.
     ///
     /// # Errors
-    /// When the import key takes no more, when the wrapped key is not what it should be, or when
-    /// the token or the database does not do it.
+    /// If the import key is no longer valid or the wrapped key is invalid, or if the token or the
+    /// database fails.
     pub async fn import_wrapped(
         &self,
         destiny: Destiny,
@@ -125,13 +125,13 @@ impl Vault {
 }
 
 fn not_imported(member: &str, error: ImportError) -> NotMade {
-    let (code, told) = match error {
+    let (code, message) = match error {
         ImportError::Token(error) => return NotMade::Token(error),
         ImportError::Unsupported(_) => (
             Code::Unsupported,
             "must be a kind of key that the token imports this way",
         ),
-        ImportError::Malformed(told) => (Code::Format, told),
+        ImportError::Malformed(message) => (Code::Format, message),
         ImportError::NotUnwrapped => (
             Code::Format,
             "must be a key of this algorithm, wrapped with this import key",
@@ -142,5 +142,5 @@ fn not_imported(member: &str, error: ImportError) -> NotMade {
             "must be a key that the token can keep with the required attributes",
         ),
     };
-    NotMade::Problem(Problem::new(member, code, told))
+    NotMade::Problem(Problem::new(member, code, message))
 }

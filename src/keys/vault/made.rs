@@ -1,4 +1,4 @@
-//! What came of making a key.
+//! The results of creating a key.
 
 use hsm::{HsmError, KeyClass, KeyName, KeyRef};
 
@@ -6,30 +6,30 @@ use crate::ids::KeyId;
 use crate::material::{Algorithm, PublicKey};
 use crate::problem::Problem;
 
-/// The secret half of a key, in the token and not yet recorded.
+/// A new object in the token without a record.
 #[derive(Debug)]
 #[must_use = "it is in the token: record it, or have the vault discard it"]
 pub struct Made {
-    /// The identifier the key will have.
+    /// The identifier of the key.
     pub id: KeyId,
-    /// What kind of key it is.
+    /// Its algorithm.
     pub algorithm: Algorithm,
-    /// How the tokens name it.
+    /// Its name in the tokens.
     pub name: KeyName,
-    /// Its public half; none for secret keys.
+    /// Its public key; none for secret keys.
     pub public: Option<PublicKey>,
 }
 
-/// Why nothing was made.
+/// Why no key was created.
 #[derive(Debug, thiserror::Error)]
 pub enum NotMade {
-    /// What was handed in cannot become such a key.
+    /// The given material is invalid for the key.
     #[error("{}", .0.message)]
     Problem(Problem),
-    /// The token did not do it.
+    /// The token failed.
     #[error(transparent)]
     Token(#[from] HsmError),
-    /// The database did not take the intent.
+    /// The database refused the intent.
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }

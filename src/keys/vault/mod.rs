@@ -1,8 +1,8 @@
-//! Objects in the token: made for a record that follows, and destroyed.
+//! Creates and destroys the objects of keys in the token.
 //!
-//! An object comes first, its record after. What is about to be made is written down before the
-//! token is asked, and crossed out in the transaction that records the key: whatever a crash leaves
-//! in a token has either its record or its intent, and without a record nothing uses it.
+//! The object is created before its record. An intent is stored before the token creates the object,
+//! and the transaction that records the key removes it. After a crash, each object therefore has a
+//! record or an intent. Objects without a record are never used.
 
 mod adopt;
 mod generate;
@@ -27,23 +27,23 @@ pub use self::adopt::Described;
 pub use self::import::Wrapped;
 pub use self::made::{Made, NotMade};
 
-/// The tokens, and what is under way in them.
+/// The tokens, and the creation of objects in them.
 #[derive(Clone, Debug)]
 pub struct Vault {
     pub(super) token: hsm::Token,
     pub(super) pool: PgPool,
     pub(super) clock: Clock,
     pub(super) entropy: Entropy,
-    /// What the last comparison of tokens and records found.
+    /// The result of the last comparison of tokens and records.
     pub(super) latest: Arc<ArcSwap<Comparison>>,
 }
 
-/// For whom a key is made, and what for.
+/// The owner and the use of a new key.
 #[derive(Clone, Copy, Debug)]
 pub struct Destiny {
-    /// The service it will belong to.
+    /// The service that owns it.
     pub service_id: ServiceId,
-    /// What it will be used for.
+    /// Its use.
     pub usage: Usage,
 }
 
@@ -60,7 +60,7 @@ impl Vault {
         }
     }
 
-    /// What the last comparison of tokens and records found here.
+    /// The result of the last comparison of tokens and records.
     #[must_use]
     pub fn latest(&self) -> Arc<Comparison> {
         self.latest.load_full()
@@ -72,11 +72,11 @@ impl Vault {
         &self.token
     }
 
-    /// Takes a key out of the token again that no record will name. What cannot be taken out now
-    /// is found by the reconciler.
+    /// Removes the object of a key that will have no record. If this fails, the reconciler finds the
+    /// object later.
     pub async fn discard(&self, made: Made) {
         let key = made.token_key();
-        // An adopted key was there before, and stays.
+        // An adopted key existed before and remains.
         if made.name != KeyName::Id(made.id.uuid().as_bytes().to_vec()) {
             return;
         }
@@ -89,10 +89,10 @@ impl Vault {
         }
     }
 
-    /// Destroys a key on every token. One that is on none of them is destroyed already.
+    /// Destroys a key on all tokens. A key that is on none of them counts as destroyed.
     ///
     /// # Errors
-    /// When a token does not do it.
+    /// If a token fails.
     pub async fn destroy(&self, key: &KeyRef) -> Result<(), HsmError> {
         match self.token.destroy(key).await {
             Err(error) if error.kind() == ErrorKind::KeyMissing => Ok(()),
@@ -107,8 +107,8 @@ impl Vault {
         Ok(id)
     }
 
-    /// Crosses the intent out where the token certainly made nothing. Where that is not certain it
-    /// stays, and the reconciler looks.
+    /// Removes the intent if the token certainly created nothing. Otherwise the intent remains for the
+    /// reconciler.
     async fn or_forget<T, E: Into<NotMade>>(
         &self,
         id: Uuid,
@@ -131,8 +131,8 @@ impl Vault {
         Err(error)
     }
 
-    /// Refuses an envelope key of RSA where a token does not open what is sealed for it by default:
-    /// every envelope would be lost.
+    /// Refuses an RSA envelope key if a token cannot open envelopes with the default algorithm, because
+    /// all envelopes would be lost.
     fn must_open(&self, usage: Usage, algorithm: Algorithm) -> Result<(), NotMade> {
         let is_for_oaep = usage == Usage::Enc && algorithm.family() == Family::Rsa;
         if is_for_oaep && !self.token.opens(OaepHash::Sha256) {

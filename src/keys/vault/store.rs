@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::clock::Timestamp;
 use crate::ids::ServiceId;
 
-/// What is to be made in a token.
+/// The purpose of an intended object.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::keys) enum Purpose {
     /// A key of this service.
@@ -15,7 +15,7 @@ pub(in crate::keys) enum Purpose {
     ImportKey,
 }
 
-/// Writes down that an object is about to be made in a token.
+/// Stores the intent to create an object in a token.
 pub(in crate::keys) async fn intend(
     database: impl PgExecutor<'_>,
     id: Uuid,
@@ -38,7 +38,7 @@ pub(in crate::keys) async fn intend(
     Ok(())
 }
 
-/// Nothing of the intended object is left to be looked after.
+/// Removes an intent.
 pub(in crate::keys) async fn forget_intent(
     database: impl PgExecutor<'_>,
     id: Uuid,
@@ -50,7 +50,7 @@ pub(in crate::keys) async fn forget_intent(
     Ok(())
 }
 
-/// Whether an identifier names an object that the service made for itself or is making.
+/// Whether the identifier belongs to an object that Sealward created or is creating.
 pub(super) async fn is_ours(database: impl PgExecutor<'_>, id: Uuid) -> sqlx::Result<bool> {
     sqlx::query_scalar(
         "SELECT EXISTS (SELECT FROM import_keys WHERE id = $1)

@@ -166,7 +166,7 @@ pub async fn update(
     change.save(Action::Update, before, after).await
 }
 
-/// Revokes an API key for good. Revoking it again changes nothing.
+/// Revokes an API key permanently. Revoking it again has no effect.
 ///
 /// # Errors
 /// When there is none or it is not in the expected state, or when the database refuses it.

@@ -1,4 +1,4 @@
-//! What administrators should look at: states that are allowed, and rarely meant.
+//! Warnings for administrators: risky states of policies, and keys that expire soon.
 
 mod store;
 
@@ -9,22 +9,22 @@ use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, KeyId, PolicyId, ServiceId};
 use crate::policy::{FailureMode, Status};
 
-/// All there is to look at. Lists are bounded: the worst come first.
+/// All warnings. Lists are limited; the most severe come first.
 #[derive(Clone, Debug, Default)]
 pub struct Dangers {
-    /// Policies that do not protect, or would emit plaintext if they did not.
+    /// Policies that do not protect, or return plaintext if they become inactive.
     pub policies: Vec<Doubtful>,
-    /// Active policies whose destination has no key for them: protecting fails.
+    /// Active policies whose destination has no matching key: `/protect` fails.
     pub keyless: Vec<Keyless>,
-    /// How many active policies every service may use.
+    /// The number of active policies that all services can use.
     pub open_to_all: i64,
-    /// Keys in use that are to be replaced soon.
+    /// Usable keys that expire soon.
     pub expiring_keys: Vec<Expiring<KeyId>>,
-    /// API keys that will be refused soon.
+    /// API keys that expire soon.
     pub expiring_api_keys: Vec<Expiring<ApiKeyId>>,
 }
 
-/// A policy in a state to look at.
+/// A policy with a risky state.
 #[derive(Clone, Debug, FromRow)]
 pub struct Doubtful {
     /// Its identifier.
@@ -33,7 +33,7 @@ pub struct Doubtful {
     pub policy_number: String,
     /// Whether it protects.
     pub status: Status,
-    /// What it does otherwise.
+    /// Its failure mode.
     pub failure_mode: FailureMode,
 }
 
@@ -50,18 +50,18 @@ pub struct Keyless {
     pub destination: String,
 }
 
-/// Something that ends.
+/// A resource that expires.
 #[derive(Clone, Debug, FromRow)]
 pub struct Expiring<I> {
     /// Its identifier.
     pub id: I,
     /// Its name.
     pub name: String,
-    /// When.
+    /// The expiry time.
     pub expires_at: Timestamp,
 }
 
-/// Everything to look at, with what ends before `soon`.
+/// All warnings. Keys are included if they expire before `soon`.
 ///
 /// # Errors
 /// When the database cannot be read.

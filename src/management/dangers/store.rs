@@ -1,4 +1,4 @@
-//! What to look at, in the database.
+//! Warnings in the database.
 
 use sqlx::PgExecutor;
 

@@ -1,6 +1,6 @@
-//! `GET /metrics`, on a listener of its own: what the service counts, in the form of Prometheus.
+//! `GET /metrics` on a separate listener, in the format of Prometheus.
 //!
-//! Every number is kept where what it counts happens; here they are gathered when somebody asks.
+//! Each module keeps its own counters. A request to this page collects them.
 
 mod page;
 mod parts;
@@ -22,10 +22,10 @@ use super::tls::Tls;
 use crate::http::App;
 use crate::meter::TokenTimes;
 
-/// The media type of the text format of OpenMetrics, which Prometheus asks for.
+/// The media type of the OpenMetrics text format, which Prometheus requests.
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The one page there is on the listener for metrics.
+/// The only page of the metrics listener.
 pub(super) fn router(
     app: App,
     tls: Option<Tls>,

@@ -1,4 +1,4 @@
-//! How metrics are written: each once, with what it means, then its values by their labels.
+//! Writes metrics: the name and the description once, then the values with their labels.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,14 +6,14 @@ use std::time::Duration;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 
-/// What tells the values of one metric apart.
+/// The labels of a value.
 pub(super) type Labels<'a> = [(&'static str, &'a str)];
 
-/// A page of metrics in the making.
+/// A page of metrics.
 pub(super) struct Page<'a>(pub(super) DescriptorEncoder<'a>);
 
 impl Page<'_> {
-    /// A metric that is written by itself.
+    /// A metric that writes itself.
     pub(super) fn metric(
         &mut self,
         name: &'static str,
@@ -24,7 +24,7 @@ impl Page<'_> {
         write(self.0.encode_descriptor(name, help, None, kind)?)
     }
 
-    /// Numbers that come and go.
+    /// A gauge with labels.
     pub(super) fn gauges<'v>(
         &mut self,
         name: &'static str,
@@ -40,7 +40,7 @@ impl Page<'_> {
         })
     }
 
-    /// One number that comes and goes.
+    /// A gauge.
     pub(super) fn gauge(
         &mut self,
         name: &'static str,
@@ -52,7 +52,7 @@ impl Page<'_> {
         })
     }
 
-    /// Numbers that only grow; `_total` is added to their name.
+    /// A counter with labels. Its name gets the suffix `_total`.
     pub(super) fn counters<'v>(
         &mut self,
         name: &'static str,
@@ -76,7 +76,7 @@ pub(super) fn seconds(time: Duration) -> f64 {
     time.as_secs_f64()
 }
 
-/// A number that is small enough for it.
+/// A number that fits.
 #[allow(
     clippy::cast_precision_loss,
     reason = "a count beyond 2^53 is wrong by one part in 2^53"
@@ -85,12 +85,12 @@ pub(super) fn exact(number: u64) -> f64 {
     number as f64
 }
 
-/// A number of things.
+/// A count.
 pub(super) fn count(number: usize) -> f64 {
     exact(u64::try_from(number).unwrap_or(u64::MAX))
 }
 
-/// 1 where it is so.
+/// 1 if true, else 0.
 pub(super) fn flag(is_so: bool) -> f64 {
     f64::from(u8::from(is_so))
 }

@@ -1,4 +1,4 @@
-//! Every metric there is, by the part of the service that it tells of.
+//! All metrics, by component.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::ratelimit::{Counting, Limiter};
 use crate::server::connections::Connections;
 use crate::server::tls::Tls;
 
-/// The parts that are asked.
+/// The components to measure.
 #[derive(Debug)]
 pub(super) struct Parts {
     pub(super) app: App,
@@ -217,7 +217,7 @@ fn limiter(page: &mut Page<'_>, limiter: &Limiter) -> fmt::Result {
     )
 }
 
-/// A moment as a Unix time.
+/// A time as a Unix time.
 fn unix(at: Timestamp) -> f64 {
     seconds(Duration::from_millis(at.as_millis().unsigned_abs()))
 }

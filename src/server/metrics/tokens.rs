@@ -1,4 +1,4 @@
-//! What there is to tell of each token.
+//! The metrics of each token.
 
 use std::fmt;
 

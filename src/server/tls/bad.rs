@@ -33,7 +33,7 @@ impl BadTls {
     }
 }
 
-/// What is wrong with a file of TLS.
+/// The error of a TLS file.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     /// It lacks the expected content.

@@ -18,7 +18,7 @@ const EVERY: Duration = Duration::from_secs(1);
 /// two polls see the same state. SIGHUP reloads immediately. Errors are logged once, and the
 /// previous configuration stays.
 pub async fn keep_current(tls: Option<Tls>) -> Infallible {
-    let mut told = signal(SignalKind::hangup())
+    let mut hangup = signal(SignalKind::hangup())
         .inspect_err(
             |error| tracing::warn!(%error, "cannot handle SIGHUP, which ends this process"),
         )
@@ -29,7 +29,7 @@ pub async fn keep_current(tls: Option<Tls>) -> Infallible {
     let mut seen = tried.clone();
     loop {
         tokio::select! {
-            () = hear(&mut told) => {
+            () = received(&mut hangup) => {
                 seen = stamp(&tls).await;
                 tried = seen.clone();
                 take_up(&tls).await;
@@ -48,8 +48,8 @@ pub async fn keep_current(tls: Option<Tls>) -> Infallible {
 }
 
 /// Resolves on SIGHUP; never, if SIGHUP cannot be handled.
-async fn hear(told: &mut Option<Signal>) {
-    if let Some(signal) = told
+async fn received(hangup: &mut Option<Signal>) {
+    if let Some(signal) = hangup
         && signal.recv().await.is_some()
     {
         return;
