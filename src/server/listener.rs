@@ -24,7 +24,7 @@ use super::framing;
 use super::front::Answers;
 use super::pace::{Overdue, Pace, Patience};
 use super::stream::Stream;
-use super::tls::Tls;
+use super::tls::{Presented, Tls};
 use crate::settings::Http;
 use crate::web::OverTls;
 
@@ -212,6 +212,7 @@ impl<A: Answers> Door<A> {
         let Some(tls) = &self.tls else {
             return self.converse(stream, peer, None, connection).await;
         };
+        let presented = Presented::before_handshake(tls);
         let mut is_ending = self.is_ending.clone();
         let handshake = tokio::time::timeout(self.patience.headers, tls.acceptor().accept(stream));
         // Shutdown does not wait for connections in the TLS handshake.
@@ -220,7 +221,10 @@ impl<A: Answers> Door<A> {
             _ = is_ending.changed() => return,
         };
         match agreed {
-            Ok(stream) => self.converse(stream, peer, Some(OverTls), connection).await,
+            Ok(stream) => {
+                let presented = presented.by(stream.get_ref().1);
+                self.converse(stream, peer, Some(presented), connection).await;
+            }
             Err(error) => tracing::debug!(%peer, %error, "a TLS handshake failed"),
         }
     }
@@ -229,19 +233,20 @@ impl<A: Answers> Door<A> {
         self,
         stream: S,
         peer: SocketAddr,
-        tls: Option<OverTls>,
+        mut tls: Option<Presented>,
         connection: OpenConnection,
     ) where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let (front, is_leaving) = (self.front, self.is_leaving);
         let pace = Pace::begin();
+        let over_tls = tls.is_some().then_some(OverTls);
         let stream = Stream::new(stream, connection, pace.clone());
         let asking = pace.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
-            if let Some(tls) = tls {
-                request.extensions_mut().insert(tls);
+            if let Some(over_tls) = over_tls {
+                request.extensions_mut().insert(over_tls);
             }
             // HTTP/2 sends GOAWAY instead.
             let may_close = request.version() < Version::HTTP_2;
@@ -265,6 +270,8 @@ impl<A: Answers> Door<A> {
             .protocol
             .serve_connection(TokioIo::new(stream), service);
         tokio::pin!(connection);
+        let aged = tokio::time::sleep(age_of(peer, self.patience.age));
+        tokio::pin!(aged);
         let (mut is_ending, mut goes) = (self.is_ending, false);
         loop {
             tokio::select! {
@@ -275,6 +282,11 @@ impl<A: Answers> Door<A> {
                     return;
                 }
                 _ = is_ending.changed(), if !goes => goes = true,
+                () = &mut aged, if !goes => goes = true,
+                () = revoked(&mut tls) => {
+                    tracing::info!(%peer, "a connection is closed: its client certificate is no longer accepted");
+                    return;
+                }
                 overdue = pace.overdue(self.patience) => {
                     if goes || overdue == Overdue::Stalled {
                         tracing::debug!(%peer, "a client timed out");
@@ -287,4 +299,17 @@ impl<A: Answers> Door<A> {
             pace.last_wait();
         }
     }
+}
+
+/// Resolves when the certificate of a client is no longer accepted.
+async fn revoked(presented: &mut Option<Presented>) {
+    match presented {
+        Some(presented) => presented.revoked().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The age at which a connection closes. The ports of clients spread it over a tenth of the maximum.
+fn age_of(peer: SocketAddr, maximum: Duration) -> Duration {
+    maximum - maximum / 1_000 * u32::from(peer.port() % 100)
 }

@@ -21,6 +21,8 @@ pub struct Patience {
     pub headers: Duration,
     /// For reading the next part of a response, or sending the next request.
     pub idle: Duration,
+    /// For the whole connection.
+    pub age: Duration,
 }
 
 impl Patience {
@@ -30,6 +32,7 @@ impl Patience {
         Self {
             headers: settings.header_timeout.0,
             idle: settings.idle_timeout.0,
+            age: settings.max_connection_age.0,
         }
     }
 }

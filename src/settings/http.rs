@@ -32,6 +32,9 @@ pub struct Http {
     /// The maximum time that a connection may be idle between requests, or that a client may stop
     /// reading a response. Load balancers must close idle connections sooner.
     pub idle_timeout: Span,
+    /// The maximum age of a connection, shortened by up to a tenth so that connections do not close at
+    /// once. Requests in flight finish before the connection closes.
+    pub max_connection_age: Span,
     /// How long the service accepts requests after SIGTERM while `/readyz` fails, so that load
     /// balancers notice. Connections close after each response. Default: 5 seconds, 0 in
     /// development.
@@ -50,6 +53,7 @@ impl Default for Http {
             max_connections: 4096,
             header_timeout: Span::seconds(10),
             idle_timeout: Span::seconds(75),
+            max_connection_age: Span::seconds(60 * 60),
             drain_delay: None,
             drain_timeout: Span::seconds(30),
         }
@@ -74,6 +78,7 @@ impl Http {
         for (setting, span) in [
             ("header_timeout", self.header_timeout),
             ("idle_timeout", self.idle_timeout),
+            ("max_connection_age", self.max_connection_age),
         ] {
             if span < Span::millis(100) {
                 found.push(format!("http.{setting} must be at least 100ms"));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::danger::ClientCertVerifier;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::version::{TLS12, TLS13};
 use rustls::{InconsistentKeys, ServerConfig};
@@ -26,6 +27,7 @@ const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 /// A TLS configuration for new connections.
 pub(super) struct Identity {
     pub(super) config: Arc<ServerConfig>,
+    pub(super) clients: Arc<dyn ClientCertVerifier>,
     pub(super) expires: Timestamp,
     /// The earliest expiry of the client revocation lists.
     pub(super) lists_end: Option<Timestamp>,
@@ -50,11 +52,12 @@ impl Identity {
             .with_protocol_versions(&[&TLS13, &TLS12])
             .map_err(|error| bad(Fault::Unusable(error.to_string())))?;
         let mut config = versions
-            .with_client_cert_verifier(clients.verifier)
+            .with_client_cert_verifier(clients.verifier.clone())
             .with_cert_resolver(Arc::new(SingleCertAndKey::from(key)));
         config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).into();
         Ok(Self {
             config: Arc::new(config),
+            clients: clients.verifier,
             expires,
             lists_end: clients.lists_end,
             stamp,

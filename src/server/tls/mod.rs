@@ -3,16 +3,21 @@
 mod bad;
 mod clients;
 mod identity;
+mod presented;
 mod watch;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use rustls::pki_types::{CertificateDer, UnixTime};
+use tokio::sync::watch as notice;
 use tokio_rustls::TlsAcceptor;
 
 pub use self::bad::{BadTls, Fault};
 use self::identity::Identity;
+pub(super) use self::presented::Presented;
 pub use self::watch::keep_current;
 use crate::clock::{Clock, Timestamp};
 use crate::settings::TlsFiles;
@@ -25,6 +30,8 @@ struct Shared {
     clock: Clock,
     files: TlsFiles,
     present: ArcSwap<Identity>,
+    /// Notifies open connections after a reload.
+    reloads: notice::Sender<()>,
 }
 
 impl Tls {
@@ -38,6 +45,7 @@ impl Tls {
             clock,
             files,
             present: ArcSwap::from_pointee(identity),
+            reloads: notice::Sender::new(()),
         })))
     }
 
@@ -48,6 +56,7 @@ impl Tls {
     pub fn reload(&self) -> Result<(), BadTls> {
         let identity = Identity::read(&self.0.files, self.0.clock.now())?;
         self.0.present.store(Arc::new(identity));
+        self.0.reloads.send_replace(());
         Ok(())
     }
 
@@ -61,6 +70,17 @@ impl Tls {
     #[must_use]
     pub fn lists_end(&self) -> Option<Timestamp> {
         self.0.present.load().lists_end
+    }
+
+    /// Whether a new connection with this certificate chain would be accepted.
+    fn accepts(&self, chain: &[CertificateDer<'static>]) -> bool {
+        let Some((own, others)) = chain.split_first() else {
+            return true;
+        };
+        let now = u64::try_from(self.0.clock.now().as_millis()).unwrap_or_default();
+        let now = UnixTime::since_unix_epoch(Duration::from_millis(now));
+        let clients = self.0.present.load().clients.clone();
+        clients.verify_client_cert(own, others, now).is_ok()
     }
 
     /// The configuration for the next connection.

@@ -51,6 +51,11 @@ async fn a_list_that_grows_is_taken_up() {
     let serving = Serving::start(tls.clone(), router()).await;
     let keeping = tokio::spawn(sealward::server::keep_current(Some(tls.clone())));
     let client = SecureClient::showing(&site.authority, &papers);
+    let mut open = client.connect(serving.address).await.unwrap();
+    open.get("/").await.unwrap().ok();
+    let honest = clients.client();
+    let others = SecureClient::showing(&site.authority, &honest);
+    let mut kept = others.connect(serving.address).await.unwrap();
     let comes_in = async || match client.connect(serving.address).await {
         Ok(mut connection) => connection.get("/").await.is_ok(),
         Err(_) => false,
@@ -58,6 +63,9 @@ async fn a_list_that_grows_is_taken_up() {
     assert!(comes_in().await);
     let site = site.with_list(&clients.revoking(&[&papers]));
     within(PATIENCE, async || !comes_in().await).await;
+    // An open connection ends with its certificate; others stay.
+    within(PATIENCE, async || open.get("/").await.is_err()).await;
+    kept.get("/").await.unwrap().ok();
 
     let list = site.client_crl.as_ref().unwrap();
     fs::write(list, clients.revoking_long_ago(&[])).unwrap();

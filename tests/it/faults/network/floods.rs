@@ -17,6 +17,7 @@ use crate::support::{World, within};
 const USUAL: Patience = Patience {
     headers: Duration::from_secs(60),
     idle: Duration::from_secs(60),
+    age: Duration::from_secs(3_600),
 };
 
 /// Sends what `next` makes until the other side has had enough, which is before so many bytes.
@@ -96,6 +97,7 @@ async fn endless_headers_close_the_connection() {
 const SHORT: Patience = Patience {
     headers: Duration::from_secs(1),
     idle: Duration::from_secs(2),
+    age: Duration::from_secs(3_600),
 };
 
 /// Waits until the other side has ended the connection, showing it signs of life all the time.

@@ -14,6 +14,7 @@ use crate::support::{World, within};
 const SHORT: Patience = Patience {
     headers: Duration::from_secs(1),
     idle: Duration::from_secs(2),
+    age: Duration::from_secs(3_600),
 };
 
 /// Whether somebody is answered, on a new connection.

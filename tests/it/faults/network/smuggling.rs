@@ -14,6 +14,7 @@ use crate::support::World;
 const SHORT: Patience = Patience {
     headers: Duration::from_secs(2),
     idle: Duration::from_secs(2),
+    age: Duration::from_secs(3_600),
 };
 
 /// What would be smuggled in.
