@@ -49,6 +49,15 @@ impl HsmError {
         self.kind
     }
 
+    /// The failure with its token and its call, for logs.
+    pub fn report(&self) -> String {
+        let token = self.token.as_deref().unwrap_or("no token");
+        match &self.fault {
+            Fault::Call(call, code) => format!("{self} ({token}: C_{call:?} returned {code:?})"),
+            Fault::Other(detail) => format!("{self} ({token}: {detail})"),
+        }
+    }
+
     /// The label of the token that failed; none where no token was involved.
     pub fn token(&self) -> Option<&str> {
         self.token.as_deref()

@@ -15,6 +15,7 @@ use crate::catalog::Unreadable;
 use crate::management::{self, Missing};
 use crate::problem::{Code, Problem};
 use crate::request_tag::RequestTag;
+use crate::web::Cause;
 
 /// Why a page cannot be shown or a form was refused.
 #[derive(Debug)]
@@ -24,7 +25,7 @@ pub(super) enum PageError {
     /// The change failed for a reason that no form shows.
     Management(management::Error),
     /// The session cannot be read from the database.
-    Unreadable(#[expect(dead_code, reason = "the log reads it, by Debug")] Unreadable),
+    Unreadable(Unreadable),
     /// The form token does not belong to this browser.
     ForeignForm,
     /// The form is too large or incomplete.
@@ -49,6 +50,16 @@ struct Description {
 }
 
 impl PageError {
+    /// The cause, for the log only.
+    fn cause(&self) -> String {
+        match self {
+            Self::Management(management::Error::Token(error)) => error.report(),
+            Self::Management(error) => error.to_string(),
+            Self::Unreadable(Unreadable(error)) => error.to_string(),
+            other => other.describe().title.to_owned(),
+        }
+    }
+
     fn describe(&self) -> Description {
         let description = |status, title, text: &str| Description {
             status,
@@ -224,11 +235,6 @@ pub(super) fn render(
         return response;
     };
     let description = error.describe();
-    if description.status.is_server_error() {
-        tracing::error!(request_id = %tag, cause = ?error, "page failed");
-    } else {
-        tracing::info!(request_id = %tag, cause = ?error, "page refused");
-    }
     let content = html! {
         div.lone {
             h1 { (description.title) }
@@ -241,5 +247,7 @@ pub(super) fn render(
         Some(viewer) => shell::page(viewer, None, description.title, &content),
         None => shell::bare(description.title, &content),
     };
-    (description.status, page).into_response()
+    let mut response = (description.status, page).into_response();
+    response.extensions_mut().insert(Cause(error.cause()));
+    response
 }

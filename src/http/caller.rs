@@ -13,7 +13,7 @@ use super::error::ApiError;
 use crate::auth::{Administrator, Caller, Denied, Refusal};
 use crate::ratelimit::{Rule, Scope};
 use crate::telemetry::step;
-use crate::web::{ClientAddress, write_rate_limit};
+use crate::web::{ClientAddress, LoggedCaller, write_rate_limit};
 
 /// Admits administrators within their rate limit, and adds the [`Administrator`] to the request's
 /// extensions.
@@ -28,6 +28,7 @@ pub(super) async fn administrators_only(
         Ok(caller) => caller,
         Err(error) => return error.into_response(),
     };
+    LoggedCaller::note(request.extensions(), caller.api_key_id());
     let (standing, admitted) = match caller.clone().administrator() {
         Ok(administrator) => match app.admit(&caller).instrument(step!("limit")).await {
             Ok(standing) => (standing, Ok(administrator)),

@@ -8,7 +8,7 @@ use super::app::App;
 use super::error::{ApiError, CarriedError};
 use crate::problem::{Code, Problem};
 use crate::request_tag::{NotATag, RequestTag};
-use crate::web::{ClientAddress, Failure, Surface, X_REQUEST_ID};
+use crate::web::{Cause, ClientAddress, Failure, Surface, TrustedProxy, X_REQUEST_ID};
 
 /// The W3C Trace Context header, which continues a client's trace.
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
@@ -28,6 +28,9 @@ where
 {
     let client = ClientAddress::of_request(&request, &app.settings.http.trusted_proxies);
     request.extensions_mut().insert(client);
+    if let Some(proxy) = TrustedProxy::of_request(&request, &app.settings.http.trusted_proxies) {
+        request.extensions_mut().insert(proxy);
+    }
     let (tag, refused) = match request_tag(app, &request) {
         Ok(tag) => (tag, None),
         Err(error) => (app.new_request_tag(), Some(error)),
@@ -51,15 +54,8 @@ impl Surface for JsonApi {
         let Some(CarriedError(error)) = response.extensions_mut().remove::<CarriedError>() else {
             return (response, None);
         };
-        if response.status().is_server_error() {
-            tracing::error!(request_id = %tag, cause = %error.cause(), "request failed");
-        } else if matches!(*error, ApiError::RateLimited(_)) {
-            // A client that exceeds its limit must not flood the log.
-            tracing::debug!(request_id = %tag, cause = %error.cause(), "request refused");
-        } else {
-            tracing::info!(request_id = %tag, cause = %error.cause(), "request refused");
-        }
         let mut written = error.to_response(tag);
+        written.extensions_mut().insert(Cause(error.cause()));
         // Headers of layers and handlers stay: rate limits, Allow, a challenge.
         for (name, value) in response.headers() {
             if name != header::CONTENT_TYPE && name != header::CONTENT_LENGTH {

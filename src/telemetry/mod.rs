@@ -8,7 +8,7 @@ use tracing_subscriber::filter::{FilterExt as _, Targets};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 
 pub use self::log::BadFilter;
-pub use self::traces::{BadExporter, Traces};
+pub use self::traces::{BadExporter, Traces, trace_id};
 use crate::clock::{Clock, Entropy};
 use crate::settings::{Log, Telemetry};
 

@@ -14,6 +14,21 @@ pub struct ClientAddress(pub IpAddr);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverTls;
 
+/// Marks a request whose connection comes from a trusted proxy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrustedProxy;
+
+impl TrustedProxy {
+    /// The mark, if the connection's peer is a trusted proxy.
+    #[must_use]
+    pub fn of_request(request: &Request, proxies: &[IpNet]) -> Option<Self> {
+        let ConnectInfo(peer) = request.extensions().get::<ConnectInfo<SocketAddr>>()?;
+        let peer = peer.ip().to_canonical();
+        let is_proxy = proxies.iter().any(|network| network.contains(&peer));
+        is_proxy.then_some(Self)
+    }
+}
+
 impl ClientAddress {
     /// The client of `request`, of which the connection's peer may be a trusted proxy.
     #[must_use]

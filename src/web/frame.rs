@@ -2,6 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
+use std::time::Duration;
 
 use axum::body::{Body, HttpBody as _};
 use axum::extract::Request;
@@ -12,9 +13,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tracing::Instrument as _;
 use tracing::field::Empty;
 
-use super::{Arrival, Resources};
+use super::{Arrival, Cause, LoggedCaller, Resources, TrustedProxy};
+use crate::ids::ApiKeyId;
 use crate::request_tag::RequestTag;
-use crate::telemetry::step;
+use crate::telemetry::{step, trace_id};
 
 /// The header that carries the id of a request.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -57,11 +59,15 @@ impl Resources {
     {
         let arrived = self.clock.monotonic();
         let method = request.method().clone();
+        let trace = trace_id(S::traceparent(&request), &self.entropy);
+        let from_proxy = request.extensions().get::<TrustedProxy>();
         let step = step!(
             "request",
             method = method.as_str(),
             route,
             traceparent = S::traceparent(&request),
+            trusted_parent = from_proxy.map(|_| "true"),
+            trace_id = trace.as_str(),
             request_id = tag.as_str(),
             status = Empty,
             code = Empty,
@@ -70,6 +76,8 @@ impl Resources {
         let deadline = Instant::now() + self.settings.limits.request_timeout.0;
         let arrival = Arrival::until(deadline);
         request.extensions_mut().insert(arrival.clone());
+        let caller = LoggedCaller::default();
+        request.extensions_mut().insert(caller.clone());
         // The call itself is inside the future, so that its panics are caught too.
         let handled = AssertUnwindSafe(async { handle(request).await }).catch_unwind();
         let mut handled = pin!(handled.instrument(step.clone()));
@@ -92,6 +100,18 @@ impl Resources {
         step.record("code", code);
         let took = self.clock.monotonic().saturating_sub(arrived);
         self.meter.count(route, method.as_str(), status, code, took);
+        Line {
+            tag: &tag,
+            caller: caller.get(),
+            method: method.as_str(),
+            route,
+            status,
+            code,
+            cause: response.extensions_mut().remove::<Cause>(),
+            trace: &trace,
+            took,
+        }
+        .write();
         let headers = response.headers_mut();
         if let Ok(value) = HeaderValue::from_str(tag.as_str()) {
             headers.insert(X_REQUEST_ID, value);
@@ -103,6 +123,48 @@ impl Resources {
             without_body(response)
         } else {
             response
+        }
+    }
+}
+
+/// The log line of one request.
+struct Line<'a> {
+    tag: &'a RequestTag,
+    caller: Option<ApiKeyId>,
+    method: &'a str,
+    route: Option<&'a str>,
+    status: u16,
+    code: Option<&'a str>,
+    cause: Option<Cause>,
+    trace: &'a str,
+    took: Duration,
+}
+
+impl Line<'_> {
+    fn write(&self) {
+        macro_rules! line {
+            ($level:ident, $message:literal) => {
+                tracing::$level!(
+                    target: "sealward::request",
+                    request_id = %self.tag,
+                    caller = self.caller.map(tracing::field::display),
+                    method = self.method,
+                    route = self.route,
+                    status = self.status,
+                    code = self.code,
+                    cause = self.cause.as_ref().map(|Cause(cause)| cause.as_str()),
+                    trace_id = self.trace,
+                    duration_ms = self.took.as_micros() as f64 / 1_000.0,
+                    $message
+                )
+            };
+        }
+        match self.status {
+            500.. => line!(error, "request failed"),
+            // A client that exceeds its limit must not flood the log.
+            429 => line!(debug, "request refused"),
+            400.. => line!(info, "request refused"),
+            _ => line!(info, "request answered"),
         }
     }
 }

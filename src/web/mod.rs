@@ -5,10 +5,12 @@ mod arrival;
 mod client_address;
 mod frame;
 mod rate_limit;
+mod request_log;
 mod resources;
 
 pub use self::arrival::Arrival;
-pub use self::client_address::{ClientAddress, OverTls};
+pub use self::client_address::{ClientAddress, OverTls, TrustedProxy};
 pub use self::frame::{Failure, Surface, X_REQUEST_ID};
 pub use self::rate_limit::write_rate_limit;
+pub use self::request_log::{Cause, LoggedCaller};
 pub use self::resources::Resources;

@@ -63,13 +63,10 @@ pub(super) enum ApiError {
     /// The ciphertext does not authenticate.
     DecryptionFailed,
     /// An envelope could not be opened or made.
-    #[expect(dead_code, reason = "the log reads it, by Debug")]
     Failed(&'static str),
     /// The token refused the operation.
-    #[expect(dead_code, reason = "the log reads it, by Debug")]
     Token(hsm::HsmError),
     /// No token is available.
-    #[expect(dead_code, reason = "the log reads it, by Debug")]
     TokenOut(hsm::HsmError),
     /// The audit record could not be written, so the answer is withheld.
     Unrecorded(Unrecorded),
@@ -145,7 +142,10 @@ impl ApiError {
             Self::WrongKind(wrong) => wrong.to_string(),
             Self::Database(error) => error.to_string(),
             Self::Unrecorded(unrecorded) => unrecorded.to_string(),
-            other => format!("{other:?}"),
+            Self::Token(error) | Self::TokenOut(error) => error.report(),
+            Self::Failed(why) => (*why).to_owned(),
+            Self::Problems(problems) => listed(problems),
+            other => other.describe().message.into_owned(),
         }
     }
 
@@ -156,6 +156,16 @@ impl ApiError {
             _ => None,
         }
     }
+}
+
+/// The problems without their values. A request can have many.
+fn listed(problems: &[Problem]) -> String {
+    const MOST: usize = 4;
+    let shown = problems.iter().take(MOST);
+    let texts: Vec<_> = shown
+        .map(|problem| format!("{} {}", problem.field, problem.message))
+        .collect();
+    texts.join("; ")
 }
 
 /// A log text with a capital at its beginning.

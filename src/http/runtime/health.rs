@@ -19,7 +19,7 @@ use crate::http::caller::{authorization, client_address, unauthenticated};
 use crate::http::error::ApiError;
 use crate::ids::KeyId;
 use crate::ratelimit::Counting;
-use crate::web::write_rate_limit;
+use crate::web::{LoggedCaller, write_rate_limit};
 
 /// Time limit for authentication: without the database, a remembered caller is enough.
 const AUTHENTICATION_TIMEOUT: Duration = Duration::from_millis(500);
@@ -108,11 +108,12 @@ struct RateLimiter {
 )]
 pub(in crate::http) async fn health(State(app): State<App>, request: Request) -> impl IntoResponse {
     let client = client_address(&request);
-    let headers = request.into_parts().0.headers;
-    let caller = match identify(&app, &headers, client).await {
+    let parts = request.into_parts().0;
+    let caller = match identify(&app, &parts.headers, client).await {
         Ok(caller) => caller,
         Err(error) => return error.into_response(),
     };
+    LoggedCaller::note(&parts.extensions, caller.api_key_id());
     let health = check(&app);
     let status = match health.status {
         Status::Ok | Status::Degraded => StatusCode::OK,

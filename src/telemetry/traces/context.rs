@@ -19,12 +19,27 @@ pub(super) fn parse(header: &str) -> Option<SpanContext> {
     remote.is_valid().then_some(remote)
 }
 
+/// The id of the trace of a request: that of the header `traceparent`, or a new one.
+#[must_use]
+pub fn trace_id(traceparent: Option<&str>, entropy: &Entropy) -> String {
+    let remote = traceparent.and_then(parse);
+    trace_of(entropy, remote.as_ref()).to_string()
+}
+
 /// The context of a new span: in the trace of its parent, or in a new trace.
 pub(super) fn new(entropy: &Entropy, parent: Option<&SpanContext>) -> SpanContext {
-    let trace = parent.map_or_else(
+    in_trace(entropy, trace_of(entropy, parent))
+}
+
+fn trace_of(entropy: &Entropy, parent: Option<&SpanContext>) -> TraceId {
+    parent.map_or_else(
         || TraceId::from_bytes(entropy.name()),
         SpanContext::trace_id,
-    );
+    )
+}
+
+/// The context of a new span in the trace with this id.
+pub(super) fn in_trace(entropy: &Entropy, trace: TraceId) -> SpanContext {
     let span = SpanId::from_bytes(entropy.name());
     SpanContext::new(trace, span, TraceFlags::SAMPLED, false, TraceState::NONE)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use opentelemetry::trace::{SpanContext, SpanId};
+use opentelemetry::trace::{SpanContext, SpanId, TraceId};
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanProcessor as _};
 use tracing::Subscriber;
 use tracing::span::{Attributes, Id, Record};
@@ -11,7 +11,7 @@ use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::LookupSpan;
 
 use super::context;
-use super::span::{Facts, TRACEPARENT};
+use super::span::{Facts, TRACE_ID, TRACEPARENT, TRUSTED_PARENT};
 use crate::clock::{Clock, Entropy};
 
 /// Turns steps into spans.
@@ -56,18 +56,28 @@ impl Steps {
         SystemTime::UNIX_EPOCH + self.origin.saturating_add(self.clock.monotonic())
     }
 
-    /// The span of a request and its parent. The client decides whether its requests are sampled;
+    /// The span of a request and its parent. A trusted proxy decides whether its requests are sampled;
     /// other requests are sampled at the configured ratio.
     fn first(&self, facts: &Facts) -> Option<(SpanContext, SpanId)> {
         let remote = facts.text(TRACEPARENT).and_then(context::parse);
-        let is_sampled = match &remote {
+        let is_trusted = facts.text(TRUSTED_PARENT).is_some();
+        let is_sampled = match remote.as_ref().filter(|_| is_trusted) {
             Some(remote) => remote.is_sampled(),
             None => u64::from_be_bytes(self.entropy.bytes()) <= self.bound,
         };
         let parent = remote
             .as_ref()
             .map_or(SpanId::INVALID, SpanContext::span_id);
-        is_sampled.then(|| (context::new(&self.entropy, remote.as_ref()), parent))
+        let trace = facts
+            .text(TRACE_ID)
+            .and_then(|trace| TraceId::from_hex(trace).ok());
+        is_sampled.then(|| {
+            let context = match trace {
+                Some(trace) => context::in_trace(&self.entropy, trace),
+                None => context::new(&self.entropy, remote.as_ref()),
+            };
+            (context, parent)
+        })
     }
 }
 

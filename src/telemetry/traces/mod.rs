@@ -21,6 +21,7 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanProcessor as _};
 
 use self::client::Client;
+pub use self::context::trace_id;
 pub(super) use self::layer::Steps;
 use crate::clock::{Clock, Entropy};
 use crate::settings::{NotInPem, Otlp, certificates};

@@ -15,6 +15,12 @@ pub(super) struct Facts(Vec<(&'static str, Value)>);
 /// The field with the trace context of the client. It is no attribute of the span.
 pub(super) const TRACEPARENT: &str = "traceparent";
 
+/// The field that lets the parent decide about sampling. It is no attribute of the span.
+pub(super) const TRUSTED_PARENT: &str = "trusted_parent";
+
+/// The field with the id of the trace. It is no attribute of the span.
+pub(super) const TRACE_ID: &str = "trace_id";
+
 impl Facts {
     /// The value of a text field.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
@@ -102,7 +108,7 @@ impl Facts {
 
 fn attribute((field, value): (&'static str, Value)) -> Option<KeyValue> {
     let key = match field {
-        TRACEPARENT => return None,
+        TRACEPARENT | TRUSTED_PARENT | TRACE_ID => return None,
         "method" => "http.request.method",
         "route" => "http.route",
         "status" => "http.response.status_code",

@@ -104,6 +104,13 @@ async fn the_variables_of_opentelemetry_configure_traces() {
     ];
     let process = Process::start_with(&site, &variables).await;
     process.post("/admin/services", &json!({ "name": "traced" }));
+    // Without a trusted proxy, a client does not decide about sampling.
+    let trace = format!("{:032x}", rand::random::<u128>());
+    let unsampled = ureq::get(process.url("/livez"))
+        .header("traceparent", format!("00-{trace}-b7ad6b7169203331-00"))
+        .call();
+    assert_eq!(unsampled.unwrap().status(), 200);
+    within(PATIENCE, async || !of_trace(&spans, &trace).is_empty()).await;
     within(PATIENCE, async || {
         let spans = spans.lock().unwrap();
         spans
@@ -126,7 +133,10 @@ async fn each_step_of_a_request_is_a_span_and_no_secret_is_in_one() {
     let site = Site::new().await;
     let spans = Spans::default();
     let endpoint = collector(spans.clone(), "sealward", &[]).await;
-    let variables = [("SEALWARD_TELEMETRY_OTLP_ENDPOINT", endpoint.as_str())];
+    let variables = [
+        ("SEALWARD_TELEMETRY_OTLP_ENDPOINT", endpoint.as_str()),
+        ("SEALWARD_HTTP_TRUSTED_PROXIES", "[\"127.0.0.0/8\"]"),
+    ];
     let process = Process::start_with(&site, &variables).await;
     let service = process.post("/admin/services", &json!({ "name": "destination" }))["id"].clone();
     let key =
@@ -167,6 +177,22 @@ async fn each_step_of_a_request_is_a_span_and_no_secret_is_in_one() {
         &within_trace(&traces[2], "01"),
     );
     assert_eq!(opened["payload"], canary);
+
+    // Each request is one line of the log, without its payload.
+    let log = process.log();
+    assert!(!log.contains(&canary));
+    let lines = log
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    let line: Value = { lines }
+        .find(|line: &Value| line["trace_id"] == traces[1].as_str())
+        .expect("a line of the log");
+    assert_eq!(line["message"], "request answered");
+    assert_eq!(line["method"], "POST");
+    assert_eq!(line["route"], "/api/v1/protect");
+    assert_eq!(line["status"], 200);
+    assert!(line["caller"].as_str().unwrap().starts_with("ak_"));
+    assert!(line["duration_ms"].as_f64().unwrap() > 0.0);
 
     // Administrators are traced too, over the API and on the dashboard.
     let administrator = ureq::get(process.url("/admin/services"))
