@@ -5,14 +5,16 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::Duration;
 
+use super::record::Outcome;
+
 /// How many are recorded one by one in a second.
 const PER_SECOND: u32 = 20;
 
 /// How often the number of the others is recorded.
 const SUMMARY_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The status and error code of a refused request.
-pub(super) type Refused = (u16, Option<&'static str>);
+/// The status, error code and outcome of a refused request.
+pub(super) type Refused = (u16, Option<&'static str>, Outcome);
 
 /// Decides which requests are recorded one by one, and counts the others.
 #[derive(Debug, Default)]
@@ -82,7 +84,7 @@ mod tests {
     #[test]
     fn twenty_a_second_are_recorded_and_the_others_counted_once_a_minute() {
         let limit = AnonymousLimit::default();
-        let refused = (418, Some("TEAPOT"));
+        let refused = (418, Some("TEAPOT"), Outcome::Refused);
         let at = |millis| Duration::from_millis(millis);
         let admitted = |from| {
             (0..50_u64)

@@ -4,7 +4,7 @@ use serde::Serialize;
 use sqlx::FromRow;
 use utoipa::{IntoParams, ToSchema};
 
-use super::record::OperationType;
+use super::record::{OperationType, Outcome};
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, KeyId, RecordId, ServiceId};
 
@@ -29,6 +29,8 @@ pub struct Entry {
     pub key_id: Option<KeyId>,
     pub api_key_id: Option<ApiKeyId>,
     pub client_address: Option<String>,
+    /// What the request led to; null in records of earlier releases.
+    pub outcome: Option<String>,
 }
 
 /// The entries of a query; `None` matches all.
@@ -44,6 +46,8 @@ pub struct Filter {
     /// The HTTP status of the response.
     #[param(minimum = 100, maximum = 599)]
     pub status: Option<i16>,
+    /// What the request led to.
+    pub outcome: Option<Outcome>,
     /// The policy's number at the time.
     pub policy_number: Option<String>,
     /// The key that the operation used or selected.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::anonymous::AnonymousLimit;
-use super::record::Record;
+use super::record::{Outcome, Record};
 use crate::clock::{Clock, Entropy, Timestamp};
 use crate::ids::RecordId;
 use crate::meter::{Histogram, durations};
@@ -23,6 +23,8 @@ pub(super) struct Shared {
     pub(super) availability: Availability,
     pub(super) commit_durations: Histogram,
     pub(super) batch_sizes: Histogram,
+    /// How many payloads left unprotected.
+    pub(super) passed_through: AtomicU64,
 }
 
 /// A record in the queue. Its id and time stay the same over all attempts to write it.
@@ -71,6 +73,7 @@ impl Shared {
             availability: Availability::default(),
             commit_durations: durations(),
             batch_sizes: Histogram::new(SIZES),
+            passed_through: AtomicU64::new(0),
         }
     }
 
@@ -97,6 +100,9 @@ impl Shared {
         let size = u32::try_from(batch.len()).unwrap_or(u32::MAX);
         self.batch_sizes.observe(f64::from(size));
         for queued in batch {
+            if queued.record.outcome == Outcome::PassedThrough {
+                self.passed_through.fetch_add(1, Ordering::Relaxed);
+            }
             let took = now.saturating_sub(queued.at);
             self.commit_durations.observe(took.as_secs_f64());
             queued.answer(Ok(Receipt(())));

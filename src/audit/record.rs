@@ -33,6 +33,8 @@ pub struct Record {
     pub arrived: Duration,
     /// The error code.
     pub error_code: Option<&'static str>,
+    /// The outcome.
+    pub outcome: Outcome,
     /// The error message.
     pub error_message: Option<Cow<'static, str>>,
     /// The address of the client.
@@ -43,9 +45,9 @@ pub struct Record {
 const MAX_TEXT: usize = 512;
 
 impl Record {
-    /// The status and error code of the answer.
+    /// The status, error code and outcome of the answer.
     pub(super) fn refusal(&self) -> Refused {
-        (self.response_status, self.error_code)
+        (self.response_status, self.error_code, self.outcome)
     }
 
     /// Truncates each text and replaces control characters, so that no input of a client can make a
@@ -89,6 +91,22 @@ closed_set! {
         Verify = "verify",
         /// Hashing.
         Hash = "hash",
+    }
+}
+
+closed_set! {
+    /// What a request led to.
+    pub enum Outcome: "Outcome" {
+        /// The operation was done.
+        Done = "done",
+        /// The policy is not active, and the payload left unprotected.
+        PassedThrough = "passed_through",
+        /// The policy is not active, and the payload was discarded.
+        Dropped = "dropped",
+        /// The operation failed.
+        Failed = "failed",
+        /// The request was refused.
+        Refused = "refused",
     }
 }
 

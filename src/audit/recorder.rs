@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use sqlx::PgPool;
@@ -108,6 +109,13 @@ impl Recorder {
     #[must_use]
     pub fn batch_sizes(&self) -> &Histogram {
         &self.shared.batch_sizes
+    }
+
+    /// How many payloads left unprotected, under inactive policies with the failure mode
+    /// `passthrough`.
+    #[must_use]
+    pub fn passed_through(&self) -> u64 {
+        self.shared.passed_through.load(Ordering::Relaxed)
     }
 
     /// Whether the last write, or the last check that writing would work, succeeded.

@@ -58,16 +58,16 @@ macro_rules! insert {
         concat!(
             "INSERT INTO crypto_operations_audit (id, ts, request_id, application_id, api_key_id, \
              operation_type, endpoint, policy_number, key_id, payload_size_bytes, response_status, \
-             response_time_ms, error_code, error_message, client_address) \
+             response_time_ms, error_code, error_message, client_address, outcome) \
              SELECT id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
              policy_number, key_id, payload_size_bytes, response_status, response_time_ms, \
-             error_code, error_message, client_address::inet \
+             error_code, error_message, client_address::inet, outcome \
              FROM UNNEST($1::uuid[], $2::timestamptz[], $3::text[], $4::uuid[], $5::uuid[], \
              $6::text[], $7::text[], $8::text[], $9::uuid[], $10::int8[], $11::int2[], \
-             $12::float4[], $13::text[], $14::text[], $15::text[]) \
+             $12::float4[], $13::text[], $14::text[], $15::text[], $16::text[]) \
              AS record (id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
              policy_number, key_id, payload_size_bytes, response_status, response_time_ms, \
-             error_code, error_message, client_address)",
+             error_code, error_message, client_address, outcome)",
             $end
         )
     };
@@ -115,6 +115,7 @@ pub(super) async fn insert(
         .bind(column(records, |it| it.record.error_code))
         .bind(column(records, |it| it.record.error_message.as_deref()))
         .bind(addresses)
+        .bind(column(records, |it| it.record.outcome.name()))
         .execute(connection)
         .await?;
     Ok(())
@@ -181,7 +182,8 @@ macro_rules! select {
     () => {
         "SELECT id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
          policy_number, key_id, payload_size_bytes, response_status, response_time_ms, error_code, \
-         error_message, host(client_address) AS client_address FROM crypto_operations_audit"
+         error_message, host(client_address) AS client_address, outcome \
+         FROM crypto_operations_audit"
     };
 }
 
@@ -239,6 +241,9 @@ fn narrow(
     }
     if let Some(status) = filter.status {
         query.push(" AND response_status = ").push_bind(status);
+    }
+    if let Some(outcome) = filter.outcome {
+        query.push(" AND outcome = ").push_bind(outcome.name());
     }
     if let Some(number) = filter.policy_number.clone() {
         query.push(" AND policy_number = ").push_bind(number);

@@ -209,7 +209,7 @@ impl Task {
         let Some(summary) = self.shared.anonymous.summary(now, end) else {
             return;
         };
-        let (response_status, error_code) = summary.refused;
+        let (response_status, error_code, outcome) = summary.refused;
         let record = Record {
             request_id: Box::default(),
             application_id: None,
@@ -222,6 +222,7 @@ impl Task {
             response_status,
             arrived: now,
             error_code,
+            outcome,
             error_message: Some(
                 format!(
                     "{} more requests without valid credentials, not recorded one by one",

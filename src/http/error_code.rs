@@ -8,6 +8,8 @@ use std::fmt;
 use axum::http::StatusCode;
 use utoipa::openapi::{RefOr, Response};
 
+use crate::audit::Outcome;
+
 macro_rules! codes {
     ($($variant:ident $name:ident $status:ident $message:literal,)*) => {
         /// An error code.
@@ -106,6 +108,17 @@ codes! {
         "The operation failed",
     ServiceUnavailable SERVICE_UNAVAILABLE SERVICE_UNAVAILABLE
         "The service is temporarily unavailable; try again soon",
+}
+
+impl ErrorCode {
+    /// The outcome that the audit log records.
+    pub(super) fn outcome(self) -> Outcome {
+        if self == Self::DecryptionFailed || self.status().is_server_error() {
+            Outcome::Failed
+        } else {
+            Outcome::Refused
+        }
+    }
 }
 
 type Responses = BTreeMap<String, RefOr<Response>>;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{RecordedStatus, Refusal};
-use crate::audit::{Endpoint, OperationType, Record};
+use crate::audit::{Endpoint, OperationType, Outcome, Record};
 use crate::auth::{Application, Caller};
 use crate::ids::KeyId;
 use crate::json::Text;
@@ -41,6 +41,7 @@ impl Call {
             response_status: 0,
             arrived,
             error_code: None,
+            outcome: Outcome::Done,
             error_message: None,
             client_address: Some(caller.client_address()),
         };
@@ -76,6 +77,10 @@ impl Call {
         self.record.operation_type = Some(operation);
     }
 
+    pub(super) fn note_outcome(&mut self, outcome: Outcome) {
+        self.record.outcome = outcome;
+    }
+
     pub(super) fn note_policy(&mut self, number: Option<&str>) {
         self.record.policy_number = number.map(Into::into);
     }
@@ -92,6 +97,7 @@ impl Call {
         Record {
             response_status: status.number,
             error_code: status.code,
+            outcome: refusal.map_or(self.record.outcome, |_| status.outcome),
             error_message: refusal.map(|refusal| refusal.to_string().into()),
             ..self.record
         }

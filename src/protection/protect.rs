@@ -8,7 +8,7 @@ use super::body::{
     WriteMember, answer, answer_of, reference, request, written,
 };
 use super::{Answer, Body, Call, Protection, Refusal, caught};
-use crate::audit::Unrecorded;
+use crate::audit::{Outcome, Unrecorded};
 use crate::clock::Entropy;
 use crate::envelope::Envelope;
 use crate::json::{Members, Text};
@@ -124,26 +124,32 @@ impl Protection {
                 sealed.instrument(step!("crypto")).await
             }
             Verdict::Refuse => Err(Refusal::PolicyNotActive),
-            Verdict::PassThrough => written(
-                payload.len(),
-                &ProtectedPayload::PassedThrough(PassedThrough {
-                    request_id: call.tag(),
-                    message_type: ProtectedPayloadType,
-                    operations: Unchanged,
-                    payload: Json(payload),
-                    warning: WARNING,
-                }),
-            ),
-            Verdict::Drop => written(
-                0,
-                &ProtectedPayload::Dropped(Dropped {
-                    request_id: call.tag(),
-                    message_type: ProtectedPayloadType,
-                    operations: Unchanged,
-                    dropped: True,
-                    message: DROPPED,
-                }),
-            ),
+            Verdict::PassThrough => {
+                call.note_outcome(Outcome::PassedThrough);
+                written(
+                    payload.len(),
+                    &ProtectedPayload::PassedThrough(PassedThrough {
+                        request_id: call.tag(),
+                        message_type: ProtectedPayloadType,
+                        operations: Unchanged,
+                        payload: Json(payload),
+                        warning: WARNING,
+                    }),
+                )
+            }
+            Verdict::Drop => {
+                call.note_outcome(Outcome::Dropped);
+                written(
+                    0,
+                    &ProtectedPayload::Dropped(Dropped {
+                        request_id: call.tag(),
+                        message_type: ProtectedPayloadType,
+                        operations: Unchanged,
+                        dropped: True,
+                        message: DROPPED,
+                    }),
+                )
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use hsm::{ErrorKind, HsmError};
 
+use crate::audit::Outcome;
 use crate::auth::WrongKind;
 use crate::catalog::Unreadable;
 use crate::envelope::{NotAnEnvelope, SealError, Unopenable};
@@ -103,6 +104,8 @@ pub struct RecordedStatus {
     pub number: u16,
     /// The code of an error; none of a success.
     pub code: Option<&'static str>,
+    /// The outcome.
+    pub outcome: Outcome,
 }
 
 impl From<Problems> for Refusal {

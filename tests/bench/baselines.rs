@@ -9,7 +9,7 @@ use std::{process, thread};
 use axum::Router;
 use axum::body::Bytes;
 use axum::routing::post;
-use sealward::audit::{Endpoint, OperationType, Record, Recorder};
+use sealward::audit::{Endpoint, OperationType, Outcome, Record, Recorder};
 use sealward::clock::{Clock, Entropy};
 use sealward::ids::{ApiKeyId, KeyId, ServiceId};
 use sealward::settings::Audit;
@@ -105,6 +105,7 @@ fn record(clock: &Clock, (service, api_key, key): (ServiceId, ApiKeyId, KeyId)) 
         response_status: 200,
         arrived: clock.monotonic(),
         error_code: None,
+        outcome: Outcome::Done,
         error_message: None,
         client_address: Some([127, 0, 0, 1].into()),
     }

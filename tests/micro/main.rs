@@ -17,7 +17,7 @@ mod support;
 use std::time::Duration;
 
 use divan::{Bencher, black_box};
-use sealward::audit::{Endpoint, OperationType, Record, Recorder};
+use sealward::audit::{Endpoint, OperationType, Outcome, Record, Recorder};
 use sealward::auth::{Kind, LiveKey};
 use sealward::binary::{from_base64url, to_base64url};
 use sealward::canonical;
@@ -185,6 +185,7 @@ fn one(clock: &Clock) -> Record {
         response_status: 200,
         arrived: clock.monotonic(),
         error_code: None,
+        outcome: Outcome::Done,
         error_message: None,
         client_address: None,
     }

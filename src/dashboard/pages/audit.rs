@@ -7,7 +7,7 @@ use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use maud::{Markup, html};
 
-use crate::audit::{Entry, Export, Filter, Format, entries, entry};
+use crate::audit::{Entry, Export, Filter, Format, Outcome, entries, entry};
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::{Addressed, PageContext, Query};
 use crate::dashboard::form::Form;
@@ -28,6 +28,14 @@ const OPERATIONS: [(&str, &str); 5] = [
     ("sign", "sign"),
     ("verify", "verify"),
     ("hash", "hash"),
+];
+
+const OUTCOMES: [(&str, &str); 5] = [
+    (Outcome::Done.name(), "done"),
+    (Outcome::PassedThrough.name(), "passed through"),
+    (Outcome::Dropped.name(), "dropped"),
+    (Outcome::Failed.name(), "failed"),
+    (Outcome::Refused.name(), "refused"),
 ];
 
 pub(in crate::dashboard) async fn list(
@@ -116,6 +124,7 @@ pub(in crate::dashboard) async fn show(
                 ("Payload", html! { (count(record.payload_size_bytes)) " bytes" }),
                 ("Response time", html! { (millis(f64::from(record.response_time_ms))) }),
                 ("Status", html! { (record.response_status) }),
+                ("Outcome", html! { @match &record.outcome { Some(outcome) => (outcome), None => (faint("not recorded")) } }),
                 ("Error", html! { @match &record.error_code { Some(code) => code { (code) }, None => (faint("none")) } }),
                 ("Request", html! { a href={ (SECTION.place()) "?" (Form::default().with("requestId", record.request_id.as_str()).query()) } { (isolated(&record.request_id)) } }),
                 ("Record", html! { code { (record.id) } }),
@@ -161,6 +170,7 @@ fn filter(filters: &mut Filters) -> Filter {
         application_id: filters.parsed("applicationId", "must be the ID of a service"),
         operation_type: filters.parsed("operationType", "must be one of the operations"),
         status: filters.parsed("status", "must be an HTTP status code"),
+        outcome: filters.parsed("outcome", "must be one of the outcomes"),
         policy_number: filters.text("policyNumber"),
         key_id: filters.parsed("keyId", "must be the ID of a key"),
         from: filters.moment("from"),
@@ -172,6 +182,8 @@ fn shown(fields: &Fields<'_>, services: &[(ServiceId, String)]) -> Markup {
     html! {
         (fields.select(Field { name: "operationType", label: "Operation", ..Field::default() },
             Some("Any"), options(OPERATIONS)))
+        (fields.select(Field { name: "outcome", label: "Outcome", ..Field::default() },
+            Some("Any"), options(OUTCOMES)))
         (fields.select(Field { name: "applicationId", label: "Service", ..Field::default() },
             Some("Any"), chosen(services)))
         (fields.line("text", Field { name: "status", label: "HTTP status", ..Field::default() }))
@@ -199,11 +211,19 @@ fn row(entry: &Entry, names: &HashMap<ServiceId, String>) -> Vec<Markup> {
 }
 
 fn answer(entry: &Entry) -> Markup {
-    let text = match &entry.error_code {
-        Some(code) => format!("{} {code}", entry.response_status),
+    let is_unprotected = [Outcome::PassedThrough, Outcome::Dropped]
+        .iter()
+        .any(|outcome| entry.outcome.as_deref() == Some(outcome.name()));
+    let note = match &entry.error_code {
+        None if is_unprotected => &entry.outcome,
+        code => code,
+    };
+    let text = match note {
+        Some(note) => format!("{} {note}", entry.response_status),
         None => entry.response_status.to_string(),
     };
     let tone = match entry.response_status {
+        ..400 if is_unprotected => Tone::Warn,
         ..400 => Tone::Good,
         400..500 => Tone::Warn,
         500.. => Tone::Bad,

@@ -43,6 +43,7 @@ pub(in crate::http) async fn list(
         application_id: filters.id("applicationId"),
         operation_type: filters.one_of("operationType"),
         status: filters.number("status", 100..=599),
+        outcome: filters.one_of("outcome"),
         policy_number: filters.text("policyNumber"),
         key_id: filters.id("keyId"),
         from: filters.time("from"),

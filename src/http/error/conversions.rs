@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use hsm::ErrorKind;
 
 use super::ApiError;
-use crate::audit::Unrecorded;
+use crate::audit::{Outcome, Unrecorded};
 use crate::auth::WrongKind;
 use crate::catalog::Unreadable;
 use crate::json::NotJson;
@@ -102,12 +102,14 @@ pub fn recorded_status(refusal: Option<&protection::Refusal>) -> RecordedStatus 
         return RecordedStatus {
             number: StatusCode::OK.as_u16(),
             code: None,
+            outcome: Outcome::Done,
         };
     };
     let code = ApiError::from(refusal.clone()).code();
     RecordedStatus {
         number: code.status().as_u16(),
         code: Some(code.name()),
+        outcome: code.outcome(),
     }
 }
 

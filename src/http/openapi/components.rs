@@ -5,7 +5,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{Components, RefOr, Schema};
 
 use super::headers;
-use crate::audit::{Entry, OperationType};
+use crate::audit::{Entry, OperationType, Outcome};
 use crate::http::error::ErrorBody;
 use crate::keys::{JwkSet, Key};
 use crate::management::Cursor;
@@ -23,6 +23,7 @@ pub(super) fn all() -> Components {
     let mut schemas = Vec::new();
     add::<ErrorBody<'_>>(&mut schemas);
     add::<OperationType>(&mut schemas);
+    add::<Outcome>(&mut schemas);
     add::<Cursor>(&mut schemas);
     add::<JwkSet>(&mut schemas);
     add_whole::<Service>(&mut schemas);

@@ -22,6 +22,7 @@ use crate::protection::{Call, Unread};
 use crate::ratelimit::Standing;
 use crate::request_tag::RequestTag;
 use crate::telemetry::step;
+use crate::web::LoggedCaller;
 
 /// A request of an identified caller, with its body.
 pub(super) struct Received {
@@ -69,7 +70,10 @@ pub(super) async fn receive(
         .instrument(step!("caller"))
         .await
     {
-        Ok(caller) => receive_body(app, origin, caller, &parts, body).await,
+        Ok(caller) => {
+            LoggedCaller::note(&parts.extensions, caller.api_key_id());
+            receive_body(app, origin, caller, &parts, body).await
+        }
         Err(denied) => {
             let limit = app.settings.limits.max_body_bytes.min(ANONYMOUS_BODY_LIMIT);
             let body = body::read(&parts, body, limit).await;
@@ -158,6 +162,7 @@ async fn reject_anonymous(
         response_status: description.code.status().as_u16(),
         arrived: origin.arrived,
         error_code: Some(description.code.name()),
+        outcome: description.code.outcome(),
         error_message: Some(description.message),
         client_address: Some(origin.client),
     });

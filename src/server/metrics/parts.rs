@@ -137,6 +137,11 @@ impl Parts {
             "Audit records per commit.",
             MetricType::Histogram,
             |encoder| recorder.batch_sizes().encode(encoder),
+        )?;
+        page.counters(
+            "sealward_payloads_passed_through",
+            "Payloads that left unprotected, because their policy was inactive with the failure mode passthrough.",
+            [(vec![], recorder.passed_through())],
         )
     }
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use sealward::audit::{
-    Endpoint, Export, Filter, Format, OperationType, Record, Recorder, Unrecorded, Writer, entries,
+    Endpoint, Export, Filter, Format, OperationType, Outcome, Record, Recorder, Unrecorded, Writer,
+    entries,
 };
 use sealward::clock::{Clock, Entropy, Timestamp};
 use sealward::ids::{ApiKeyId, ServiceId};
@@ -39,6 +40,7 @@ fn record(request_id: &str) -> Record {
         response_status: 200,
         arrived: Duration::ZERO,
         error_code: None,
+        outcome: Outcome::Done,
         error_message: None,
         client_address: Some([127, 0, 0, 1].into()),
     }

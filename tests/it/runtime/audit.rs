@@ -35,6 +35,41 @@ fn uuid(id: &str) -> String {
 }
 
 #[tokio::test]
+async fn each_outcome_is_recorded_and_found() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    let named = |name| alice.clone().with("x-request-id", name);
+    let payload = json!({ "payload": 1 });
+    let mut envelope = jwe(&named("done").post(PROTECT, payload.clone()).await);
+    envelope["tag"] = json!("AAAAAAAAAAAAAAAAAAAAAA");
+    named("failed")
+        .unprotect(&envelope)
+        .await
+        .refused(500, "INTERNAL_ERROR");
+    for (name, change) in [
+        ("refused", json!({ "status": "inactive" })),
+        ("passed_through", json!({ "failureMode": "passthrough" })),
+        ("dropped", json!({ "failureMode": "drop" })),
+    ] {
+        world.change_policy(&destination, change).await;
+        named(name).post(PROTECT, payload.clone()).await;
+    }
+    for outcome in ["done", "failed", "refused", "passed_through", "dropped"] {
+        assert_eq!(recorded(&world, outcome).await["outcome"], outcome);
+        let path = format!("/admin/audit?outcome={outcome}");
+        let found = world.admin().get(&path).await.ok().json();
+        let found = found["items"].as_array().unwrap();
+        assert_eq!(found.len(), 1, "{outcome}");
+        assert_eq!(found[0]["request_id"], outcome);
+        assert_eq!(found[0]["outcome"], outcome);
+    }
+}
+
+#[tokio::test]
 async fn a_success_is_recorded_with_all_its_fields() {
     let world = World::new().await;
     let destination = world.some_destination().await;
