@@ -223,7 +223,8 @@ impl<A: Answers> Door<A> {
         match agreed {
             Ok(stream) => {
                 let presented = presented.by(stream.get_ref().1);
-                self.converse(stream, peer, Some(presented), connection).await;
+                self.converse(stream, peer, Some(presented), connection)
+                    .await;
             }
             Err(error) => tracing::debug!(%peer, %error, "a TLS handshake failed"),
         }
