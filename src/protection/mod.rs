@@ -13,7 +13,7 @@ mod call;
 mod operate;
 mod protect;
 mod refusal;
-mod unabandoned;
+mod run_to_completion;
 mod unprotect;
 
 use std::fmt;
@@ -31,7 +31,7 @@ pub use self::operate::{Cipher, Hash, Scheme};
 pub(crate) use self::operate::{OperationAnswer, OperationRequest};
 pub(crate) use self::protect::{ProtectRequest, ProtectedPayload};
 pub use self::refusal::{RecordedStatus, Refusal, Unread};
-use self::unabandoned::unabandoned;
+use self::run_to_completion::run_to_completion;
 pub(crate) use self::unprotect::{UnprotectRequest, Unprotected};
 use crate::audit::{Recorder, Unrecorded};
 use crate::auth::Application;
@@ -110,12 +110,12 @@ impl Protection {
     }
 
     /// Does `work` to its end, even if the client disconnects. Its token operations wait in `lane`.
-    async fn unabandoned<F>(&self, lane: u64, work: F) -> Result<Answer, Unrecorded>
+    async fn run_to_completion<F>(&self, lane: u64, work: F) -> Result<Answer, Unrecorded>
     where
         F: Future<Output = Result<Answer, Unrecorded>> + Send + 'static,
     {
         self.rooms.recorder.ready()?;
-        unabandoned(caught(work), lane, &self.left).await
+        run_to_completion(caught(work), lane, &self.left).await
     }
 
     /// The permit for an operation under the policy that a request names or defaults to. The record

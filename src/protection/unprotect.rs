@@ -79,7 +79,7 @@ impl Protection {
         body: Wiped<Vec<u8>>,
     ) -> Result<Answer, Unrecorded> {
         let this = self.clone();
-        self.unabandoned(call.lane(), async move {
+        self.run_to_completion(call.lane(), async move {
             let outcome = this.try_unprotect(&mut call, &body).await;
             this.conclude(call, outcome).await
         })

@@ -104,7 +104,7 @@ fn acceptor(papers: &IssuedCertificate) -> TlsAcceptor {
 }
 
 #[tokio::test]
-async fn postgres_proves_who_it_is() {
+async fn postgres_must_present_a_valid_certificate() {
     let authority = Authority::new();
     let folder = Scratch::new();
     let trusted = folder.path().join("ca.pem");

@@ -61,7 +61,7 @@ type Read =
     unsafe extern "C" fn(CK_SESSION_HANDLE, CK_OBJECT_HANDLE, CK_ATTRIBUTE_PTR, CK_ULONG) -> CK_RV;
 
 impl Calls {
-    /// The functions of a module that is loaded for good; none where it lacks one of them.
+    /// The functions of a module that stays loaded; none if one is missing.
     pub(super) fn of(module: &OsStr) -> Option<Self> {
         // SAFETY: the module is loaded already, so this runs no initializers.
         let library = unsafe { Pkcs11::new(module) }.ok()?;

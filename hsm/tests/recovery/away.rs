@@ -114,7 +114,7 @@ fn the_canary_opens_the_breaker_only_when_it_fails_twice() {
 }
 
 #[test]
-fn the_prober_tries_at_once_and_then_less_and_less_often() {
+fn probes_start_immediately_and_back_off() {
     alone(|rig| async move {
         let token = rig.open().await;
         rig.faults.rules(&[

@@ -179,7 +179,7 @@ fn a_write_that_failed_is_tried_once_more_and_leaves_one_key() {
 }
 
 #[test]
-fn an_answer_of_a_senseless_length_is_an_error_and_no_answer() {
+fn a_response_of_invalid_length_is_an_error() {
     alone(|rig| async move {
         let token = rig.open().await;
         let mac = hmac_key(&token).await;

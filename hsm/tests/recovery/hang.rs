@@ -7,7 +7,7 @@ use super::{MONITOR, WORKER, hmac_key};
 use crate::support::{alone, is_out, status, until};
 
 #[test]
-fn a_hung_call_is_late_and_its_thread_replaced() {
+fn a_hung_call_times_out_and_its_thread_is_replaced() {
     alone(|rig| async move {
         let token = rig.open_hastily().await;
         let key = hmac_key(&token).await;

@@ -34,7 +34,7 @@ fn takes_what_the_grammar_takes() {
 }
 
 #[test]
-fn refuses_all_else_and_says_where() {
+fn refuses_other_texts_with_their_position() {
     for (text, at) in [
         ("", 0),
         (" ", 1),

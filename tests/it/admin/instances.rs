@@ -26,7 +26,7 @@ async fn a_revocation_holds_here_at_once() {
 }
 
 #[tokio::test]
-async fn a_revocation_holds_on_another_instance_within_a_second() {
+async fn a_revocation_applies_to_another_instance_within_a_second() {
     let world = World::new().await;
     let neighbour = world.another().await;
     for _ in 0..5 {
@@ -59,7 +59,7 @@ async fn a_changed_limit_holds_on_another_instance_within_a_second() {
 }
 
 #[tokio::test]
-async fn what_changes_while_the_connection_for_notices_is_cut_is_not_missed() {
+async fn changes_during_a_lost_notification_connection_are_not_missed() {
     let world = World::new().await;
     let made = another_admin(&world).await;
     let other = world.client(&made.text("secret"));

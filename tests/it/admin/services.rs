@@ -139,7 +139,7 @@ async fn an_etag_that_no_longer_fits_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_referred_to_stays() {
+async fn referenced_services_cannot_be_deleted() {
     let world = World::new().await;
     let admin = world.admin();
     let application = world.application("billing").await;

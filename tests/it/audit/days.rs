@@ -224,7 +224,7 @@ async fn a_long_read_delays_retention_and_not_the_records() {
 }
 
 #[tokio::test]
-async fn a_clock_that_is_ahead_neither_closes_nor_retires_a_day_too_soon() {
+async fn a_fast_clock_does_not_close_or_retire_days_early() {
     let trail = Trail::of_days(2).await;
     let ahead = trail.now.plus(Duration::from_secs(30 * 24 * 60 * 60));
     maintain_days(&trail.application, ahead).await.unwrap();

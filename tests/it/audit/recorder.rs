@@ -112,7 +112,7 @@ async fn a_record_that_the_database_refuses_does_not_take_others_along() {
 }
 
 #[tokio::test]
-async fn a_commit_whose_outcome_is_unknown_is_retried_without_doubling() {
+async fn a_commit_with_an_unknown_outcome_is_retried_without_duplicates() {
     let database = Database::new().await;
     let db = database.pool();
     let (recorder, _scribe) = open(&database, Clock::system(), &Audit::default());

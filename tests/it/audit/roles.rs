@@ -18,7 +18,7 @@ async fn refusal(pool: &PgPool, sql: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn the_trails_can_be_added_to_and_read_and_never_changed() {
+async fn audit_logs_are_append_only() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     alice.protect(json!(1)).await;

@@ -235,7 +235,7 @@ async fn a_query_with_a_slip_is_refused() {
 }
 
 #[tokio::test]
-async fn strangers_do_not_fill_the_trail() {
+async fn unauthenticated_requests_do_not_fill_the_audit_log() {
     let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
     let world = World::at(clock.clone(), Stage::Development).await;
     for _ in 0..50 {

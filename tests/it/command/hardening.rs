@@ -117,7 +117,7 @@ fn may_read(file: &Path) -> bool {
 }
 
 #[tokio::test]
-async fn it_leaves_no_core_behind_and_gains_no_privileges() {
+async fn core_dumps_and_new_privileges_are_disabled() {
     let mut waiting = Waiting::start("ulimit -S -c hard").await;
     let limits = fs::read_to_string(waiting.proc("limits")).expect("its limits");
     let cores = limits
@@ -168,7 +168,7 @@ async fn no_thread_gains_privileges() {
 }
 
 #[tokio::test]
-async fn others_of_its_user_cannot_read_its_memory() {
+async fn processes_of_the_same_user_cannot_read_its_memory() {
     let waiting = Waiting::start(":").await;
     let mut other = Command::new("sleep");
     other.arg("600").env("A", "B");

@@ -148,7 +148,7 @@ impl House {
 }
 
 #[tokio::test]
-async fn a_payload_leaves_nothing_behind() {
+async fn a_payload_is_wiped_from_memory() {
     let house = House::open().await;
     let canary = format!("canary-{:032x}", rand::random::<u128>());
     for policy in &house.policies {

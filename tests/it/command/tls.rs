@@ -102,7 +102,7 @@ async fn what_time_or_a_renewed_file_mends_has_its_supervisor_try_again() {
 }
 
 #[tokio::test]
-async fn plain_http_is_for_this_machine_alone_unless_told_otherwise() {
+async fn plain_http_is_local_unless_allowed() {
     let site = Site::new().await;
     for command in ["check-config", "serve"] {
         site.run_with(&[command], "SEALWARD_HTTP_LISTEN", "0.0.0.0:8443")

@@ -63,7 +63,7 @@ async fn a_failing_token_affects_only_operations_that_need_it_and_recovers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_token_was_asked_for_is_recorded_though_its_client_has_gone() {
+async fn token_operations_are_recorded_after_the_client_disconnects() {
     let fixture = Fixture::at(Site::with_faults().await, &[]).await;
     ask_and_go(&fixture).await;
     assert!(

@@ -47,7 +47,7 @@ fn apart(instances: u32) -> Counting {
 }
 
 #[tokio::test]
-async fn each_instance_gives_out_its_part_and_finds_back_by_itself() {
+async fn each_instance_enforces_its_share_and_recovers() {
     let valkey = Valkey::start().await;
     // Nothing comes back: time stands still here.
     let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));

@@ -143,7 +143,7 @@ async fn lets_in(site: &Site, serving: &Serving, papers: Option<&IssuedCertifica
 }
 
 #[tokio::test]
-async fn clients_show_a_certificate_where_one_is_asked_for() {
+async fn client_certificates_are_required_if_configured() {
     let clients = Authority::new();
     let site = Site::new().for_clients_of(&clients);
     let serving = Serving::start(site.tls().unwrap(), router()).await;
@@ -161,7 +161,7 @@ async fn clients_show_a_certificate_where_one_is_asked_for() {
 }
 
 #[tokio::test]
-async fn clients_whose_certificate_was_revoked_are_turned_away() {
+async fn revoked_client_certificates_are_refused() {
     let clients = Authority::new();
     let (honest, lost) = (clients.client(), clients.client());
     let list = clients.revoking(&[&lost]);
@@ -186,7 +186,7 @@ async fn a_list_says_nothing_of_the_clients_of_others() {
 }
 
 #[tokio::test]
-async fn a_client_is_known_by_its_own_address() {
+async fn allowed_networks_apply_to_the_client_address() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let caller = world

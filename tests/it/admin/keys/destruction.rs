@@ -105,7 +105,7 @@ async fn a_deleted_key_is_destroyed_after_the_delay_by_one_of_several_instances(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_was_brought_back_stays() {
+async fn a_restored_key_is_not_destroyed() {
     let world = World::at(held(), Stage::Development).await;
     let service = world.service("spared").await;
     let spared = generate(&world, &service, "P-256").await;
@@ -131,7 +131,7 @@ async fn a_key_that_was_brought_back_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_clock_that_is_ahead_destroys_nothing_too_soon() {
+async fn a_fast_clock_does_not_destroy_keys_early() {
     let world = World::at(held(), Stage::Development).await;
     let service = world.service("ahead").await;
     let key = generate(&world, &service, "P-256").await;
@@ -147,7 +147,7 @@ async fn a_clock_that_is_ahead_destroys_nothing_too_soon() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_clock_that_is_behind_makes_the_delay_no_shorter() {
+async fn a_slow_clock_does_not_shorten_the_delay() {
     let behind = Clock::held_at(Timestamp::from_millis(1_700_000_000_000));
     let world = World::at(behind, Stage::Development).await;
     let service = world.service("behind").await;

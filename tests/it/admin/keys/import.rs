@@ -149,7 +149,7 @@ async fn secret_keys_are_taken_by_their_length_and_use() {
 }
 
 #[tokio::test]
-async fn weak_and_foreign_keys_are_refused_by_name() {
+async fn weak_and_mismatched_keys_are_refused_with_their_member() {
     let world = World::new().await;
     let service = world.service("weak").await;
     for (algorithm, code) in [

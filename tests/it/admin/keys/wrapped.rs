@@ -122,7 +122,7 @@ async fn what_a_wrapped_key_does_not_show_must_be_said() {
 }
 
 #[tokio::test]
-async fn halves_of_two_keys_are_refused_three_times_and_then_for_good() {
+async fn mismatched_halves_use_up_the_attempts_of_an_import_key() {
     let world = World::new().await;
     let service = world.service("foreign").await;
     let (key, other) = (private("P-256"), private("P-256"));

@@ -27,7 +27,7 @@ fn descriptors(fixture: &Fixture) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_leave_the_descriptors_that_the_service_itself_needs() {
+async fn client_connections_do_not_use_reserved_descriptors() {
     let fixture = Fixture::with_descriptors(64).await;
     let places = fixture.metric("sealward_http_connections_limit");
     assert!((1.0..16.0).contains(&places), "{places}");

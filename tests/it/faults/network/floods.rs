@@ -65,7 +65,7 @@ async fn is_served(address: SocketAddr) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_asks_and_takes_it_back_again_and_again_is_cut_off() {
+async fn repeated_stream_resets_close_the_connection() {
     let world = World::new().await;
     let (address, _) = world.guarded(8, USUAL).await;
     let cancel = 8_u32.to_be_bytes();

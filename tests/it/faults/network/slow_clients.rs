@@ -39,7 +39,7 @@ async fn is_ended(stream: &mut TcpStream) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn those_who_never_finish_their_headers_do_not_keep_others_out() {
+async fn incomplete_headers_do_not_block_other_clients() {
     const PLACES: u32 = 8;
     let world = World::new().await;
     let (address, connections) = world.guarded(PLACES, SHORT).await;
@@ -94,7 +94,7 @@ async fn silent_clients_are_disconnected() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn those_who_do_not_take_their_answers_are_sent_away() {
+async fn clients_that_do_not_read_responses_are_disconnected() {
     let world = World::new().await;
     let (address, connections) = world.guarded(8, SHORT).await;
     let socket = TcpSocket::new_v4().expect("a socket");

@@ -54,7 +54,7 @@ async fn requests_after_each_other_are_answered_after_each_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_of_unclear_length_is_the_last_of_its_connection() {
+async fn an_ambiguous_length_closes_the_connection() {
     let world = World::new().await;
     let (address, _) = world.guarded(64, SHORT).await;
     // Two lengths, of which the encoding wins; nothing after it is taken for a request.

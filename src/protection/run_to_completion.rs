@@ -1,4 +1,4 @@
-//! Work that comes to its end even if whoever waits for it goes away.
+//! Work that completes even if its caller is dropped.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,39 +9,39 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 use tracing::instrument::Instrumented;
 
-/// Work that goes on in a task of its own once it is dropped: what a token was asked for is
-/// recorded. What it was not asked for by then, it is not asked any more.
-pub(super) struct Unabandoned<F>
+/// Work that continues in its own task when it is dropped, so that a started token operation is
+/// recorded. Queued token operations that have not started are cancelled.
+pub(super) struct RunToCompletion<F>
 where
     F: Future + Send + 'static,
     F::Output: Send,
 {
     work: Option<Pin<Box<Instrumented<F>>>>,
     waiting: Option<CancelGuard>,
-    /// Of the tasks that such work has been given.
+    /// Tracks the tasks that continue such work.
     left: TaskTracker,
 }
 
-/// The same work, as somebody waits for it; `left` counts it in once nobody does.
-pub(super) fn unabandoned<F>(
+/// Wraps `work`. `left` tracks its task after the caller is dropped.
+pub(super) fn run_to_completion<F>(
     work: F,
     lane: u64,
     left: &TaskTracker,
-) -> Unabandoned<impl Future<Output = F::Output> + Send + use<F>>
+) -> RunToCompletion<impl Future<Output = F::Output> + Send + use<F>>
 where
     F: Future + Send + 'static,
     F::Output: Send,
 {
     let waiting = CancelGuard::in_lane(lane);
     let work = waiting.scope(work).in_current_span();
-    Unabandoned {
+    RunToCompletion {
         work: Some(Box::pin(work)),
         waiting: Some(waiting),
         left: left.clone(),
     }
 }
 
-impl<F> Future for Unabandoned<F>
+impl<F> Future for RunToCompletion<F>
 where
     F: Future + Send + 'static,
     F::Output: Send,
@@ -50,11 +50,11 @@ where
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let Some(mut work) = self.work.take() else {
-            // A future is not polled again after its end.
+            // A completed future is not polled again.
             return Poll::Pending;
         };
         let polled = work.as_mut().poll(context);
-        // What panics is not put back either: it has no end to come to.
+        // Work that panicked does not continue.
         if polled.is_pending() {
             self.work = Some(work);
         }
@@ -62,14 +62,14 @@ where
     }
 }
 
-impl<F> Drop for Unabandoned<F>
+impl<F> Drop for RunToCompletion<F>
 where
     F: Future + Send + 'static,
     F::Output: Send,
 {
     fn drop(&mut self) {
         self.waiting = None;
-        // Where there is no runtime any more, the process has come to its end.
+        // Without a runtime the process is exiting.
         if let Some(work) = self.work.take()
             && let Ok(runtime) = Handle::try_current()
         {
@@ -88,46 +88,46 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_dropped_half_done_goes_on() {
+    async fn dropped_work_continues() {
         let (go_on, may_go_on) = oneshot::channel::<()>();
-        let (say, said) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let left = TaskTracker::new();
         let work = async move {
             may_go_on.await.unwrap();
-            say.send(7).unwrap();
+            sender.send(7).unwrap();
         };
-        let mut work = Box::pin(unabandoned(work, 0, &left));
+        let mut work = Box::pin(run_to_completion(work, 0, &left));
         assert!(poll!(&mut work).is_pending());
         drop(work);
         left.close();
         assert!(poll!(Box::pin(left.wait())).is_pending());
         go_on.send(()).unwrap();
         left.wait().await;
-        assert_eq!(said.await, Ok(7));
+        assert_eq!(receiver.await, Ok(7));
     }
 
     #[tokio::test]
-    async fn what_is_done_gives_what_came_of_it() {
+    async fn completed_work_returns_its_result() {
         let left = TaskTracker::new();
-        assert_eq!(unabandoned(async { 7 }, 0, &left).await, 7);
+        assert_eq!(run_to_completion(async { 7 }, 0, &left).await, 7);
         assert!(left.is_empty());
     }
 
     #[tokio::test]
-    async fn what_panicked_is_over() {
-        let (say, said) = oneshot::channel::<()>();
+    async fn panicked_work_does_not_continue() {
+        let (sender, receiver) = oneshot::channel::<()>();
         let work = async move {
-            let _say = say;
+            let _sender = sender;
             panic!("on purpose");
         };
-        let work = unabandoned(work, 0, &TaskTracker::new());
+        let work = run_to_completion(work, 0, &TaskTracker::new());
         assert!(AssertUnwindSafe(work).catch_unwind().await.is_err());
-        assert!(said.await.is_err());
+        assert!(receiver.await.is_err());
     }
 
     #[test]
-    fn without_a_runtime_it_ends() {
-        drop(unabandoned(
+    fn without_a_runtime_work_is_dropped() {
+        drop(run_to_completion(
             std::future::pending::<()>(),
             0,
             &TaskTracker::new(),
