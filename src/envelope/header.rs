@@ -1,15 +1,18 @@
 //! The JOSE header: reading and writing `protected`.
 
 use super::algorithm::{Alg, Enc};
+use super::context::{ContextTag, Ctx};
 use crate::algorithms::{Curve, Family, OaepHash};
-use crate::binary::{NotBase64, append_base64url, bytes_to_judge, from_base64url, to_base64url};
+use crate::binary::{NotBase64, bytes_to_judge, from_base64url, to_base64url};
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};
 
 /// The longest `protected` that is read, in characters of base64url. Sealward writes under 500.
 pub(super) const MAX_LEN: usize = 8 * 1024;
 
-const READ: [&str; 8] = ["alg", "enc", "kid", "cty", "typ", "epk", "apu", "apv"];
+const READ: [&str; 10] = [
+    "alg", "ctx", "cty", "enc", "epk", "kid", "pol", "typ", "apu", "apv",
+];
 
 /// Parameters that would change the meaning of the envelope or the source of its key.
 const REFUSED: [&str; 7] = ["zip", "crit", "p2c", "jku", "jwk", "x5u", "x5c"];
@@ -20,6 +23,20 @@ pub(super) struct Header {
     pub(super) wrapping: Wrapping,
     pub(super) enc: Enc,
     pub(super) kid: Option<String>,
+    pub(super) pol: Option<String>,
+    pub(super) ctx: Ctx,
+}
+
+/// The members of a header to write.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts<'a> {
+    pub(super) alg: Alg,
+    pub(super) enc: Enc,
+    pub(super) kid: &'a str,
+    pub(super) pol: Option<&'a str>,
+    pub(super) ctx: Option<ContextTag>,
+    /// An uncompressed point.
+    pub(super) epk: Option<(Curve, &'a [u8])>,
 }
 
 /// How the content key is wrapped, with its parameters.
@@ -63,6 +80,8 @@ pub(super) fn read(json: &[u8]) -> Result<Header, Problems> {
     let alg = members.one_of("alg");
     let enc = members.one_of("enc");
     let kid = members.optional_string("kid");
+    let pol = members.optional_string("pol");
+    let ctx = members.optional_string("ctx");
     members.optional_string("cty");
     members.optional_string("typ");
     let wrapping = alg.and_then(|alg| wrapping(&mut members, alg));
@@ -71,29 +90,51 @@ pub(super) fn read(json: &[u8]) -> Result<Header, Problems> {
             wrapping: wrapping?,
             enc: enc?,
             kid: kid?.map(Into::into),
+            pol: pol?.map(Into::into),
+            ctx: Ctx::of(ctx?.as_deref()),
         })
     })
 }
 
-/// Writes a header in base64url. `epk` is an uncompressed point.
-pub(super) fn write(alg: Alg, enc: Enc, kid: &str, epk: Option<(Curve, &[u8])>) -> String {
-    let mut json = format!(
-        r#"{{"alg":"{alg}","enc":"{enc}","kid":{},"cty":"json""#,
-        serde_json::Value::from(kid)
-    );
-    if let Some((curve, point)) = epk {
+/// Writes a header in base64url, its members in alphabetical order.
+pub(super) fn write(parts: Parts<'_>) -> String {
+    let mut json = Vec::with_capacity(512);
+    write_member(&mut json, "alg", parts.alg.name());
+    if let Some(ctx) = parts.ctx {
+        write_member(&mut json, "ctx", &ctx.to_string());
+    }
+    write_member(&mut json, "cty", "json");
+    write_member(&mut json, "enc", parts.enc.name());
+    if let Some((curve, point)) = parts.epk {
         let coordinates = point.split_first().map_or(point, |(_form, xy)| xy);
         let (x, y) = coordinates.split_at(coordinates.len() / 2);
-        json.push_str(&format!(r#","epk":{{"kty":"EC","crv":"{curve}","x":"#));
-        for (coordinate, behind) in [(x, r#","y":"#), (y, "}")] {
-            json.push('"');
-            append_base64url(&mut json, coordinate);
-            json.push('"');
-            json.push_str(behind);
-        }
+        json.extend_from_slice(b",\"epk\":");
+        write_member(&mut json, "crv", curve.name());
+        write_member(&mut json, "kty", "EC");
+        write_member(&mut json, "x", &to_base64url(x));
+        write_member(&mut json, "y", &to_base64url(y));
+        json.push(b'}');
     }
-    json.push('}');
-    to_base64url(json.as_bytes())
+    write_member(&mut json, "kid", parts.kid);
+    if let Some(pol) = parts.pol {
+        write_member(&mut json, "pol", pol);
+    }
+    json.push(b'}');
+    to_base64url(&json)
+}
+
+/// Appends a member whose value is a string, and before the first member of an object its brace.
+fn write_member(json: &mut Vec<u8>, name: &str, value: &str) {
+    json.push(match json.last() {
+        None | Some(b':') => b'{',
+        Some(_) => b',',
+    });
+    for string in [name, value] {
+        // Writing a string to memory does not fail.
+        let _ = serde_json::to_writer(&mut *json, string);
+        json.push(b':');
+    }
+    json.pop();
 }
 
 fn wrapping(members: &mut Members<'_>, alg: Alg) -> Option<Wrapping> {
@@ -185,35 +226,71 @@ mod tests {
             .collect()
     }
 
+    fn parts(kid: &str) -> Parts<'_> {
+        Parts {
+            alg: Alg::RsaOaep256,
+            enc: Enc::A256GCM,
+            kid,
+            pol: None,
+            ctx: None,
+            epk: None,
+        }
+    }
+
+    fn written(parts: Parts<'_>) -> String {
+        String::from_utf8(from_base64url(&write(parts)).unwrap()).unwrap()
+    }
+
     #[test]
-    fn ours_is_written_in_one_way_and_reads_back() {
-        let written = write(Alg::RsaOaep256, Enc::A256GCM, "key_1", None);
-        let json = from_base64url(&written).unwrap();
+    fn a_header_has_one_form_and_reads_back() {
+        let json = written(parts("key_1"));
         assert_eq!(
-            str::from_utf8(&json).unwrap(),
-            r#"{"alg":"RSA-OAEP-256","enc":"A256GCM","kid":"key_1","cty":"json"}"#
+            json,
+            r#"{"alg":"RSA-OAEP-256","cty":"json","enc":"A256GCM","kid":"key_1"}"#
         );
-        let header = read(&json).unwrap();
+        let header = read(json.as_bytes()).unwrap();
         assert!(matches!(header.wrapping, Wrapping::Oaep(OaepHash::Sha256)));
         assert_eq!(
-            (header.enc, header.kid.as_deref()),
-            (Enc::A256GCM, Some("key_1"))
+            (header.enc, header.kid.as_deref(), header.pol, header.ctx),
+            (Enc::A256GCM, Some("key_1"), None, Ctx::Absent)
         );
 
         let point = [vec![4], vec![1; 32], vec![2; 32]].concat();
-        let written = write(
-            Alg::EcdhEsA128Kw,
-            Enc::A128GCM,
-            "k\"",
-            Some((Curve::P256, &point)),
+        let text = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE";
+        let Ctx::Tag(tag) = Ctx::of(Some(text)) else {
+            panic!("{text}")
+        };
+        let json = written(Parts {
+            alg: Alg::EcdhEsA128Kw,
+            enc: Enc::A128GCM,
+            pol: Some("pol_1"),
+            ctx: Some(tag),
+            epk: Some((Curve::P256, &point)),
+            ..parts("k\"")
+        });
+        let y = "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI";
+        assert_eq!(
+            json,
+            format!(
+                r#"{{"alg":"ECDH-ES+A128KW","ctx":"{text}","cty":"json","enc":"A128GCM","epk":{{"crv":"P-256","kty":"EC","x":"{text}","y":"{y}"}},"kid":"k\"","pol":"pol_1"}}"#
+            )
         );
-        let json = from_base64url(&written).unwrap();
-        let header = read(&json).unwrap();
+        let header = read(json.as_bytes()).unwrap();
         let Wrapping::Agreement(agreement) = header.wrapping else {
             panic!("{header:?}")
         };
         assert_eq!((agreement.curve, agreement.point), (Curve::P256, point));
         assert_eq!(header.kid.as_deref(), Some("k\""));
+        assert_eq!(header.pol.as_deref(), Some("pol_1"));
+        assert_eq!(header.ctx, Ctx::Tag(tag));
+    }
+
+    #[test]
+    fn a_ctx_that_is_no_tag_is_read() {
+        for text in ["", "AA", "A", "*", "somebody else's", &"A".repeat(44)] {
+            let json = format!(r#"{{"alg":"RSA-OAEP","enc":"A256GCM","ctx":"{text}"}}"#);
+            assert_eq!(read(json.as_bytes()).unwrap().ctx, Ctx::Other, "{text}");
+        }
     }
 
     #[test]
@@ -235,6 +312,11 @@ mod tests {
                 rsa(r#","kid":1,"cty":null,"typ":[]"#),
                 vec![("kid", Type), ("cty", Type), ("typ", Type)],
             ),
+            (
+                rsa(r#","pol":1,"ctx":null"#),
+                vec![("pol", Type), ("ctx", Type)],
+            ),
+            (rsa(r#","pol":"\u0000""#), vec![("pol", Format)]),
             (rsa(r#","zip":"DEF""#), vec![("zip", Unsupported)]),
             (
                 rsa(r#","crit":[],"p2c":1,"jku":"","jwk":{},"x5u":"","x5c":[]"#),

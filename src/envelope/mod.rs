@@ -14,6 +14,7 @@
 mod agreement;
 mod algorithm;
 mod content;
+mod context;
 mod header;
 mod open;
 mod parse;
@@ -22,6 +23,7 @@ mod seal;
 
 pub use crate::algorithms::{Curve, Family, OaepHash};
 pub use algorithm::{Alg, Enc};
+pub use context::{Context, ContextTag};
 pub use open::{Opening, Plaintext, Question, Unopenable};
 pub use parse::{Envelope, NotAnEnvelope};
 pub use public_key::{PublicKey, UnusableKey};

@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 
 use super::agreement::{self, LONGEST_KEY, Parties, WRAP_OVERHEAD};
 use super::content::{self, ContentKey, IV_LEN, TAG_LEN};
+use super::context::{Context, ContextTag};
 use super::header::{Agreement, Wrapping};
 use super::parse::Envelope;
 use super::public_key::{EcPublicKey, PublicKey, RsaPublicKey, point_on};
@@ -94,18 +95,31 @@ impl Opening {
     /// Goes on with the private key's answer; `None` says that it refused the question.
     ///
     /// That the key could not be asked at all is no answer, and must not come here.
-    pub fn open(self, entropy: &Entropy, answer: Option<&[u8]>) -> Result<Plaintext, Unopenable> {
-        let (content, authentic) = self.decipher(entropy, answer);
-        let json = Text::parse(&content).is_ok();
-        if authentic && json {
+    ///
+    /// The context must be that of the envelope; without one the envelope must have none.
+    pub fn open(
+        self,
+        entropy: &Entropy,
+        answer: Option<&[u8]>,
+        context: Option<&Context>,
+    ) -> Result<Plaintext, Unopenable> {
+        let (content, authentic) = self.decipher(entropy, answer, context);
+        // Reading stops where a text is no JSON. Only authentic content of the right context is read:
+        // a wrong context costs what a wrong tag costs.
+        if authentic && Text::parse(&content).is_ok() {
             Ok(Plaintext(content))
         } else {
             Err(Unopenable)
         }
     }
 
-    /// What comes out of the cipher, and whether it is what went in.
-    fn decipher(self, entropy: &Entropy, answer: Option<&[u8]>) -> (Wiped<Vec<u8>>, bool) {
+    /// The deciphered content, and whether it is authentic and of this context.
+    fn decipher(
+        self,
+        entropy: &Entropy,
+        answer: Option<&[u8]>,
+        context: Option<&Context>,
+    ) -> (Wiped<Vec<u8>>, bool) {
         let Self {
             envelope, spoiled, ..
         } = self;
@@ -128,12 +142,16 @@ impl Opening {
             .as_ref()
             .is_some_and(|key| key.len() == enc.key_len() && lengths_fit && !spoiled);
         let content_key = candidate_or_random(entropy, candidate.as_deref(), usable);
+        let tag_of_context = ContextTag::of(&content_key, enc.key_len(), context);
+        let ctx = envelope.header.ctx;
+        let of_context = ctx.fits(tag_of_context, context.is_some());
 
         let aad = envelope.protected.as_bytes();
         let mut content = Wiped::new(envelope.ciphertext);
         let (iv, tag) = (iv.unwrap_or([0; IV_LEN]), tag.unwrap_or([0; TAG_LEN]));
         let authentic = content::decrypt(enc, &content_key, &iv, aad, &mut content, &tag);
-        (content, authentic)
+        let authentic = Choice::from(u8::from(authentic)) & of_context;
+        (content, authentic.into())
     }
 }
 

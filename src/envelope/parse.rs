@@ -7,6 +7,7 @@ use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::context::{ContextTag, Ctx};
 use super::header::{self, Header, judged};
 use crate::algorithms::Family;
 use crate::binary::{bytes_to_judge, from_base64url, from_base64url_padded};
@@ -109,6 +110,21 @@ impl Envelope {
     #[must_use]
     pub fn kid(&self) -> Option<&str> {
         self.header.kid.as_deref()
+    }
+
+    /// The policy that the header names; the text of a foreign envelope can be anything.
+    #[must_use]
+    pub fn pol(&self) -> Option<&str> {
+        self.header.pol.as_deref()
+    }
+
+    /// The MAC of the context that the header states, if it has the form of one.
+    #[must_use]
+    pub fn ctx(&self) -> Option<ContextTag> {
+        match self.header.ctx {
+            Ctx::Tag(tag) => Some(tag),
+            Ctx::Absent | Ctx::Other => None,
+        }
     }
 
     /// The kind of key that can open it.

@@ -5,7 +5,8 @@ use aws_lc_rs::agreement::{PrivateKey, agree};
 use super::agreement::{self, LONGEST_KEY, Parties};
 use super::algorithm::{Alg, Enc, oaep};
 use super::content::{self, ContentKey, IV_LEN};
-use super::header;
+use super::context::{Context, ContextTag};
+use super::header::{self, Parts};
 use super::public_key::{EcPublicKey, PublicKey, RsaPublicKey};
 use crate::algorithms::OaepHash;
 use crate::binary::append_base64url;
@@ -18,6 +19,10 @@ pub struct Recipient<'a> {
     pub kid: &'a str,
     pub alg: Alg,
     pub enc: Enc,
+    /// The policy that also decides who may open the envelope; its `pol`.
+    pub policy: Option<&'a str>,
+    /// The context that the opener must repeat.
+    pub context: Option<&'a Context>,
 }
 
 /// Why no envelope could be made.
@@ -31,7 +36,8 @@ pub enum SealError {
     Refused,
 }
 
-/// Seals `plaintext` and writes the object with the five members at the end of `out`.
+/// Seals `plaintext` and writes the object with the five members at the end of `out`. Returns the `ctx`
+/// of the envelope.
 ///
 /// Content key and IV come from `entropy`. The padding seed of OAEP and the ephemeral key of ECDH
 /// are drawn inside aws-lc, which takes none from outside; its generator is the one behind
@@ -41,12 +47,24 @@ pub fn seal(
     recipient: Recipient<'_>,
     plaintext: &[u8],
     out: &mut String,
-) -> Result<(), SealError> {
-    let Recipient { key, kid, alg, enc } = recipient;
+) -> Result<Option<ContextTag>, SealError> {
+    let Recipient { key, alg, enc, .. } = recipient;
     let mut content_key = ContentKey::new([0; LONGEST_KEY]);
     entropy.fill(&mut *content_key);
     let wrapped_part = content_key.get(..enc.key_len()).ok_or(SealError::Refused)?;
 
+    let context = recipient.context;
+    let ctx = context.map(|_| ContextTag::of(&content_key, enc.key_len(), context));
+    let header = |epk| {
+        header::write(Parts {
+            alg,
+            enc,
+            kid: recipient.kid,
+            pol: recipient.policy,
+            ctx,
+            epk,
+        })
+    };
     let (protected, encrypted_key) = match (key, alg) {
         (PublicKey::Rsa(key), Alg::RsaOaep256 | Alg::RsaOaep) => {
             let hash = if alg == Alg::RsaOaep {
@@ -54,17 +72,11 @@ pub fn seal(
             } else {
                 OaepHash::Sha256
             };
-            (
-                header::write(alg, enc, kid, None),
-                encrypt_key(key, hash, wrapped_part)?,
-            )
+            (header(None), encrypt_key(key, hash, wrapped_part)?)
         }
         (PublicKey::Ec(key), Alg::EcdhEsA256Kw | Alg::EcdhEsA128Kw) => {
             let (point, encrypted_key) = agree_and_wrap(key, alg, wrapped_part)?;
-            (
-                header::write(alg, enc, kid, Some((key.curve, &point))),
-                encrypted_key,
-            )
+            (header(Some((key.curve, &point))), encrypted_key)
         }
         _ => return Err(SealError::Unfit),
     };
@@ -90,7 +102,7 @@ pub fn seal(
         append_base64url(out, bytes);
     }
     out.push_str(r#""}"#);
-    Ok(())
+    Ok(ctx)
 }
 
 fn encrypt_key(

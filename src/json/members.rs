@@ -36,13 +36,20 @@ impl<'a> Members<'a> {
     /// The members called `names`; others are ignored, but no name may appear twice.
     #[must_use]
     pub fn of(text: Text<'a>, names: &[&str]) -> Self {
-        Self::read(text, names, |_, _| {})
+        Self::read(text, |name| names.contains(&name), |_, _| {})
+    }
+
+    /// All members, of whatever name.
+    #[must_use]
+    pub fn all(text: Text<'a>) -> Self {
+        Self::read(text, |_| true, |_, _| {})
     }
 
     /// The members called `names`; any other is a problem, which names the nearest of them.
     #[must_use]
     pub fn exactly(text: Text<'a>, names: &[&str]) -> Self {
-        Self::read(text, names, |problems, name| {
+        let is_known = |name: &str| names.contains(&name);
+        Self::read(text, is_known, |problems, name| {
             // A comparison takes longer than the body is long, so only shown problems are made.
             if !problems.is_full() {
                 let name = shown(name);
@@ -95,6 +102,21 @@ impl<'a> Members<'a> {
         }
     }
 
+    /// The names and values of members that all must be strings.
+    pub fn strings(&mut self) -> Option<Vec<(Cow<'a, str>, Cow<'a, str>)>> {
+        if self.unreadable {
+            return None;
+        }
+        let known = std::mem::take(&mut self.known);
+        let read = known.into_iter().map(|(name, value)| {
+            let value = self.string(&shown(&name), value);
+            value.map(|value| (name, value))
+        });
+        // Every member is read, so that all problems are noted.
+        let read: Vec<_> = read.collect();
+        read.into_iter().collect()
+    }
+
     /// A value of a closed set that must be there.
     pub fn one_of<T: ClosedSet>(&mut self, name: &str) -> Option<T> {
         let text = self.required_string(name)?;
@@ -125,7 +147,11 @@ impl<'a> Members<'a> {
         build().ok_or_else(|| Problem::of_body(Code::Format, "must be valid").into())
     }
 
-    fn read(text: Text<'a>, names: &[&str], on_other: impl Fn(&mut Problems, &str)) -> Self {
+    fn read(
+        text: Text<'a>,
+        is_known: impl Fn(&str) -> bool,
+        on_other: impl Fn(&mut Problems, &str),
+    ) -> Self {
         let mut members = Self {
             known: Vec::new(),
             problems: Problems::default(),
@@ -142,7 +168,7 @@ impl<'a> Members<'a> {
             let part = |range| Text::part(text.as_str().get(range).unwrap_or_default());
             match part(member.name).string() {
                 Some(Ok(name)) => {
-                    if names.contains(&name.as_ref()) {
+                    if is_known(&name) {
                         members.known.push((name.clone(), part(member.value)));
                     } else {
                         on_other(&mut members.problems, &name);

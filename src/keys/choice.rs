@@ -8,14 +8,14 @@ use std::sync::Arc;
 use hsm::{KeyRef, Token};
 use sqlx::PgPool;
 
-use super::chosen::Chosen;
+use super::chosen::{Chosen, Opener};
 use super::{Encryptions, JwkSet, Key, Status, Usage, store};
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
-use crate::envelope::{self, Envelope};
+use crate::envelope;
 use crate::ids::{KeyId, ServiceId};
 use crate::material::Algorithm;
 use crate::operation::Operation;
-use crate::policy::{Permit, Permittable, PolicyPermit, UnprotectNotAvailable, to};
+use crate::policy::{OpeningPermit, Permit, Permittable, PolicyPermit, UnprotectNotAvailable, to};
 
 /// The maximum number of cached keys, and of services with cached active keys.
 const CAPACITY: u64 = 20_000;
@@ -42,7 +42,18 @@ const CAPACITY: u64 = 20_000;
 /// }
 /// ```
 ///
-/// and only for the operation that the permit names:
+/// An envelope is only opened with the permission of its own policy too, which a [`PolicyPermit`] lacks:
+///
+/// ```compile_fail,E0308
+/// use sealward::keys::{Keyring, NoKey};
+/// use sealward::policy::{PolicyPermit, to};
+///
+/// async fn choose(keyring: &Keyring, permit: PolicyPermit<to::Unprotect>) -> Result<(), NoKey> {
+///     keyring.to_unprotect(permit).await.map(drop)
+/// }
+/// ```
+///
+/// A permit is only good for the operation that it names:
 ///
 /// ```compile_fail,E0599
 /// use hsm::SignatureScheme;
@@ -161,8 +172,8 @@ impl Keyring {
         Ok(Chosen::new(self, key.clone(), permit))
     }
 
-    /// The key that opens `envelope` under the policy of `permit`: the key of `kid` if it is usable,
-    /// else the active key of the family. It has a private key.
+    /// The key that opens the envelope of `permit` under the policy that the request names: the key of
+    /// `kid` if it is usable, else the active key of the family. It has a private key.
     ///
     /// If the active keys of the destination have another family, it is one of those. The envelope then
     /// does not match the key, so the error is the `alg` and not a missing key.
@@ -170,12 +181,8 @@ impl Keyring {
     /// # Errors
     /// [`NoKey::NotFound`] if the destination has no active key, and [`NoKey::HeldByDestination`] if the
     /// destination holds the private key.
-    pub async fn to_unprotect<'a>(
-        &'a self,
-        permit: &'a PolicyPermit<to::Unprotect>,
-        envelope: &Envelope,
-    ) -> Result<Chosen<'a, PolicyPermit<to::Unprotect>>, NoKey> {
-        let policy = permit.policy();
+    pub async fn to_unprotect(&self, permit: OpeningPermit) -> Result<Opener<'_>, NoKey> {
+        let (policy, envelope) = (permit.policy(), permit.envelope());
         policy.unprotectable()?;
         let destination = policy.destination_service_id;
         let active = self.active_of(destination).await?;
@@ -187,12 +194,12 @@ impl Keyring {
             && named.status.undoes()
             && opens(&&named)
         {
-            return Ok(Chosen::new(self, named, permit));
+            return Ok(Opener::new(self, named, permit));
         }
         let family = envelope.family();
         let mut of_family = active.iter().filter(|key| opens(key) && key.seals(family));
         let key = of_family.next().unwrap_or(any);
-        Ok(Chosen::new(self, key.clone(), permit))
+        Ok(Opener::new(self, key.clone(), permit))
     }
 
     /// The key of the caller for the operation of `permit`, with one of the algorithms `fitting`: the

@@ -10,10 +10,10 @@ use super::choice::{Keyring, Usable};
 use super::{NotCounted, verify};
 use crate::clock::Entropy;
 use crate::envelope::{
-    Envelope, OaepHash, Plaintext, Question, Recipient, SealError, Unopenable, seal,
+    Context, ContextTag, OaepHash, Plaintext, Question, Recipient, SealError, Unopenable, seal,
 };
 use crate::ids::KeyId;
-use crate::policy::{Permit, PolicyPermit, to};
+use crate::policy::{OpeningPermit, Permit, PolicyPermit, to};
 use crate::problem::Problems;
 
 /// A key that was chosen with the permit `P`.
@@ -73,39 +73,69 @@ impl<'a, P> Chosen<'a, P> {
 }
 
 impl Chosen<'_, PolicyPermit<to::Protect>> {
-    /// Encrypts `plaintext` with the algorithms of the policy and appends the envelope to `out`.
+    /// Encrypts `plaintext` with the algorithms of the policy and appends the envelope to `out`. Returns
+    /// its `ctx`.
     ///
     /// # Errors
     /// If no envelope can be created.
     pub fn seal(
         &self,
         entropy: &Entropy,
+        context: Option<&Context>,
         plaintext: &[u8],
         out: &mut String,
-    ) -> Result<(), SealError> {
+    ) -> Result<Option<ContextTag>, SealError> {
         let policy = self.permit.policy();
+        let binding = policy.binding().map(|id| id.to_string());
         let recipient = Recipient {
             key: self.key.envelope.as_ref().ok_or(SealError::Unfit)?,
             kid: &self.key.id.to_string(),
             alg: policy.alg,
             enc: policy.enc,
+            policy: binding.as_deref(),
+            context,
         };
         seal(entropy, recipient, plaintext, out)
     }
 }
 
-impl Chosen<'_, PolicyPermit<to::Unprotect>> {
-    /// Opens `envelope`.
+/// A key that a permit for one envelope gave.
+#[derive(Debug)]
+pub struct Opener<'a> {
+    keyring: &'a Keyring,
+    key: Arc<Usable>,
+    permit: OpeningPermit,
+}
+
+impl<'a> Opener<'a> {
+    pub(super) fn new(keyring: &'a Keyring, key: Arc<Usable>, permit: OpeningPermit) -> Self {
+        Self {
+            keyring,
+            key,
+            permit,
+        }
+    }
+
+    /// The identifier of the key.
+    #[must_use]
+    pub fn id(&self) -> KeyId {
+        self.key.id
+    }
+
+    /// Opens the envelope of the permit.
     ///
     /// # Errors
-    /// If the envelope does not match the key or cannot be opened, or the token is unavailable.
+    /// If the envelope does not match the key, cannot be opened with the context, or the token is
+    /// unavailable.
     pub async fn open(
-        &self,
+        self,
         entropy: &Entropy,
-        envelope: Envelope,
+        context: Option<&Context>,
     ) -> Result<Plaintext, NotOpened> {
+        let envelope = self.permit.into_envelope();
         let public = self.key.envelope.as_ref();
-        let (private, public) = (self.private()?, public.ok_or(NotDone::NoPrivateHalf)?);
+        let private = self.key.private.as_ref().ok_or(NotDone::NoPrivateHalf)?;
+        let public = public.ok_or(NotDone::NoPrivateHalf)?;
         let opening = envelope.for_key(entropy, public);
         let opening = opening.map_err(NotOpened::Problems)?;
         // From here on, all cryptographic failures return the same error after the same work.
@@ -122,7 +152,7 @@ impl Chosen<'_, PolicyPermit<to::Unprotect>> {
         };
         let answer = answered(answer)?;
         let answer = answer.as_ref().map(|bytes| bytes.as_slice());
-        Ok(opening.open(entropy, answer)?)
+        Ok(opening.open(entropy, answer, context)?)
     }
 }
 

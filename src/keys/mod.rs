@@ -19,7 +19,7 @@ mod vault;
 mod verify;
 
 pub use self::choice::{Keyring, NoKey};
-pub use self::chosen::{Chosen, NotDone, NotOpened};
+pub use self::chosen::{Chosen, NotDone, NotOpened, Opener};
 pub use self::comparison::{Comparison, Intended, Orphan};
 pub use self::encryptions::{Encryptions, NotCounted};
 pub use self::import_key::{ImportKeyRecord, Mechanism};

@@ -36,6 +36,7 @@
 
 mod allowed_services;
 mod number;
+mod opening;
 mod operations;
 mod permit;
 mod policies;
@@ -44,6 +45,7 @@ mod store;
 
 pub use self::allowed_services::AllowedServices;
 pub use self::number::{NotANumber, PolicyNumber};
+pub use self::opening::{OpeningPermit, OpeningRefused};
 pub use self::permit::{NotAllowed, Permit, Permittable, PolicyPermit, authorize, to};
 pub use self::policies::{Policies, Unresolved};
 pub use self::rule::{

@@ -56,6 +56,12 @@ pub enum NotAllowed {
     /// The policy does not include it, or not for this service.
     #[error("the policy does not allow {0} to this service")]
     ByPolicy(Operation),
+    /// The policy under which the envelope was sealed does not include it, or not for this service.
+    #[error("the policy of the envelope does not allow {0} to this service")]
+    ByPolicyOfEnvelope(Operation),
+    /// The policy requires that an envelope names a policy that is known here.
+    #[error("the policy opens only envelopes that name a policy of this service")]
+    Unbound,
 }
 
 /// Permits `application` the operation `O` with a key of its own. An operation under a policy also
@@ -138,6 +144,8 @@ mod tests {
             failure_mode: FailureMode::Error,
             allowed_service_ids: services,
             allowed_operations: operations.iter().copied().collect(),
+            context_required: false,
+            require_binding: false,
             created_at: Timestamp::from_millis(0),
             updated_at: Timestamp::from_millis(0),
             revision: Revision::FIRST,

@@ -16,6 +16,9 @@ const CAPACITY: u64 = 10_000;
 #[derive(Debug)]
 pub struct Policies {
     by_name: Cache<Name, Arc<Policy>>,
+    /// By identifier, deleted policies and absence included: an envelope with an unknown policy must not
+    /// cost a query each time.
+    known: Cache<PolicyId, Option<Arc<Policy>>>,
 }
 
 /// A policy by one of its two names.
@@ -43,13 +46,24 @@ impl Policies {
     /// Reads from the database behind `pool`.
     #[must_use]
     pub fn new(catalog: Catalog, pool: PgPool) -> Self {
-        let read = move |name| {
-            let pool = pool.clone();
+        let (living, all) = (pool.clone(), pool);
+        let named = move |name| {
+            let pool = living.clone();
             async move { Ok(store::named(&pool, &name).await?.map(Arc::new)) }
         };
+        let known = move |id| {
+            let pool = all.clone();
+            async move { Ok(Some(store::known(&pool, id).await?.map(Arc::new))) }
+        };
         Self {
-            by_name: Cache::new(catalog, &[Topic::Policies], CAPACITY, read),
+            by_name: Cache::new(catalog.clone(), &[Topic::Policies], CAPACITY, named),
+            known: Cache::new(catalog, &[Topic::Policies], CAPACITY, known),
         }
+    }
+
+    /// The policy with this identifier, also after it was deleted.
+    pub(super) async fn known(&self, id: PolicyId) -> Result<Option<Arc<Policy>>, Unreadable> {
+        Ok(self.known.get(&id).await?.flatten())
     }
 
     /// The policy with the number that a request of `application` names, or else the one bound to

@@ -6,6 +6,7 @@ use crate::closed_set;
 use crate::envelope::{Alg, Enc};
 use crate::ids::{PolicyId, ServiceId};
 use crate::operation::{Operation, Operations};
+use crate::problem::{Code, Problem, Problems};
 use crate::resource;
 use crate::resource::{Description, Name};
 
@@ -38,6 +39,12 @@ resource! {
         "Allowed services" allowed_service_ids: AllowedServices;
         /// The operations that the policy allows.
         "Allowed operations" allowed_operations: Operations as PolicyOperations = PolicyOperations::all();
+        /// Whether protecting needs a context. Not supported when only the destination service holds
+        /// the private key.
+        "Context required" context_required: bool = false;
+        /// Whether an envelope that names no policy of this service is refused. Not supported when only
+        /// the destination service holds the private key.
+        "Require binding" require_binding: bool = false;
     }
 }
 
@@ -109,6 +116,43 @@ impl Policy {
         self.allowed_service_ids.include(service) && self.allowed_operations.contain(operation)
     }
 
+    /// Checks the context of a request to protect. Only the destination reads the envelopes of a key
+    /// that it holds itself, so those have none.
+    ///
+    /// # Errors
+    /// When the policy requires a context that is absent, or does not support one.
+    pub fn check_context(&self, has_context: bool) -> Result<(), Problem> {
+        match self.key_ownership {
+            KeyOwnership::ServiceManaged if self.context_required && !has_context => {
+                Err(Problem::required("context"))
+            }
+            KeyOwnership::DestinationManaged if has_context => Err(binding_unsupported("context")),
+            KeyOwnership::ServiceManaged | KeyOwnership::DestinationManaged => Ok(()),
+        }
+    }
+
+    /// The identifier that envelopes of this policy carry.
+    #[must_use]
+    pub fn binding(&self) -> Option<PolicyId> {
+        match self.key_ownership {
+            KeyOwnership::ServiceManaged => Some(self.id),
+            KeyOwnership::DestinationManaged => None,
+        }
+    }
+
+    /// Notes the members that do not fit the key ownership.
+    pub fn check_binding(&self, problems: &mut Problems) {
+        let members = [
+            ("contextRequired", self.context_required),
+            ("requireBinding", self.require_binding),
+        ];
+        if self.key_ownership == KeyOwnership::DestinationManaged {
+            for (member, _) in members.into_iter().filter(|(_, is_set)| *is_set) {
+                problems.note(binding_unsupported(member));
+            }
+        }
+    }
+
     /// Whether envelopes of this policy can be opened here. The status does not matter: protected
     /// payloads stay readable.
     ///
@@ -120,6 +164,11 @@ impl Policy {
             KeyOwnership::DestinationManaged => Err(UnprotectNotAvailable),
         }
     }
+}
+
+fn binding_unsupported(field: &'static str) -> Problem {
+    let message = "is not supported with keyOwnership destination_managed";
+    Problem::new(field, Code::Unsupported, message)
 }
 
 impl Verdict {

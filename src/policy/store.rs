@@ -4,6 +4,7 @@ use sqlx::PgExecutor;
 
 use super::Policy;
 use super::policies::Name;
+use crate::ids::PolicyId;
 
 /// The policy of that name that is not deleted.
 pub(super) async fn named(
@@ -18,6 +19,17 @@ pub(super) async fn named(
     sqlx::query_as(sql)
         .bind(id)
         .bind(number)
+        .fetch_optional(database)
+        .await
+}
+
+/// The policy with this identifier. The row of a deleted policy keeps its last state.
+pub(super) async fn known(
+    database: impl PgExecutor<'_>,
+    id: PolicyId,
+) -> sqlx::Result<Option<Policy>> {
+    sqlx::query_as("SELECT * FROM policies WHERE id = $1")
+        .bind(id)
         .fetch_optional(database)
         .await
 }

@@ -55,6 +55,8 @@ fn envelopes(payload: &str) {
         kid: "key_01h455vb4pex5vsknk084sn02q",
         alg: Alg::RsaOaep256,
         enc: Enc::A256GCM,
+        policy: None,
+        context: None,
     };
     let sealed = || {
         let mut out = String::with_capacity(4 * KIB);
@@ -71,7 +73,7 @@ fn envelopes(payload: &str) {
     };
     let content_key = private.answer(parsed().question());
     counting("open", TIMES, || {
-        let plaintext = parsed().open(&entropy, content_key.as_deref());
+        let plaintext = parsed().open(&entropy, content_key.as_deref(), None);
         black_box(plaintext.expect("what was sealed").as_bytes());
     });
 }

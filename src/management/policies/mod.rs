@@ -107,6 +107,9 @@ pub async fn create(
         }
         let mut found = problems.clone();
         let policy = body.clone().create(id, change.now(), &mut found);
+        if let Some(policy) = &policy {
+            policy.check_binding(&mut found);
+        }
         let policy = checked(found, policy)?;
         if change.insert(&policy, policy.columns()).await? {
             change.commit(Event::created(&policy)).await?;
@@ -136,6 +139,7 @@ pub async fn update(
     let (mut problems, mut body) = (request.problems, request.body);
     check_services(change.connection(), &mut problems, Some(&before), &mut body).await?;
     let after = body.update(&before, &mut problems);
+    after.check_binding(&mut problems);
     let after = checked(problems, Some(after))?;
     let number = after.policy_number.clone();
     let saved = change.save(Action::Update, before, after).await;

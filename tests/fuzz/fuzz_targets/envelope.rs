@@ -32,7 +32,7 @@ fuzz_target!(|body: &[u8]| {
             assert_eq!(asked.len(), length);
             let answer = body.get(..32).filter(|_| body.len() % 2 == 0);
             assert!(
-                opening.open(&entropy, answer).is_err(),
+                opening.open(&entropy, answer, None).is_err(),
                 "opened without the key"
             );
         }

@@ -18,6 +18,8 @@ pub(crate) fn sealed(key: &PrivateKey, alg: Alg, enc: Enc, plaintext: &str) -> S
         kid: "key_01h455vb4pex5vsknk084sn02q",
         alg,
         enc,
+        policy: None,
+        context: None,
     };
     let mut out = String::new();
     seal(

@@ -101,7 +101,7 @@ impl PrivateKey {
     pub(crate) fn open(&self, envelope: Envelope) -> Result<Plaintext, Unopenable> {
         let opening = self.asked(envelope);
         let answer = self.answer(opening.question());
-        opening.open(&Entropy::system(), answer.as_deref())
+        opening.open(&Entropy::system(), answer.as_deref(), None)
     }
 
     /// The question for this key about an envelope of its family.

@@ -58,7 +58,7 @@ fn a_private_key_only_receives_points_of_its_own_curve() {
             "the key was asked about a point that is not on its curve"
         );
         assert!(matches!(
-            opening.open(&Entropy::system(), answer.as_deref()),
+            opening.open(&Entropy::system(), answer.as_deref(), None),
             Err(Unopenable)
         ));
     }
@@ -73,6 +73,8 @@ fn an_algorithm_of_another_key_family_is_refused_before_any_key_operation() {
             kid: "k",
             alg,
             enc: Enc::A256GCM,
+            policy: None,
+            context: None,
         };
         let mut out = String::new();
         assert_eq!(

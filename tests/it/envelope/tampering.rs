@@ -188,18 +188,20 @@ fn all_cryptographic_failures_return_the_same_error() {
         let answer = key.answer(opening.question());
         assert!(
             matches!(
-                opening.open(&Entropy::system(), answer.as_deref()),
+                opening.open(&Entropy::system(), answer.as_deref(), None),
                 Err(Unopenable)
             ),
             "{about}"
         );
     }
-    let unanswered = rsa.asked(read(&of_rsa)).open(&Entropy::system(), None);
+    let unanswered = rsa
+        .asked(read(&of_rsa))
+        .open(&Entropy::system(), None, None);
     assert!(matches!(unanswered, Err(Unopenable)));
     for wrong in [&b""[..], &[0; 16], &[0; 32], &[0; 64]] {
         let opened = rsa
             .asked(read(&of_rsa))
-            .open(&Entropy::system(), Some(wrong));
+            .open(&Entropy::system(), Some(wrong), None);
         assert!(
             matches!(opened, Err(Unopenable)),
             "a content key of {} bytes",
@@ -224,7 +226,9 @@ fn opens(key: &PrivateKey, object: &Value) -> bool {
     match envelope.for_key(&Entropy::system(), key.public()) {
         Ok(opening) => {
             let answer = key.answer(opening.question());
-            opening.open(&Entropy::system(), answer.as_deref()).is_ok()
+            opening
+                .open(&Entropy::system(), answer.as_deref(), None)
+                .is_ok()
         }
         Err(_) => false,
     }

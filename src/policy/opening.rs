@@ -1,0 +1,95 @@
+//! Permits for opening an envelope: two policies decide.
+
+use super::permit::{NotAllowed, Permittable, PolicyPermit, to};
+use super::{Policies, Policy};
+use crate::catalog::Unreadable;
+use crate::envelope::Envelope;
+
+/// Proof that a caller may open one envelope. The policy that the request names allows it, and so does
+/// the policy under which the envelope was sealed, if it is known here.
+///
+/// Only [`Policies::permit_opening`] makes one:
+///
+/// ```compile_fail,E0451
+/// use sealward::envelope::Envelope;
+/// use sealward::policy::{OpeningPermit, PolicyPermit, to};
+///
+/// fn permit(permit: PolicyPermit<to::Unprotect>, envelope: Envelope) -> OpeningPermit {
+///     OpeningPermit { permit, envelope }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct OpeningPermit {
+    permit: PolicyPermit<to::Unprotect>,
+    envelope: Envelope,
+}
+
+/// The caller may not open the envelope, or that is unknown.
+#[derive(Debug, thiserror::Error)]
+pub enum OpeningRefused {
+    /// A policy does not allow it.
+    #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
+    /// The policy of the envelope could not be read.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+}
+
+impl OpeningPermit {
+    /// The policy that the request names. It chooses the key.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        self.permit.policy()
+    }
+
+    /// The envelope.
+    #[must_use]
+    pub fn envelope(&self) -> &Envelope {
+        &self.envelope
+    }
+
+    /// The envelope, to be opened.
+    #[must_use]
+    pub fn into_envelope(self) -> Envelope {
+        self.envelope
+    }
+}
+
+impl Policies {
+    /// Adds to `permit` the permission of the policy in the `pol` of `envelope`. A deleted policy goes
+    /// on deciding by its last state. A policy that was never known here decides nothing.
+    ///
+    /// # Errors
+    /// When that policy does not allow the operation to the caller, when there is none and the policy
+    /// of `permit` requires one, or when the database does not answer.
+    pub async fn permit_opening(
+        &self,
+        permit: PolicyPermit<to::Unprotect>,
+        envelope: Envelope,
+    ) -> Result<OpeningPermit, OpeningRefused> {
+        let sealed_under = envelope.pol().and_then(|pol| pol.parse().ok());
+        // The permit already has the permission of the policy that it names.
+        if sealed_under != Some(permit.policy().id) {
+            let policy = match sealed_under {
+                Some(id) => self.known(id).await?,
+                None => None,
+            };
+            judge(&permit, policy.as_deref())?;
+        }
+        Ok(OpeningPermit { permit, envelope })
+    }
+}
+
+fn judge(
+    permit: &PolicyPermit<to::Unprotect>,
+    sealed_under: Option<&Policy>,
+) -> Result<(), NotAllowed> {
+    let operation = to::Unprotect::OPERATION;
+    let service = permit.application().service_id();
+    match sealed_under {
+        Some(policy) if policy.allows(service, operation) => Ok(()),
+        Some(_) => Err(NotAllowed::ByPolicyOfEnvelope(operation)),
+        None if permit.policy().require_binding => Err(NotAllowed::Unbound),
+        None => Ok(()),
+    }
+}
