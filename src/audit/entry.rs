@@ -31,6 +31,8 @@ pub struct Entry {
     pub client_address: Option<String>,
     /// What the request led to; null in records of earlier releases.
     pub outcome: Option<String>,
+    /// The MAC of the context of the envelope.
+    pub ctx: Option<String>,
 }
 
 /// The entries of a query; `None` matches all.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::anonymous::Refused;
 use crate::closed_set;
+use crate::envelope::ContextTag;
 use crate::ids::{ApiKeyId, KeyId, ServiceId};
 
 /// One request and its answer.
@@ -25,6 +26,8 @@ pub struct Record {
     pub policy_number: Option<Box<str>>,
     /// The key of the operation, even if it failed.
     pub key_id: Option<KeyId>,
+    /// The `ctx` of the envelope, which stands for its context.
+    pub ctx: Option<ContextTag>,
     /// The size of the payload as sent.
     pub payload_size_bytes: usize,
     /// The status of the answer.

@@ -58,16 +58,16 @@ macro_rules! insert {
         concat!(
             "INSERT INTO crypto_operations_audit (id, ts, request_id, application_id, api_key_id, \
              operation_type, endpoint, policy_number, key_id, payload_size_bytes, response_status, \
-             response_time_ms, error_code, error_message, client_address, outcome) \
+             response_time_ms, error_code, error_message, client_address, outcome, ctx) \
              SELECT id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
              policy_number, key_id, payload_size_bytes, response_status, response_time_ms, \
-             error_code, error_message, client_address::inet, outcome \
+             error_code, error_message, client_address::inet, outcome, ctx \
              FROM UNNEST($1::uuid[], $2::timestamptz[], $3::text[], $4::uuid[], $5::uuid[], \
              $6::text[], $7::text[], $8::text[], $9::uuid[], $10::int8[], $11::int2[], \
-             $12::float4[], $13::text[], $14::text[], $15::text[], $16::text[]) \
+             $12::float4[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[]) \
              AS record (id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
              policy_number, key_id, payload_size_bytes, response_status, response_time_ms, \
-             error_code, error_message, client_address, outcome)",
+             error_code, error_message, client_address, outcome, ctx)",
             $end
         )
     };
@@ -116,6 +116,9 @@ pub(super) async fn insert(
         .bind(column(records, |it| it.record.error_message.as_deref()))
         .bind(addresses)
         .bind(column(records, |it| it.record.outcome.name()))
+        .bind(column(records, |it| {
+            it.record.ctx.map(|ctx| ctx.to_string())
+        }))
         .execute(connection)
         .await?;
     Ok(())
@@ -182,7 +185,7 @@ macro_rules! select {
     () => {
         "SELECT id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
          policy_number, key_id, payload_size_bytes, response_status, response_time_ms, error_code, \
-         error_message, host(client_address) AS client_address, outcome \
+         error_message, host(client_address) AS client_address, outcome, ctx \
          FROM crypto_operations_audit"
     };
 }

@@ -218,6 +218,7 @@ impl Task {
             endpoint: None,
             policy_number: None,
             key_id: None,
+            ctx: None,
             payload_size_bytes: 0,
             response_status,
             arrived: now,

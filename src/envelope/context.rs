@@ -64,8 +64,8 @@ impl Context {
 /// The RFC 8785 form of an object of strings: members sorted by the UTF-16 code units of their names.
 fn canonical<S: AsRef<str>>(members: &mut [(S, S)]) -> Vec<u8> {
     members.sort_by(|(one, _), (other, _)| {
-        let units = |name: &S| name.as_ref().encode_utf16();
-        units(one).cmp(units(other))
+        let (one, other) = (one.as_ref(), other.as_ref());
+        one.encode_utf16().cmp(other.encode_utf16())
     });
     let mut form = Vec::with_capacity(256);
     for (place, (name, value)) in members.iter().enumerate() {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{RecordedStatus, Refusal};
 use crate::audit::{Endpoint, OperationType, Outcome, Record};
 use crate::auth::{Application, Caller};
+use crate::envelope::ContextTag;
 use crate::ids::KeyId;
 use crate::json::Text;
 use crate::ratelimit::{Exceeded, Standing};
@@ -37,6 +38,7 @@ impl Call {
             endpoint: Some(endpoint),
             policy_number: None,
             key_id: None,
+            ctx: None,
             payload_size_bytes: 0,
             response_status: 0,
             arrived,
@@ -87,6 +89,10 @@ impl Call {
 
     pub(super) fn note_key(&mut self, key: KeyId) {
         self.record.key_id = Some(key);
+    }
+
+    pub(super) fn note_ctx(&mut self, ctx: Option<ContextTag>) {
+        self.record.ctx = ctx;
     }
 
     pub(super) fn note_payload(&mut self, payload: Option<Text<'_>>) {

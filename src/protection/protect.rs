@@ -1,5 +1,7 @@
 //! From a payload to an envelope for the destination of a policy.
 
+use std::cell::Cell;
+
 use tracing::Instrument as _;
 use utoipa::openapi::{RefOr, Schema};
 
@@ -10,7 +12,7 @@ use super::body::{
 use super::{Answer, Body, Call, Protection, Refusal, caught};
 use crate::audit::{Outcome, Unrecorded};
 use crate::clock::Entropy;
-use crate::envelope::Envelope;
+use crate::envelope::{Context, ContextTag, Envelope};
 use crate::json::{Members, Text};
 use crate::keys::Chosen;
 use crate::policy::{PolicyNumber, PolicyPermit, Verdict, to};
@@ -28,6 +30,8 @@ request! {
         payload "payload": Text<'a>,
         /// The policy that protects the payload. Default: the policy that is bound to the API key.
         policy_number "policyNumber": Option<Reference<'a, PolicyNumber>>,
+        /// The context of the envelope. `/unprotect` needs the same context.
+        context "context": Option<Context>,
     }
 }
 
@@ -75,13 +79,18 @@ answer! {
 pub(super) struct Sealing<'a> {
     key: Chosen<'a, PolicyPermit<to::Protect>>,
     entropy: &'a Entropy,
+    context: Option<&'a Context>,
     payload: &'a str,
+    /// The `ctx` of the envelope, as soon as it is written.
+    ctx: &'a Cell<Option<ContextTag>>,
 }
 
 impl WriteMember for Sealing<'_> {
     fn write(&self, out: &mut String) -> Result<(), Refusal> {
         let payload = self.payload.as_bytes();
-        Ok(self.key.seal(self.entropy, payload, out)?)
+        let ctx = self.key.seal(self.entropy, self.context, payload, out)?;
+        self.ctx.set(ctx);
+        Ok(())
     }
 }
 
@@ -117,10 +126,12 @@ impl Protection {
         let request = read(call, text, is_bound)?;
         let number = request.policy_number.as_deref();
         let permit = self.permit(call, &application, number).await?;
+        let context = request.context.as_ref();
+        permit.policy().check_context(context.is_some())?;
         let payload = request.payload.as_str();
         match permit.policy().verdict() {
             Verdict::Protect => {
-                let sealed = self.seal(call, &permit, payload);
+                let sealed = self.seal(call, &permit, context, payload);
                 sealed.instrument(step!("crypto")).await
             }
             Verdict::Refuse => Err(Refusal::PolicyNotActive),
@@ -157,11 +168,13 @@ impl Protection {
         &self,
         call: &mut Call,
         permit: &PolicyPermit<to::Protect>,
+        context: Option<&Context>,
         payload: &str,
     ) -> Result<Body, Refusal> {
         let key = self.rooms.keyring.to_protect(permit).await;
         let key = key.map_err(Refusal::of_destination)?;
         call.note_key(key.id());
+        let ctx = Cell::default();
         let answer = ProtectedPayload::Protected(Protected {
             request_id: call.tag(),
             message_type: ProtectedPayloadType,
@@ -169,11 +182,16 @@ impl Protection {
             jwe: Sealing {
                 key,
                 entropy: &self.rooms.entropy,
+                context,
                 payload,
+                ctx: &ctx,
             },
         });
-        // The five members take about 1,200 bytes beside the payload in base64.
-        written(payload.len() / 3 * 4 + 1_200, &answer)
+        // The five members take about 1,300 bytes beside the payload in base64.
+        let body = written(payload.len() / 3 * 4 + 1_300, &answer);
+        drop(answer);
+        call.note_ctx(ctx.get());
+        body
     }
 }
 

@@ -8,7 +8,7 @@ use crate::catalog::Unreadable;
 use crate::envelope::{NotAnEnvelope, SealError, Unopenable};
 use crate::json::NotJson;
 use crate::keys::{NoKey, NotCounted, NotDone, Status};
-use crate::policy::{NotAllowed, UnprotectNotAvailable, Unresolved};
+use crate::policy::{NotAllowed, OpeningRefused, UnprotectNotAvailable, Unresolved};
 use crate::problem::{Problem, Problems};
 use crate::ratelimit::Exceeded;
 
@@ -126,6 +126,15 @@ impl From<Unresolved> for Refusal {
             Unresolved::NotNamed => Problem::required("policyNumber").into(),
             Unresolved::NotFound => Self::PolicyNotFound,
             Unresolved::Unreadable(unreadable) => unreadable.into(),
+        }
+    }
+}
+
+impl From<OpeningRefused> for Refusal {
+    fn from(refused: OpeningRefused) -> Self {
+        match refused {
+            OpeningRefused::NotAllowed(not_allowed) => not_allowed.into(),
+            OpeningRefused::Unreadable(unreadable) => unreadable.into(),
         }
     }
 }

@@ -9,10 +9,10 @@ use super::body::{
 };
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
-use crate::envelope::{Envelope, NotAnEnvelope};
+use crate::envelope::{Context, Envelope, NotAnEnvelope};
 use crate::json::{Members, Text};
 use crate::keys::NotOpened;
-use crate::policy::{PolicyNumber, PolicyPermit, to};
+use crate::policy::{OpeningPermit, PolicyNumber};
 use crate::problem::{Code, Problem, Problems};
 use crate::request_tag::RequestTag;
 use crate::telemetry::step;
@@ -24,6 +24,8 @@ request! {
         jwe "jwe": Envelope,
         /// The policy of the envelope. Default: the policy that is bound to the API key.
         policy_number "policyNumber": Option<Reference<'a, PolicyNumber>>,
+        /// The context with which the envelope was made; absent if it was made without one.
+        context "context": Option<Context>,
     } or answer
 }
 
@@ -35,6 +37,8 @@ request! {
         protected_payload "protectedPayload": Cow<'a, str>,
         /// The policy of the envelope. Default: the policy that is bound to the API key.
         policy_number "policyNumber": Option<Reference<'a, PolicyNumber>>,
+        /// The context with which the envelope was made; absent if it was made without one.
+        context "context": Option<Context>,
     } or answer
 }
 
@@ -43,6 +47,7 @@ request! {
 pub(crate) struct UnprotectRequest<'a> {
     form: Form,
     policy_number: Option<Reference<'a, PolicyNumber>>,
+    context: Option<Context>,
 }
 
 described! {
@@ -94,23 +99,26 @@ impl Protection {
             Form::Members(envelope) => (envelope, "jwe"),
             Form::Legacy(envelope) => (envelope?, "protectedPayload"),
         };
+        call.note_ctx(envelope.ctx());
         let number = request.policy_number.as_deref();
         let permit = self.permit(call, &application, number).await?;
-        let recovered = self.recover(call, &permit, envelope, member);
+        let permit = self.rooms.policies.permit_opening(permit, envelope);
+        let permit = permit.instrument(step!("permit")).await?;
+        let recovered = self.recover(call, permit, request.context.as_ref(), member);
         recovered.instrument(step!("crypto")).await
     }
 
     async fn recover(
         &self,
         call: &mut Call,
-        permit: &PolicyPermit<to::Unprotect>,
-        envelope: Envelope,
+        permit: OpeningPermit,
+        context: Option<&Context>,
         member: &str,
     ) -> Result<Body, Refusal> {
-        let key = self.rooms.keyring.to_unprotect(permit, &envelope).await;
+        let key = self.rooms.keyring.to_unprotect(permit).await;
         let key = key.map_err(Refusal::of_destination)?;
         call.note_key(key.id());
-        let opened = key.open(&self.rooms.entropy, envelope).await;
+        let opened = key.open(&self.rooms.entropy, context).await;
         let plaintext = opened.map_err(|not_opened| match not_opened {
             NotOpened::Problems(problems) => inside(member, problems).into(),
             NotOpened::Unopenable(_) => Refusal::Unopenable,
@@ -142,10 +150,12 @@ fn read<'a>(
         (Some(_), None) => EnvelopeRequest::read(&mut members).map(|request| UnprotectRequest {
             form: Form::Members(request.jwe),
             policy_number: request.policy_number,
+            context: request.context,
         }),
         (None, Some(_)) => LegacyRequest::read(&mut members).map(|request| UnprotectRequest {
             form: Form::Legacy(Envelope::parse_legacy(&request.protected_payload)),
             policy_number: request.policy_number,
+            context: request.context,
         }),
         (neither_or_both, _) => {
             members.note(match neither_or_both {
@@ -160,6 +170,7 @@ fn read<'a>(
                 }
             });
             let _ = Option::<Reference<'_, PolicyNumber>>::read(&mut members, "policyNumber");
+            let _ = Option::<Context>::read(&mut members, "context");
             None
         }
     };

@@ -101,6 +101,7 @@ fn record(clock: &Clock, (service, api_key, key): (ServiceId, ApiKeyId, KeyId)) 
         endpoint: Some(Endpoint::Protect),
         policy_number: Some("POL-000001".into()),
         key_id: Some(key),
+        ctx: None,
         payload_size_bytes: 1_024,
         response_status: 200,
         arrived: clock.monotonic(),

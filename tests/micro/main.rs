@@ -183,6 +183,7 @@ fn one(clock: &Clock) -> Record {
         endpoint: Some(Endpoint::Protect),
         policy_number: Some("POL-000001".into()),
         key_id: Some(KeyId::new(clock, &entropy)),
+        ctx: None,
         payload_size_bytes: KIB,
         response_status: 200,
         arrived: clock.monotonic(),

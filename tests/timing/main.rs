@@ -24,7 +24,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
 use serde_json::{Value, json};
 
 use compare::{KEPT, SUSPICIOUS, median, welch};
-use support::{Client, Destination, EnvelopeBuilder, World, epk};
+use support::{Client, Destination, EnvelopeBuilder, PROTECT, UNPROTECT, World, epk, jwe};
 
 /// The default number of requests of each kind; the first argument overrides it.
 const SAMPLES: usize = 10_000;
@@ -46,8 +46,17 @@ async fn main() -> ExitCode {
             "tag",
             |tag| tag[3] ^= 1,
         );
-        for (fault, envelope) in faults(&world, &destination).await {
-            let times = interleaved(&client, [&envelope, &reference], samples).await;
+        let of_envelopes = faults(&world, &destination).await;
+        let of_envelopes = of_envelopes.into_iter().map(|(fault, envelope)| {
+            (
+                fault,
+                json!({ "jwe": envelope }),
+                json!({ "jwe": reference }),
+            )
+        });
+        let of_contexts = context_faults(&client).await;
+        for (fault, request, reference) in of_envelopes.chain(of_contexts) {
+            let times = interleaved(&client, [&request, &reference], samples).await;
             let medians = times.clone().map(median);
             let compared = KEPT.map(|kept| welch(&times, kept));
             let [all, most, many] = compared;
@@ -103,6 +112,35 @@ async fn faults(world: &World, destination: &Destination) -> Vec<(&'static str, 
     faults
 }
 
+/// Requests with wrong contexts. Each is compared with the same request for an envelope that has a wrong
+/// tag. The payload is large, so that reading it would show in the time.
+async fn context_faults(client: &Client<'_>) -> Vec<(&'static str, Value, Value)> {
+    let context = |record: &str| json!({ "tenant": "acme", "record": record });
+    let payload = json!("x".repeat(64 * 1_024));
+    let body = json!({ "payload": payload, "context": context("4711") });
+    let bound = jwe(&client.post(PROTECT, body).await);
+    let free = jwe(&client.protect(payload).await);
+    let (right, wrong) = (Some(context("4711")), Some(context("4712")));
+    let cases = [
+        ("wrong context", &bound, wrong, right.clone()),
+        ("missing context", &bound, None, None),
+        ("superfluous context", &free, right.clone(), right),
+    ];
+    let request = |envelope: Value, context: Option<Value>| match context {
+        Some(context) => json!({ "jwe": envelope, "context": context }),
+        None => json!({ "jwe": envelope }),
+    };
+    let cases = cases.map(|(fault, envelope, context, of_reference)| {
+        let reference = damaged(envelope, "tag", |tag| tag[3] ^= 1);
+        (
+            fault,
+            request(envelope.clone(), context),
+            request(reference, of_reference),
+        )
+    });
+    cases.into()
+}
+
 fn damaged(envelope: &Value, member: &str, damage: fn(&mut Vec<u8>)) -> Value {
     let mut bytes = BASE64URL
         .decode(envelope[member].as_str().unwrap())
@@ -128,13 +166,14 @@ async fn unlimited<'w>(world: &'w World, name: &str, policy: &str) -> Client<'w>
     client
 }
 
-/// The times of requests in microseconds, with one of the two envelopes at random.
-async fn interleaved(client: &Client<'_>, envelopes: [&Value; 2], samples: usize) -> [Vec<f64>; 2] {
+/// The times of requests in microseconds, with one of the two bodies at random.
+async fn interleaved(client: &Client<'_>, bodies: [&Value; 2], samples: usize) -> [Vec<f64>; 2] {
     let mut times = [Vec::with_capacity(samples), Vec::with_capacity(samples)];
     while times.iter().any(|times| times.len() < samples) {
         let one = usize::from(rand::random::<bool>());
+        let body = bodies[one].clone();
         let started = Instant::now();
-        let answer = client.unprotect(envelopes[one]).await;
+        let answer = client.post(UNPROTECT, body).await;
         let took = started.elapsed();
         assert_eq!(answer.status, 500, "{}", answer.body);
         times[one].push(took.as_secs_f64() * 1e6);

@@ -158,6 +158,7 @@ async fn reject_anonymous(
         endpoint: Some(origin.endpoint),
         policy_number: None,
         key_id: None,
+        ctx: None,
         payload_size_bytes: 0,
         response_status: description.code.status().as_u16(),
         arrived: origin.arrived,

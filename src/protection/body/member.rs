@@ -13,7 +13,7 @@ use super::schema::{Described, Schemas, base64, reference};
 use crate::binary::{append_base64, bytes_to_judge, from_base64};
 use crate::clock::Timestamp;
 use crate::closed_set::ClosedSet;
-use crate::envelope::Envelope;
+use crate::envelope::{Context, Envelope};
 use crate::ids::KeyId;
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem};
@@ -150,6 +150,16 @@ impl<'a> ReadMember<'a> for Envelope {
     }
 }
 
+impl<'a> ReadMember<'a> for Context {
+    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
+        let text = members.required(name)?;
+        let context = Self::parse(text);
+        context
+            .map_err(|problems| members.note_inside(name, problems))
+            .ok()
+    }
+}
+
 impl<T> Deref for Reference<'_, T> {
     type Target = str;
 
@@ -266,6 +276,7 @@ schemas! { named
     ['a, T: ToSchema] Reference<'a, T> => T;
     [T: ClosedSet + ToSchema] T => T;
     [] Envelope => Envelope;
+    [] Context => Context;
     [] &RequestTag => RequestTag;
     [] KeyId => KeyId;
     [] Timestamp => Timestamp;

@@ -36,6 +36,7 @@ fn record(request_id: &str) -> Record {
         endpoint: Some(Endpoint::Operations),
         policy_number: None,
         key_id: None,
+        ctx: None,
         payload_size_bytes: 12,
         response_status: 200,
         arrived: Duration::ZERO,

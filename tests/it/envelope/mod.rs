@@ -8,18 +8,29 @@ mod tampering;
 pub(crate) use private_key::PrivateKey;
 
 use sealward::clock::Entropy;
-use sealward::envelope::{Alg, Enc, Envelope, Recipient, seal};
+use sealward::envelope::{Alg, Context, Enc, Envelope, Recipient, seal};
 use sealward::json::Text;
 
 /// Seals for `key` like `/protect`.
 pub(crate) fn sealed(key: &PrivateKey, alg: Alg, enc: Enc, plaintext: &str) -> String {
+    sealed_in(key, alg, enc, plaintext, None)
+}
+
+/// Seals for `key` with a context.
+fn sealed_in(
+    key: &PrivateKey,
+    alg: Alg,
+    enc: Enc,
+    plaintext: &str,
+    context: Option<&Context>,
+) -> String {
     let recipient = Recipient {
         key: key.public(),
         kid: "key_01h455vb4pex5vsknk084sn02q",
         alg,
         enc,
-        policy: None,
-        context: None,
+        policy: Some("pol_01h455vb4pex5vsknk084sn02q"),
+        context,
     };
     let mut out = String::new();
     seal(

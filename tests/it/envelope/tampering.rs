@@ -1,11 +1,11 @@
 //! A modified envelope does not open.
 
 use sealward::clock::Entropy;
-use sealward::envelope::{Alg, Curve, Enc, Envelope, Unopenable};
+use sealward::envelope::{Alg, Context, Curve, Enc, Envelope, Unopenable};
 use sealward::json::Text;
 use serde_json::{Value, json};
 
-use super::{PrivateKey, read, sealed};
+use super::{PrivateKey, read, sealed, sealed_in};
 
 const MEMBERS: [&str; 5] = ["protected", "encrypted_key", "iv", "ciphertext", "tag"];
 
@@ -41,6 +41,29 @@ fn every_changed_character_of_every_member_is_refused() {
                 assert!(!opens(&key, &tampered), "{alg}: {name} changed at {at}");
             }
         }
+    }
+}
+
+#[test]
+fn every_changed_character_of_a_header_with_a_context_is_refused() {
+    let context = Context::parse(Text::parse(br#"{"tenant":"acme"}"#).unwrap()).unwrap();
+    let key = PrivateKey::ec(Curve::P256);
+    let (alg, enc) = (Alg::EcdhEsA256Kw, Enc::A256GCM);
+    let sealed = sealed_in(&key, alg, enc, "1", Some(&context));
+    let object: Value = serde_json::from_str(&sealed).unwrap();
+    assert!(opens_in(&key, &object, Some(&context)));
+    assert!(!opens(&key, &object));
+    let whole = object["protected"].as_str().unwrap();
+    for (at, change) in (0..whole.len()).flat_map(|at| OTHERS.map(|change| (at, change))) {
+        let mut bytes = whole.as_bytes().to_vec();
+        bytes[at] = change(bytes[at]);
+        let Ok(changed) = String::from_utf8(bytes) else {
+            continue;
+        };
+        let mut tampered = object.clone();
+        tampered["protected"] = changed.into();
+        let opened = opens_in(&key, &tampered, Some(&context)) || opens(&key, &tampered);
+        assert!(!opened, "changed at {at}");
     }
 }
 
@@ -219,6 +242,10 @@ fn with_point(x: &str, y: &str) -> String {
 }
 
 fn opens(key: &PrivateKey, object: &Value) -> bool {
+    opens_in(key, object, None)
+}
+
+fn opens_in(key: &PrivateKey, object: &Value, context: Option<&Context>) -> bool {
     let object = object.to_string();
     let Ok(envelope) = Envelope::parse(Text::parse(object.as_bytes()).unwrap()) else {
         return false;
@@ -227,7 +254,7 @@ fn opens(key: &PrivateKey, object: &Value) -> bool {
         Ok(opening) => {
             let answer = key.answer(opening.question());
             opening
-                .open(&Entropy::system(), answer.as_deref(), None)
+                .open(&Entropy::system(), answer.as_deref(), context)
                 .is_ok()
         }
         Err(_) => false,

@@ -15,13 +15,12 @@ struct Tenant<'w> {
 }
 
 async fn tenant<'w>(world: &'w World, name: &str) -> Tenant<'w> {
-    let destination = world.destination(name, "P-256", "ECDH-ES+A256KW").await;
-    let owner = world
-        .application(&format!("owner of {name}"))
-        .bound_to(&destination.policy)
-        .await;
-    let change = json!({ "allowedServiceIds": [owner.service] });
-    world.change_policy(&destination, change).await;
+    let owner = world.application(&format!("owner of {name}")).await;
+    let service = world.service(name).await;
+    let key = world.key(&service, "enc", "P-256").await;
+    let destination = destination(world, &owner, service, key).await;
+    let bound = json!({ "policyNumber": destination.policy });
+    world.admin().put(&owner.key_path(), bound).await.ok();
     let service = owner.service.clone().unwrap();
     world.key(&service, "data", "AES-256").await;
     world.key(&service, "sig", "Ed25519").await;
@@ -37,6 +36,56 @@ async fn tenant<'w>(world: &'w World, name: &str) -> Tenant<'w> {
         sealed,
         signed,
     }
+}
+
+/// A policy for one caller, as an administrator creates it.
+async fn destination(
+    world: &World,
+    caller: &Client<'_>,
+    service: String,
+    key: String,
+) -> Destination {
+    let policy = json!({
+        "name": "policy",
+        "destinationServiceId": service,
+        "alg": "ECDH-ES+A256KW",
+        "allowedServiceIds": [caller.service],
+    });
+    let made = world.admin().post("/admin/policies", policy).await;
+    let made = made.created();
+    Destination {
+        service,
+        key,
+        policy_id: made.text("id"),
+        policy: made.text("policyNumber"),
+    }
+}
+
+/// Two services protect for one destination, each under its own policy. The key is the same, so the
+/// policy alone keeps their envelopes apart.
+#[tokio::test]
+async fn a_service_cannot_open_envelopes_of_another_policy_with_the_same_destination() {
+    let world = World::new().await;
+    let (alice, bob) = (
+        world.application("alice").await,
+        world.application("bob").await,
+    );
+    let service = world.service("bank").await;
+    let key = world.key(&service, "enc", "P-256").await;
+    let of_alice = destination(&world, &alice, service.clone(), key.clone()).await;
+    let of_bob = destination(&world, &bob, service, key).await;
+    let envelope = jwe(&alice.protect_under(&of_alice.policy, json!("secret")).await);
+    for policy in [&of_alice, &of_bob] {
+        let body = json!({ "jwe": envelope, "policyNumber": policy.policy });
+        bob.post(UNPROTECT, body)
+            .await
+            .refused(403, "OPERATION_NOT_ALLOWED");
+    }
+    let body = json!({ "jwe": envelope, "policyNumber": of_alice.policy });
+    alice.post(UNPROTECT, body).await.ok();
+    let own = jwe(&bob.protect_under(&of_bob.policy, json!("own")).await);
+    let body = json!({ "jwe": own, "policyNumber": of_bob.policy });
+    bob.post(UNPROTECT, body).await.ok();
 }
 
 #[tokio::test]

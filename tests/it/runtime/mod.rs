@@ -3,6 +3,8 @@
 mod algorithms;
 mod audit;
 mod bad_input;
+mod binding;
+mod context;
 mod fidelity;
 mod health;
 mod isolation;

@@ -130,7 +130,7 @@ fn header_of(envelope: &Value) -> Value {
 }
 
 /// What a client sees, but for the limit, which any request takes from.
-fn seen(answer: &Answer) -> String {
+pub(super) fn seen(answer: &Answer) -> String {
     let headers: Vec<_> = answer
         .headers
         .iter()

@@ -156,6 +156,14 @@ fn terms(fields: &Fields<'_>, services: &[(ServiceId, String)]) -> Markup {
             Choice { value: "protect", label: "Protect", hint: "" },
             Choice { value: "unprotect", label: "Unprotect", hint: "" },
         ]))
+        (fields.check(Field {
+            name: "contextRequired", label: "Require a context",
+            hint: "Protecting needs a context, which unprotecting must repeat.", required: false,
+        }))
+        (fields.check(Field {
+            name: "requireBinding", label: "Require a binding",
+            hint: "Unprotect only envelopes that name a policy of this service.", required: false,
+        }))
         div.option-group {
             (fields.radios(Field { name: "callers", label: "Allowed services", ..Field::default() }, &[
                 Choice { value: "all", label: "Every service", hint: "Including services that you create later." },
@@ -185,6 +193,8 @@ fn body(form: &Form) -> Body {
         .set("enc", form.text("enc"))
         .set_some("allowedServiceIds", callers)
         .set("allowedOperations", list("allowedOperations"))
+        .set("contextRequired", form.has("contextRequired", "yes"))
+        .set("requireBinding", form.has("requireBinding", "yes"))
 }
 
 fn form_of(policy: &Policy) -> Form {
@@ -204,6 +214,8 @@ fn form_of(policy: &Policy) -> Form {
         .with("keyOwnership", ownership)
         .with("alg", policy.alg.name())
         .with("enc", policy.enc.name())
+        .with_some("contextRequired", policy.context_required.then_some("yes"))
+        .with_some("requireBinding", policy.require_binding.then_some("yes"))
         .with(
             "callers",
             match policy.allowed_service_ids {

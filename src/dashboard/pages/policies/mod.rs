@@ -107,6 +107,8 @@ pub(in crate::dashboard) async fn show(
                     ("Private key", html! { (ownership(policy.key_ownership)) }),
                     ("Key wrapping", html! { code { (policy.alg.name()) } }),
                     ("Encryption", html! { code { (policy.enc.name()) } }),
+                    ("Context", html! { (if policy.context_required { "required" } else { "optional" }) }),
+                    ("Envelopes without a policy", html! { (if policy.require_binding { "refused" } else { "accepted" }) }),
                     ("Allows", html! { (operations(&policy)) }),
                     ("ID", html! { code { (policy.id) } }),
                     ("Created", moment(policy.created_at)),
