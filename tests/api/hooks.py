@@ -37,7 +37,7 @@ def before_call(context, case, kwargs):
         if operation_id(case) == "createKey":
             quick(case.body)
         if operation_id(case) == "unprotect" and envelopes and "jwe" in case.body:
-            case.body["jwe"] = envelopes.pop()
+            case.body["jwe"], case.body["context"] = envelopes.pop()
     # The state that an example names is gone with the first change.
     if case.headers.get("If-Match") == '"1"':
         case.headers["If-Match"] = "*"
@@ -69,7 +69,9 @@ def after_call(context, case, response):
     if response.status_code == 201:
         known.add(response.json().get("id"))
     if operation_id(case) == "protect" and response.status_code == 200:
-        envelopes.extend(jwe for jwe in [response.json().get("jwe")] if jwe)
+        # An envelope opens with the context of its request, or, without one, with null.
+        context = case.body.get("context")
+        envelopes.extend((jwe, context) for jwe in [response.json().get("jwe")] if jwe)
 
 
 @schemathesis.hook
