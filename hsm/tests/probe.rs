@@ -42,7 +42,7 @@ async fn tells_what_works(bench: &Bench) {
             ];
             assert_eq!(sha1, kinds);
             assert!(sha256.is_empty());
-            assert_told(
+            assert_messages(
                 &report.weaknesses,
                 &["default attributes", "SHA-1 only", "allow_raw_rsa"],
             );
@@ -51,7 +51,7 @@ async fn tells_what_works(bench: &Bench) {
             assert!(fallbacks.is_empty(), "{fallbacks:?}");
             assert_eq!(sha1, EVERY_KIND);
             assert_eq!(sha256, EVERY_KIND);
-            assert_told(&report.weaknesses, &[]);
+            assert_messages(&report.weaknesses, &[]);
         }
     }
     let how = match bench.kind {
@@ -99,10 +99,10 @@ async fn tells_what_cannot_work(bench: &Bench) {
     let report = probe(&token).await;
     match bench.kind {
         Kind::SoftHsm => {
-            assert_told(&report.broken, &["hsm.allow_raw_rsa"]);
-            assert_told(&report.weaknesses, &["default attributes", "SHA-1 only"]);
+            assert_messages(&report.broken, &["hsm.allow_raw_rsa"]);
+            assert_messages(&report.weaknesses, &["default attributes", "SHA-1 only"]);
         }
-        Kind::Kryoptic => assert_told(&report.broken, &[]),
+        Kind::Kryoptic => assert_messages(&report.broken, &[]),
     }
 }
 
@@ -112,10 +112,10 @@ async fn probe(token: &Token) -> ProbeReport {
     reports.pop().unwrap().1.unwrap()
 }
 
-/// Exactly these things are told, in this order, each in a sentence with this in it.
-fn assert_told(told: &[String], parts: &[&str]) {
-    assert_eq!(told.len(), parts.len(), "{told:#?}");
-    for (told, part) in told.iter().zip(parts) {
-        assert!(told.contains(part), "{told}");
+/// Asserts that each message contains its part, in this order.
+fn assert_messages(messages: &[String], parts: &[&str]) {
+    assert_eq!(messages.len(), parts.len(), "{messages:#?}");
+    for (message, part) in messages.iter().zip(parts) {
+        assert!(message.contains(part), "{message}");
     }
 }

@@ -27,11 +27,11 @@ pub(super) fn join(curve: Curve, x: &[u8], y: &[u8]) -> Result<Vec<u8>, Problem>
     for (member, coordinate) in [("x", x), ("y", y)] {
         if coordinate.len() != curve.coordinate_len() {
             let wanted = curve.coordinate_len();
-            let told = format!(
+            let message = format!(
                 "must be {wanted} bytes, as every coordinate of {}",
                 curve.name()
             );
-            return Err(Problem::new(member, Code::Length, told));
+            return Err(Problem::new(member, Code::Length, message));
         }
     }
     Ok([&[UNCOMPRESSED], x, y].concat())
@@ -50,8 +50,8 @@ pub(super) fn split(curve: Curve, point: &[u8]) -> (&[u8], &[u8]) {
 pub(super) fn scalar(curve: Curve, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, Problem> {
     let missing = curve.coordinate_len().checked_sub(bytes.len());
     let Some(missing) = missing.filter(|_| !bytes.is_empty()) else {
-        let told = format!("must be {} bytes", curve.coordinate_len());
-        return Err(Problem::of_body(Code::Length, told));
+        let message = format!("must be {} bytes", curve.coordinate_len());
+        return Err(Problem::of_body(Code::Length, message));
     };
     let mut scalar = Zeroizing::new(Vec::with_capacity(curve.coordinate_len()));
     scalar.resize(missing, 0);

@@ -114,8 +114,8 @@ fn read_public(text: Text<'_>) -> Result<PublicKey, Problems> {
     let mut members = Members::of(text, &READ);
     for name in PRIVATE {
         if members.get(name).is_some() {
-            let told = "must be absent from a public key";
-            members.note(Problem::new(name, Code::Conflict, told));
+            let message = "must be absent from a public key";
+            members.note(Problem::new(name, Code::Conflict, message));
         }
     }
     let parts = public_parts(&mut members);
@@ -161,8 +161,8 @@ fn rsa_parts(
     d: Option<Zeroizing<Vec<u8>>>,
 ) -> Option<RsaParts> {
     if members.get("oth").is_some() {
-        let told = "must be absent: RSA keys have two primes";
-        members.note(Problem::new("oth", Code::Unsupported, told));
+        let message = "must be absent: RSA keys have two primes";
+        members.note(Problem::new("oth", Code::Unsupported, message));
     }
     let [p, q, dp, dq, qi] = ["p", "q", "dp", "dq", "qi"].map(|name| bytes(members, name));
     let trimmed = |number: Zeroizing<Vec<u8>>| Zeroizing::new(rsa::trimmed(&number).to_vec());
@@ -179,8 +179,8 @@ fn rsa_parts(
 }
 
 fn public_parts(members: &mut Members<'_>) -> Option<PublicParts> {
-    let unsupported = |members: &mut Members<'_>, name, told| {
-        members.note(Problem::new(name, Code::Unsupported, told));
+    let unsupported = |members: &mut Members<'_>, name, message| {
+        members.note(Problem::new(name, Code::Unsupported, message));
         None
     };
     match members.required_string("kty")?.as_ref() {
@@ -224,8 +224,8 @@ fn bytes(members: &mut Members<'_>, name: &str) -> Option<Zeroizing<Vec<u8>>> {
     match binary::from_base64url(&text) {
         Ok(bytes) if !bytes.is_empty() => Some(Zeroizing::new(bytes)),
         _ => {
-            let told = "must be base64url without padding and not empty";
-            members.note(Problem::new(name, Code::Format, told));
+            let message = "must be base64url without padding and not empty";
+            members.note(Problem::new(name, Code::Format, message));
             None
         }
     }
@@ -246,10 +246,10 @@ mod tests {
 
     /// The problems of a public JWK.
     fn wrong(jwk: &str) -> Vec<(String, Code)> {
-        told(read_public(text(jwk)).unwrap_err())
+        fields_and_codes(read_public(text(jwk)).unwrap_err())
     }
 
-    fn told(problems: Problems) -> Vec<(String, Code)> {
+    fn fields_and_codes(problems: Problems) -> Vec<(String, Code)> {
         let problems = problems.into_vec().into_iter();
         problems.map(|one| (one.field, one.code)).collect()
     }
@@ -315,6 +315,6 @@ mod tests {
     fn halves_of_two_keys_are_refused() {
         let foreign = EC.replace("870MB6gf", "871MB6gf");
         let problems = read_private(text(&foreign)).unwrap_err();
-        assert_eq!(told(problems), one("d", Code::Conflict));
+        assert_eq!(fields_and_codes(problems), one("d", Code::Conflict));
     }
 }

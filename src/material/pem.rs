@@ -35,8 +35,8 @@ pub(super) fn write(label: &str, bytes: &[u8]) -> String {
     pem_rfc7468::encode_string(label, LineEnding::LF, bytes).unwrap_or_default()
 }
 
-fn malformed(told: &'static str) -> Problem {
-    Problem::of_body(Code::Format, told)
+fn malformed(message: &'static str) -> Problem {
+    Problem::of_body(Code::Format, message)
 }
 
 #[cfg(test)]

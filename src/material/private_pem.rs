@@ -32,6 +32,6 @@ impl PrivatePem {
     }
 }
 
-fn unsupported(told: &'static str) -> Problem {
-    Problem::of_body(Code::Unsupported, told)
+fn unsupported(message: &'static str) -> Problem {
+    Problem::of_body(Code::Unsupported, message)
 }

@@ -44,7 +44,7 @@ impl SecretKey {
     /// Checks that these bytes can be a key of `algorithm`.
     pub fn check_for(&self, algorithm: Algorithm) -> Result<(), Problem> {
         let length = self.0.len();
-        let (fits, told) = match algorithm {
+        let (fits, message) = match algorithm {
             Algorithm::Aes128 => (length == 16, "must be 16 bytes for AES-128"),
             Algorithm::Aes256 => (length == 32, "must be 32 bytes for AES-256"),
             Algorithm::HmacSha256 => (
@@ -62,7 +62,7 @@ impl SecretKey {
         if fits {
             Ok(())
         } else {
-            Err(Problem::of_body(Code::Length, told))
+            Err(Problem::of_body(Code::Length, message))
         }
     }
 }

@@ -157,6 +157,6 @@ pub(super) fn unknown_kind() -> Problem {
     )
 }
 
-fn unsupported(told: &'static str) -> Problem {
-    Problem::of_body(Code::Unsupported, told)
+fn unsupported(message: &'static str) -> Problem {
+    Problem::of_body(Code::Unsupported, message)
 }

@@ -129,10 +129,10 @@ mod tests {
             assert_eq!(wrong(url), [""; 0], "{url}");
         }
         for url in ["redis://limits.internal", "valkey://10.0.0.1:6379"] {
-            let told = wrong(url);
+            let errors = wrong(url);
             assert!(
-                told.len() == 1 && told[0].contains("without TLS"),
-                "{told:?}"
+                errors.len() == 1 && errors[0].contains("without TLS"),
+                "{errors:?}"
             );
         }
         assert_eq!(wrong("http://localhost").len(), 1);
@@ -141,11 +141,11 @@ mod tests {
 
     #[test]
     fn a_password_in_the_address_is_refused_and_not_repeated() {
-        let told = wrong("rediss://sealward:tell-no-one@limits.internal");
+        let errors = wrong("rediss://sealward:tell-no-one@limits.internal");
         assert!(
-            told.len() == 1 && told[0].contains("ratelimit.password"),
-            "{told:?}"
+            errors.len() == 1 && errors[0].contains("ratelimit.password"),
+            "{errors:?}"
         );
-        assert!(!told[0].contains("tell-no-one"));
+        assert!(!errors[0].contains("tell-no-one"));
     }
 }

@@ -68,10 +68,10 @@ fn alone(test: &str, labels: &[&str]) -> bool {
         .output()
         .unwrap();
     fs::remove_dir_all(&home).unwrap();
-    let told = String::from_utf8_lossy(&child.stdout);
-    let complained = String::from_utf8_lossy(&child.stderr);
-    assert!(child.status.success(), "{told}\n{complained}");
-    assert!(told.contains("1 passed"), "no such test: {told}");
+    let output = String::from_utf8_lossy(&child.stdout);
+    let errors = String::from_utf8_lossy(&child.stderr);
+    assert!(child.status.success(), "{output}\n{errors}");
+    assert!(output.contains("1 passed"), "no such test: {output}");
     false
 }
 

@@ -19,12 +19,15 @@ async fn a_refused_pin_stops_the_start_even_beside_a_token_that_works() {
         matches!(&refusal, OpenError::PinRefused { token } if token == "two"),
         "{refusal}"
     );
-    let told = refusal.to_string();
+    let text = refusal.to_string();
     assert!(
-        told.contains("hsm.tokens.pin") && told.contains("two"),
-        "{told}"
+        text.contains("hsm.tokens.pin") && text.contains("two"),
+        "{text}"
     );
-    assert!(!told.contains("wrong\""), "the PIN is told: {told}");
+    assert!(
+        !text.contains("wrong\""),
+        "the message contains the PIN: {text}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -62,9 +65,9 @@ async fn what_cannot_be_opened_is_said_with_setting_name_and_remedy() {
     for (config, expected) in cases {
         let error = Token::open(config).await.unwrap_err();
         assert!(!error.is_pin_refusal());
-        let told = error.to_string();
+        let text = error.to_string();
         for part in expected {
-            assert!(told.contains(part), "{part:?} is not in {told:?}");
+            assert!(text.contains(part), "{part:?} is not in {text:?}");
         }
     }
 }

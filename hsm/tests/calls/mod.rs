@@ -16,7 +16,7 @@ use hsm::{
 /// The name of the threads that operations run on.
 const WORKER: &str = "hsm-worker";
 
-/// A configuration under which nobody but the operations calls the module.
+/// A configuration under which only operations call the module.
 fn undisturbed(rig: &Rig) -> Config {
     Config {
         canary_interval: Duration::from_secs(600),

@@ -32,7 +32,7 @@ async fn assert_sound(
     purpose: Purpose,
 ) {
     let name = imported.key.name.clone();
-    let adopt = |said| bench.token.adopt(name.clone(), purpose, said);
+    let adopt = |expected| bench.token.adopt(name.clone(), purpose, expected);
     // SoftHSM does not tell the length of an AES key that it unwrapped.
     let is_aes = matches!(algorithm, Algorithm::Aes128 | Algorithm::Aes256);
     let untold = is_aes && bench.kind == Kind::SoftHsm && came == Came::Wrapped;
@@ -58,7 +58,7 @@ async fn assert_sound(
         Algorithm::P521 => assert!(unlike.is_ok(), "{unlike:?}"),
         _ if untold => assert!(matches!(unlike, Err(AdoptError::Unfit(_))), "{unlike:?}"),
         _ => assert!(
-            matches!(unlike, Err(AdoptError::OtherAlgorithm(told)) if told == algorithm),
+            matches!(unlike, Err(AdoptError::OtherAlgorithm(actual)) if actual == algorithm),
             "{unlike:?}"
         ),
     }

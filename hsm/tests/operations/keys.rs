@@ -62,7 +62,7 @@ async fn every_key_has_exactly_the_usages_of_its_purpose(bench: &Bench) {
         assert_eq!(found.presence[0].holds, Some(true));
         assert_eq!(bench.token.presence(&made.key), found.presence);
 
-        // As the token shows it to whoever adopts it, nothing is weaker than it should be.
+        // The attributes in the token are not weaker than required.
         let adopted = bench
             .token
             .adopt(made.key.name.clone(), purpose, None)
@@ -163,14 +163,14 @@ async fn a_key_is_adopted_with_its_public_half(bench: &Bench) {
     );
     assert_eq!(adopted.algorithm, Algorithm::P384);
 
-    let adopt = |name, purpose, said| bench.token.adopt(name, purpose, said);
+    let adopt = |name, purpose, expected| bench.token.adopt(name, purpose, expected);
     let name = made.key.name;
     let unfit = adopt(name.clone(), Purpose::Envelope, None).await;
     assert!(matches!(unfit, Err(AdoptError::Unfit(_))), "{unfit:?}");
     let unlike = adopt(name, Purpose::Sign, Some(Algorithm::P256)).await;
     let real = Algorithm::P384;
     assert!(
-        matches!(unlike, Err(AdoptError::OtherAlgorithm(told)) if told == real),
+        matches!(unlike, Err(AdoptError::OtherAlgorithm(actual)) if actual == real),
         "{unlike:?}"
     );
     let missing = adopt(KeyName::Id(id()), Purpose::Sign, None).await;

@@ -57,16 +57,16 @@ fn a_token_directory_moved_away_and_back_never_makes_a_key_missing() {
         let never_made = || KeyRef::secret(id());
         for _ in 0..3 {
             fs::rename(&here, &away).unwrap();
-            let said = |error: hsm::HsmError| {
+            let failed = |error: hsm::HsmError| {
                 assert_ne!(error.kind(), ErrorKind::KeyMissing, "{error:?}");
             };
             while !is_out(&status(&token, "one")) {
-                token.hmac(&key, b"message").await.map_or_else(said, drop);
+                token.hmac(&key, b"message").await.map_or_else(failed, drop);
                 // Another one each time: what was proven missing before is missing still.
                 token
                     .hmac(&never_made(), b"message")
                     .await
-                    .map_or_else(said, drop);
+                    .map_or_else(failed, drop);
             }
             fs::rename(&away, &here).unwrap();
             until("it is back", || {

@@ -41,7 +41,7 @@ fn a_hung_canary_takes_the_token_out_and_another_brings_it_back() {
             status(&token, "one").counters.outages == 1
         })
         .await;
-        // The hung one is still inside, so the module cannot be initialised anew.
+        // The hung one is still inside, so the module cannot be initialized again.
         until("another one sang", || {
             status(&token, "one").state == TokenState::Serving
         })
@@ -63,18 +63,18 @@ fn more_hung_calls_than_the_budget_allows_are_fatal() {
         let token = rig.open_hastily().await;
         let key = hmac_key(&token).await;
         rig.faults.rules(&[Fault::Hang.on("C_Sign").thread(WORKER)]);
-        let told = tokio::spawn({
+        let fatal = tokio::spawn({
             let token = token.clone();
             async move { token.fatal().await }
         });
-        while !told.is_finished() {
+        while !fatal.is_finished() {
             let error = token.hmac(&key, b"message").await.unwrap_err();
             assert!(
                 matches!(error.kind(), ErrorKind::Late | ErrorKind::TokenOut),
                 "{error:?}"
             );
         }
-        let Fatal::HangBudgetSpent { token: label, hung } = told.await.unwrap();
+        let Fatal::HangBudgetSpent { token: label, hung } = fatal.await.unwrap();
         assert!(label == "one" && hung > 2, "{hung} hang");
         rig.faults.rules(&[]);
         until("they have come back", || status(&token, "one").hung == 0).await;
@@ -93,7 +93,7 @@ fn a_token_that_hangs_at_the_start_is_said_to() {
             matches!(&error, OpenError::Hangs { token } if token == "one"),
             "{error}"
         );
-        // When it answers after all, nobody wants it any more.
+        // The late answer is discarded.
         rig.faults.rules(&[]);
         until("it is left alone", || rig.faults.calls("C_Finalize") == 1).await;
     });

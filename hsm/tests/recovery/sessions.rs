@@ -80,7 +80,7 @@ fn a_lost_login_is_renewed_by_one_login_and_nobody_notices() {
     alone_on_both(|rig| async move {
         let mut config = rig.config();
         if rig.kind == Kind::Kryoptic {
-            // It deadlocks when somebody begins to sign while somebody else logs out.
+            // The module deadlocks if one thread starts to sign while another logs out.
             config.workers = 1;
             config.canary_interval = Duration::from_secs(600);
         }

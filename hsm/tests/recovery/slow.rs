@@ -125,7 +125,7 @@ impl Occupied {
         status(&self.token, "one").counters.operations - self.before.operations
     }
 
-    /// Operations that were passed over since because nobody wanted them any more.
+    /// Operations that were skipped because their callers gave up.
     fn abandoned(&self) -> u64 {
         status(&self.token, "one").counters.abandoned - self.before.abandoned
     }

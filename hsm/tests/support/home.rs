@@ -1,4 +1,4 @@
-//! A folder with tokens of both kinds, and what a process must be told to find them.
+//! A folder with tokens of both kinds, and the environment that a process needs to find them.
 
 use std::path::{Path, PathBuf};
 use std::process::{self, Command};

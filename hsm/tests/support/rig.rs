@@ -110,15 +110,10 @@ impl Started {
     fn complaint(self) -> Option<String> {
         let ended = self.child.wait_with_output().unwrap();
         fs::remove_dir_all(self.home.folder()).unwrap();
-        let told = String::from_utf8_lossy(&ended.stdout);
-        let complained = String::from_utf8_lossy(&ended.stderr);
-        let passed = ended.status.success() && told.contains("1 passed");
-        (!passed).then(|| {
-            format!(
-                "on {:?}, {}:\n{told}\n{complained}",
-                self.kind, ended.status
-            )
-        })
+        let output = String::from_utf8_lossy(&ended.stdout);
+        let errors = String::from_utf8_lossy(&ended.stderr);
+        let passed = ended.status.success() && output.contains("1 passed");
+        (!passed).then(|| format!("on {:?}, {}:\n{output}\n{errors}", self.kind, ended.status))
     }
 }
 

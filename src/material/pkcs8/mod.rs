@@ -148,6 +148,6 @@ fn try_encode(key: &PrivateKey) -> der::Result<Zeroizing<Vec<u8>>> {
     Ok(Zeroizing::new(info.to_der()?))
 }
 
-fn malformed(told: &'static str) -> Problem {
-    Problem::of_body(Code::Format, told)
+fn malformed(message: &'static str) -> Problem {
+    Problem::of_body(Code::Format, message)
 }

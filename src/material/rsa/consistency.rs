@@ -111,8 +111,8 @@ fn nonzero(number: BoxedUint) -> Result<NonZero<BoxedUint>, Problem> {
         .ok_or_else(|| Problem::new("p", Code::Range, "must be prime"))
 }
 
-fn unlike(member: &'static str, told: &'static str) -> Problem {
-    Problem::new(member, Code::Conflict, told)
+fn unlike(member: &'static str, message: &'static str) -> Problem {
+    Problem::new(member, Code::Conflict, message)
 }
 
 #[cfg(test)]

@@ -56,8 +56,8 @@ pub(super) fn check_public(modulus: &[u8], exponent: &[u8]) -> Result<(), Proble
     }
     check_exponent(exponent)?;
     if let Some(divisor) = roca::small_divisor(modulus) {
-        let told = format!("must be the product of two large primes; {divisor} divides it");
-        return Err(Problem::new("n", Code::Range, told));
+        let message = format!("must be the product of two large primes; {divisor} divides it");
+        return Err(Problem::new("n", Code::Range, message));
     }
     if roca::is_marked(modulus) {
         return Err(Problem::new(
