@@ -233,6 +233,8 @@ macro_rules! resource {
                 now: $crate::clock::Timestamp,
                 problems: &mut $crate::problem::Problems,
             ) -> Option<$Resource> {
+                $($(self.$fixed.check_new($crate::member_name!($fixed), None, problems);)*)?
+                $(self.$name.check_new($crate::member_name!($name), None, problems);)*
                 $($(let $fixed = self.$fixed.or_default(
                     $crate::member_name!($fixed),
                     $crate::resource!(@default $($fixed_default)?),
@@ -264,6 +266,11 @@ macro_rules! resource {
                 problems: &mut $crate::problem::Problems,
             ) -> $Resource {
                 $($(self.$fixed.keep_fixed($crate::member_name!($fixed), &before.$fixed, problems);)*)?
+                $(self.$name.check_new(
+                    $crate::member_name!($name),
+                    Some(&before.$name),
+                    problems,
+                );)*
                 $Resource {
                     $($name: self.$name.or_keep(&before.$name),)*
                     ..before.clone()

@@ -1,5 +1,6 @@
 //! One member of a request.
 
+use super::Value;
 use crate::problem::{Code, Problem, Problems};
 
 /// One member of a request, as far as it could be read.
@@ -49,6 +50,18 @@ impl<T> Member<T> {
                 }
                 default
             }
+        }
+    }
+
+    /// Checks a value that differs from the one before by the rules for new values.
+    pub fn check_new(&self, name: &str, before: Option<&T>, problems: &mut Problems)
+    where
+        T: Value + PartialEq,
+    {
+        if let Self::Given(value) = self
+            && before != Some(value)
+        {
+            value.check_new(name, problems);
         }
     }
 

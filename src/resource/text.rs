@@ -12,7 +12,7 @@ use crate::json::Text;
 use crate::problem::{Code, Problem, Problems};
 
 macro_rules! texts {
-    ($(#[doc = $doc:literal] $name:ident: $least:tt to $most:tt, $input:ident;)*) => {$(
+    ($(#[doc = $doc:literal] $name:ident: $least:tt to $most:tt, $input:ident, and $also:expr;)*) => {$(
         #[doc = $doc]
         #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, sqlx::Type, ToSchema)]
         #[serde(transparent)]
@@ -25,6 +25,12 @@ macro_rules! texts {
 
             fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
                 string(text, field, problems, |text| bounded(text, $least..=$most).map(Self))
+            }
+
+            fn check_new(&self, field: &str, problems: &mut Problems) {
+                if self.0.contains(|character| is_refused(character, &$also)) {
+                    problems.note(Problem::new(field, Code::Format, MESSAGE));
+                }
             }
         }
 
@@ -53,9 +59,21 @@ macro_rules! texts {
 
 texts! {
     /// The name of a resource, for people.
-    Name: 1 to 100, Line;
+    Name: 1 to 100, Line, and [];
     /// The description of a resource, for people.
-    Description: 0 to 1000, Paragraph;
+    Description: 0 to 1000, Paragraph, and ['\n', '\t'];
+}
+
+const MESSAGE: &str = "must not contain control or bidirectional formatting characters";
+
+/// Whether a character can hide or reorder a part of the text. Of the control characters, those in `also`
+/// are allowed.
+fn is_refused(character: char, also: &[char]) -> bool {
+    let is_bidirectional = matches!(
+        character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    is_bidirectional || (character.is_control() && !also.contains(&character))
 }
 
 fn bounded(text: String, length: RangeInclusive<usize>) -> Result<String, Problem> {
@@ -71,4 +89,26 @@ fn bounded(text: String, length: RangeInclusive<usize>) -> Result<String, Proble
         return Err(Problem::of_body(Code::Format, "must not contain U+0000"));
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_and_bidirectional_characters_are_refused() {
+        let refused = |character| is_refused(character, &[]);
+        for character in [
+            '\0', '\u{1f}', '\u{7f}', '\u{9f}', '\u{61c}', '\u{200f}', '\u{202e}',
+        ] {
+            assert!(refused(character), "{character:?}");
+        }
+        let count = ('\0'..=char::MAX)
+            .filter(|character| refused(*character))
+            .count();
+        assert_eq!(count, 32 + 33 + 1 + 2 + 5 + 4);
+        for character in [' ', 'é', 'ש', '\u{200d}', '\u{2028}', '\u{1F4A9}'] {
+            assert!(!refused(character), "{character:?}");
+        }
+    }
 }

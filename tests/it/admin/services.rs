@@ -234,3 +234,50 @@ async fn what_is_no_id_names_nothing() {
         answer.refused(404, "SERVICE_NOT_FOUND");
     }
 }
+
+#[tokio::test]
+async fn names_have_no_hidden_characters() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let service = world.service("billing").await;
+    let bad = "a\u{202e}b";
+    let policy = |name: &str, description: &str| {
+        json!({ "name": name, "description": description, "destinationServiceId": service,
+            "allowedServiceIds": ["*"] })
+    };
+    for (path, order) in [
+        ("/admin/services", json!({ "name": bad })),
+        ("/admin/policies", policy(bad, "d")),
+        ("/admin/api-keys", json!({ "name": bad, "type": "admin" })),
+        (
+            "/admin/keys",
+            json!({ "name": bad, "serviceId": service, "generate": true }),
+        ),
+        ("/admin/policies", policy("two\nlines", "d")),
+        ("/admin/policies", policy("tab\t", "d")),
+    ] {
+        let refused = admin.post(path, order).await;
+        refused.invalid(&[("name", "format")]);
+    }
+    for description in ["\u{2066}", "\r", "\u{85}"] {
+        let refused = admin
+            .post("/admin/policies", policy("n", description))
+            .await;
+        refused.invalid(&[("description", "format")]);
+    }
+    let order = policy("n", "two\n\tlines");
+    let made = admin.post("/admin/policies", order).await.created();
+
+    // A name of an earlier release stays until it changes.
+    sqlx::query("UPDATE policies SET name = $1, description = $1")
+        .bind(bad)
+        .execute(&world.pool)
+        .await
+        .expect("an old name");
+    let path = format!("/admin/policies/{}", made.text("id"));
+    let same = json!({ "name": bad, "description": bad, "status": "inactive" });
+    admin.put(&path, same).await.ok();
+    let other = json!({ "name": format!("{bad}!") });
+    let refused = admin.put(&path, other).await;
+    refused.invalid(&[("name", "format")]);
+}
