@@ -11,6 +11,7 @@ use sqlx::PgPool;
 use super::chosen::{Chosen, Opener};
 use super::{Encryptions, JwkSet, Key, Status, Usage, store};
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
+use crate::clock::{Clock, Timestamp};
 use crate::envelope;
 use crate::ids::{KeyId, ServiceId};
 use crate::material::Algorithm;
@@ -69,6 +70,7 @@ const CAPACITY: u64 = 20_000;
 pub struct Keyring {
     pub(super) token: Token,
     pub(super) encryptions: Arc<Encryptions>,
+    clock: Clock,
     /// By identifier. Missing keys are cached too, so that an unknown `kid` does not cost a query each
     /// time.
     by_id: Cache<KeyId, Option<Arc<Usable>>>,
@@ -86,6 +88,7 @@ pub(super) struct Usable {
     usage: Usage,
     algorithm: Algorithm,
     status: Status,
+    expires_at: Option<Timestamp>,
     /// The private or secret key in the tokens; none for a public key only.
     pub(super) private: Option<KeyRef>,
     /// The public key as SubjectPublicKeyInfo in DER; empty for secret keys.
@@ -109,6 +112,9 @@ pub enum NoKey {
     /// The state of the key forbids the operation.
     #[error("the key is {1}")]
     NotAllowed(KeyId, Status),
+    /// The key is active, but it has expired.
+    #[error("the key has expired")]
+    Expired(KeyId),
     /// The database does not respond.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
@@ -122,11 +128,13 @@ impl Keyring {
         pool: &PgPool,
         token: Token,
         encryptions: Arc<Encryptions>,
+        clock: Clock,
     ) -> Self {
         let (one, several, public) = (pool.clone(), pool.clone(), pool.clone());
         Self {
             token,
             encryptions,
+            clock,
             by_id: Cache::new(catalog.clone(), &[Topic::Keys], CAPACITY, move |id| {
                 let pool = one.clone();
                 async move {
@@ -160,14 +168,18 @@ impl Keyring {
     /// The key for new envelopes under the policy of `permit`.
     ///
     /// # Errors
-    /// [`NoKey::NotFound`] if the destination has no active key for the `alg` of the policy.
+    /// [`NoKey::NotFound`] if the destination has no active key for the `alg` of the policy that has not
+    /// expired.
     pub async fn to_protect<'a>(
         &'a self,
         permit: &'a PolicyPermit<to::Protect>,
     ) -> Result<Chosen<'a, PolicyPermit<to::Protect>>, NoKey> {
         let policy = permit.policy();
         let active = self.active_of(policy.destination_service_id).await?;
-        let mut fitting = active.iter().filter(|key| key.seals(policy.alg.family()));
+        let now = self.clock.now();
+        let mut fitting = active
+            .iter()
+            .filter(|key| key.seals(policy.alg.family()) && !key.is_expired(now));
         let key = fitting.next().ok_or(NoKey::NotFound)?;
         Ok(Chosen::new(self, key.clone(), permit))
     }
@@ -218,7 +230,10 @@ impl Keyring {
             Some(name) => self.named(caller, name, O::OPERATION, fitting).await?,
             None => {
                 let active = self.active_of(caller).await?;
-                let mut fitting = active.iter().filter(|key| key.fits(O::OPERATION, fitting));
+                let now = self.clock.now();
+                let mut fitting = active.iter().filter(|key| {
+                    key.fits(O::OPERATION, fitting) && !key.is_too_old(O::OPERATION, now)
+                });
                 fitting.next().ok_or(NoKey::NotFound)?.clone()
             }
         };
@@ -245,10 +260,12 @@ impl Keyring {
             Operation::Unprotect | Operation::Decrypt | Operation::Verify => key.status.undoes(),
             Operation::Hash => false,
         };
-        if allowed {
-            Ok(key)
-        } else {
+        if !allowed {
             Err(NoKey::NotAllowed(key.id, key.status))
+        } else if key.is_too_old(operation, self.clock.now()) {
+            Err(NoKey::Expired(key.id))
+        } else {
+            Ok(key)
         }
     }
 
@@ -280,6 +297,7 @@ impl Usable {
             usage: key.usage,
             algorithm: key.algorithm,
             status: key.status,
+            expires_at: key.expires_at,
             private: key.token_key(),
             envelope: (key.usage == Usage::Enc)
                 .then(|| envelope::PublicKey::from_spki(&spki).ok())
@@ -299,6 +317,21 @@ impl Usable {
         // The public key verifies without the token.
         let has_half = self.private.is_some() || operation == Operation::Verify;
         self.usage == usage && has_half && fitting.contains(&self.algorithm)
+    }
+
+    /// Whether its expiry is past.
+    fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|end| end <= now)
+    }
+
+    /// Whether it has expired for `operation`: what it made can still be opened and verified.
+    fn is_too_old(&self, operation: Operation, now: Timestamp) -> bool {
+        match operation {
+            Operation::Protect | Operation::Encrypt | Operation::Sign => self.is_expired(now),
+            Operation::Unprotect | Operation::Decrypt | Operation::Verify | Operation::Hash => {
+                false
+            }
+        }
     }
 
     /// Whether it can receive envelopes with an `alg` for `family`.

@@ -1,6 +1,6 @@
 //! The result of a comparison of tokens and records.
 
-use hsm::KeyName;
+use hsm::KeyRef;
 
 use crate::clock::Timestamp;
 use crate::ids::{ImportKeyId, KeyId};
@@ -23,8 +23,8 @@ pub struct Comparison {
 pub struct Orphan {
     /// The label of the token.
     pub token: String,
-    /// Its name in the token.
-    pub name: KeyName,
+    /// Its name and class in the token.
+    pub key: KeyRef,
     /// Its label in the token, possibly empty.
     pub label: String,
     /// Its purpose, if known.

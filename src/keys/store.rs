@@ -96,22 +96,55 @@ pub async fn former(connection: &mut PgConnection, key: &Key) -> sqlx::Result<Op
     row.map(Key::try_from).transpose()
 }
 
-/// Locks a key that is due for destruction and not in `but`. Skips keys that another instance has
-/// locked. The clock of Postgres must confirm the time, because the local clock can be wrong.
-pub async fn lock_due(
+/// The active keys that expire before `soon`.
+pub(super) async fn expiring(
+    database: impl PgExecutor<'_>,
+    soon: Timestamp,
+) -> sqlx::Result<Vec<(KeyId, Timestamp)>> {
+    sqlx::query_as("SELECT id, expires_at FROM keys WHERE status = 'active' AND expires_at <= $1")
+        .bind(soon)
+        .fetch_all(database)
+        .await
+}
+
+/// Begins the destruction of the keys that are due. They are due when Postgres' clock says so too: the
+/// clock of this process may be wrong.
+pub async fn begin_destruction(database: impl PgExecutor<'_>, now: Timestamp) -> sqlx::Result<()> {
+    sqlx::query(
+        "UPDATE keys SET destroying_at = now()
+          WHERE status = 'pending_destruction' AND destroying_at IS NULL
+            AND destroy_at <= least($1, now())",
+    )
+    .bind(now)
+    .execute(database)
+    .await?;
+    Ok(())
+}
+
+/// Whether the delay of a deleted key is over by Postgres' clock, or its destruction has begun.
+pub async fn is_past_restoring(database: impl PgExecutor<'_>, id: KeyId) -> sqlx::Result<bool> {
+    sqlx::query_scalar(
+        "SELECT destroying_at IS NOT NULL OR destroy_at <= clock_timestamp()
+           FROM keys WHERE id = $1",
+    )
+    .bind(id)
+    .fetch_one(database)
+    .await
+}
+
+/// One key whose destruction has begun and none of `but`, locked; one that another instance has
+/// locked is left to it.
+pub async fn lock_destroying(
     connection: &mut PgConnection,
-    now: Timestamp,
     but: &[KeyId],
 ) -> sqlx::Result<Option<Key>> {
     let row: Option<Row> = sqlx::query_as(concat!(
         "SELECT ",
         columns!(),
         " FROM keys
-          WHERE status = 'pending_destruction' AND destroy_at <= least($1, now())
-            AND id <> ALL ($2)
+          WHERE status = 'pending_destruction' AND destroying_at IS NOT NULL AND id <> ALL ($1)
           ORDER BY destroy_at LIMIT 1 FOR UPDATE SKIP LOCKED"
     ))
-    .bind(now)
     .bind(but)
     .fetch_optional(connection)
     .await?;

@@ -54,6 +54,9 @@ pub enum Refusal {
     /// The key's state forbids the operation.
     #[error("the key is {0}, which does not allow this")]
     KeyState(Status),
+    /// The key has expired, and the operation makes something new with it.
+    #[error("the key has expired, which does not allow this")]
+    KeyExpired,
     /// The key has reached its limit of encryptions.
     #[error("the key has reached the limit of AES-GCM encryptions; use a new key")]
     KeySpent,
@@ -175,7 +178,7 @@ impl Refusal {
     /// The refusal where the destination of a policy has no key.
     pub(super) fn of_destination(no_key: NoKey) -> Self {
         match no_key {
-            NoKey::NotFound | NoKey::Unfit(_) | NoKey::NotAllowed(..) => {
+            NoKey::NotFound | NoKey::Unfit(_) | NoKey::NotAllowed(..) | NoKey::Expired(_) => {
                 Self::DestinationKeyNotFound
             }
             NoKey::HeldByDestination(held) => held.into(),

@@ -71,7 +71,13 @@ impl Service {
         let (recorder, writer) =
             Recorder::open(clock.clone(), entropy, database.clone(), &settings.audit);
         let encryptions = Arc::new(Encryptions::new(database.clone()));
-        let keyring = Keyring::new(&catalog, &database, token.clone(), encryptions.clone());
+        let keyring = Keyring::new(
+            &catalog,
+            &database,
+            token.clone(),
+            encryptions.clone(),
+            clock.clone(),
+        );
         let keyring = Arc::new(keyring);
         let rooms = Rooms {
             clock: clock.clone(),

@@ -34,7 +34,8 @@ fn found_text(page: &mut String, found: &Comparison) -> std::fmt::Result {
         writeln!(page, "  missing   {key} is recorded but on no token")?;
     }
     for orphan in &found.orphans {
-        let Orphan { token, name, .. } = orphan;
+        let Orphan { token, key, .. } = orphan;
+        let name = &key.name;
         let meant = meant_for(orphan).map_or_else(String::new, |meant| format!(", {meant}"));
         writeln!(page, "  orphan    {name:?} on token {token:?}{meant}")?;
     }
@@ -59,7 +60,7 @@ pub(super) fn as_json(records: &Records) -> Value {
         .map(|orphan| {
             json!({
                 "token": orphan.token,
-                "name": format!("{:?}", orphan.name),
+                "name": format!("{:?}", orphan.key.name),
                 "label": orphan.label,
                 "meantFor": meant_for(orphan),
             })

@@ -95,11 +95,12 @@ pub(in crate::http) async fn read(
 )]
 pub(in crate::http) async fn update(
     Authorized(context): Authorized,
+    State(app): State<App>,
     PathId(id): PathId<KeyId>,
     IfMatch(expected): IfMatch,
     UpdateBody(request): KeyChanges,
 ) -> Result<Current<Key>, ApiError> {
-    let key = keys::update(&context, id, &expected, request).await?;
+    let key = keys::update(&context, &app.vault, id, &expected, request).await?;
     Ok(Current(key))
 }
 

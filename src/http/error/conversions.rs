@@ -54,9 +54,10 @@ impl From<protection::Refusal> for ApiError {
             Refusal::Problems(problems) => Self::Problems(problems.into_vec()),
             Refusal::InvalidProtectedPayload(_) => Self::InvalidProtectedPayload,
             Refusal::PolicyNotFound => Self::Missing(Missing::Policy),
-            Refusal::NotAllowed(_) | Refusal::KeyState(_) | Refusal::KeySpent => {
-                Self::NotAllowed(refusal.to_string())
-            }
+            Refusal::NotAllowed(_)
+            | Refusal::KeyState(_)
+            | Refusal::KeyExpired
+            | Refusal::KeySpent => Self::NotAllowed(refusal.to_string()),
             Refusal::UnprotectNotAvailable(_) => Self::UnprotectNotAvailable,
             Refusal::PolicyNotActive => Self::PolicyNotActive,
             Refusal::DestinationKeyNotFound => Self::DestinationKeyNotFound,

@@ -61,6 +61,33 @@ impl Vault {
         Ok(comparison)
     }
 
+    /// Destroys the objects of destroyed keys that a comparison found, such as on a token that was away
+    /// when the others destroyed them. An adopted key is named by others and may be another key by now:
+    /// it is only reported.
+    pub async fn destroy_left_over(&self, comparison: &Comparison) {
+        for orphan in &comparison.orphans {
+            let Some(Intended::Destroyed(id)) = orphan.intended else {
+                continue;
+            };
+            if orphan.key.name != KeyName::Id(id.uuid().as_bytes().to_vec()) {
+                continue;
+            }
+            match self.destroy(&orphan.key).await {
+                Ok(()) => tracing::info!(
+                    token = orphan.token,
+                    key = %id,
+                    "destroyed what was left of a destroyed key"
+                ),
+                Err(error) => tracing::warn!(
+                    token = orphan.token,
+                    key = %id,
+                    ?error,
+                    "the token did not destroy what was left of a destroyed key"
+                ),
+            }
+        }
+    }
+
     fn serving(&self) -> Vec<String> {
         let tokens = self.token.status().tokens.into_iter();
         tokens
@@ -108,7 +135,7 @@ impl Comparison {
         for orphan in &self.orphans {
             tracing::warn!(
                 token = orphan.token,
-                name = ?orphan.name,
+                name = ?orphan.key.name,
                 label = orphan.label,
                 intended = ?orphan.intended,
                 "the token holds a key that no record names"
@@ -210,7 +237,7 @@ fn orphans(
         };
         found.push(Orphan {
             token: object.token.clone(),
-            name: name.clone(),
+            key: object.key.clone(),
             label: object.label.clone(),
             intended,
         });

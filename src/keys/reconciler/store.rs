@@ -13,7 +13,7 @@ pub(super) use crate::keys::vault::store::forget_intent;
 /// All keys that are or were in a token.
 pub(super) async fn records(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Record>> {
     let rows: Vec<RecordRow> = sqlx::query_as(
-        "SELECT id, token_id, token_label, status = 'destroyed' AS destroyed, created_at
+        "SELECT id, token_id, token_label, status = 'destroyed' OR destroying_at IS NOT NULL AS destroyed, created_at
            FROM keys
           WHERE token_id IS NOT NULL OR token_label IS NOT NULL
           ORDER BY id",

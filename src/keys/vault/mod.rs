@@ -17,7 +17,7 @@ use hsm::{ErrorKind, HsmError, KeyName, KeyRef, OaepHash};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::{Comparison, Usage, token_terms};
+use super::{Comparison, Expiring, Usage, token_terms};
 use crate::clock::{Clock, Entropy};
 use crate::ids::{KeyId, ServiceId};
 use crate::material::{Algorithm, Family};
@@ -36,6 +36,8 @@ pub struct Vault {
     pub(super) entropy: Entropy,
     /// The result of the last comparison of tokens and records.
     pub(super) latest: Arc<ArcSwap<Comparison>>,
+    /// The active keys whose expiry was near or past when they were last looked at.
+    pub(super) expiring: Arc<ArcSwap<Expiring>>,
 }
 
 /// The owner and the use of a new key.
@@ -57,6 +59,7 @@ impl Vault {
             clock,
             entropy,
             latest: Arc::default(),
+            expiring: Arc::default(),
         }
     }
 
@@ -97,6 +100,18 @@ impl Vault {
         match self.token.destroy(key).await {
             Err(error) if error.kind() == ErrorKind::KeyMissing => Ok(()),
             outcome => outcome,
+        }
+    }
+
+    /// Whether a token holds this key.
+    ///
+    /// # Errors
+    /// When no token shows the key and one of them does not answer.
+    pub async fn holds(&self, key: &KeyRef) -> Result<bool, HsmError> {
+        match self.token.find(key).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::KeyMissing => Ok(false),
+            Err(error) => Err(error),
         }
     }
 

@@ -38,18 +38,21 @@ pub async fn delete(
 /// Destroys the keys whose delay is over, each in a transaction of its own, and returns how many. Several
 /// instances can do this at once: each key is locked while it is destroyed.
 ///
-/// After a crash between the token and the record, the next run finds no object in the token and
-/// completes the record. A key that the token does not destroy now waits for the next run.
+/// The beginning is committed before the token is asked, so that no failure after it makes the key
+/// restorable. After a crash between the token and the record, the next run finds no object in the token
+/// and completes the record. A key that a token does not destroy now waits for the next run, such as a
+/// key on a token that is out.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn destroy_due(context: &Context, vault: &Vault) -> Result<usize, Error> {
     let mut destroyed = 0;
     let mut left = Vec::new();
+    store::begin_destruction(&context.pool, context.clock.now()).await?;
     loop {
         let mut change = context.begin().await?;
         let now = change.now();
-        let Some(before) = store::lock_due(change.connection(), now, &left).await? else {
+        let Some(before) = store::lock_destroying(change.connection(), &left).await? else {
             return Ok(destroyed);
         };
         if let Some(key) = before.token_key()

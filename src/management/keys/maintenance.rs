@@ -8,7 +8,7 @@ use super::destroy_due;
 use crate::keys::{ImportKeyRecord, Vault};
 use crate::management::Context;
 
-/// How often keys that are due are destroyed.
+/// How often keys that are due are destroyed, and keys that expire soon are looked for.
 const DESTROY_EVERY: Duration = Duration::from_secs(60);
 
 /// How often the token is compared with the records.
@@ -26,7 +26,7 @@ pub async fn maintain(context: Context, vault: Vault) {
     comparing.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            _ = destroying.tick() => limited(destroy(&context, &vault)).await,
+            _ = destroying.tick() => limited(attend(&context, &vault)).await,
             _ = comparing.tick() => limited(compare(&vault)).await,
         }
     }
@@ -39,16 +39,20 @@ async fn limited(work: impl Future<Output = ()>) {
 }
 
 async fn compare(vault: &Vault) {
-    if let Err(error) = vault.compare().await {
-        tracing::warn!(?error, "the token could not be compared with the records");
+    match vault.compare().await {
+        Ok(comparison) => vault.destroy_left_over(&comparison).await,
+        Err(error) => tracing::warn!(?error, "the token could not be compared with the records"),
     }
 }
 
-async fn destroy(context: &Context, vault: &Vault) {
+async fn attend(context: &Context, vault: &Vault) {
     match destroy_due(context, vault).await {
         Ok(0) => {}
         Ok(count) => tracing::info!(count, "destroyed keys whose delay is over"),
         Err(error) => tracing::warn!(?error, "keys that are due could not be destroyed"),
+    }
+    if let Err(error) = vault.watch_expiry().await {
+        tracing::warn!(%error, "keys that expire soon could not be read");
     }
     if let Err(error) = ImportKeyRecord::destroy_spent(vault).await {
         tracing::warn!(?error, "import keys could not be destroyed");

@@ -3,28 +3,36 @@
 use super::request::KeyUpdate;
 use super::{lock, retire_former, store};
 use crate::ids::KeyId;
-use crate::keys::{Cause, Key};
+use crate::keys::{Cause, Key, Status, Vault};
 use crate::management::check::{self, checked};
 use crate::management::{Action, Context, Error, Event, Expected};
-use crate::resource::ResourceRequest;
+use crate::resource::{Name, ResourceRequest};
 
-/// Changes a key. A key that becomes active retires the former one in the same transaction.
+/// Changes a key. A key that becomes active retires the former one in the same transaction, and a token
+/// must hold its private or secret half. A deleted key can be restored until its delay is over.
 ///
 /// # Errors
 /// When there is none or it is not in the expected state, when the request is wrong or names a status
 /// that cannot be reached, or when the database refuses it.
 pub async fn update(
     context: &Context,
+    vault: &Vault,
     id: KeyId,
     expected: &Expected,
     mut request: ResourceRequest<KeyUpdate>,
 ) -> Result<Key, Error> {
+    if request.body.status.given() == Some(&Status::Active) {
+        check_token_holds(context, vault, id).await?;
+    }
     let mut change = context.begin().await?;
     let now = change.now();
     let before = lock(&mut change, id, expected).await?;
     request.check_read_only(&before);
     let (mut problems, body) = (request.problems, request.body);
     let status = body.status.or_keep(&before.status);
+    let named_before = Name::of(before.name.as_str());
+    body.name
+        .check_new("name", Some(&named_before), &mut problems);
     let mut after = before.clone();
     after.name = body.name.map(|name| name.to_string()).or_keep(&before.name);
     check::expiry(&mut problems, now, before.expires_at, &body.expires_at);
@@ -32,6 +40,12 @@ pub async fn update(
     let after = checked(problems, Some(after))?;
     let (after, retired) = if status != before.status {
         let after = after.moved(Cause::Set, status, now)?;
+        if before.status == Status::PendingDestruction
+            && store::is_past_restoring(change.connection(), id).await?
+        {
+            let message = "the destruction of the key has begun: it cannot be restored";
+            return Err(Error::Conflict(message.to_owned()));
+        }
         let retired = retire_former(&mut change, &after).await?;
         (after, retired)
     } else if after != before {
@@ -45,4 +59,18 @@ pub async fn update(
         .commit_all(retired.into_iter().chain([updated]))
         .await?;
     Ok(after)
+}
+
+/// Checks that a token holds the half that an inactive key needs to become active. The token is asked
+/// before the transaction begins, so that a slow token holds no lock.
+async fn check_token_holds(context: &Context, vault: &Vault, id: KeyId) -> Result<(), Error> {
+    let Some(key) = store::by_id(&context.pool, id).await? else {
+        return Ok(());
+    };
+    match key.token_key() {
+        Some(half) if key.status != Status::Active && !vault.holds(&half).await? => Err(
+            Error::Conflict("no token holds the key: it cannot become active".to_owned()),
+        ),
+        _ => Ok(()),
+    }
 }

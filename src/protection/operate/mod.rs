@@ -225,6 +225,10 @@ impl Protection {
                 call.note_key(key);
                 Err(Refusal::KeyState(status))
             }
+            Err(NoKey::Expired(key)) => {
+                call.note_key(key);
+                Err(Refusal::KeyExpired)
+            }
             Err(NoKey::Unreadable(unreadable)) => Err(unreadable.into()),
             Err(NoKey::Unfit(key)) => {
                 call.note_key(key);

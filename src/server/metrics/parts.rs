@@ -106,6 +106,14 @@ impl Parts {
             "sealward_keys_missing",
             "Recorded keys that no token held at the last comparison.",
             count(self.app.vault.latest().missing.len()),
+        )?;
+        page.gauges(
+            "sealward_keys_expiring",
+            "Active keys that have expired or expire soon, by the time left.",
+            self.app
+                .vault
+                .expiring()
+                .map(|(expiry, keys)| (vec![("within", expiry.name())], count(keys))),
         )
     }
 

@@ -5,6 +5,7 @@ mod audit;
 mod bad_input;
 mod binding;
 mod context;
+mod expiry;
 mod fidelity;
 mod health;
 mod isolation;

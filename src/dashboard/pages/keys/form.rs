@@ -43,7 +43,14 @@ async fn changed(cx: &PageContext, id: KeyId, form: &Form) -> Result<Key, Error>
         .set("name", form.text("name"))
         .set("expiresAt", moment(form.some("expiresAt")))
         .into_change::<KeyUpdate>()?;
-    keys::update(&cx.context, id, &form.expected(), proposal).await
+    keys::update(
+        &cx.context,
+        &cx.dashboard.vault,
+        id,
+        &form.expected(),
+        proposal,
+    )
+    .await
 }
 
 fn page(cx: &PageContext, id: KeyId, form: &Form, problems: &[Problem]) -> Markup {

@@ -187,7 +187,7 @@ async fn carry_out(cx: &PageContext, id: KeyId, step: Step, form: &Form) -> Resu
             let proposal = Body::default()
                 .set_some("status", status)
                 .into_change::<KeyUpdate>()?;
-            keys::update(&cx.context, id, &expected, proposal).await?;
+            keys::update(&cx.context, &cx.dashboard.vault, id, &expected, proposal).await?;
             Ok(id)
         }
     }
@@ -215,7 +215,14 @@ async fn rotate(cx: &PageContext, id: KeyId, expected: &Expected) -> Result<KeyI
     let former = keys::read(&cx.context, id).await?;
     if former.status == Status::Active {
         let retire = Body::default().set("status", Status::Retired.name());
-        keys::update(&cx.context, id, &Expected::Any, retire.into_change()?).await?;
+        keys::update(
+            &cx.context,
+            vault,
+            id,
+            &Expected::Any,
+            retire.into_change()?,
+        )
+        .await?;
     }
     Ok(made.id)
 }

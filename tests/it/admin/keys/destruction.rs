@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hsm::{ErrorKind, KeyRef};
 use sealward::catalog::Catalog;
 use sealward::clock::{Clock, Entropy, Timestamp};
 use sealward::keys::Vault;
@@ -9,6 +10,7 @@ use sealward::management::keys::destroy_due;
 use sealward::management::{Actor, Context};
 use sealward::settings::Stage;
 use serde_json::{Value, json};
+use sqlx::ConnectOptions as _;
 
 use super::{generate, id, path, read, send, set};
 use crate::support::{World, token, within};
@@ -31,6 +33,11 @@ async fn run_out(world: &World) {
 
 /// Destroys what is due by the clock of the world.
 async fn destroy(world: &World) {
+    let destroyed = try_to_destroy(world).await;
+    destroyed.expect("look for what is due");
+}
+
+async fn try_to_destroy(world: &World) -> Result<usize, sealward::management::Error> {
     let context = Context {
         clock: world.clock.clone(),
         entropy: Entropy::system(),
@@ -40,8 +47,7 @@ async fn destroy(world: &World) {
     };
     let (pool, clock) = (world.pool.clone(), world.clock.clone());
     let vault = Vault::new(token().await, pool, clock, Entropy::system());
-    let destroyed = destroy_due(&context, &vault).await;
-    destroyed.expect("look for what is due");
+    destroy_due(&context, &vault).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -157,6 +163,130 @@ async fn a_slow_clock_does_not_shorten_the_delay() {
     let due = read(&world, id(&key)).await["destroyAt"].clone();
     let due: Timestamp = serde_json::from_value(due).expect("a moment");
     assert!(due >= deleted_at.plus(DELAY), "{due}");
+}
+
+/// Deletes a key and lets its delay run out.
+async fn deleted(world: &World, service: &str) -> Value {
+    let key = generate(world, service, "P-256").await;
+    world.admin().delete(&path(id(&key))).await.gone();
+    run_out(world).await;
+    key
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_whose_delay_is_over_cannot_be_restored() {
+    let world = World::at(held(), Stage::Development).await;
+    let service = world.service("late").await;
+    let key = deleted(&world, &service).await;
+    let refused = set(&world, id(&key), "disabled").await;
+    refused.refused(409, "CONFLICT");
+    assert_eq!(
+        read(&world, id(&key)).await["status"],
+        "pending_destruction"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_stays_destroyed_if_its_record_fails_after_the_token() {
+    let world = World::at(held(), Stage::Development).await;
+    let destination = world
+        .destination("failing", "P-256", "ECDH-ES+A256KW")
+        .await;
+    let client = world
+        .application("caller")
+        .bound_to(&destination.policy)
+        .await;
+    client.protect(json!(1)).await.ok();
+    world.admin().delete(&path(&destination.key)).await.gone();
+    run_out(&world).await;
+    // The token destroys the key, and then the commit fails.
+    let mut owner = world.database().connect().await.expect("a connection");
+    sqlx::raw_sql(
+        "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+             $$ BEGIN RAISE EXCEPTION 'the commit fails'; END $$;
+         CREATE CONSTRAINT TRIGGER destruction_fails AFTER INSERT ON management_events
+             DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+             WHEN (NEW.action = 'destroy') EXECUTE FUNCTION fail()",
+    )
+    .execute(&mut owner)
+    .await
+    .expect("a trigger");
+    assert!(try_to_destroy(&world).await.is_err());
+    let half: Vec<u8> = sqlx::query_scalar("SELECT token_id FROM keys")
+        .fetch_one(&world.pool)
+        .await
+        .expect("the key");
+    let lost = token().await.find(&KeyRef::private(half)).await;
+    assert_eq!(lost.expect_err("no key").kind(), ErrorKind::KeyMissing);
+
+    // Even a failover to a server whose clock is behind does not bring the key back.
+    sqlx::query("UPDATE keys SET destroy_at = now() + interval '1 day'")
+        .execute(&world.pool)
+        .await
+        .expect("a later end");
+    for status in ["disabled", "retired", "active"] {
+        let refused = set(&world, &destination.key, status).await;
+        refused.refused(409, "CONFLICT");
+    }
+    let disabled = "UPDATE keys SET status = 'disabled', destroy_at = NULL";
+    let forced = sqlx::query(disabled).execute(&world.pool).await;
+    let forced = forced.expect_err("the database refuses it too");
+    assert!(forced.to_string().contains("keys_destruction_is_final"));
+    client
+        .protect(json!(1))
+        .await
+        .refused(500, "DESTINATION_KEY_NOT_FOUND");
+
+    sqlx::raw_sql("DROP TRIGGER destruction_fails ON management_events")
+        .execute(&mut owner)
+        .await
+        .expect("no trigger");
+    destroy(&world).await;
+    assert_eq!(read(&world, &destination.key).await["status"], "destroyed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_no_token_holds_does_not_become_active() {
+    let world = World::at(held(), Stage::Development).await;
+    let service = world.service("lost").await;
+    let key = generate(&world, &service, "P-256").await;
+    set(&world, id(&key), "disabled").await.ok();
+    let half: Vec<u8> = sqlx::query_scalar("SELECT token_id FROM keys")
+        .fetch_one(&world.pool)
+        .await
+        .expect("the key");
+    let half = KeyRef::private(half);
+    token().await.destroy(&half).await.expect("a lost key");
+    let refused = set(&world, id(&key), "active").await;
+    let message = refused.refused(409, "CONFLICT").message();
+    assert!(message.contains("token holds the key"), "{message}");
+    assert_eq!(read(&world, id(&key)).await["status"], "disabled");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_was_away_loses_a_destroyed_key_when_it_returns() {
+    let world = World::at(held(), Stage::Development).await;
+    let service = world.service("away").await;
+    let key = generate(&world, &service, "P-256").await;
+    let half: Vec<u8> = sqlx::query_scalar(
+        "UPDATE keys SET status = 'destroyed', destroy_at = now() RETURNING token_id",
+    )
+    .fetch_one(&world.pool)
+    .await
+    .expect("a record of a destroyed key");
+    let half = KeyRef::private(half);
+    token()
+        .await
+        .find(&half)
+        .await
+        .expect("the key is still there");
+    let _another = world.another().await;
+    within(Duration::from_secs(20), async || {
+        let found = token().await.find(&half).await;
+        found.is_err_and(|error| error.kind() == ErrorKind::KeyMissing)
+    })
+    .await;
+    assert_eq!(read(&world, id(&key)).await["status"], "destroyed");
 }
 
 /// The `CKA_ID` of the only key.

@@ -1,0 +1,103 @@
+//! Active keys that expire soon, or have expired.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::{Vault, store};
+use crate::clock::Timestamp;
+use crate::closed_set;
+use crate::ids::KeyId;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+closed_set! {
+    /// How near the expiry of a key is.
+    pub enum Expiry: "KeyExpiry" {
+        /// At most 30 days.
+        Month = "30d",
+        /// At most 7 days.
+        Week = "7d",
+        /// At most a day.
+        Day = "1d",
+        /// It is past: the key makes nothing new.
+        Past = "expired",
+    }
+}
+
+/// Active keys whose expiry is near or past.
+pub type Expiring = HashMap<KeyId, Expiry>;
+
+impl Expiry {
+    /// The time before an expiry in which it counts as near.
+    pub const NEAR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+    fn at(now: Timestamp, end: Timestamp) -> Self {
+        if end <= now {
+            Self::Past
+        } else if end <= now.plus(DAY) {
+            Self::Day
+        } else if end <= now.plus(7 * DAY) {
+            Self::Week
+        } else {
+            Self::Month
+        }
+    }
+}
+
+impl Vault {
+    /// Looks for active keys whose expiry is near, and logs each at the start and 30, 7 and 1 days ahead
+    /// and when it is past.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn watch_expiry(&self) -> sqlx::Result<()> {
+        let now = self.clock.now();
+        let before = self.expiring.load();
+        let mut expiring = Expiring::new();
+        for (key, end) in store::expiring(&self.pool, now.plus(Expiry::NEAR)).await? {
+            let expiry = Expiry::at(now, end);
+            if before.get(&key) != Some(&expiry) {
+                tracing::warn!(
+                    %key,
+                    expires_at = %end,
+                    within = expiry.name(),
+                    "an active key expires soon or has expired: rotate it"
+                );
+            }
+            expiring.insert(key, expiry);
+        }
+        self.expiring.store(expiring.into());
+        Ok(())
+    }
+
+    /// How many active keys each stage of their expiry has, as last seen.
+    #[must_use]
+    pub fn expiring(&self) -> [(Expiry, usize); 4] {
+        let known = self.expiring.load();
+        Expiry::ALL.map(|expiry| {
+            let keys = known.values().filter(|found| **found == expiry);
+            (expiry, keys.count())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expiry_is_announced_30_7_and_1_days_ahead() {
+        let now = Timestamp::from_millis(1_900_000_000_000);
+        for (ahead, expiry) in [
+            (30 * DAY, Expiry::Month),
+            (8 * DAY, Expiry::Month),
+            (7 * DAY, Expiry::Week),
+            (2 * DAY, Expiry::Week),
+            (DAY, Expiry::Day),
+            (Duration::from_millis(1), Expiry::Day),
+            (Duration::ZERO, Expiry::Past),
+        ] {
+            assert_eq!(Expiry::at(now, now.plus(ahead)), expiry, "{ahead:?}");
+        }
+    }
+}

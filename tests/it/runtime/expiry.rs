@@ -1,0 +1,69 @@
+//! Keys past their expiry.
+
+use std::time::Duration;
+
+use sealward::clock::{Clock, Timestamp};
+use sealward::settings::Stage;
+use serde_json::json;
+
+use crate::support::World;
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+#[tokio::test]
+async fn an_expired_key_makes_nothing_new() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
+    let world = World::at(clock, Stage::Development).await;
+    let destination = world
+        .destination("partner", "P-256", "ECDH-ES+A256KW")
+        .await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    let own = alice.service.clone().expect("a service");
+    let sealing = world.key(&own, "data", "AES-256").await;
+    let signing = world.key(&own, "sig", "Ed25519").await;
+    let soon = world.clock.now().plus(HOUR).to_string();
+    for key in [&destination.key, &sealing, &signing] {
+        let order = json!({ "expiresAt": soon });
+        let path = format!("/admin/keys/{key}");
+        world.admin().put(&path, order).await.ok();
+    }
+    let encrypt = json!({ "data": "x", "algorithm": "AES-256-GCM" });
+    let sign = json!({ "data": "x", "algorithm": "Ed25519" });
+    let jwe = alice.protect(json!(1)).await.ok().json()["jwe"].clone();
+    let sealed = alice.operate("encrypt", encrypt.clone()).await.ok().json()["result"].clone();
+    let mut signed = alice.operate("sign", sign.clone()).await.ok().json()["result"].clone();
+    signed["data"] = json!("x");
+
+    world.clock.advance(HOUR);
+    let refused = alice.protect(json!(1)).await;
+    refused.refused(500, "DESTINATION_KEY_NOT_FOUND");
+    for (operation, order, key) in [("encrypt", encrypt, &sealing), ("sign", sign, &signing)] {
+        let by_default = alice.operate(operation, order.clone()).await;
+        by_default.refused(404, "KEY_NOT_FOUND");
+        let mut named = order;
+        named["keyId"] = json!(key);
+        let refused = alice.operate(operation, named).await;
+        let refused = refused.refused(403, "OPERATION_NOT_ALLOWED");
+        assert!(
+            refused.message().contains("expired"),
+            "{}",
+            refused.message()
+        );
+    }
+    alice.unprotect(&jwe).await.ok();
+    alice.operate("decrypt", sealed).await.ok();
+    let verified = alice.operate("verify", signed).await.ok().json();
+    assert_eq!(verified["result"]["valid"], json!(true), "{verified}");
+    let path = format!("/admin/keys/{signing}");
+    let shown = world.admin().get(&path).await.ok().json();
+    assert_eq!(shown["status"], "active", "expiry changes no status");
+
+    // A younger key takes over.
+    let younger = world.key(&own, "sig", "Ed25519").await;
+    let order = json!({ "data": "x", "algorithm": "Ed25519" });
+    let made = alice.operate("sign", order).await.ok().json();
+    assert_eq!(made["result"]["keyId"], json!(younger));
+}
