@@ -77,7 +77,10 @@ async fn crowd(world: &World) {
         let name = format!("number {number}");
         for (room, order) in [
             ("services", json!({})),
-            ("policies", json!({ "destinationServiceId": service, "allowedServiceIds": ["*"] })),
+            (
+                "policies",
+                json!({ "destinationServiceId": service, "allowedServiceIds": ["*"] }),
+            ),
             (
                 "keys",
                 json!({ "serviceId": service, "publicKey": partner_key() }),
