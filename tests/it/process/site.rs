@@ -96,9 +96,6 @@ impl Site {
             admin_key: OnceLock::new(),
         };
         fs::write(site.settings(), site.sound()).expect("write the settings");
-        if site.database.is_of_cluster() {
-            site.run(&["migrate"]).well();
-        }
         site
     }
 

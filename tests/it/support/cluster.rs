@@ -38,7 +38,8 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Creates a cluster with the programs of the shared cluster and starts it.
+    /// Creates a cluster with the programs of the shared cluster, starts it, and migrates its
+    /// database `postgres`.
     pub(crate) async fn start() -> Self {
         let mut shared = postgres::cluster().connect().await.expect("a connection");
         let ask = async |connection: &mut PgConnection, sql| -> String {
@@ -55,6 +56,10 @@ impl Cluster {
         let mut cluster = Self::of(programs.into(), user).await;
         cluster.make();
         cluster.start_again().await;
+        let mut owner = cluster.past_proxy().connect().await.expect("a connection");
+        let migrated = sqlx::migrate!("./migrations").run(&mut owner).await;
+        migrated.expect("migrate the database");
+        owner.close().await.expect("leave the cluster");
         cluster
     }
 

@@ -72,11 +72,6 @@ impl Database {
         self.options.clone().username(&name).password(&name)
     }
 
-    /// Whether the database belongs to a temporary cluster, which has no template.
-    pub(crate) fn is_of_cluster(&self) -> bool {
-        self.name.is_none()
-    }
-
     /// A database in a temporary cluster with these options.
     pub(crate) fn of_cluster(options: PgConnectOptions) -> Self {
         Self {

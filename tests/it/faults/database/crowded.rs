@@ -10,12 +10,16 @@ async fn requests_are_refused_while_postgres_has_no_free_connections() {
     let cluster = Cluster::start().await;
     // Limits are not for superusers.
     cluster.run("CREATE ROLE sealward LOGIN CREATEROLE").await;
+    cluster
+        .run("GRANT sealward_application, sealward_retention TO sealward")
+        .await;
     cluster.run("CREATE DATABASE sealward OWNER sealward").await;
     let options = cluster
         .past_proxy()
         .username("sealward")
         .database("sealward");
     let site = Site::on(Database::of_cluster(options));
+    site.run(&["migrate"]).well();
     let fixture = Fixture::at(site, &SHORT_LIMITS).await;
     let load = fixture.load();
     load.is_served(&Action::ALL).await;
