@@ -26,8 +26,8 @@ pub struct Otlp {
     pub endpoint: Option<String>,
     /// PEM file with the CA certificates of the collector. Default: the CAs of the system.
     pub ca: Option<PathBuf>,
-    /// The share of requests to trace, from 0 to 1. It applies to requests without a `traceparent`
-    /// header.
+    /// The share of requests to trace, from 0 to 1. For requests with a `traceparent` of a trusted
+    /// proxy, the proxy decides.
     pub ratio: f64,
     /// Whether an `OTEL_*` variable names the collector.
     #[serde(skip)]
