@@ -25,6 +25,8 @@ async fn a_policy_is_made_with_defaults_and_read_by_id_and_by_number() {
         "failureMode": "error",
         "allowedServiceIds": ["*"],
         "allowedOperations": ["protect", "unprotect"],
+        "contextRequired": false,
+        "requireBinding": false,
         "createdAt": made.json()["createdAt"],
         "updatedAt": made.json()["createdAt"],
     });

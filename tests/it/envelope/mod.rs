@@ -13,15 +13,16 @@ use sealward::json::Text;
 
 /// Seals for `key` like `/protect`.
 pub(crate) fn sealed(key: &PrivateKey, alg: Alg, enc: Enc, plaintext: &str) -> String {
-    sealed_in(key, alg, enc, plaintext, None)
+    sealed_in(key, alg, enc, plaintext, None, None)
 }
 
-/// Seals for `key` with a context.
+/// Seals for `key` under a policy and with a context.
 fn sealed_in(
     key: &PrivateKey,
     alg: Alg,
     enc: Enc,
     plaintext: &str,
+    policy: Option<&str>,
     context: Option<&Context>,
 ) -> String {
     let recipient = Recipient {
@@ -29,7 +30,7 @@ fn sealed_in(
         kid: "key_01h455vb4pex5vsknk084sn02q",
         alg,
         enc,
-        policy: Some("pol_01h455vb4pex5vsknk084sn02q"),
+        policy,
         context,
     };
     let mut out = String::new();

@@ -9,6 +9,8 @@ use super::{PrivateKey, read, sealed, sealed_in};
 
 const MEMBERS: [&str; 5] = ["protected", "encrypted_key", "iv", "ciphertext", "tag"];
 
+const POLICY: &str = "pol_01h455vb4pex5vsknk084sn02q";
+
 /// Replacements for a character: those that differ in one bit, a distant one, and three outside the
 /// alphabet.
 const OTHERS: [fn(u8) -> u8; 6] = [
@@ -45,11 +47,11 @@ fn every_changed_character_of_every_member_is_refused() {
 }
 
 #[test]
-fn every_changed_character_of_a_header_with_a_context_is_refused() {
+fn every_changed_character_of_a_bound_header_is_refused() {
     let context = Context::parse(Text::parse(br#"{"tenant":"acme"}"#).unwrap()).unwrap();
     let key = PrivateKey::ec(Curve::P256);
     let (alg, enc) = (Alg::EcdhEsA256Kw, Enc::A256GCM);
-    let sealed = sealed_in(&key, alg, enc, "1", Some(&context));
+    let sealed = sealed_in(&key, alg, enc, "1", Some(POLICY), Some(&context));
     let object: Value = serde_json::from_str(&sealed).unwrap();
     assert!(opens_in(&key, &object, Some(&context)));
     assert!(!opens(&key, &object));
