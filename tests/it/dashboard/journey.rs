@@ -175,7 +175,7 @@ async fn an_invalid_form_keeps_its_input_and_shows_problems() {
     world.service("billing").await;
     let taken = [("name", "billing"), ("tier", "standard")];
     let refused = browser.send("/dashboard/services", &taken).await;
-    assert!(refused.body.contains("There is another service named"));
+    assert!(refused.body.contains("nother service has the name"));
 }
 
 #[tokio::test]
