@@ -54,6 +54,14 @@ impl PublicKey {
         Ok(Self { parts, algorithm })
     }
 
+    /// Checks the numbers of a key that arrives, beyond what is checked each time a key is read.
+    pub fn check_strength(&self) -> Result<(), Problem> {
+        match &self.parts {
+            PublicParts::Rsa { modulus, .. } => rsa::check_strength(modulus),
+            PublicParts::Ec { .. } | PublicParts::Ed25519 { .. } => Ok(()),
+        }
+    }
+
     /// What the key consists of.
     #[must_use]
     pub fn parts(&self) -> &PublicParts {

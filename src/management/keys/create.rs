@@ -153,6 +153,18 @@ async fn obtain(
             (usage, Origin::Adopted, made, None)
         }
     };
+    if let (Origin::Imported | Origin::Adopted, Some(public)) = (origin, made.public.clone()) {
+        let checked = tokio::task::spawn_blocking(move || public.check_strength()).await;
+        if let Err(problem) = checked.map_err(|_| Error::BrokenOff)? {
+            vault.discard(made).await;
+            let member = if origin == Origin::Adopted {
+                "tokenObject"
+            } else {
+                "wrappedKey"
+            };
+            return Err(Problem::new(member, problem.code, problem.message).into());
+        }
+    }
     Ok(Obtained {
         id: made.id,
         usage,

@@ -2,6 +2,7 @@
 
 mod consistency;
 mod roca;
+mod strength;
 
 use std::fmt;
 
@@ -67,6 +68,12 @@ pub(super) fn check_public(modulus: &[u8], exponent: &[u8]) -> Result<(), Proble
         ));
     }
     Ok(())
+}
+
+/// Checks that a modulus is hard to factor, as far as the public half shows it. This takes milliseconds, so
+/// it happens when a key arrives and not when its record is read.
+pub(super) fn check_strength(modulus: &[u8]) -> Result<(), Problem> {
+    strength::check(modulus)
 }
 
 /// The kind of key that a modulus makes.

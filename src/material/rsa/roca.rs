@@ -3,7 +3,7 @@
 //! Attack", 2017.)
 
 /// The odd primes of the smallest product that library uses.
-const PRIMES: [u32; 38] = [
+pub(super) const PRIMES: [u32; 38] = [
     3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97,
     101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167,
 ];
@@ -30,7 +30,8 @@ pub(super) fn small_divisor(modulus: &[u8]) -> Option<u32> {
         .find(|prime| remainder(modulus, *prime) == 0)
 }
 
-fn remainder(number: &[u8], prime: u32) -> u32 {
+/// The remainder of a division by a small number.
+pub(super) fn remainder(number: &[u8], prime: u32) -> u32 {
     number
         .iter()
         .fold(0, |rest, byte| (rest * 256 + u32::from(*byte)) % prime)

@@ -14,7 +14,9 @@ use crate::resource::Member;
 pub(super) fn public_key(text: &KeyText, problems: &mut Problems) -> Option<PublicKey> {
     const MEMBER: &str = "publicKey";
     let of_pem = |found: &mut Problems, pem: &str| noted(found, MEMBER, PublicKey::from_pem(pem));
-    pem_or_jwk(problems, MEMBER, text, of_pem, PublicKey::from_jwk)
+    let key = pem_or_jwk(problems, MEMBER, text, of_pem, PublicKey::from_jwk)?;
+    noted(problems, MEMBER, key.check_strength())?;
+    Some(key)
 }
 
 pub(super) fn private_key(
