@@ -85,10 +85,10 @@ mod tests {
     fn key(size: KeySize) -> RsaParts {
         let pair = KeyPair::generate(size).unwrap();
         let read = PrivateKey::from_pkcs8(pair.as_der().unwrap().as_ref()).unwrap();
-        match read.parts() {
-            PrivateParts::Rsa(parts) => parts.clone(),
-            other => panic!("{other:?}"),
-        }
+        let PrivateParts::Rsa(parts) = read.parts() else {
+            panic!("not an RSA key")
+        };
+        parts.clone()
     }
 
     fn number(bytes: &[u8]) -> BoxedUint {
@@ -112,7 +112,11 @@ mod tests {
     fn refusal(modulus: Vec<u8>) -> String {
         let exponent = vec![1, 0, 1];
         let key = PublicKey::new(PublicParts::Rsa { modulus, exponent });
-        key.unwrap().check_strength().unwrap_err().message.into_owned()
+        key.unwrap()
+            .check_strength()
+            .unwrap_err()
+            .message
+            .into_owned()
     }
 
     #[test]
