@@ -146,10 +146,7 @@ async fn closing_lets_go_of_every_session() {
         ErrorKind::TokenOut
     );
     drop(token);
-    Token::open(quick(&["one"]))
-        .await
-        .unwrap()
-        .random(8)
-        .await
-        .unwrap();
+    let again = Token::open(quick(&["one"])).await.unwrap();
+    again.random(8).await.unwrap();
+    again.close().await;
 }
