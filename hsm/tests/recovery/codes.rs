@@ -41,10 +41,7 @@ fn bad_ciphertexts_do_not_take_the_token_out_a_thousand_in_a_row() {
             .unwrap();
         assert_eq!(opened.as_slice(), b"a content key");
         let after = status(&token, "one").counters;
-        assert_eq!(
-            (after.outages, after.failures - before.failures),
-            (0, 1_000)
-        );
+        assert_eq!((after.outages, after.failures - before.failures), (0, 0));
         assert_eq!(after.sessions_opened, before.sessions_opened);
         assert_eq!(rig.faults.calls("C_Login"), 1);
         token.close().await;

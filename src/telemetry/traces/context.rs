@@ -13,6 +13,11 @@ use crate::clock::Entropy;
 
 /// The context in the header `traceparent`; none if it is invalid.
 pub(super) fn parse(header: &str) -> Option<SpanContext> {
+    // The propagator itself accepts ids of any length.
+    let mut lengths = header.split('-').skip(1).map(str::len);
+    if (lengths.next(), lengths.next()) != (Some(32), Some(16)) {
+        return None;
+    }
     let headers = HashMap::from([(TRACEPARENT.to_owned(), header.to_owned())]);
     let remote = TraceContextPropagator::new().extract(&headers);
     let remote = remote.span().span_context().clone();
