@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::{Vault, store};
 use crate::clock::Timestamp;
 use crate::closed_set;
 use crate::ids::KeyId;
@@ -31,7 +30,7 @@ impl Expiry {
     /// The time before an expiry in which it counts as near.
     pub const NEAR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-    fn at(now: Timestamp, end: Timestamp) -> Self {
+    pub(super) fn at(now: Timestamp, end: Timestamp) -> Self {
         if end <= now {
             Self::Past
         } else if end <= now.plus(DAY) {
@@ -41,43 +40,6 @@ impl Expiry {
         } else {
             Self::Month
         }
-    }
-}
-
-impl Vault {
-    /// Looks for active keys whose expiry is near, and logs each at the start and 30, 7 and 1 days ahead
-    /// and when it is past.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub async fn watch_expiry(&self) -> sqlx::Result<()> {
-        let now = self.clock.now();
-        let before = self.expiring.load();
-        let mut expiring = Expiring::new();
-        for (key, end) in store::expiring(&self.pool, now.plus(Expiry::NEAR)).await? {
-            let expiry = Expiry::at(now, end);
-            if before.get(&key) != Some(&expiry) {
-                tracing::warn!(
-                    %key,
-                    expires_at = %end,
-                    within = expiry.name(),
-                    "an active key expires soon or has expired: rotate it"
-                );
-            }
-            expiring.insert(key, expiry);
-        }
-        self.expiring.store(expiring.into());
-        Ok(())
-    }
-
-    /// How many active keys each stage of their expiry has, as last seen.
-    #[must_use]
-    pub fn expiring(&self) -> [(Expiry, usize); 4] {
-        let known = self.expiring.load();
-        Expiry::ALL.map(|expiry| {
-            let keys = known.values().filter(|found| **found == expiry);
-            (expiry, keys.count())
-        })
     }
 }
 

@@ -87,6 +87,8 @@ pub(crate) struct Key {
 #[derive(Clone)]
 pub(crate) struct Sealed {
     pub(crate) jwe: String,
+    /// The policy that the envelope is bound to.
+    pub(crate) policy: usize,
     pub(crate) plaintext: String,
     pub(crate) destination: usize,
 }

@@ -97,7 +97,7 @@ fn an_encrypted_key_a_jwk_and_a_secret_are_wrapped_too() {
         .badly(1, &["is encrypted", "--passphrase-file"]);
     let wrong = desk.put("wrong", "trout\n");
     desk.wrap(&["--key", &locked, "--passphrase-file", &wrong])
-        .badly(1, &["locked.pem", "does not open"]);
+        .badly(1, &["locked.pem", "the passphrase is wrong"]);
 
     let secret = desk.put("secret", "0123456789abcdef");
     let wrapped = desk.wrap(&["--secret", &secret, "--json"]).well().json();
@@ -119,7 +119,7 @@ fn what_is_wrong_is_told_with_the_file_it_is_in() {
     let half = desk.put("half.pem", &public(&private("P-256")));
     desk.wrap(&["--key", &half]).badly(1, &["half.pem"]);
     desk.wrap(&["--key", &key, "--sha256", &"0".repeat(64)])
-        .badly(1, &["another one", &desk.fingerprint()]);
+        .badly(1, &["does not match --sha256", &desk.fingerprint()]);
 
     // A wrapping key must be RSA.
     desk.put("wrapping.pem", &public(&private("P-256")));

@@ -41,11 +41,12 @@ impl Worker {
         let wrong = || Gave::Wrong(format!("it gave {body}"));
         let result = &answer["result"];
         match order.asked {
-            Asked::Protect { .. } | Asked::ForeignPolicy { .. } => {
+            Asked::Protect { policy } | Asked::ForeignPolicy { policy } => {
                 let operations = answer["operations"].as_array().map(Vec::len);
                 if answer["jwe"].is_object() && operations == Some(1) {
                     let sealed = Sealed {
                         jwe: answer["jwe"].to_string(),
+                        policy,
                         plaintext: order.plaintext.clone(),
                         destination: order.destination,
                     };

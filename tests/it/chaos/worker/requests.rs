@@ -97,11 +97,14 @@ impl Worker {
     /// Opens an existing envelope with any policy of its destination.
     pub(crate) fn unprotect(&mut self, application: usize) -> Option<SelectedRequest> {
         let state = self.fixtures.lock();
-        let sealed = one_of(&mut self.dice, state.sealed.iter())?.clone();
+        let admits = |role| role != PolicyRole::Restricted || application == 0;
+        // An envelope is open to those only whom the policy that it is bound to allows.
+        let open = state.sealed.iter();
+        let open = open.filter(|sealed| admits(state.policies[sealed.policy].role));
+        let sealed = one_of(&mut self.dice, open)?.clone();
         let policy = state.policy(&mut self.dice, |policy| {
             let is_there = policy.role != PolicyRole::Deleted;
-            let is_for_all = policy.role != PolicyRole::Restricted || application == 0;
-            policy.destination == sealed.destination && is_there && is_for_all
+            policy.destination == sealed.destination && is_there && admits(policy.role)
         })?;
         let jwe: Value = serde_json::from_str(&sealed.jwe).expect("an envelope");
         let number = &state.policies[policy].number;
