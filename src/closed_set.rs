@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::str::FromStr;
 
-/// An enum that [`closed_set!`](crate::closed_set) declares.
+/// An enum that [`closed_set!`](crate::closed_set!) declares.
 pub trait ClosedSet: Copy + PartialEq + FromStr<Err = NotOneOf> + 'static {
     /// The values in display order.
     const VALUES: &'static [Self];

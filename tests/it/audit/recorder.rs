@@ -152,7 +152,6 @@ async fn late_and_full_are_refused_and_what_was_taken_is_written_afterwards() {
         &Audit {
             queue: 4,
             deadline: Span::millis(500),
-            ..Audit::default()
         },
     );
     // A record may be late at first, and again until all that waited is written.
