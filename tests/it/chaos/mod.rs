@@ -2,6 +2,7 @@
 //! that a seed determines. Afterwards a checker verifies the guarantees against the recorded history.
 
 pub(crate) mod administrator;
+pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod client;
 pub(crate) mod faults;

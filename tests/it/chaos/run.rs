@@ -16,13 +16,13 @@ use tokio::time::{Instant, sleep};
 use super::administrator::Administrator;
 use super::check::{Guarantee, Violation, violations};
 use super::client::Places;
-use super::faults;
 use super::fixtures::Fixtures;
 use super::history::{Apart, Outcome, Row, Span, State};
 use super::instances::Instances;
 use super::plan::Plan;
 use super::run_log::{RunLog, RunLogEntries};
 use super::worker::Worker;
+use super::{changes, faults};
 use crate::process::Site;
 use crate::support::{Cluster, Valkey};
 
@@ -93,7 +93,7 @@ pub(crate) async fn run(plan: &Plan, size: Size) -> Outcomes {
         faults::on_valkey(&valkey, &run_log, &plan.valkey, until),
         faults::on_token(site.faults(), &run_log, &plan.token, until),
         faults::on_instances(&mut instances, &run_log, &plan.instances, until),
-        faults::by_administrator(&mut admin, &fixtures, &run_log, &plan.changes, until),
+        changes::by_administrator(&mut admin, &fixtures, &run_log, &plan.changes, until),
     );
     let name = format!("chaos-{}-last", plan.seed);
     let last = Worker::new(name, new_dice(), places.clone(), fixtures, run_log.clone());

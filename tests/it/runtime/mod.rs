@@ -2,7 +2,9 @@
 
 mod algorithms;
 mod audit;
+mod bad_envelopes;
 mod bad_input;
+mod bad_members;
 mod binding;
 mod context;
 mod expiry;

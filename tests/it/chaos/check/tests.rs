@@ -1,11 +1,14 @@
 //! Tests of the checker with constructed histories: valid ones, and ones with exactly one violation.
 
+mod audit_log;
+mod limits;
+
 use std::time::Duration;
 
 use super::{Guarantee, violations};
 use crate::chaos::history::{
-    Answer, Apart, Application, Asked, Attempt, Change, Gave, History, Incarnation, Limit, Outcome,
-    Row, Span, State, Timeline,
+    Answer, Application, Asked, Attempt, Change, Gave, History, Incarnation, Limit, Outcome, Row,
+    Span, State, Timeline,
 };
 
 const HERE: Incarnation = Incarnation {
@@ -127,88 +130,6 @@ fn a_history_with_matching_records_is_valid() {
         .with(span(0, 10), HERE, ENCRYPT, right())
         .with(span(0, 10), THERE, Asked::Hash, right())
         .is_sound();
-}
-
-#[test]
-fn a_success_without_a_record_is_detected() {
-    for (asked, outcome) in [(PROTECT, envelope()), (UNPROTECT, right())] {
-        history()
-            .without_row(span(0, 10), HERE, asked, outcome)
-            .breaks(Guarantee::Audited);
-    }
-}
-
-#[test]
-fn a_refusal_without_a_record_is_detected() {
-    let foreign = Asked::ForeignKey { key: 1 };
-    history()
-        .without_row(span(0, 10), HERE, foreign, refused(404, "KEY_NOT_FOUND"))
-        .breaks(Guarantee::Audited);
-}
-
-#[test]
-fn a_record_with_another_result_is_detected() {
-    type Falsify = fn(&mut Row);
-    let falsify: [Falsify; 3] = [
-        |row| row.status = 500,
-        |row| row.application = Some("svc_two".to_owned()),
-        |row| row.operation = Some("hash".to_owned()),
-    ];
-    for falsify in falsify {
-        let mut history = history().with(span(0, 10), HERE, PROTECT, envelope());
-        falsify(&mut history.rows[0]);
-        history.breaks(Guarantee::Audited);
-    }
-}
-
-#[test]
-fn a_second_record_is_detected_for_every_response() {
-    for outcome in [
-        envelope(),
-        Outcome::Lost,
-        refused(503, "SERVICE_UNAVAILABLE"),
-    ] {
-        let mut history = history().without_row(span(0, 10), HERE, PROTECT, outcome);
-        let row = Row {
-            request_id: "n0".to_owned(),
-            application: Some("svc_one".to_owned()),
-            operation: Some("encrypt".to_owned()),
-            status: 200,
-        };
-        history.rows = vec![row.clone(), row];
-        history.breaks(Guarantee::AuditedOnce);
-    }
-}
-
-#[test]
-fn a_request_with_an_unknown_result_can_have_one_record() {
-    let row = Row {
-        request_id: "n0".to_owned(),
-        application: Some("svc_one".to_owned()),
-        operation: Some("encrypt".to_owned()),
-        status: 200,
-    };
-    for outcome in [Outcome::Lost, refused(503, "SERVICE_UNAVAILABLE")] {
-        let mut history = history().without_row(span(0, 10), HERE, PROTECT, outcome);
-        history.is_sound();
-        history.rows.push(row.clone());
-        history.is_sound();
-    }
-}
-
-#[test]
-fn a_record_without_a_request_is_detected() {
-    let mut invented = history().with(span(0, 10), HERE, PROTECT, envelope());
-    invented.rows.push(Row {
-        request_id: "never-sent".to_owned(),
-        ..invented.rows[0].clone()
-    });
-    invented.breaks(Guarantee::NothingInvented);
-    let mut unsent = history().without_row(span(0, 10), HERE, PROTECT, Outcome::NotSent);
-    unsent.is_sound();
-    unsent.rows = invented.rows;
-    unsent.rows.truncate(1);
-    unsent.breaks(Guarantee::NothingInvented);
 }
 
 /// A change by the first instance between 1.0 and 1.1 seconds.
@@ -364,58 +285,4 @@ fn a_missing_response_is_detected() {
     history()
         .without_row(span(0, 30_000), HERE, PROTECT, Outcome::Silence)
         .breaks(Guarantee::Answered);
-}
-
-/// This number of requests of the limited application, one per millisecond.
-fn burst_of(count: u64) -> History {
-    let mut history = history();
-    for number in 0..count {
-        history = history.with(span(number, number + 1), HERE, PROTECT, envelope());
-        let attempt = history.attempts.last_mut().expect("it was added");
-        (attempt.application, attempt.api_key) = (1, 1);
-        let row = history.rows.last_mut().expect("it has one");
-        row.application = Some("svc_two".to_owned());
-    }
-    history
-}
-
-#[test]
-fn requests_above_the_limit_are_detected() {
-    burst_of(6).is_sound();
-    burst_of(7).breaks(Guarantee::Limited);
-    // Refused and possibly refused requests do not count.
-    let mut refusals = burst_of(6).with(
-        span(7, 8),
-        THERE,
-        PROTECT,
-        refused(503, "SERVICE_UNAVAILABLE"),
-    );
-    refusals.attempts[6].application = 1;
-    refusals.is_sound();
-}
-
-#[test]
-fn separate_counting_raises_the_limit_but_does_not_remove_it() {
-    let apart = |count, is_uncounted| {
-        let mut history = burst_of(count);
-        let span = span(0, 1_000);
-        history.apart.push(Apart { span, is_uncounted });
-        history
-    };
-    apart(16, false).is_sound();
-    apart(17, false).breaks(Guarantee::Limited);
-    apart(26, true).is_sound();
-    apart(27, true).breaks(Guarantee::Limited);
-}
-
-#[test]
-fn a_refusal_below_the_limit_is_detected() {
-    history()
-        .with(
-            span(0, 10),
-            HERE,
-            PROTECT,
-            refused(429, "RATE_LIMIT_EXCEEDED"),
-        )
-        .breaks(Guarantee::Limited);
 }

@@ -1,0 +1,59 @@
+//! Requests above and refusals below the rate limit.
+
+use super::{HERE, PROTECT, THERE, envelope, history, refused, span};
+use crate::chaos::check::Guarantee;
+use crate::chaos::history::{Apart, History};
+
+/// This number of requests of the limited application, one per millisecond.
+fn burst_of(count: u64) -> History {
+    let mut history = history();
+    for number in 0..count {
+        history = history.with(span(number, number + 1), HERE, PROTECT, envelope());
+        let attempt = history.attempts.last_mut().expect("it was added");
+        (attempt.application, attempt.api_key) = (1, 1);
+        let row = history.rows.last_mut().expect("it has one");
+        row.application = Some("svc_two".to_owned());
+    }
+    history
+}
+
+#[test]
+fn requests_above_the_limit_are_detected() {
+    burst_of(6).is_sound();
+    burst_of(7).breaks(Guarantee::Limited);
+    // Refused and possibly refused requests do not count.
+    let mut refusals = burst_of(6).with(
+        span(7, 8),
+        THERE,
+        PROTECT,
+        refused(503, "SERVICE_UNAVAILABLE"),
+    );
+    refusals.attempts[6].application = 1;
+    refusals.is_sound();
+}
+
+#[test]
+fn separate_counting_raises_the_limit_but_does_not_remove_it() {
+    let apart = |count, is_uncounted| {
+        let mut history = burst_of(count);
+        let span = span(0, 1_000);
+        history.apart.push(Apart { span, is_uncounted });
+        history
+    };
+    apart(16, false).is_sound();
+    apart(17, false).breaks(Guarantee::Limited);
+    apart(26, true).is_sound();
+    apart(27, true).breaks(Guarantee::Limited);
+}
+
+#[test]
+fn a_refusal_below_the_limit_is_detected() {
+    history()
+        .with(
+            span(0, 10),
+            HERE,
+            PROTECT,
+            refused(429, "RATE_LIMIT_EXCEEDED"),
+        )
+        .breaks(Guarantee::Limited);
+}
