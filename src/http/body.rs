@@ -1,8 +1,8 @@
 //! Reads a body once, into memory that wipes itself.
 
 use axum::body::Body;
-use axum::http::header;
 use axum::http::request::Parts;
+use axum::http::{Method, header};
 use http_body_util::BodyExt as _;
 
 use crate::protection::Unread;
@@ -26,8 +26,8 @@ pub(super) async fn read(parts: &Parts, body: Body, limit: usize) -> Result<Byte
     }
 }
 
-/// Refuses a body that is encoded, or not declared as JSON: its `Content-Type` must be
-/// `application/json`, with or without parameters.
+/// Refuses a body that is encoded, or not declared as the JSON that its method takes. Parameters of
+/// the `Content-Type` do not matter.
 fn check_media(parts: &Parts) -> Result<(), Unread> {
     if parts.headers.contains_key(header::CONTENT_ENCODING) {
         return Err(Unread::Encoded);
@@ -40,7 +40,11 @@ fn check_media(parts: &Parts) -> Result<(), Unread> {
         .and_then(|kind| kind.split(';').next())
         .unwrap_or("")
         .trim();
-    if essence.eq_ignore_ascii_case("application/json") {
+    let wanted = match parts.method {
+        Method::PATCH => "application/merge-patch+json",
+        _ => "application/json",
+    };
+    if essence.eq_ignore_ascii_case(wanted) {
         Ok(())
     } else {
         Err(Unread::OtherMedia)

@@ -99,7 +99,7 @@ codes! {
     PayloadTooLarge PAYLOAD_TOO_LARGE PAYLOAD_TOO_LARGE
         "The body is too large",
     UnsupportedMediaType UNSUPPORTED_MEDIA_TYPE UNSUPPORTED_MEDIA_TYPE
-        "The Content-Type must be application/json",
+        "The Content-Type must be application/json, or application/merge-patch+json for PATCH",
     RateLimitExceeded RATE_LIMIT_EXCEEDED TOO_MANY_REQUESTS
         "Too many requests; try again later",
     DestinationKeyNotFound DESTINATION_KEY_NOT_FOUND INTERNAL_SERVER_ERROR

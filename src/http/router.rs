@@ -56,12 +56,22 @@ fn groups() -> [Routes; 4] {
         .at("/admin/services", routes!(services::list, services::create))
         .at(
             "/admin/services/{id}",
-            routes!(services::read, services::update, services::delete),
+            routes!(
+                services::read,
+                services::update,
+                services::patch,
+                services::delete
+            ),
         )
         .at("/admin/policies", routes!(policies::list, policies::create))
         .at(
             "/admin/policies/{id}",
-            routes!(policies::read, policies::update, policies::delete),
+            routes!(
+                policies::read,
+                policies::update,
+                policies::patch,
+                policies::delete
+            ),
         )
         .at("/admin/keys", routes!(keys::list, keys::create))
         .at(
@@ -70,12 +80,17 @@ fn groups() -> [Routes; 4] {
         )
         .at(
             "/admin/keys/{id}",
-            routes!(keys::read, keys::update, keys::delete),
+            routes!(keys::read, keys::update, keys::patch, keys::delete),
         )
         .at("/admin/api-keys", routes!(api_keys::list, api_keys::create))
         .at(
             "/admin/api-keys/{id}",
-            routes!(api_keys::read, api_keys::update, api_keys::revoke),
+            routes!(
+                api_keys::read,
+                api_keys::update,
+                api_keys::patch,
+                api_keys::revoke
+            ),
         )
         .at("/admin/audit", routes!(audit::list))
         .at("/admin/audit/management", routes!(events::list));

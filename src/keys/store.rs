@@ -207,9 +207,10 @@ pub async fn update(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()
 #[derive(Clone, Debug, Default, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub struct Filter {
-    /// Keys whose name contains this text, ignoring case.
-    #[param(ignore)]
+    /// Keys with this name.
     pub name: Option<String>,
+    /// Keys whose name contains this text, ignoring case.
+    pub name_contains: Option<String>,
     /// Keys of this service.
     pub service_id: Option<ServiceId>,
     /// Keys for this use.
@@ -234,15 +235,17 @@ pub async fn list(
             AND ($2::uuid IS NULL OR service_id = $2)
             AND ($3::text IS NULL OR usage = $3)
             AND ($4::text IS NULL OR status = $4)
-            AND ($5::text IS NULL OR position(lower($5) IN lower(name)) > 0)
+            AND ($5::text IS NULL OR name = $5)
+            AND ($6::text IS NULL OR position(lower($6) IN lower(name)) > 0)
           ORDER BY id
-          LIMIT $6"
+          LIMIT $7"
     ))
     .bind(after)
     .bind(filter.service_id)
     .bind(filter.usage)
     .bind(filter.status)
     .bind(filter.name)
+    .bind(filter.name_contains)
     .bind(rows)
     .fetch_all(database)
     .await?;

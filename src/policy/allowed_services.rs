@@ -10,7 +10,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::ids::ServiceId;
-use crate::json::{Kind, Text};
+use crate::json::Text;
 use crate::problem::{Code, Problem, Problems};
 use crate::resource::{Column, Columns, Input, Member, Value, list};
 
@@ -57,14 +57,8 @@ impl FromRow<'_, PgRow> for AllowedServices {
 
 impl Value for AllowedServices {
     const INPUT: Input = Input::Lines;
-    /// Null meant any service in earlier releases, so it is refused instead of ignored.
-    const NULLABLE: bool = true;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
-        if text.kind() == Kind::Null {
-            problems.note(Problem::required(field));
-            return Member::Wrong;
-        }
         let Member::Given(items) = list::<Item>(text, field, problems) else {
             return Member::Wrong;
         };

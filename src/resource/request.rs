@@ -8,8 +8,10 @@ use utoipa::openapi::{RefOr, Schema};
 use zeroize::Zeroizing;
 
 use super::{Field, Member, Value};
-use crate::json::{Members, Text};
+use crate::json::{Kind, Members, Text};
 use crate::problem::{Code, Problem, Problems};
+
+const NOT_NULL: &str = "must not be null";
 
 /// The members of a resource that requests can set.
 pub trait RequestBody: Sized {
@@ -33,6 +35,16 @@ pub struct ResourceRequest<B> {
     pub problems: Problems,
     /// Read-only members, which must be those of the resource.
     stated: Vec<(&'static str, Json)>,
+    nulls: Nulls,
+}
+
+/// The meaning of `null` for a member that is not nullable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Nulls {
+    /// The same as leaving it out.
+    Absent,
+    /// A wrong type: JSON Merge Patch removes the member, and it cannot be removed.
+    Wrong,
 }
 
 /// Reads the members of an object.
@@ -40,19 +52,26 @@ pub struct ResourceRequest<B> {
 pub struct Reader<'a> {
     members: Members<'a>,
     problems: Problems,
+    nulls: Nulls,
 }
 
 impl<B: RequestBody> ResourceRequest<B> {
     /// Reads the body of a request that creates a resource.
     #[must_use]
     pub fn to_create(body: Text<'_>) -> Self {
-        Self::read(body, &[])
+        Self::read(body, &[], Nulls::Absent)
     }
 
     /// Reads the body of a request that changes a resource.
     #[must_use]
     pub fn to_update(body: Text<'_>) -> Self {
-        Self::read(body, B::READ_ONLY)
+        Self::read(body, B::READ_ONLY, Nulls::Absent)
+    }
+
+    /// Reads a JSON Merge Patch (RFC 7396) that changes a resource.
+    #[must_use]
+    pub fn to_patch(body: Text<'_>) -> Self {
+        Self::read(body, B::READ_ONLY, Nulls::Wrong)
     }
 
     /// Reads a body that the service itself has made, such as of a form.
@@ -66,7 +85,7 @@ impl<B: RequestBody> ResourceRequest<B> {
         Ok(read(text))
     }
 
-    fn read(body: Text<'_>, read_only: &[&'static str]) -> Self {
+    fn read(body: Text<'_>, read_only: &[&'static str], nulls: Nulls) -> Self {
         let settable = B::FIELDS.iter().map(|field| field.name);
         let volatile: &[&str] = if read_only.is_empty() {
             &[]
@@ -77,7 +96,7 @@ impl<B: RequestBody> ResourceRequest<B> {
             .chain(read_only.iter().copied())
             .chain(volatile.iter().copied())
             .collect();
-        let mut reader = Reader::of(body, &names);
+        let mut reader = Reader::of(body, &names, nulls);
         let request = B::read(&mut reader);
         let stated = read_only.iter().filter_map(|name| {
             let text = reader.members.get(name)?.as_str();
@@ -87,6 +106,7 @@ impl<B: RequestBody> ResourceRequest<B> {
             body: request,
             stated: stated.collect(),
             problems: reader.finish(),
+            nulls,
         }
     }
 
@@ -96,10 +116,15 @@ impl<B: RequestBody> ResourceRequest<B> {
             return;
         };
         for (name, stated) in self.stated.drain(..) {
-            if resource.get(name) != Some(&stated) {
-                self.problems
-                    .note(Problem::new(name, Code::Conflict, "cannot be changed"));
+            if resource.get(name) == Some(&stated) {
+                continue;
             }
+            let problem = match (stated, self.nulls) {
+                (Json::Null, Nulls::Absent) => continue,
+                (Json::Null, Nulls::Wrong) => Problem::new(name, Code::Type, NOT_NULL),
+                _ => Problem::new(name, Code::Conflict, "cannot be changed"),
+            };
+            self.problems.note(problem);
         }
     }
 }
@@ -110,28 +135,32 @@ impl<B> From<B> for ResourceRequest<B> {
             body,
             problems: Problems::default(),
             stated: Vec::new(),
+            nulls: Nulls::Absent,
         }
     }
 }
 
 impl<'a> Reader<'a> {
-    fn of(text: Text<'a>, names: &[&str]) -> Self {
+    fn of(text: Text<'a>, names: &[&str], nulls: Nulls) -> Self {
         Self {
             members: Members::exactly(text, names),
             problems: Problems::default(),
+            nulls,
         }
     }
 
     /// Reads a member.
     pub fn member<T: Value>(&mut self, name: &str) -> Member<T> {
-        let text = if T::NULLABLE {
-            self.members.get(name)
-        } else {
-            self.members.optional(name)
-        };
-        match text {
-            Some(text) => T::read(text, name, &mut self.problems),
+        match self.members.get(name) {
             None => Member::Absent,
+            Some(text) if T::NULLABLE || text.kind() != Kind::Null => {
+                T::read(text, name, &mut self.problems)
+            }
+            Some(_) if self.nulls == Nulls::Absent => Member::Absent,
+            Some(_) => {
+                self.problems.note(Problem::new(name, Code::Type, NOT_NULL));
+                Member::Wrong
+            }
         }
     }
 
@@ -153,7 +182,7 @@ pub fn object<B: RequestBody, T>(
     build: impl FnOnce(B) -> Option<T>,
 ) -> Member<T> {
     let names: Vec<&str> = B::FIELDS.iter().map(|field| field.name).collect();
-    let mut reader = Reader::of(text, &names);
+    let mut reader = Reader::of(text, &names, Nulls::Absent);
     let body = B::read(&mut reader);
     for field in B::FIELDS.iter().filter(|field| field.required) {
         if reader.members.optional(field.name).is_none() {

@@ -29,7 +29,7 @@ known = {*WORLD["kept"], *WORLD["changed"].values()}
 @schemathesis.hook
 def before_call(context, case, kwargs):
     """Has requests name what is there: what was made up would only ever be not found."""
-    kind = "changed" if case.method.upper() in ("PUT", "DELETE") else "referred"
+    kind = "changed" if case.method.upper() in ("PUT", "PATCH", "DELETE") else "referred"
     case.path_parameters = real(case.path_parameters, kind)
     case.query = real(case.query, "referred")
     case.body = real(case.body, "referred")

@@ -25,7 +25,8 @@ pub(in crate::http) async fn list(
 ) -> Result<List<ApiKey>, ApiError> {
     let page = filters.page();
     let filter = Filter {
-        name: None,
+        name: filters.text("name"),
+        name_contains: filters.text("nameContains"),
         service_id: filters.id("serviceId"),
         kind: filters.one_of("type"),
         status: filters.one_of("status"),
@@ -75,6 +76,24 @@ pub(in crate::http) async fn update(
 ) -> Result<Current<ApiKey>, ApiError> {
     let api_key = api_keys::update(&context, id, &expected, request).await?;
     Ok(Current(api_key))
+}
+
+/// Changes the given members of an API key.
+#[utoipa::path(
+    patch,
+    path = "",
+    operation_id = "patchApiKey",
+    params(PathId<ApiKeyId>, IfMatch),
+    request_body(content = ApiKeyChanges, content_type = "application/merge-patch+json"),
+    responses(errors::ApiKeyNotFound, errors::Conflict)
+)]
+pub(in crate::http) async fn patch(
+    authorized: Authorized,
+    id: PathId<ApiKeyId>,
+    expected: IfMatch,
+    changes: ApiKeyChanges,
+) -> Result<Current<ApiKey>, ApiError> {
+    update(authorized, id, expected, changes).await
 }
 
 /// Revokes an API key. Its record stays.

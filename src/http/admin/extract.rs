@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
-use axum::http::header;
 use axum::http::request::Parts;
+use axum::http::{Method, header};
 
 use crate::auth::Administrator;
 use crate::http::app::App;
@@ -30,7 +30,7 @@ pub(in crate::http) struct PathId<T>(pub(in crate::http) T);
 #[derive(Debug)]
 pub(in crate::http) struct CreateBody<B>(pub(in crate::http) ResourceRequest<B>);
 
-/// The body of a request that changes a resource.
+/// The body of a request that changes a resource: a JSON Merge Patch for `PATCH`.
 #[derive(Debug)]
 pub(in crate::http) struct UpdateBody<B>(pub(in crate::http) ResourceRequest<B>);
 
@@ -107,9 +107,11 @@ impl<B: RequestBody> FromRequest<App> for UpdateBody<B> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        read(request, app, ResourceRequest::to_update)
-            .await
-            .map(Self)
+        let make = match *request.method() {
+            Method::PATCH => ResourceRequest::to_patch,
+            _ => ResourceRequest::to_update,
+        };
+        read(request, app, make).await.map(Self)
     }
 }
 

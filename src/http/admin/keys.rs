@@ -27,7 +27,8 @@ pub(in crate::http) async fn list(
 ) -> Result<List<Key>, ApiError> {
     let page = filters.page();
     let filter = Filter {
-        name: None,
+        name: filters.text("name"),
+        name_contains: filters.text("nameContains"),
         service_id: filters.id("serviceId"),
         usage: filters.one_of("use"),
         status: filters.one_of("status"),
@@ -102,6 +103,25 @@ pub(in crate::http) async fn update(
 ) -> Result<Current<Key>, ApiError> {
     let key = keys::update(&context, &app.vault, id, &expected, request).await?;
     Ok(Current(key))
+}
+
+/// Changes the given members of a key.
+#[utoipa::path(
+    patch,
+    path = "",
+    operation_id = "patchKey",
+    params(PathId<KeyId>, IfMatch),
+    request_body(content = KeyChanges, content_type = "application/merge-patch+json"),
+    responses(errors::KeyNotFound, errors::Conflict)
+)]
+pub(in crate::http) async fn patch(
+    authorized: Authorized,
+    app: State<App>,
+    id: PathId<KeyId>,
+    expected: IfMatch,
+    changes: KeyChanges,
+) -> Result<Current<Key>, ApiError> {
+    update(authorized, app, id, expected, changes).await
 }
 
 /// Deletes a key. It is destroyed after a delay, and can be restored until then.

@@ -25,6 +25,8 @@ pub(in crate::http) async fn list(
 ) -> Result<List<Policy>, ApiError> {
     let page = filters.page();
     let filter = Filter {
+        name: filters.text("name"),
+        name_contains: filters.text("nameContains"),
         text: None,
         status: filters.one_of("status"),
         destination_service_id: filters.id("destinationServiceId"),
@@ -80,6 +82,24 @@ pub(in crate::http) async fn update(
 ) -> Result<Current<Policy>, ApiError> {
     let policy = policies::update(&context, &name, &expected, request).await?;
     Ok(Current(policy))
+}
+
+/// Changes the given members of a policy.
+#[utoipa::path(
+    patch,
+    path = "",
+    operation_id = "patchPolicy",
+    params(PathId<Name>, IfMatch),
+    request_body(content = PolicyChanges, content_type = "application/merge-patch+json"),
+    responses(errors::PolicyNotFound, errors::Conflict)
+)]
+pub(in crate::http) async fn patch(
+    authorized: Authorized,
+    id: PathId<Name>,
+    expected: IfMatch,
+    changes: PolicyChanges,
+) -> Result<Current<Policy>, ApiError> {
+    update(authorized, id, expected, changes).await
 }
 
 /// Deletes a policy that nothing refers to.

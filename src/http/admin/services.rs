@@ -26,6 +26,7 @@ pub(in crate::http) async fn list(
     let page = filters.page();
     let filter = Filter {
         name: filters.text("name"),
+        name_contains: filters.text("nameContains"),
     };
     filters.finish()?;
     Ok(List(services::list(&context, &filter, page).await?))
@@ -78,6 +79,24 @@ pub(in crate::http) async fn update(
 ) -> Result<Current<Service>, ApiError> {
     let service = services::update(&context, id, &expected, request).await?;
     Ok(Current(service))
+}
+
+/// Changes the given members of a service.
+#[utoipa::path(
+    patch,
+    path = "",
+    operation_id = "patchService",
+    params(PathId<ServiceId>, IfMatch),
+    request_body(content = ServiceChanges, content_type = "application/merge-patch+json"),
+    responses(errors::ServiceNotFound, errors::Conflict)
+)]
+pub(in crate::http) async fn patch(
+    authorized: Authorized,
+    id: PathId<ServiceId>,
+    expected: IfMatch,
+    changes: ServiceChanges,
+) -> Result<Current<Service>, ApiError> {
+    update(authorized, id, expected, changes).await
 }
 
 /// Deletes a service that nothing refers to.

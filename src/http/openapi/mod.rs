@@ -89,6 +89,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
         &mut item.get,
         &mut item.put,
         &mut item.post,
+        &mut item.patch,
         &mut item.delete,
     ];
     all.into_iter().flatten()

@@ -27,9 +27,10 @@ pub use self::network::Networks;
 #[derive(Clone, Debug, Default, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub struct Filter {
-    /// API keys whose name contains this text, ignoring case.
-    #[param(ignore)]
+    /// API keys with this name.
     pub name: Option<String>,
+    /// API keys whose name contains this text, ignoring case.
+    pub name_contains: Option<String>,
     /// API keys of this service.
     pub service_id: Option<ServiceId>,
     /// API keys of this type.

@@ -31,9 +31,10 @@ pub(super) async fn list(
            AND ($5::text IS NULL OR $5 = CASE WHEN k.revoked_at IS NOT NULL THEN $6
                                               WHEN k.expires_at <= $1 THEN $7
                                               ELSE $8 END)
-           AND ($9::text IS NULL OR position(lower($9) IN lower(k.name)) > 0)
+           AND ($9::text IS NULL OR k.name = $9)
+           AND ($10::text IS NULL OR position(lower($10) IN lower(k.name)) > 0)
          ORDER BY k.id
-         LIMIT $10"
+         LIMIT $11"
     ))
     .bind(now)
     .bind(page.after())
@@ -44,6 +45,7 @@ pub(super) async fn list(
     .bind(Status::Expired)
     .bind(Status::Active)
     .bind(filter.name.as_deref())
+    .bind(filter.name_contains.as_deref())
     .bind(page.rows())
     .fetch_all(database)
     .await

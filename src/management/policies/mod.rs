@@ -28,6 +28,10 @@ impl Resource for Policy {
 #[derive(Clone, Debug, Default, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub struct Filter {
+    /// Policies with this name.
+    pub name: Option<String>,
+    /// Policies whose name contains this text, ignoring case.
+    pub name_contains: Option<String>,
     /// Policies whose number or name contains this text, ignoring case.
     #[param(ignore)]
     pub text: Option<String>,

@@ -20,13 +20,17 @@ pub(super) async fn list(
             AND ($2::text IS NULL OR status = $2)
             AND ($3::uuid IS NULL OR destination_service_id = $3)
             AND ($4::text IS NULL OR position(lower($4) IN lower(policy_number || ' ' || name)) > 0)
+            AND ($5::text IS NULL OR name = $5)
+            AND ($6::text IS NULL OR position(lower($6) IN lower(name)) > 0)
           ORDER BY id
-          LIMIT $5",
+          LIMIT $7",
     )
     .bind(page.after())
     .bind(filter.status)
     .bind(filter.destination_service_id)
     .bind(filter.text.as_deref())
+    .bind(filter.name.as_deref())
+    .bind(filter.name_contains.as_deref())
     .bind(page.rows())
     .fetch_all(database)
     .await

@@ -20,8 +20,10 @@ pub use self::service::{Limit, RateLimitRequest, Service, ServiceRequest};
 #[derive(Clone, Debug, Default, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub struct Filter {
-    /// Services whose name contains this text, ignoring case.
+    /// Services with this name.
     pub name: Option<String>,
+    /// Services whose name contains this text, ignoring case.
+    pub name_contains: Option<String>,
 }
 
 /// The services that match `filter`, in the order in which they were created.

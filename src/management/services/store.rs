@@ -15,12 +15,14 @@ pub(super) async fn list(
         "SELECT * FROM services
           WHERE deleted_at IS NULL
             AND ($1::uuid IS NULL OR id > $1)
-            AND ($2::text IS NULL OR position(lower($2) IN lower(name)) > 0)
+            AND ($2::text IS NULL OR name = $2)
+            AND ($3::text IS NULL OR position(lower($3) IN lower(name)) > 0)
           ORDER BY id
-          LIMIT $3",
+          LIMIT $4",
     )
     .bind(page.after())
     .bind(filter.name.as_deref())
+    .bind(filter.name_contains.as_deref())
     .bind(page.rows())
     .fetch_all(database)
     .await

@@ -5,5 +5,6 @@ mod concurrency;
 mod events;
 mod instances;
 mod keys;
+mod patch;
 mod policies;
 mod services;

@@ -109,8 +109,10 @@ async fn who_may_use_a_policy_is_always_a_decision() {
     let made = admin.post("/admin/policies", order(json!(["*"]))).await;
     let path = format!("/admin/policies/{}", made.created().text("id"));
     let null = json!({ "allowedServiceIds": null });
-    let refused = admin.put(&path, null).await;
-    refused.invalid(&[("allowedServiceIds", "required")]);
+    let kept = admin.put(&path, null.clone()).await.ok();
+    assert_eq!(kept.json()["allowedServiceIds"], json!(["*"]));
+    let refused = admin.patch(&path, null).await;
+    refused.invalid(&[("allowedServiceIds", "type")]);
     let only = json!({ "allowedServiceIds": [service] });
     admin.put(&path, only).await.ok();
     let renamed = admin.put(&path, json!({ "name": "m" })).await.ok();

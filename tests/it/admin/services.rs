@@ -206,9 +206,12 @@ async fn a_list_is_filtered_by_name_and_refuses_what_it_does_not_know() {
         let list = admin.get(&format!("/admin/services?{query}")).await.ok();
         list.json()["items"].as_array().unwrap().len()
     };
-    assert_eq!(count("name=BILLING").await, 2);
-    assert_eq!(count("name=%25_").await, 1);
-    assert_eq!(count("name=nothing").await, 0);
+    assert_eq!(count("nameContains=BILLING").await, 2);
+    assert_eq!(count("nameContains=%25_").await, 1);
+    assert_eq!(count("nameContains=nothing").await, 0);
+    assert_eq!(count("name=Billing").await, 1);
+    assert_eq!(count("name=billing").await, 0);
+    assert_eq!(count("name=100%25_sure&nameContains=SURE").await, 1);
     let refused = admin.get("/admin/services?nmae=x&limit=201&cursor=x&name=%00");
     refused.await.invalid(&[
         ("nmae", "unknown"),

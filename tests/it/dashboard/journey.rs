@@ -92,7 +92,7 @@ async fn an_administrator_creates_and_removes_an_application() {
     assert!(record.body.contains("/api/v1/unprotect"));
 
     let list = browser
-        .get("/dashboard/api-keys?name=BILLING")
+        .get("/dashboard/api-keys?nameContains=BILLING")
         .await
         .ok()
         .body;

@@ -22,7 +22,7 @@ async fn every_list_applies_its_filters() {
     let mut browser = Browser::signed_in(&sample.world).await;
     let of = |filter: &str, id: &str| format!("{filter}={id}");
     let cases: [(String, &str, &str); 21] = [
-        ("services?name=BILL".into(), "billing", "payments"),
+        ("services?nameContains=BILL".into(), "billing", "payments"),
         ("policies?text=lega".into(), "LEGACY", "BILLING"),
         ("policies?text=Telemetry+d".into(), "TELEMETRY", "LEGACY"),
         ("policies?status=inactive".into(), "LEGACY", "PARTNER"),
@@ -31,7 +31,7 @@ async fn every_list_applies_its_filters() {
             "PARTNER",
             "BILLING",
         ),
-        ("keys?name=CARD".into(), "card numbers", "receipts"),
+        ("keys?nameContains=CARD".into(), "card numbers", "receipts"),
         ("keys?use=sig".into(), "receipts", "card numbers"),
         ("keys?status=retired".into(), "billing 2025", "billing 2026"),
         (
@@ -39,7 +39,11 @@ async fn every_list_applies_its_filters() {
             &sample.partner_key,
             "receipts",
         ),
-        ("api-keys?name=STAG".into(), "in staging", "in production"),
+        (
+            "api-keys?nameContains=STAG".into(),
+            "in staging",
+            "in production",
+        ),
         ("api-keys?type=test".into(), "in staging", "in production"),
         ("api-keys?status=revoked".into(), "laptop", "in production"),
         (
@@ -110,7 +114,7 @@ async fn every_list_has_pages() {
     crowd(&world).await;
     let mut browser = Browser::signed_in(&world).await;
     for place in [
-        "services?name=",
+        "services?nameContains=",
         "policies?status=active",
         "keys?use=enc",
         "api-keys?status=active",

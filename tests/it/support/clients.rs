@@ -56,14 +56,33 @@ impl<'w> Client<'w> {
         self.send(Method::PUT, path, Some(body)).await
     }
 
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> Answer {
+        self.send(Method::PATCH, path, Some(body)).await
+    }
+
     pub(crate) async fn delete(&self, path: &str) -> Answer {
         self.send(Method::DELETE, path, None).await
     }
 
-    /// Sends `body` unchanged.
+    /// Sends `body` unchanged, with the content type that the method takes.
     pub(crate) async fn send_text(&self, method: Method, path: &str, body: &str) -> Answer {
+        let media = match method {
+            Method::PATCH => "application/merge-patch+json",
+            _ => "application/json",
+        };
+        self.send_as(media, method, path, body).await
+    }
+
+    /// Sends `body` unchanged with this content type.
+    pub(crate) async fn send_as(
+        &self,
+        media: &str,
+        method: Method,
+        path: &str,
+        body: &str,
+    ) -> Answer {
         let request = self.request(method, path);
-        let request = request.header(header::CONTENT_TYPE, "application/json");
+        let request = request.header(header::CONTENT_TYPE, media);
         let body = Body::from(body.to_owned());
         self.world
             .send(request.body(body).expect("a request"))

@@ -35,10 +35,11 @@ pub(in crate::dashboard) async fn list(
 ) -> Result<Markup, PageError> {
     let mut filters = Filters::of(query);
     let filter = Filter {
-        name: filters.text("name"),
+        name_contains: filters.text("nameContains"),
         service_id: filters.parsed("serviceId", "must be the ID of a service"),
         kind: filters.named("type"),
         status: filters.named("status"),
+        ..Filter::default()
     };
     let page = api_keys::list(&cx.context, &filter, filters.page()).await?;
     let services = services::choices(&cx.context).await?;
@@ -62,7 +63,7 @@ pub(in crate::dashboard) async fn list(
     };
     let fields = |fields: &Fields<'_>| {
         html! {
-            (fields.line("search", Field { name: "name", label: "Name contains", ..Field::default() }))
+            (fields.line("search", Field { name: "nameContains", label: "Name contains", ..Field::default() }))
             (fields.select(Field { name: "type", label: "Type", ..Field::default() },
                 Some("Any"), options([("live", "Live"), ("test", "Test"), ("admin", "Admin")])))
             (fields.select(Field { name: "status", label: "Status", ..Field::default() },

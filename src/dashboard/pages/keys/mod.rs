@@ -45,10 +45,11 @@ pub(in crate::dashboard) async fn list(
 ) -> Result<Markup, PageError> {
     let mut filters = Filters::of(query);
     let filter = Filter {
-        name: filters.text("name"),
+        name_contains: filters.text("nameContains"),
         service_id: filters.parsed("serviceId", "must be the ID of a service"),
         usage: filters.named("use"),
         status: filters.named("status"),
+        ..Filter::default()
     };
     let page = keys::list(&cx.context, filter, filters.page()).await?;
     let services = services::choices(&cx.context).await?;
@@ -71,7 +72,7 @@ pub(in crate::dashboard) async fn list(
     };
     let fields = |fields: &Fields<'_>| {
         html! {
-            (fields.line("search", Field { name: "name", label: "Name contains", ..Field::default() }))
+            (fields.line("search", Field { name: "nameContains", label: "Name contains", ..Field::default() }))
             (fields.select(Field { name: "use", label: "Use", ..Field::default() }, Some("Any"), options(USES)))
             (fields.select(Field { name: "status", label: "Status", ..Field::default() },
                 Some("Any"), options(STATUSES)))

@@ -35,6 +35,7 @@ pub(in crate::dashboard) async fn list(
         status: filters.named("status"),
         destination_service_id: filters
             .parsed("destinationServiceId", "must be the ID of a service"),
+        ..Filter::default()
     };
     let page = policies::list(&cx.context, &filter, filters.page()).await?;
     let services = services::choices(&cx.context).await?;

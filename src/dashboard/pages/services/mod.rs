@@ -23,7 +23,8 @@ pub(in crate::dashboard) async fn list(
 ) -> Result<Markup, PageError> {
     let mut filters = Filters::of(query);
     let filter = Filter {
-        name: filters.text("name"),
+        name_contains: filters.text("nameContains"),
+        ..Filter::default()
     };
     let page = services::list(&cx.context, &filter, filters.page()).await?;
     let create = html! { a.button.main href={ (SECTION.place()) "/new" } { "Create service" } };
@@ -39,7 +40,7 @@ pub(in crate::dashboard) async fn list(
         div.head { h1 { "Services" } div.actions { (create) } }
         p.lead { "Services are applications that call Sealward, and recipients of protected data." }
         (listing.render(&filters, &page, |fields| fields.line("search", Field {
-            name: "name", label: "Name contains", ..Field::default()
+            name: "nameContains", label: "Name contains", ..Field::default()
         }), row))
     };
     Ok(cx.page(SECTION, "Services", &content))
