@@ -1,6 +1,6 @@
-//! Long runs of what `tests/it/chaos` does shortly: faults in an order that a seed decides, under load,
+//! Long runs of `tests/it/chaos`: faults in an order that a seed determines, under load,
 //! and a checker that reads the whole history afterwards. Prints the seed, the order of faults, the
-//! figures, and whatever was broken with its evidence.
+//! figures, and all violations with their evidence.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -36,7 +36,7 @@ async fn main() -> ExitCode {
         instances: 3,
         workers: 8,
     };
-    let mut broken = Vec::new();
+    let mut violated = Vec::new();
     for number in 0..arguments.runs {
         let seed = arguments.seed.wrapping_add(number);
         let plan = Plan::of(seed, size.faults, size.instances);
@@ -51,18 +51,18 @@ async fn main() -> ExitCode {
         for violation in ran.violations.iter().take(SHOWN) {
             println!("    {violation}");
         }
-        println!("  what the instances complained of:");
-        for complaint in &ran.complaints {
-            println!("    {complaint}");
+        println!("  warnings and errors of the instances:");
+        for warning in &ran.warnings {
+            println!("    {warning}");
         }
         println!();
-        broken.push(seed);
+        violated.push(seed);
     }
-    if broken.is_empty() {
+    if violated.is_empty() {
         println!("runs: {}; all guarantees hold", arguments.runs);
         return ExitCode::SUCCESS;
     }
-    println!("guarantees were violated with these seeds: {broken:?}");
+    println!("guarantees were violated with these seeds: {violated:?}");
     ExitCode::FAILURE
 }
 

@@ -69,7 +69,7 @@ async fn what_was_read_before_a_change_is_not_kept_after_it() {
 async fn without_notices_every_look_reads_the_database() {
     let world = World::new().await;
     let service = world.service("billing").await;
-    let (options, notices) = Proxy::in_front_of(world.database()).await;
+    let (options, notices) = Proxy::for_server(world.database()).await;
     let catalog = current(&PgPool::connect_lazy_with(options)).await;
     let pool = world.pool.clone();
     let names = Cache::new(catalog.clone(), &[Topic::Services], 10, move |(): ()| {
@@ -82,7 +82,7 @@ async fn without_notices_every_look_reads_the_database() {
     let name = async || names.get(&()).await.unwrap().unwrap();
     assert_eq!(name().await, "billing");
 
-    notices.fall_silent();
+    notices.stall();
     let path = format!("/admin/services/{service}");
     let rename = async |name: &str| {
         let body = json!({ "name": name });
@@ -99,13 +99,13 @@ async fn without_notices_every_look_reads_the_database() {
     );
 
     // What changes while there is no connection is heard by nobody, and nobody looks.
-    notices.speak_again();
+    notices.resume();
     within(BOUND * 20, async || catalog.is_current()).await;
     name().await;
     notices.close_connections();
     within(BOUND, async || !catalog.is_current()).await;
     rename("ledgers").await;
-    notices.speak_again();
+    notices.resume();
     within(BOUND * 20, async || catalog.is_current()).await;
     assert_eq!(name().await, "ledgers");
 

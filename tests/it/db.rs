@@ -37,7 +37,7 @@ struct Secured {
 impl Secured {
     async fn with(papers: IssuedCertificate) -> Self {
         let database = Database::new().await;
-        let (plain, proxy) = Proxy::in_front_of(database.options()).await;
+        let (plain, proxy) = Proxy::for_server(database.options()).await;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let mut door = JoinSet::new();

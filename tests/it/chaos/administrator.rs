@@ -20,11 +20,11 @@ pub(crate) struct Administrator {
     client: Client,
     places: Places,
     key: String,
-    dice: SmallRng,
+    rng: SmallRng,
 }
 
 /// The result of a change.
-pub(crate) struct Done {
+pub(crate) struct ChangeResult {
     pub(crate) status: u16,
     pub(crate) body: Value,
     /// The instance that made the change, if it was not made before.
@@ -32,37 +32,37 @@ pub(crate) struct Done {
 }
 
 impl Administrator {
-    pub(crate) fn new(places: Places, key: &str, dice: SmallRng) -> Self {
+    pub(crate) fn new(places: Places, key: &str, rng: SmallRng) -> Self {
         Self {
             client: Client::default(),
             places,
             key: key.to_owned(),
-            dice,
+            rng,
         }
     }
 
-    pub(crate) async fn make(&mut self, path: &str, body: &Value) -> Option<Value> {
-        let done = self.retry_until_known(Method::POST, path, body).await?;
-        (done.status == 201).then_some(done.body)
+    pub(crate) async fn create(&mut self, path: &str, body: &Value) -> Option<Value> {
+        let result = self.retry_until_known(Method::POST, path, body).await?;
+        (result.status == 201).then_some(result.body)
     }
 
     /// Creates a resource that the run requires.
-    pub(crate) async fn must_make(&mut self, path: &str, body: &Value) -> Value {
-        let made = self.make(path, body).await;
-        made.unwrap_or_else(|| panic!("{path} does not take {body}"))
+    pub(crate) async fn must_create(&mut self, path: &str, body: &Value) -> Value {
+        let created = self.create(path, body).await;
+        created.unwrap_or_else(|| panic!("{path} does not take {body}"))
     }
 
-    pub(crate) async fn put(&mut self, path: &str, body: &Value) -> Option<Done> {
-        let done = self.retry_until_known(Method::PUT, path, body).await?;
-        (done.status == 200).then_some(done)
+    pub(crate) async fn put(&mut self, path: &str, body: &Value) -> Option<ChangeResult> {
+        let result = self.retry_until_known(Method::PUT, path, body).await?;
+        (result.status == 200).then_some(result)
     }
 
     /// Deletes a resource without references. 404 on a later attempt means that an earlier one succeeded.
-    pub(crate) async fn delete(&mut self, path: &str) -> Option<Done> {
-        let done = self
+    pub(crate) async fn delete(&mut self, path: &str) -> Option<ChangeResult> {
+        let result = self
             .retry_until_known(Method::DELETE, path, &json!(null))
             .await?;
-        matches!(done.status, 204 | 404).then_some(done)
+        matches!(result.status, 204 | 404).then_some(result)
     }
 
     async fn retry_until_known(
@@ -70,7 +70,7 @@ impl Administrator {
         method: Method,
         path: &str,
         body: &Value,
-    ) -> Option<Done> {
+    ) -> Option<ChangeResult> {
         let mut is_first = true;
         for _ in 0..ATTEMPTS {
             let Some((to, sent)) = self.try_once(&method, path, body).await else {
@@ -80,7 +80,7 @@ impl Administrator {
             match sent {
                 Sent::Not => {}
                 Sent::Answered { status, body, .. } if status < 500 && status != 429 => {
-                    return Some(Done {
+                    return Some(ChangeResult {
                         status,
                         body: serde_json::from_str(&body).unwrap_or_default(),
                         by: is_first.then_some(to),
@@ -100,7 +100,7 @@ impl Administrator {
         body: &Value,
     ) -> Option<(Incarnation, Sent)> {
         let places = self.places.now();
-        let to = *places.get(self.dice.random_range(0..places.len().max(1)))?;
+        let to = *places.get(self.rng.random_range(0..places.len().max(1)))?;
         let body = match body {
             Value::Null => String::new(),
             body => body.to_string(),

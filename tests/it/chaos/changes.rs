@@ -7,7 +7,7 @@ use tokio::time::sleep;
 use super::administrator::Administrator;
 use super::fixtures::{Fixtures, PolicyRole, envelope_key};
 use super::history::{Moment, State};
-use super::plan::{Demand, Step};
+use super::plan::{AdminChange, Step};
 use super::run_log::{Of, RunLog};
 
 /// How long clients continue to use a revoked API key.
@@ -18,7 +18,7 @@ pub(crate) async fn by_administrator(
     admin: &mut Administrator,
     fixtures: &Fixtures,
     run_log: &RunLog,
-    steps: &[Step<Demand>],
+    steps: &[Step<AdminChange>],
     until: Moment,
 ) {
     for step in steps {
@@ -28,14 +28,16 @@ pub(crate) async fn by_administrator(
             return;
         }
         match step.what {
-            Demand::RevokeApiKey(which) => revoke(admin, fixtures, run_log, which).await,
-            Demand::TurnPolicy(which) => toggle_policy(admin, fixtures, run_log, which).await,
-            Demand::ReplacePolicy => replace_policy(admin, fixtures, run_log).await,
-            Demand::TurnKey(which) => toggle_key(admin, fixtures, run_log, which).await,
-            Demand::NewEnvelopeKey(which) => {
+            AdminChange::RevokeApiKey(which) => revoke(admin, fixtures, run_log, which).await,
+            AdminChange::TogglePolicy(which) => {
+                toggle_policy(admin, fixtures, run_log, which).await
+            }
+            AdminChange::ReplacePolicy => replace_policy(admin, fixtures, run_log).await,
+            AdminChange::ToggleKey(which) => toggle_key(admin, fixtures, run_log, which).await,
+            AdminChange::NewEnvelopeKey(which) => {
                 let (service, algorithm, _) = fixtures.lock().destinations[which % 2].clone();
                 admin
-                    .make("/admin/keys", &envelope_key(&service, algorithm))
+                    .create("/admin/keys", &envelope_key(&service, algorithm))
                     .await;
             }
         }
@@ -52,8 +54,8 @@ async fn revoke(admin: &mut Administrator, fixtures: &Fixtures, run_log: &RunLog
         (which, key.id.clone(), key.application)
     };
     let change = run_log.changing(Of::ApiKey(which), State::Refusing);
-    if let Some(done) = admin.delete(&format!("/admin/api-keys/{id}")).await {
-        run_log.changed(Of::ApiKey(which), change, done.by);
+    if let Some(result) = admin.delete(&format!("/admin/api-keys/{id}")).await {
+        run_log.changed(Of::ApiKey(which), change, result.by);
     }
     fixtures.lock().api_keys[which].used_until = Some(run_log.now() + LINGERS);
     fixtures.new_api_key(admin, run_log, application).await;
@@ -84,8 +86,8 @@ async fn toggle_policy(
     let (state, status, mode) = targets[number / 7 % targets.len()];
     let body = serde_json::json!({ "status": status, "failureMode": mode });
     let change = run_log.changing(Of::Policy(which), state);
-    if let Some(done) = admin.put(&format!("/admin/policies/{id}"), &body).await {
-        run_log.changed(Of::Policy(which), change, done.by);
+    if let Some(result) = admin.put(&format!("/admin/policies/{id}"), &body).await {
+        run_log.changed(Of::Policy(which), change, result.by);
     }
 }
 
@@ -103,8 +105,8 @@ async fn replace_policy(admin: &mut Administrator, fixtures: &Fixtures, run_log:
             .await;
     };
     let change = run_log.changing(Of::Policy(which), State::Gone);
-    if let Some(done) = admin.delete(&format!("/admin/policies/{id}")).await {
-        run_log.changed(Of::Policy(which), change, done.by);
+    if let Some(result) = admin.delete(&format!("/admin/policies/{id}")).await {
+        run_log.changed(Of::Policy(which), change, result.by);
     }
     fixtures.lock().policies[which].role = PolicyRole::Deleted;
     fixtures
@@ -135,7 +137,7 @@ async fn toggle_key(
     };
     let body = serde_json::json!({ "status": status });
     let change = run_log.changing(Of::Key(which), state);
-    if let Some(done) = admin.put(&format!("/admin/keys/{id}"), &body).await {
-        run_log.changed(Of::Key(which), change, done.by);
+    if let Some(result) = admin.put(&format!("/admin/keys/{id}"), &body).await {
+        run_log.changed(Of::Key(which), change, result.by);
     }
 }

@@ -59,9 +59,9 @@ pub(crate) enum Sent {
 
 /// Keeps one connection per place.
 #[derive(Default)]
-pub(crate) struct Client(HashMap<usize, Line>);
+pub(crate) struct Client(HashMap<usize, Connection>);
 
-struct Line {
+struct Connection {
     instance: Incarnation,
     sender: http1::SendRequest<Body>,
 }
@@ -80,14 +80,14 @@ pub(crate) fn request(method: Method, path: &str, key: &str, body: String) -> Re
 
 impl Client {
     pub(crate) async fn send(&mut self, to: Place, request: Request<Body>) -> Sent {
-        let Some(mut line) = self.line(to).await else {
+        let Some(mut connection) = self.connection(to).await else {
             return Sent::Not;
         };
-        match timeout(PATIENCE, exchange(&mut line.sender, request)).await {
+        match timeout(PATIENCE, exchange(&mut connection.sender, request)).await {
             Err(_) => Sent::Silence,
             Ok(sent) => {
-                if !line.sender.is_closed() {
-                    self.0.insert(to.instance.place, line);
+                if !connection.sender.is_closed() {
+                    self.0.insert(to.instance.place, connection);
                 }
                 sent
             }
@@ -100,21 +100,21 @@ impl Client {
     }
 
     /// The open connection if it is usable, otherwise a new one.
-    async fn line(&mut self, to: Place) -> Option<Line> {
-        if let Some(mut line) = self.0.remove(&to.instance.place)
-            && line.instance == to.instance
-            && line.sender.ready().await.is_ok()
+    async fn connection(&mut self, to: Place) -> Option<Connection> {
+        if let Some(mut connection) = self.0.remove(&to.instance.place)
+            && connection.instance == to.instance
+            && connection.sender.ready().await.is_ok()
         {
-            return Some(line);
+            return Some(connection);
         }
         let connecting = timeout(PATIENCE, TcpStream::connect(to.address)).await;
         let stream = connecting.ok()?.ok()?;
         stream.set_nodelay(true).ok()?;
-        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
+        let (sender, driver) = http1::handshake(TokioIo::new(stream)).await.ok()?;
         // Errors of the connection appear in the requests.
-        tokio::spawn(async move { drop(connection.await) });
+        tokio::spawn(async move { drop(driver.await) });
         let instance = to.instance;
-        Some(Line { instance, sender })
+        Some(Connection { instance, sender })
     }
 }
 

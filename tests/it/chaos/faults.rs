@@ -58,19 +58,19 @@ pub(crate) async fn on_postgres(
             PostgresFault::CutOff => {
                 cluster.proxy.close_connections();
                 sleep(step.lasts).await;
-                cluster.proxy.speak_again();
+                cluster.proxy.resume();
             }
             PostgresFault::Silent => {
-                cluster.proxy.fall_silent();
+                cluster.proxy.stall();
                 sleep(step.lasts).await;
-                cluster.proxy.speak_again();
+                cluster.proxy.resume();
             }
             PostgresFault::Slow => {
                 cluster.proxy.slow_down(LATE);
                 sleep(step.lasts).await;
                 cluster.proxy.slow_down(Duration::ZERO);
             }
-            PostgresFault::NoticesCut => cut_notices(cluster, step.lasts).await,
+            PostgresFault::NotificationsCut => cut_notifications(cluster, step.lasts).await,
         }
         run_log.event(began, format!("Postgres {:?}", step.what));
         let span = run_log.since(began);
@@ -78,7 +78,7 @@ pub(crate) async fn on_postgres(
     }
 }
 
-async fn cut_notices(cluster: &Cluster, lasts: Duration) {
+async fn cut_notifications(cluster: &Cluster, lasts: Duration) {
     let cutting = async {
         let connected = cluster.past_proxy().connect().await;
         let mut connection = connected.expect("a connection past the proxy");
@@ -108,10 +108,10 @@ pub(crate) async fn on_valkey(
         }
         match step.what {
             ValkeyFault::CutOff => valkey.proxy.close_connections(),
-            ValkeyFault::Silent => valkey.proxy.fall_silent(),
+            ValkeyFault::Silent => valkey.proxy.stall(),
         }
         sleep(step.lasts).await;
-        valkey.proxy.speak_again();
+        valkey.proxy.resume();
         run_log.event(began, format!("Valkey {:?}", step.what));
         let span = run_log.since(began);
         run_log.lock().limiter_outages.push(span);

@@ -40,8 +40,8 @@ pub(crate) struct FixtureState {
     /// Destination services with the algorithms of their keys and policies.
     pub(crate) destinations: Vec<(String, &'static str, &'static str)>,
     pub(crate) sealed: VecDeque<Sealed>,
-    pub(crate) encrypted: VecDeque<Made>,
-    pub(crate) signed: VecDeque<Made>,
+    pub(crate) encrypted: VecDeque<OperationResult>,
+    pub(crate) signed: VecDeque<OperationResult>,
 }
 
 pub(crate) struct ApiKey {
@@ -63,7 +63,7 @@ pub(crate) struct Policy {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PolicyRole {
     /// Does not change.
-    Steady,
+    Unchanged,
     /// Is deactivated and activated repeatedly.
     Toggled,
     /// Is deleted and replaced by another policy.
@@ -95,7 +95,7 @@ pub(crate) struct Sealed {
 
 /// The result of an operation and its input.
 #[derive(Clone)]
-pub(crate) struct Made {
+pub(crate) struct OperationResult {
     pub(crate) key: usize,
     pub(crate) data: String,
     /// The members of the result that the inverse operation requires.
@@ -109,9 +109,9 @@ impl Fixtures {
         let destinations = [("P-256", "ECDH-ES+A256KW"), ("RSA-2048", "RSA-OAEP-256")];
         for (algorithm, alg) in destinations {
             let service = json!({ "name": format!("destination of {algorithm}") });
-            let id = text(&admin.must_make("/admin/services", &service).await, "id");
+            let id = text(&admin.must_create("/admin/services", &service).await, "id");
             admin
-                .must_make("/admin/keys", &envelope_key(&id, algorithm))
+                .must_create("/admin/keys", &envelope_key(&id, algorithm))
                 .await;
             fixtures.lock().destinations.push((id, algorithm, alg));
         }
@@ -120,9 +120,9 @@ impl Fixtures {
         }
         for number in 0..POLICIES {
             let role = [
-                PolicyRole::Steady,
+                PolicyRole::Unchanged,
                 PolicyRole::Toggled,
-                PolicyRole::Steady,
+                PolicyRole::Unchanged,
                 PolicyRole::Toggled,
                 PolicyRole::Replaced,
             ][number % POLICIES];
@@ -149,7 +149,7 @@ impl Fixtures {
         });
         let limits = json!({ "requestsPerSecond": per_second, "burst": burst });
         let service = json!({ "name": name, "tier": "enterprise", "rateLimit": limits });
-        let id = text(&admin.must_make("/admin/services", &service).await, "id");
+        let id = text(&admin.must_create("/admin/services", &service).await, "id");
         let place = self.lock().applications.len();
         self.lock().applications.push(id.clone());
         let application = Application {
@@ -159,15 +159,15 @@ impl Fixtures {
         run_log.lock().history.applications.push(application);
         for (usage, algorithm) in [("data", "AES-256"), ("sig", "HMAC-SHA256")] {
             for is_toggled in [false, true] {
-                let order = json!({
+                let body = json!({
                     "serviceId": id, "name": usage, "use": usage, "algorithm": algorithm, "generate": true,
                 });
-                let made = admin.must_make("/admin/keys", &order).await;
+                let created = admin.must_create("/admin/keys", &body).await;
                 let mut entries = run_log.lock();
                 let name = format!("{usage} key of {name}");
                 entries.history.keys.push(Timeline::new(name));
                 self.lock().keys.push(Key {
-                    id: text(&made, "id"),
+                    id: text(&created, "id"),
                     application: place,
                     is_for_signing: usage == "sig",
                     is_toggled,
@@ -187,16 +187,16 @@ impl Fixtures {
         application: usize,
     ) {
         let service = self.lock().applications[application].clone();
-        let order = json!({ "name": "chaos", "type": "live", "serviceId": service });
-        let Some(made) = admin.make("/admin/api-keys", &order).await else {
+        let body = json!({ "name": "chaos", "type": "live", "serviceId": service });
+        let Some(created) = admin.create("/admin/api-keys", &body).await else {
             return;
         };
         let mut entries = run_log.lock();
         let name = format!("API key of {application}");
         entries.history.api_keys.push(Timeline::new(name));
         self.lock().api_keys.push(ApiKey {
-            id: text(&made, "id"),
-            secret: text(&made, "secret"),
+            id: text(&created, "id"),
+            secret: text(&created, "secret"),
             application,
             used_until: None,
         });
@@ -211,19 +211,19 @@ impl Fixtures {
         role: PolicyRole,
     ) {
         let (service, _, alg) = self.lock().destinations[destination].clone();
-        let mut order = json!({ "name": "chaos", "destinationServiceId": service, "alg": alg,
+        let mut body = json!({ "name": "chaos", "destinationServiceId": service, "alg": alg,
             "allowedServiceIds": ["*"] });
         if role == PolicyRole::Restricted {
-            order["allowedServiceIds"] = json!([self.lock().applications[0]]);
+            body["allowedServiceIds"] = json!([self.lock().applications[0]]);
         }
-        let Some(made) = admin.make("/admin/policies", &order).await else {
+        let Some(created) = admin.create("/admin/policies", &body).await else {
             return;
         };
         let mut entries = run_log.lock();
-        let number = text(&made, "policyNumber");
+        let number = text(&created, "policyNumber");
         entries.history.policies.push(Timeline::new(number.clone()));
         self.lock().policies.push(Policy {
-            id: text(&made, "id"),
+            id: text(&created, "id"),
             number,
             destination,
             role,
@@ -235,30 +235,30 @@ impl FixtureState {
     /// An API key of the application: usually one in use, sometimes any.
     pub(crate) fn api_key(
         &self,
-        dice: &mut SmallRng,
+        rng: &mut SmallRng,
         application: usize,
         now: Moment,
     ) -> Option<usize> {
-        let any = dice.random_bool(0.03);
+        let any = rng.random_bool(0.03);
         let is_used = |key: &ApiKey| key.used_until.is_none_or(|until| now < until) || any;
         let own = self.api_keys.iter().enumerate();
         let own = own.filter(|(_, key)| key.application == application && is_used(key));
-        one_of(dice, own.map(|(which, _)| which))
+        one_of(rng, own.map(|(which, _)| which))
     }
 
-    pub(crate) fn key(&self, dice: &mut SmallRng, fits: impl Fn(&Key) -> bool) -> Option<usize> {
+    pub(crate) fn key(&self, rng: &mut SmallRng, fits: impl Fn(&Key) -> bool) -> Option<usize> {
         let fitting = self.keys.iter().enumerate().filter(|(_, key)| fits(key));
-        one_of(dice, fitting.map(|(which, _)| which))
+        one_of(rng, fitting.map(|(which, _)| which))
     }
 
     pub(crate) fn policy(
         &self,
-        dice: &mut SmallRng,
+        rng: &mut SmallRng,
         fits: impl Fn(&Policy) -> bool,
     ) -> Option<usize> {
         let all = self.policies.iter().enumerate();
         let fitting = all.filter(|(_, policy)| fits(policy));
-        one_of(dice, fitting.map(|(which, _)| which))
+        one_of(rng, fitting.map(|(which, _)| which))
     }
 }
 
@@ -270,12 +270,12 @@ pub(crate) fn keep<T>(kept: &mut VecDeque<T>, another: T) {
     kept.push_back(another);
 }
 
-pub(crate) fn one_of<T>(dice: &mut SmallRng, all: impl Iterator<Item = T>) -> Option<T> {
+pub(crate) fn one_of<T>(rng: &mut SmallRng, all: impl Iterator<Item = T>) -> Option<T> {
     let mut all: Vec<T> = all.collect();
     if all.is_empty() {
         return None;
     }
-    Some(all.swap_remove(dice.random_range(0..all.len())))
+    Some(all.swap_remove(rng.random_range(0..all.len())))
 }
 
 pub(crate) fn envelope_key(service: &str, algorithm: &str) -> Value {

@@ -25,7 +25,7 @@ pub(crate) struct History {
     /// The times at which the token failed.
     pub(crate) token_faults: Vec<Span>,
     /// The times at which the instances could not share rate limits.
-    pub(crate) apart: Vec<Apart>,
+    pub(crate) unshared_limits: Vec<UnsharedLimits>,
     /// The maximum number of concurrent instances.
     pub(crate) instances: u32,
     /// The audit log at the end of the run.
@@ -62,7 +62,7 @@ impl Span {
 
 /// A period without shared rate limits.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Apart {
+pub(crate) struct UnsharedLimits {
     pub(crate) span: Span,
     /// Whether instances started or stopped or could not be counted, so that each instance may have used
     /// the full limit.
@@ -78,13 +78,13 @@ pub(crate) struct Attempt {
     pub(crate) span: Span,
     pub(crate) application: usize,
     pub(crate) api_key: usize,
-    pub(crate) asked: Asked,
+    pub(crate) call: Call,
     pub(crate) outcome: Outcome,
 }
 
 /// The operation of a request and its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum Call {
     Protect {
         policy: usize,
     },
@@ -130,7 +130,7 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     /// The error code.
     pub(crate) code: Option<String>,
-    pub(crate) gave: Gave,
+    pub(crate) content: Content,
     /// An error in the response that does not depend on the request: the ID or the plaintext of another
     /// request.
     pub(crate) stray: Option<String>,
@@ -138,14 +138,14 @@ pub(crate) struct Answer {
 
 /// The content of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Gave {
+pub(crate) enum Content {
     Nothing,
     Envelope,
     PassedThrough,
     Dropped,
     /// The expected plaintext, hash or verdict, or a well-formed result that only a later request can
     /// verify.
-    Right,
+    Correct,
     Wrong(String),
 }
 
@@ -174,7 +174,7 @@ pub(crate) struct Change {
     /// The time of the first request for the change. The state cannot apply earlier.
     pub(crate) began: Moment,
     /// The time at which the change was confirmed, if it was.
-    pub(crate) done: Option<Moment>,
+    pub(crate) confirmed: Option<Moment>,
     /// The instance that made the change, if known. The change applies there immediately.
     pub(crate) by: Option<Incarnation>,
 }
@@ -200,7 +200,9 @@ impl Timeline {
                 Some(by) if by == instance => Duration::ZERO,
                 _ => BOUND,
             };
-            change.done.map_or(Moment::MAX, |done| done + bound)
+            change
+                .confirmed
+                .map_or(Moment::MAX, |confirmed| confirmed + bound)
         });
         let until = until.chain([Moment::MAX]);
         let states = [self.first].into_iter();
@@ -227,7 +229,7 @@ pub(crate) struct Row {
     pub(crate) status: u16,
 }
 
-impl Asked {
+impl Call {
     /// The operation name in the audit log.
     pub(crate) fn operation(self) -> &'static str {
         match self {

@@ -13,10 +13,10 @@ use crate::process::{PATIENCE, Process, Site};
 use crate::support::within;
 
 /// The interval of the checks of the instances.
-const LOOK: Duration = Duration::from_millis(25);
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// The pause before another attempt to start an instance.
-const AGAIN: Duration = Duration::from_millis(250);
+const RETRY_PAUSE: Duration = Duration::from_millis(250);
 
 /// The settings that differ from those of the site.
 pub(crate) const VARIABLES: &[(&str, &str)] = &[
@@ -78,7 +78,7 @@ impl<'s> Instances<'s> {
                 "instance {place} does not start: {}",
                 self.logs.last().map_or("", String::as_str)
             );
-            sleep(AGAIN).await;
+            sleep(RETRY_PAUSE).await;
         }
     }
 
@@ -90,12 +90,12 @@ impl<'s> Instances<'s> {
                 return Some(process);
             }
             if let Some(how) = process.ended() {
-                let told = format!("instance {place} did not start ({how})");
-                self.run_log.event(began, told);
+                let details = format!("instance {place} did not start ({how})");
+                self.run_log.event(began, details);
                 self.logs.push(process.log());
                 return None;
             }
-            sleep(LOOK).await;
+            sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -118,8 +118,9 @@ impl<'s> Instances<'s> {
         within(PATIENCE, async || process.ended().is_some()).await;
         let how = process.ended().expect("its end");
         if !how.success() {
-            let told = format!("instance {place} was told to end and said {how}");
-            self.run_log.broken(Guarantee::Lives.broken(told));
+            let details = format!("instance {place} exited after SIGTERM with {how}");
+            self.run_log
+                .violated(Guarantee::Available.violated(details));
         }
         self.logs.push(process.log());
     }
@@ -139,15 +140,16 @@ impl<'s> Instances<'s> {
                 let Some(how) = process.and_then(Process::ended) else {
                     continue;
                 };
-                let told = format!("instance {place} ended by itself ({how})");
-                self.run_log.broken(Guarantee::Lives.broken(told));
+                let details = format!("instance {place} exited unexpectedly ({how})");
+                self.run_log
+                    .violated(Guarantee::Available.violated(details));
                 self.kill(place);
                 self.start_at(place).await;
             }
             let Some(left) = span.checked_sub(began.elapsed()) else {
                 return;
             };
-            sleep(LOOK.min(left)).await;
+            sleep(POLL_INTERVAL.min(left)).await;
         }
     }
 

@@ -15,7 +15,7 @@ pub(crate) struct Plan {
     pub(crate) valkey: Vec<Step<ValkeyFault>>,
     pub(crate) token: Vec<Step<TokenFault>>,
     pub(crate) instances: Vec<Step<InstanceFault>>,
-    pub(crate) changes: Vec<Step<Demand>>,
+    pub(crate) changes: Vec<Step<AdminChange>>,
 }
 
 /// A step: a pause and then a fault with its duration.
@@ -41,7 +41,7 @@ pub(crate) enum PostgresFault {
     /// High latency.
     Slow,
     /// The notification connections of the instances are closed repeatedly.
-    NoticesCut,
+    NotificationsCut,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -80,11 +80,11 @@ pub(crate) enum InstanceFault {
 
 /// A change by an administrator. Numbers select the resource.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Demand {
+pub(crate) enum AdminChange {
     RevokeApiKey(usize),
-    TurnPolicy(usize),
+    TogglePolicy(usize),
     ReplacePolicy,
-    TurnKey(usize),
+    ToggleKey(usize),
     NewEnvelopeKey(usize),
 }
 
@@ -93,63 +93,71 @@ impl Plan {
     pub(crate) fn of(seed: u64, length: Duration, instances: usize) -> Self {
         let mut part = 0;
         let pauses = Pauses::within(length);
-        let mut dice = || {
+        let mut rng = || {
             part += 1;
             SmallRng::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ part)
         };
         Self {
             seed,
             postgres: steps(
-                dice(),
+                rng(),
                 length,
                 pauses.of(1_500.0..5_000.0),
                 200..2_500,
-                |dice| {
+                |rng| {
                     use PostgresFault::*;
-                    let all = [Frozen, Stopped, Crashed, CutOff, Silent, Slow, NoticesCut];
-                    all[dice.random_range(0..all.len())]
+                    let all = [
+                        Frozen,
+                        Stopped,
+                        Crashed,
+                        CutOff,
+                        Silent,
+                        Slow,
+                        NotificationsCut,
+                    ];
+                    all[rng.random_range(0..all.len())]
                 },
             ),
             valkey: steps(
-                dice(),
+                rng(),
                 length,
                 pauses.of(3_000.0..8_000.0),
                 500..4_000,
-                |dice| {
+                |rng| {
                     use ValkeyFault::*;
-                    [CutOff, Silent][dice.random_range(0..2)]
+                    [CutOff, Silent][rng.random_range(0..2)]
                 },
             ),
             token: steps(
-                dice(),
+                rng(),
                 length,
                 pauses.of(2_000.0..6_000.0),
                 200..2_500,
-                |dice| {
+                |rng| {
                     use TokenFault::*;
                     let all = [Failing, Away, Slow, Hanging, SessionsDropped, LoginDropped];
-                    all[dice.random_range(0..all.len())]
+                    all[rng.random_range(0..all.len())]
                 },
             ),
             instances: steps(
-                dice(),
+                rng(),
                 length,
                 pauses.of(2_000.0..7_000.0),
                 200..2_000,
-                |dice| {
+                |rng| {
                     use InstanceFault::*;
-                    let place = dice.random_range(0..instances);
+                    let place = rng.random_range(0..instances);
                     let all = [Killed(place), Ended(place), Replaced, Frozen(place)];
-                    all[dice.random_range(0..all.len())]
+                    all[rng.random_range(0..all.len())]
                 },
             ),
-            changes: steps(dice(), length, 200..1_200, 0..1, |dice| {
-                use Demand::*;
-                let which = dice.random_range(0..1_000);
-                match dice.random_range(0..10) {
+            changes: steps(rng(), length, 200..1_200, 0..1, |rng| {
+                use AdminChange::*;
+                let which = rng.random_range(0..1_000);
+                match rng.random_range(0..10) {
                     0..4 => RevokeApiKey(which),
-                    4..7 => TurnPolicy(which),
-                    7 => TurnKey(which),
+                    4..7 => TogglePolicy(which),
+                    7 => ToggleKey(which),
                     8 => ReplacePolicy,
                     _ => NewEnvelopeKey(which),
                 }
@@ -179,7 +187,7 @@ impl Pauses {
 
 /// Creates steps until the end of the run, with pauses and durations in milliseconds.
 fn steps<F>(
-    mut dice: SmallRng,
+    mut rng: SmallRng,
     length: Duration,
     pauses: std::ops::Range<u64>,
     lengths: std::ops::Range<u64>,
@@ -189,9 +197,9 @@ fn steps<F>(
     let mut passed = Duration::ZERO;
     loop {
         let step = Step {
-            after: Duration::from_millis(dice.random_range(pauses.clone())),
-            what: choose(&mut dice),
-            lasts: Duration::from_millis(dice.random_range(lengths.clone())),
+            after: Duration::from_millis(rng.random_range(pauses.clone())),
+            what: choose(&mut rng),
+            lasts: Duration::from_millis(rng.random_range(lengths.clone())),
         };
         passed += step.after + step.lasts;
         if passed > length {
@@ -240,9 +248,9 @@ mod tests {
         let all: String = (0..20)
             .map(|seed| Plan::of(seed, Duration::from_secs(60), 3).to_string())
             .collect();
-        let kinds = "Frozen Stopped Crashed CutOff Silent Slow NoticesCut Failing Away Hanging \
+        let kinds = "Frozen Stopped Crashed CutOff Silent Slow NotificationsCut Failing Away Hanging \
                      SessionsDropped LoginDropped Killed(2) Ended(0) Replaced Frozen(1) \
-                     RevokeApiKey TurnPolicy ReplacePolicy TurnKey NewEnvelopeKey";
+                     RevokeApiKey TogglePolicy ReplacePolicy ToggleKey NewEnvelopeKey";
         for kind in kinds.split(' ') {
             assert!(all.contains(kind), "{kind}");
         }

@@ -17,7 +17,7 @@ use super::administrator::Administrator;
 use super::check::{Guarantee, Violation, violations};
 use super::client::Places;
 use super::fixtures::Fixtures;
-use super::history::{Apart, Outcome, Row, Span, State};
+use super::history::{Outcome, Row, Span, State, UnsharedLimits};
 use super::instances::Instances;
 use super::plan::Plan;
 use super::run_log::{RunLog, RunLogEntries};
@@ -30,10 +30,10 @@ use crate::support::{Cluster, Valkey};
 const RECOVERY: Duration = Duration::from_secs(45);
 
 /// The time after which an instance has reconnected to the shared limiter.
-const COUNTING_AGAIN: Duration = Duration::from_secs(5);
+const RECONNECT_DELAY: Duration = Duration::from_secs(5);
 
 /// The number of log messages in the report.
-const COMPLAINTS: usize = 15;
+const MAX_WARNINGS: usize = 15;
 
 /// The applications without a reachable limit, and the limited one.
 pub(crate) const FREE: [usize; 3] = [0, 1, 2];
@@ -53,7 +53,7 @@ pub(crate) struct Outcomes {
     pub(crate) events: String,
     pub(crate) violations: Vec<Violation>,
     /// The warnings and errors of the instances, most frequent first.
-    pub(crate) complaints: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Executes the plan.
@@ -64,28 +64,28 @@ pub(crate) async fn run(plan: &Plan, size: Size) -> Outcomes {
     let run_log = RunLog::begin();
     let places = Places::default();
     let mut instances = Instances::start(&site, &places, &run_log, size.instances).await;
-    let mut dice = SmallRng::seed_from_u64(plan.seed);
-    let mut new_dice = || SmallRng::seed_from_u64(dice.random());
-    let mut admin = Administrator::new(places.clone(), site.admin_key(), new_dice());
+    let mut rng = SmallRng::seed_from_u64(plan.seed);
+    let mut new_rng = || SmallRng::seed_from_u64(rng.random());
+    let mut admin = Administrator::new(places.clone(), site.admin_key(), new_rng());
     let fixtures = Fixtures::create(&mut admin, &run_log).await;
 
     let stop = Arc::new(AtomicBool::new(false));
     let mut load = JoinSet::new();
     for number in 0..size.workers + 2 {
         // Two workers send requests of the limited application faster than its limit.
-        let (whom, pause) = match number {
+        let (applications, pause) = match number {
             0 | 1 => (LIMITED.as_slice(), 30),
             _ => (FREE.as_slice(), 40),
         };
         let name = format!("chaos-{}-{number}", plan.seed);
         let worker = Worker::new(
             name,
-            new_dice(),
+            new_rng(),
             places.clone(),
             fixtures.clone(),
             run_log.clone(),
         );
-        load.spawn(send_requests(worker, whom, pause, stop.clone()));
+        load.spawn(send_requests(worker, applications, pause, stop.clone()));
     }
     let until = run_log.now() + size.faults;
     tokio::join!(
@@ -96,7 +96,7 @@ pub(crate) async fn run(plan: &Plan, size: Size) -> Outcomes {
         changes::by_administrator(&mut admin, &fixtures, &run_log, &plan.changes, until),
     );
     let name = format!("chaos-{}-last", plan.seed);
-    let last = Worker::new(name, new_dice(), places.clone(), fixtures, run_log.clone());
+    let last = Worker::new(name, new_rng(), places.clone(), fixtures, run_log.clone());
     let recovered = recover(last, &mut instances, &run_log).await;
     stop.store(true, Ordering::Relaxed);
     while load.join_next().await.is_some() {}
@@ -108,29 +108,29 @@ pub(crate) async fn run(plan: &Plan, size: Size) -> Outcomes {
     let mut entries = std::mem::take(&mut *run_log.lock());
     entries.history.instances = u32::try_from(size.instances).expect("a few");
     entries.history.rows = rows;
-    entries.history.apart = apart(&entries);
-    let mut found = std::mem::take(&mut entries.broken);
+    entries.history.unshared_limits = unshared_limits(&entries);
+    let mut found = std::mem::take(&mut entries.violated);
     found.extend(violations(&entries.history));
     Outcomes {
         figures: figures(&entries, recovered),
         events: events(&entries),
         violations: found,
-        complaints: complaints(&instances.logs),
+        warnings: warnings(&instances.logs),
     }
 }
 
 async fn send_requests(
     mut worker: Worker,
-    whom: &'static [usize],
+    applications: &'static [usize],
     pause: u64,
     stop: Arc<AtomicBool>,
 ) {
     while !stop.load(Ordering::Relaxed) {
-        worker.ask(whom).await;
-        if worker.dice.random_bool(0.01) {
+        worker.send_random(applications).await;
+        if worker.rng.random_bool(0.01) {
             worker.client.close_connections();
         }
-        let pause = worker.dice.random_range(0..pause);
+        let pause = worker.rng.random_range(0..pause);
         sleep(Duration::from_millis(pause)).await;
     }
 }
@@ -142,9 +142,9 @@ async fn recover(mut worker: Worker, instances: &mut Instances<'_>, run_log: &Ru
         let mut done = [false; 2];
         while done.contains(&false) {
             if began.elapsed() > RECOVERY {
-                let told =
-                    format!("instance {place} is not all right {RECOVERY:?} after the last fault");
-                run_log.broken(Guarantee::Lives.broken(told));
+                let details =
+                    format!("instance {place} has not recovered {RECOVERY:?} after the last fault");
+                run_log.violated(Guarantee::Available.violated(details));
                 return began.elapsed();
             }
             for (number, is_done) in done.iter_mut().enumerate() {
@@ -184,17 +184,17 @@ pub(crate) async fn rows(cluster: &Cluster) -> Vec<Row> {
 }
 
 /// The periods without shared limits, and whether the instances could be counted.
-fn apart(entries: &RunLogEntries) -> Vec<Apart> {
-    let apart = entries.limiter_outages.iter().map(|span| {
+fn unshared_limits(entries: &RunLogEntries) -> Vec<UnsharedLimits> {
+    let periods = entries.limiter_outages.iter().map(|span| {
         let span = Span {
-            to: span.to + COUNTING_AGAIN,
+            to: span.to + RECONNECT_DELAY,
             ..*span
         };
         let mut instance_changes = entries.instance_changes.iter();
         let is_uncounted = instance_changes.any(|other| faults::is_close(span, *other));
-        Apart { span, is_uncounted }
+        UnsharedLimits { span, is_uncounted }
     });
-    apart.collect()
+    periods.collect()
 }
 
 fn events(entries: &RunLogEntries) -> String {
@@ -228,7 +228,7 @@ fn figures(entries: &RunLogEntries, recovered: Duration) -> String {
     let changes = timelines.into_iter().flatten().map(|it| it.changes.len());
     let faults = entries.events.len() - changes.clone().sum::<usize>().min(entries.events.len());
     format!(
-        "{} requests ({}), {} rows, {} changes, {} other events, latest use after a revocation {:.0} ms, all right again {:.1} s after the last fault",
+        "{} requests ({}), {} rows, {} changes, {} other events, latest use after a revocation {:.0} ms, recovered {:.1} s after the last fault",
         history.attempts.len(),
         counts.join(", "),
         history.rows.len(),
@@ -252,27 +252,27 @@ fn latest_use(entries: &RunLogEntries) -> Duration {
             attempt
                 .span
                 .from
-                .saturating_sub(revoked.done.unwrap_or(Duration::MAX))
+                .saturating_sub(revoked.confirmed.unwrap_or(Duration::MAX))
         })
     });
     taken.max().unwrap_or_default()
 }
 
 /// Removes request IDs from messages, because they differ.
-fn complaints(logs: &[String]) -> Vec<String> {
+fn warnings(logs: &[String]) -> Vec<String> {
     let mut counts = BTreeMap::<String, usize>::new();
     for line in logs.iter().flat_map(|log| log.lines()) {
-        let said: Value = serde_json::from_str(line).unwrap_or_else(|_| line.into());
-        if said["level"] != "INFO" {
-            let told = ["message", "reason", "cause", "error", "why"];
-            let told = told.iter().filter_map(|member| said[*member].as_str());
-            let words: Vec<_> = told.chain(said.as_str()).collect();
-            *counts.entry(words.join(": ")).or_default() += 1;
+        let entry: Value = serde_json::from_str(line).unwrap_or_else(|_| line.into());
+        if entry["level"] != "INFO" {
+            let details = ["message", "reason", "cause", "error", "why"];
+            let details = details.iter().filter_map(|member| entry[*member].as_str());
+            let parts: Vec<_> = details.chain(entry.as_str()).collect();
+            *counts.entry(parts.join(": ")).or_default() += 1;
         }
     }
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let counts = counts.into_iter().take(COMPLAINTS);
+    let counts = counts.into_iter().take(MAX_WARNINGS);
     counts
         .map(|(words, count)| format!("{count} times: {words}"))
         .collect()

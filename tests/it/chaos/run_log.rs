@@ -25,7 +25,7 @@ pub(crate) struct RunLogEntries {
     /// The times at which the shared limiter was unavailable.
     pub(crate) limiter_outages: Vec<Span>,
     /// Violations that are evident without the history.
-    pub(crate) broken: Vec<Violation>,
+    pub(crate) violated: Vec<Violation>,
 }
 
 /// The target of a change.
@@ -68,8 +68,8 @@ impl RunLog {
         self.lock().events.push((span, what.into()));
     }
 
-    pub(crate) fn broken(&self, violation: Violation) {
-        self.lock().broken.push(violation);
+    pub(crate) fn violated(&self, violation: Violation) {
+        self.lock().violated.push(violation);
     }
 
     /// Records the start of a change and returns its index for the result.
@@ -80,7 +80,7 @@ impl RunLog {
         changes.push(Change {
             to,
             began,
-            done: None,
+            confirmed: None,
             by: None,
         });
         changes.len() - 1
@@ -90,7 +90,7 @@ impl RunLog {
         let now = self.now();
         let mut entries = self.lock();
         let change = &mut entries.timeline(of).changes[which];
-        (change.done, change.by) = (Some(now), by);
+        (change.confirmed, change.by) = (Some(now), by);
     }
 }
 

@@ -21,6 +21,6 @@ async fn all_guarantees_hold_under_combined_failures() {
         violations.join("\n"),
         ran.events,
         ran.figures,
-        ran.complaints.join("\n"),
+        ran.warnings.join("\n"),
     );
 }

@@ -42,7 +42,7 @@ impl Fixture {
     /// The same, hurried, and behind a proxy.
     pub(super) async fn behind_a_proxy() -> (Self, Proxy) {
         let site = Site::new().await;
-        let (through, proxy) = Proxy::in_front_of(site.database()).await;
+        let (through, proxy) = Proxy::for_server(site.database()).await;
         let through = url(&through);
         let variables = [&SHORT_LIMITS[..], &[("SEALWARD_DATABASE_URL", &through)]].concat();
         let fixture = Self::at(site, &variables).await;

@@ -65,7 +65,7 @@ async fn each_instance_enforces_its_share_and_recovers() {
     );
     assert_eq!(limiter.look(some_service(), rule(10, 41)).await.limit, 20);
 
-    valkey.proxy.speak_again();
+    valkey.proxy.resume();
     within(PATIENCE, async || limiter.counting() == Counting::Together).await;
     assert_eq!(limiter.look(some_service(), rule(10, 41)).await.limit, 41);
 }
@@ -74,7 +74,7 @@ async fn each_instance_enforces_its_share_and_recovers() {
 async fn a_silence_costs_one_wait_and_no_more() {
     let valkey = Valkey::start().await;
     let (limiter, _database) = one_of_two(&valkey, Clock::system()).await;
-    valkey.proxy.fall_silent();
+    valkey.proxy.stall();
     limiter.take(some_service(), rule(1, 1)).await.unwrap();
     // It has waited, or the job that keeps watch has: from now on nobody does.
     assert!(matches!(limiter.counting(), Counting::Apart(_)));
@@ -82,7 +82,7 @@ async fn a_silence_costs_one_wait_and_no_more() {
     admitted(&limiter, some_service(), rule(1, 1), 1_000).await;
     let waited = valkey.settings().timeout.0;
     assert!(started.elapsed() < waited, "each request waited anew");
-    valkey.proxy.speak_again();
+    valkey.proxy.resume();
     within(PATIENCE, async || limiter.counting() == Counting::Together).await;
 }
 
@@ -106,7 +106,7 @@ async fn losing_and_finding_the_shared_bucket_gives_no_second_burst() {
     );
     assert_eq!(admitted(&limiter, half_full, rule, 1_000).await, 500);
 
-    valkey.proxy.speak_again();
+    valkey.proxy.resume();
     within(PATIENCE, async || limiter.counting() == Counting::Together).await;
     let again = admitted(&limiter, half_full, rule, 1_000).await;
     assert!(
@@ -160,7 +160,7 @@ async fn health_headers_and_metrics_tell() {
     assert!(counted(DECISIONS, &[("counting", "apart")]).await > 0.0);
     assert!((counted("sealward_ratelimit_instances", &[]).await - 2.0).abs() < 0.1);
 
-    valkey.proxy.speak_again();
+    valkey.proxy.resume();
     within(PATIENCE, async || status().await == "ok").await;
     within(PATIENCE, async || {
         let answer = alice.post(PROTECT, json!({})).await;

@@ -45,7 +45,7 @@ async fn health_reports_ok_to_any_key() {
 #[tokio::test]
 async fn health_shows_a_change_within_a_second() {
     let world = World::new().await;
-    let (through, proxy) = Proxy::in_front_of(world.database()).await;
+    let (through, proxy) = Proxy::for_server(world.database()).await;
     let other = world.another_by(through).await;
     let alice = world.application("alice").await;
     let alice = other.client(alice.key.as_ref().unwrap());
@@ -56,7 +56,7 @@ async fn health_shows_a_change_within_a_second() {
     })
     .await;
 
-    proxy.fall_silent();
+    proxy.stall();
     let took = within(Duration::from_secs(5), async || {
         alice.get(HEALTH).await.status == 503
     })
@@ -69,7 +69,7 @@ async fn health_shows_a_change_within_a_second() {
         json!({ "status": "unavailable", "latencyMs": null })
     );
 
-    proxy.speak_again();
+    proxy.resume();
     within(Duration::from_secs(60), async || {
         alice.get(HEALTH).await.status == 200
     })

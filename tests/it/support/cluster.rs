@@ -95,7 +95,7 @@ impl Cluster {
     async fn of(programs: PathBuf, user: (u32, u32)) -> Self {
         let name = format!("sealward-cluster-{:032x}", rand::random::<u128>());
         let folder = std::env::temp_dir().join(name);
-        let (port, proxy) = Proxy::in_front_of_socket(folder.join(".s.PGSQL.5432")).await;
+        let (port, proxy) = Proxy::for_socket(folder.join(".s.PGSQL.5432")).await;
         let cluster = Self {
             folder,
             programs,

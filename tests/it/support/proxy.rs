@@ -27,7 +27,7 @@ enum Target {
 
 impl Proxy {
     /// A proxy for the server in `options`, and options that use the proxy.
-    pub(crate) async fn in_front_of(options: &PgConnectOptions) -> (PgConnectOptions, Self) {
+    pub(crate) async fn for_server(options: &PgConnectOptions) -> (PgConnectOptions, Self) {
         let target = match options.get_socket() {
             Some(folder) => Target::Socket(folder.join(format!(".s.PGSQL.{}", options.get_port()))),
             None => Target::Host(options.get_host().to_owned(), options.get_port()),
@@ -38,7 +38,7 @@ impl Proxy {
     }
 
     /// A proxy for a Unix socket, and its local port.
-    pub(crate) async fn in_front_of_socket(socket: PathBuf) -> (u16, Self) {
+    pub(crate) async fn for_socket(socket: PathBuf) -> (u16, Self) {
         Self::to(Target::Socket(socket)).await
     }
 
@@ -62,13 +62,13 @@ impl Proxy {
     }
 
     /// Stops forwarding without closing connections.
-    pub(crate) fn fall_silent(&self) {
+    pub(crate) fn stall(&self) {
         self.is_open.send_replace(false);
     }
 
     /// Stops forwarding and closes every connection.
     pub(crate) fn close_connections(&self) {
-        self.fall_silent();
+        self.stall();
         // Sending fails only if there is no connection.
         let _ = self.close_connections.send(());
     }
@@ -79,7 +79,7 @@ impl Proxy {
     }
 
     /// Forwards again, starting with the data that was held back.
-    pub(crate) fn speak_again(&self) {
+    pub(crate) fn resume(&self) {
         self.is_open.send_replace(true);
     }
 }

@@ -77,7 +77,7 @@ impl Valkey {
             ended || std::os::unix::net::UnixStream::connect(&socket).is_ok()
         })
         .await;
-        let (port, proxy) = Proxy::in_front_of_socket(socket).await;
+        let (port, proxy) = Proxy::for_socket(socket).await;
         Self {
             process,
             folder,

@@ -15,25 +15,26 @@ pub(super) fn check(history: &History) -> Vec<Violation> {
         let own = rows.remove(attempt.nonce.as_str()).unwrap_or_default();
         found.extend(of_attempt(history, attempt, &own));
     }
-    let strange = rows.into_values().flatten();
-    found.extend(strange.map(|row| Guarantee::NothingInvented.broken(format!("{row:?}"))));
+    let unknown = rows.into_values().flatten();
+    found.extend(unknown.map(|row| Guarantee::NothingInvented.violated(format!("{row:?}"))));
     found
 }
 
 fn of_attempt(history: &History, attempt: &Attempt, rows: &[&Row]) -> Option<Violation> {
-    let told = || format!("{}; rows: {rows:?}", line(attempt));
+    let details = || format!("{}; rows: {rows:?}", line(attempt));
     if rows.len() > 1 {
-        return Some(Guarantee::AuditedOnce.broken(told()));
+        return Some(Guarantee::AuditedOnce.violated(details()));
     }
     match (&attempt.outcome, rows) {
-        (Outcome::NotSent, [_, ..]) => Some(Guarantee::NothingInvented.broken(told())),
+        (Outcome::NotSent, [_, ..]) => Some(Guarantee::NothingInvented.violated(details())),
         (Outcome::Answered(answer), []) if is_recorded(history, attempt, answer) => {
-            Some(Guarantee::Audited.broken(told()))
+            Some(Guarantee::Audited.violated(details()))
         }
         (Outcome::Answered(answer), [row, ..])
-            if is_recorded(history, attempt, answer) && !tells(history, attempt, answer, row) =>
+            if is_recorded(history, attempt, answer)
+                && !is_record_of(history, attempt, answer, row) =>
         {
-            Some(Guarantee::Audited.broken(told()))
+            Some(Guarantee::Audited.violated(details()))
         }
         _ => None,
     }
@@ -42,7 +43,7 @@ fn of_attempt(history: &History, attempt: &Attempt, rows: &[&Row]) -> Option<Vio
 /// Whether the response requires a record. A 503 response can have none or one with the intended
 /// result. Only some unauthenticated requests have a record.
 fn is_recorded(history: &History, attempt: &Attempt, answer: &Answer) -> bool {
-    let is_of_nobody = match answer.status {
+    let is_unauthenticated = match answer.status {
         401 => true,
         429 => {
             let key = &history.api_keys[attempt.api_key];
@@ -51,15 +52,15 @@ fn is_recorded(history: &History, attempt: &Attempt, answer: &Answer) -> bool {
         }
         _ => false,
     };
-    answer.status != 503 && !is_of_nobody
+    answer.status != 503 && !is_unauthenticated
 }
 
 /// A rate-limited request has no operation, because its body is not parsed.
-fn tells(history: &History, attempt: &Attempt, answer: &Answer, row: &Row) -> bool {
+fn is_record_of(history: &History, attempt: &Attempt, answer: &Answer, row: &Row) -> bool {
     let application = &history.applications[attempt.application].id;
     let operation = row.operation.as_deref();
     let is_unread = answer.status == 429 && operation.is_none();
     row.status == answer.status
         && row.application.as_ref() == Some(application)
-        && (operation == Some(attempt.asked.operation()) || is_unread)
+        && (operation == Some(attempt.call.operation()) || is_unread)
 }

@@ -1,7 +1,9 @@
 //! Checks the admitted requests against the rate limit in every period.
 
 use super::{Guarantee, Violation};
-use crate::chaos::history::{Answer, Apart, Attempt, History, Limit, Moment, Outcome, Span};
+use crate::chaos::history::{
+    Answer, Attempt, History, Limit, Moment, Outcome, Span, UnsharedLimits,
+};
 
 /// The maximum number of start times to check, evenly distributed.
 const WINDOWS: usize = 4_000;
@@ -14,8 +16,8 @@ pub(super) fn check(history: &History) -> Vec<Violation> {
             let own = |attempt: &&Attempt| attempt.application == place && was_admitted(attempt);
             let admitted = history.attempts.iter().filter(own);
             let admitted: Vec<Span> = admitted.map(|attempt| attempt.span).collect();
-            worst(history, limit, &admitted).map(|excess| {
-                Guarantee::Limited.broken(format!("application {place} of {limit:?}: {excess}"))
+            largest_excess(history, limit, &admitted).map(|excess| {
+                Guarantee::Limited.violated(format!("application {place} of {limit:?}: {excess}"))
             })
         })
         .collect()
@@ -30,11 +32,11 @@ fn was_admitted(attempt: &Attempt) -> bool {
 }
 
 /// The period with the largest excess over the limit.
-fn worst(history: &History, limit: Limit, admitted: &[Span]) -> Option<String> {
+fn largest_excess(history: &History, limit: Limit, admitted: &[Span]) -> Option<String> {
     let mut by_end = admitted.to_vec();
     by_end.sort_by_key(|span| span.to);
     let step = admitted.len().div_ceil(WINDOWS).max(1);
-    let mut worst: Option<(f64, String)> = None;
+    let mut largest_excess: Option<(f64, String)> = None;
     for from in admitted.iter().step_by(step).map(|span| span.from) {
         let mut within = 0.0;
         for to in by_end
@@ -46,16 +48,16 @@ fn worst(history: &History, limit: Limit, admitted: &[Span]) -> Option<String> {
             let window = Span { from, to };
             let allowed = allowance(history, limit, window);
             let excess = within - allowed;
-            if excess > worst.as_ref().map_or(0.0, |(excess, _)| *excess) {
+            if excess > largest_excess.as_ref().map_or(0.0, |(excess, _)| *excess) {
                 let (from, to) = (from.as_secs_f64(), to.as_secs_f64());
-                let told = format!(
-                    "{within} let through from {from:.3} s to {to:.3} s, {allowed:.1} allowed"
+                let details = format!(
+                    "{within} admitted from {from:.3} s to {to:.3} s, {allowed:.1} allowed"
                 );
-                worst = Some((excess, told));
+                largest_excess = Some((excess, details));
             }
         }
     }
-    worst.map(|(_, told)| told)
+    largest_excess.map(|(_, details)| details)
 }
 
 /// The maximum number of requests in a period: the bucket and its refill. Losing and regaining the
@@ -65,7 +67,7 @@ fn allowance(history: &History, limit: Limit, window: Span) -> f64 {
     let (rate, burst) = (f64::from(limit.per_second), f64::from(limit.burst));
     let instances = f64::from(history.instances.max(1));
     let mut allowed = 1.0 + burst + rate * seconds(window.from, window.to);
-    for Apart { span, is_uncounted } in &history.apart {
+    for UnsharedLimits { span, is_uncounted } in &history.unshared_limits {
         if !span.meets(window) {
             continue;
         }

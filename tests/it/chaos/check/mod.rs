@@ -33,7 +33,7 @@ pub(crate) enum Guarantee {
     /// reason.
     ChangesHold,
     /// No service uses a key or a policy of another.
-    KeptApart,
+    Isolated,
     /// A response contains the expected result and nothing of other requests.
     Faithful,
     /// All instances together do not exceed a rate limit.
@@ -41,7 +41,7 @@ pub(crate) enum Guarantee {
     /// Every request is answered in time.
     Answered,
     /// No instance exits unexpectedly, and all recover.
-    Lives,
+    Available,
 }
 
 impl fmt::Display for Violation {
@@ -51,7 +51,7 @@ impl fmt::Display for Violation {
 }
 
 impl Guarantee {
-    pub(crate) fn broken(self, evidence: impl Into<String>) -> Violation {
+    pub(crate) fn violated(self, evidence: impl Into<String>) -> Violation {
         Violation {
             guarantee: self,
             evidence: evidence.into(),
@@ -74,7 +74,7 @@ pub(crate) fn line(attempt: &Attempt) -> String {
     let outcome = match &attempt.outcome {
         Outcome::Answered(answer) => {
             let code = answer.code.as_deref().unwrap_or("-");
-            format!("{} {code}, gave {:?}", answer.status, answer.gave)
+            format!("{} {code}, content {:?}", answer.status, answer.content)
         }
         other => format!("{other:?}"),
     };
@@ -87,6 +87,6 @@ pub(crate) fn line(attempt: &Attempt) -> String {
         attempt.span.to.as_secs_f64(),
         attempt.application,
         attempt.api_key,
-        attempt.asked,
+        attempt.call,
     )
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{Guarantee, violations};
 use crate::chaos::history::{
-    Answer, Application, Asked, Attempt, Change, Gave, History, Incarnation, Limit, Outcome, Row,
+    Answer, Application, Attempt, Call, Change, Content, History, Incarnation, Limit, Outcome, Row,
     Span, State, Timeline,
 };
 
@@ -55,81 +55,81 @@ fn history() -> History {
     }
 }
 
-fn answered(status: u16, code: Option<&str>, gave: Gave) -> Outcome {
+fn answered(status: u16, code: Option<&str>, content: Content) -> Outcome {
     Outcome::Answered(Answer {
         status,
         code: code.map(str::to_owned),
-        gave,
+        content,
         stray: None,
     })
 }
 
 fn envelope() -> Outcome {
-    answered(200, None, Gave::Envelope)
+    answered(200, None, Content::Envelope)
 }
 
-fn right() -> Outcome {
-    answered(200, None, Gave::Right)
+fn correct() -> Outcome {
+    answered(200, None, Content::Correct)
 }
 
 fn refused(status: u16, code: &str) -> Outcome {
-    answered(status, Some(code), Gave::Nothing)
+    answered(status, Some(code), Content::Nothing)
 }
 
 impl History {
     /// Adds a request of the first application with its record.
-    fn with(mut self, span: Span, at: Incarnation, asked: Asked, outcome: Outcome) -> Self {
+    fn with(mut self, span: Span, at: Incarnation, call: Call, outcome: Outcome) -> Self {
         let row = match &outcome {
             Outcome::Answered(answer) if answer.status != 503 => Some(Row {
                 request_id: format!("n{}", self.attempts.len()),
                 application: Some("svc_one".to_owned()),
-                operation: Some(asked.operation().to_owned()),
+                operation: Some(call.operation().to_owned()),
                 status: answer.status,
             }),
             _ => None,
         };
         self.rows.extend(row);
-        self.without_row(span, at, asked, outcome)
+        self.without_row(span, at, call, outcome)
     }
 
-    fn without_row(mut self, span: Span, at: Incarnation, asked: Asked, outcome: Outcome) -> Self {
+    fn without_row(mut self, span: Span, at: Incarnation, call: Call, outcome: Outcome) -> Self {
         self.attempts.push(Attempt {
             nonce: format!("n{}", self.attempts.len()),
             at,
             span,
             application: 0,
             api_key: 0,
-            asked,
+            call,
             outcome,
         });
         self
     }
 
     #[track_caller]
-    fn is_sound(&self) {
+    fn is_valid(&self) {
         let found = violations(self);
         assert!(found.is_empty(), "{found:#?}");
     }
 
     #[track_caller]
-    fn breaks(&self, guarantee: Guarantee) {
+    fn violates(&self, guarantee: Guarantee) {
         let found: Vec<_> = violations(self).iter().map(|it| it.guarantee).collect();
         assert_eq!(found, [guarantee]);
     }
 }
 
-const PROTECT: Asked = Asked::Protect { policy: 0 };
-const UNPROTECT: Asked = Asked::Unprotect { policy: 0 };
-const ENCRYPT: Asked = Asked::Encrypt { key: 0 };
+const PROTECT: Call = Call::Protect { policy: 0 };
+const UNPROTECT: Call = Call::Unprotect { policy: 0 };
+const ENCRYPT: Call = Call::Encrypt { key: 0 };
 
 #[test]
 fn a_history_with_matching_records_is_valid() {
     history()
         .with(span(0, 10), HERE, PROTECT, envelope())
-        .with(span(0, 10), HERE, UNPROTECT, right())
-        .with(span(0, 10), HERE, ENCRYPT, right())
-        .with(span(0, 10), THERE, Asked::Hash, right())
-        .is_sound();
+        .with(span(0, 10), HERE, UNPROTECT, correct())
+        .with(span(0, 10), HERE, ENCRYPT, correct())
+        .with(span(0, 10), THERE, Call::Hash, correct())
+        .is_valid();
 }
 
 /// A change by the first instance between 1.0 and 1.1 seconds.
@@ -137,7 +137,7 @@ fn change(to: State) -> Change {
     Change {
         to,
         began: at(1_000),
-        done: Some(at(1_100)),
+        confirmed: Some(at(1_100)),
         by: Some(HERE),
     }
 }
@@ -152,19 +152,19 @@ fn a_success_after_a_revocation_is_detected_immediately_on_its_instance_and_afte
     };
     let protect =
         |from, instance| revoked().with(span(from, from + 5), instance, PROTECT, envelope());
-    protect(1_050, HERE).is_sound();
-    protect(1_101, HERE).breaks(Guarantee::ChangesHold);
-    protect(2_050, THERE).is_sound();
-    protect(2_101, THERE).breaks(Guarantee::ChangesHold);
+    protect(1_050, HERE).is_valid();
+    protect(1_101, HERE).violates(Guarantee::ChangesHold);
+    protect(2_050, THERE).is_valid();
+    protect(2_101, THERE).violates(Guarantee::ChangesHold);
     // The same place, but another process.
-    let anew = Incarnation { number: 2, ..HERE };
-    protect(2_050, anew).is_sound();
+    let restarted = Incarnation { number: 2, ..HERE };
+    protect(2_050, restarted).is_valid();
     // It is unknown which instance made the change, or whether it was made.
     let mut unknown = protect(2_050, HERE);
     unknown.api_keys[0].changes[0].by = None;
-    unknown.is_sound();
-    unknown.api_keys[0].changes[0].done = None;
-    unknown.is_sound();
+    unknown.is_valid();
+    unknown.api_keys[0].changes[0].confirmed = None;
+    unknown.is_valid();
 }
 
 #[test]
@@ -179,9 +179,9 @@ fn a_refused_valid_key_is_detected() {
         history.api_keys[0].changes.push(change(State::Refusing));
         history
     };
-    refused(900).breaks(Guarantee::ChangesHold);
-    refused(1_050).is_sound();
-    refused(5_000).is_sound();
+    refused(900).violates(Guarantee::ChangesHold);
+    refused(1_050).is_valid();
+    refused(5_000).is_valid();
 }
 
 #[test]
@@ -191,9 +191,9 @@ fn a_response_that_matches_no_state_of_its_policy_is_detected() {
         (State::Refusing, refused(403, "POLICY_NOT_ACTIVE")),
         (
             State::PassingThrough,
-            answered(200, None, Gave::PassedThrough),
+            answered(200, None, Content::PassedThrough),
         ),
-        (State::Dropping, answered(200, None, Gave::Dropped)),
+        (State::Dropping, answered(200, None, Content::Dropped)),
         (State::Gone, refused(404, "POLICY_NOT_FOUND")),
     ];
     for (state, _) in &outcomes {
@@ -201,9 +201,9 @@ fn a_response_that_matches_no_state_of_its_policy_is_detected() {
             let mut history = history().with(span(2_200, 2_210), THERE, PROTECT, outcome.clone());
             history.policies[0].changes.push(change(*state));
             if state == fitting {
-                history.is_sound();
+                history.is_valid();
             } else {
-                history.breaks(Guarantee::ChangesHold);
+                history.violates(Guarantee::ChangesHold);
             }
         }
     }
@@ -211,30 +211,30 @@ fn a_response_that_matches_no_state_of_its_policy_is_detected() {
 
 #[test]
 fn the_use_of_a_disabled_key_is_detected() {
-    let disabled = |asked, outcome| {
-        let mut history = history().with(span(2_200, 2_210), THERE, asked, outcome);
+    let disabled = |call, outcome| {
+        let mut history = history().with(span(2_200, 2_210), THERE, call, outcome);
         history.keys[0].changes.push(change(State::Refusing));
         history
     };
-    for asked in [
+    for call in [
         ENCRYPT,
-        Asked::Decrypt { key: 0 },
-        Asked::Sign { key: 0 },
-        Asked::Verify { key: 0 },
+        Call::Decrypt { key: 0 },
+        Call::Sign { key: 0 },
+        Call::Verify { key: 0 },
     ] {
-        disabled(asked, right()).breaks(Guarantee::ChangesHold);
-        disabled(asked, refused(403, "OPERATION_NOT_ALLOWED")).is_sound();
+        disabled(call, correct()).violates(Guarantee::ChangesHold);
+        disabled(call, refused(403, "OPERATION_NOT_ALLOWED")).is_valid();
     }
 }
 
 #[test]
 fn the_use_of_resources_of_another_service_is_detected() {
-    let policy = Asked::ForeignPolicy { policy: 1 };
-    let key = Asked::ForeignKey { key: 1 };
-    for (asked, outcome) in [(policy, envelope()), (key, right())] {
+    let policy = Call::ForeignPolicy { policy: 1 };
+    let key = Call::ForeignKey { key: 1 };
+    for (call, outcome) in [(policy, envelope()), (key, correct())] {
         history()
-            .with(span(0, 10), HERE, asked, outcome)
-            .breaks(Guarantee::KeptApart);
+            .with(span(0, 10), HERE, call, outcome)
+            .violates(Guarantee::Isolated);
     }
     history()
         .with(
@@ -244,21 +244,21 @@ fn the_use_of_resources_of_another_service_is_detected() {
             refused(403, "OPERATION_NOT_ALLOWED"),
         )
         .with(span(0, 10), HERE, key, refused(404, "KEY_NOT_FOUND"))
-        .is_sound();
+        .is_valid();
 }
 
 #[test]
 fn a_wrong_plaintext_is_detected() {
-    let wrong = answered(200, None, Gave::Wrong("another plaintext".to_owned()));
+    let wrong = answered(200, None, Content::Wrong("another plaintext".to_owned()));
     history()
         .with(span(0, 10), HERE, UNPROTECT, wrong)
-        .breaks(Guarantee::Faithful);
-    let mut stray = history().with(span(0, 10), HERE, UNPROTECT, right());
+        .violates(Guarantee::Faithful);
+    let mut stray = history().with(span(0, 10), HERE, UNPROTECT, correct());
     let Outcome::Answered(answer) = &mut stray.attempts[0].outcome else {
         unreachable!("it was answered");
     };
     answer.stray = Some("the name of another request".to_owned());
-    stray.breaks(Guarantee::Faithful);
+    stray.violates(Guarantee::Faithful);
 }
 
 #[test]
@@ -271,18 +271,18 @@ fn a_cryptographic_error_requires_a_token_fault() {
             refused(500, "INTERNAL_ERROR"),
         )
     };
-    failed().breaks(Guarantee::ChangesHold);
+    failed().violates(Guarantee::ChangesHold);
     let mut explained = failed();
     explained.token_faults.push(span(400, 505));
-    explained.is_sound();
-    explained.attempts[0].asked = PROTECT;
+    explained.is_valid();
+    explained.attempts[0].call = PROTECT;
     explained.rows[0].operation = Some("encrypt".to_owned());
-    explained.breaks(Guarantee::ChangesHold);
+    explained.violates(Guarantee::ChangesHold);
 }
 
 #[test]
 fn a_missing_response_is_detected() {
     history()
         .without_row(span(0, 30_000), HERE, PROTECT, Outcome::Silence)
-        .breaks(Guarantee::Answered);
+        .violates(Guarantee::Answered);
 }

@@ -8,96 +8,96 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
-use super::super::fixtures::{Made, Sealed, keep};
-use super::super::history::{Answer, Asked, Gave};
+use super::super::fixtures::{OperationResult, Sealed, keep};
+use super::super::history::{Answer, Call, Content};
 use super::requests::SelectedRequest;
 use super::{CANARY, Worker};
 
 impl Worker {
     /// Evaluates a response and keeps results for later requests.
-    pub(super) fn read(&self, order: &SelectedRequest, status: u16, body: &str) -> Answer {
+    pub(super) fn read(&self, selected: &SelectedRequest, status: u16, body: &str) -> Answer {
         let answer: Value = serde_json::from_str(body).unwrap_or_default();
-        let gave = match status {
-            200 => self.gave(order, &answer, body),
-            _ => Gave::Nothing,
+        let content = match status {
+            200 => self.content(selected, &answer, body),
+            _ => Content::Nothing,
         };
-        let may_tell = matches!(gave, Gave::Right | Gave::PassedThrough);
+        let may_contain_plaintext = matches!(content, Content::Correct | Content::PassedThrough);
         let strays = body.split(CANARY).skip(1);
         let mut strays = strays.filter(|rest| {
             let name = rest.split(['"', '\\']).next().unwrap_or_default();
-            !(may_tell && order.plaintext.contains(&format!("{CANARY}{name}")))
+            !(may_contain_plaintext && selected.plaintext.contains(&format!("{CANARY}{name}")))
         });
         Answer {
             status,
             code: answer["error"]["code"].as_str().map(str::to_owned),
-            gave,
+            content,
             stray: strays
                 .next()
-                .map(|_| format!("a plaintext shows in {body}")),
+                .map(|_| format!("a foreign plaintext appears in {body}")),
         }
     }
 
-    fn gave(&self, order: &SelectedRequest, answer: &Value, body: &str) -> Gave {
-        let wrong = || Gave::Wrong(format!("it gave {body}"));
+    fn content(&self, selected: &SelectedRequest, answer: &Value, body: &str) -> Content {
+        let wrong = || Content::Wrong(format!("unexpected response {body}"));
         let result = &answer["result"];
-        match order.asked {
-            Asked::Protect { policy } | Asked::ForeignPolicy { policy } => {
+        match selected.call {
+            Call::Protect { policy } | Call::ForeignPolicy { policy } => {
                 let operations = answer["operations"].as_array().map(Vec::len);
                 if answer["jwe"].is_object() && operations == Some(1) {
                     let sealed = Sealed {
                         jwe: answer["jwe"].to_string(),
                         policy,
-                        plaintext: order.plaintext.clone(),
-                        destination: order.destination,
+                        plaintext: selected.plaintext.clone(),
+                        destination: selected.destination,
                     };
                     keep(&mut self.fixtures.lock().sealed, sealed);
-                    return Gave::Envelope;
+                    return Content::Envelope;
                 }
                 if operations != Some(0) || !answer["jwe"].is_null() {
                     return wrong();
                 }
                 if answer["dropped"] == true && answer["payload"].is_null() {
-                    return Gave::Dropped;
+                    return Content::Dropped;
                 }
                 match raw(body, &["payload"]) {
-                    Some(payload) if payload == order.plaintext => Gave::PassedThrough,
+                    Some(payload) if payload == selected.plaintext => Content::PassedThrough,
                     _ => wrong(),
                 }
             }
-            Asked::Unprotect { .. } => match raw(body, &["payload"]) {
-                Some(payload) if payload == order.plaintext => Gave::Right,
+            Call::Unprotect { .. } => match raw(body, &["payload"]) {
+                Some(payload) if payload == selected.plaintext => Content::Correct,
                 _ => wrong(),
             },
-            Asked::Decrypt { .. } => match raw(body, &["result", "data"]) {
-                Some(data) if data == order.plaintext => Gave::Right,
+            Call::Decrypt { .. } => match raw(body, &["result", "data"]) {
+                Some(data) if data == selected.plaintext => Content::Correct,
                 _ => wrong(),
             },
-            Asked::Verify { .. } if result["valid"] == order.is_genuine => Gave::Right,
-            Asked::Hash => {
-                let text: String = serde_json::from_str(&order.plaintext).expect("a string");
+            Call::Verify { .. } if result["valid"] == selected.is_genuine => Content::Correct,
+            Call::Hash => {
+                let text: String = serde_json::from_str(&selected.plaintext).expect("a string");
                 let expected = BASE64.encode(Sha256::digest(text));
                 if result["hash"] == expected {
-                    Gave::Right
+                    Content::Correct
                 } else {
                     wrong()
                 }
             }
-            Asked::Encrypt { key } | Asked::Sign { key } if result["keyId"].is_string() => {
-                let made = Made {
+            Call::Encrypt { key } | Call::Sign { key } if result["keyId"].is_string() => {
+                let created = OperationResult {
                     key,
-                    data: order.plaintext.clone(),
+                    data: selected.plaintext.clone(),
                     result: result.clone(),
                 };
                 let mut state = self.fixtures.lock();
-                if matches!(order.asked, Asked::Encrypt { .. }) {
-                    keep(&mut state.encrypted, made);
+                if matches!(selected.call, Call::Encrypt { .. }) {
+                    keep(&mut state.encrypted, created);
                 } else {
-                    keep(&mut state.signed, made);
+                    keep(&mut state.signed, created);
                 }
-                Gave::Right
+                Content::Correct
             }
-            Asked::ForeignKey { .. } => Gave::Right,
-            Asked::Verify { .. } | Asked::Encrypt { .. } | Asked::Sign { .. } => wrong(),
+            Call::ForeignKey { .. } => Content::Correct,
+            Call::Verify { .. } | Call::Encrypt { .. } | Call::Sign { .. } => wrong(),
         }
     }
 }

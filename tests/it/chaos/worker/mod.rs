@@ -17,51 +17,51 @@ const CANARY: &str = "canary-";
 
 pub(crate) struct Worker {
     pub(crate) client: Client,
-    pub(crate) dice: SmallRng,
+    pub(crate) rng: SmallRng,
     places: Places,
     fixtures: Fixtures,
     run_log: RunLog,
     name: String,
-    asked: u64,
+    sent_requests: u64,
 }
 
 impl Worker {
     pub(crate) fn new(
         name: String,
-        dice: SmallRng,
+        rng: SmallRng,
         places: Places,
         fixtures: Fixtures,
         run_log: RunLog,
     ) -> Self {
         Self {
             client: Client::default(),
-            dice,
+            rng,
             places,
             fixtures,
             run_log,
             name,
-            asked: 0,
+            sent_requests: 0,
         }
     }
 
     /// Sends one random request for one of these applications and returns the status.
-    pub(crate) async fn ask(&mut self, applications: &[usize]) -> Option<u16> {
-        let to = one_of(&mut self.dice, self.places.now().into_iter())?;
-        let application = one_of(&mut self.dice, applications.iter().copied())?;
-        let order = self.choose(application)?;
-        self.place(to, order).await
+    pub(crate) async fn send_random(&mut self, applications: &[usize]) -> Option<u16> {
+        let to = one_of(&mut self.rng, self.places.now().into_iter())?;
+        let application = one_of(&mut self.rng, applications.iter().copied())?;
+        let selected = self.choose(application)?;
+        self.send(to, selected).await
     }
 
     /// Sends a request and records its result.
-    pub(crate) async fn place(&mut self, to: Place, order: SelectedRequest) -> Option<u16> {
+    pub(crate) async fn send(&mut self, to: Place, selected: SelectedRequest) -> Option<u16> {
         let (api_key, secret) = {
             let state = self.fixtures.lock();
             let now = self.run_log.now();
-            let api_key = state.api_key(&mut self.dice, order.application, now)?;
+            let api_key = state.api_key(&mut self.rng, selected.application, now)?;
             (api_key, state.api_keys[api_key].secret.clone())
         };
         let nonce = self.nonce();
-        let mut request = request(Method::POST, order.path, &secret, order.text());
+        let mut request = request(Method::POST, selected.path, &secret, selected.text());
         let header = nonce.parse().expect("a header");
         request.headers_mut().insert("x-request-id", header);
         let began = self.run_log.now();
@@ -76,9 +76,9 @@ impl Worker {
                 request_id,
                 body,
             } => {
-                let mut answer = self.read(&order, status, &body);
+                let mut answer = self.read(&selected, status, &body);
                 if request_id.as_deref() != Some(&nonce) {
-                    answer.stray = Some(format!("the answer is called {request_id:?}"));
+                    answer.stray = Some(format!("the response has the request ID {request_id:?}"));
                 }
                 (Outcome::Answered(answer), Some(status))
             }
@@ -87,9 +87,9 @@ impl Worker {
             nonce,
             at: to.instance,
             span,
-            application: order.application,
+            application: selected.application,
             api_key,
-            asked: order.asked,
+            call: selected.call,
             outcome,
         });
         status
@@ -101,19 +101,19 @@ impl Worker {
         let Some(to) = places.iter().find(|it| it.instance.place == place) else {
             return false;
         };
-        self.asked += 1;
-        let order = if protecting {
+        self.sent_requests += 1;
+        let selected = if protecting {
             self.protect(0)
         } else {
             self.unprotect(0)
         };
-        match order {
-            Some(order) => self.place(*to, order).await == Some(200),
+        match selected {
+            Some(selected) => self.send(*to, selected).await == Some(200),
             None => false,
         }
     }
 
     fn nonce(&self) -> String {
-        format!("{}-{}", self.name, self.asked)
+        format!("{}-{}", self.name, self.sent_requests)
     }
 }

@@ -3,15 +3,15 @@
 use rand::RngExt as _;
 use serde_json::{Value, json};
 
-use super::super::fixtures::{Key, Made, PolicyRole, one_of};
-use super::super::history::Asked;
+use super::super::fixtures::{Key, OperationResult, PolicyRole, one_of};
+use super::super::history::Call;
 use super::{CANARY, Worker};
 use crate::support::{OPERATIONS, PROTECT, UNPROTECT};
 
 /// A selected request.
 pub(crate) struct SelectedRequest {
     pub(super) application: usize,
-    pub(super) asked: Asked,
+    pub(super) call: Call,
     pub(super) path: &'static str,
     body: Value,
     /// The only plaintext that the response may contain.
@@ -30,9 +30,9 @@ impl SelectedRequest {
             let comma = if rest == "}" { "" } else { "," };
             format!(r#"{{"{member}":{}{comma}{rest}"#, self.plaintext)
         };
-        match self.asked {
-            Asked::Protect { .. } | Asked::ForeignPolicy { .. } => with("payload", &self.body),
-            Asked::Unprotect { .. } | Asked::Decrypt { .. } => self.body.to_string(),
+        match self.sent_requests {
+            Call::Protect { .. } | Call::ForeignPolicy { .. } => with("payload", &self.body),
+            Call::Unprotect { .. } | Call::Decrypt { .. } => self.body.to_string(),
             _ => {
                 let payload = with("data", &self.body["payload"]);
                 format!(
@@ -47,8 +47,8 @@ impl SelectedRequest {
 impl Worker {
     /// Selects a random request for an application.
     pub(super) fn choose(&mut self, application: usize) -> Option<SelectedRequest> {
-        self.asked += 1;
-        let which = self.dice.random_range(0..100);
+        self.sent_requests += 1;
+        let which = self.rng.random_range(0..100);
         match which {
             0..30 => self.protect(application),
             30..55 => self.unprotect(application),
@@ -65,19 +65,19 @@ impl Worker {
     /// A unique plaintext with a format that only an exact copy preserves.
     fn plaintext(&mut self) -> String {
         let canary = format!("{CANARY}{}", self.nonce());
-        let amount = self.dice.random_range(0..10_000);
+        let amount = self.rng.random_range(0..10_000);
         format!(r#"{{"name":"{canary}", "amount": {amount}.50,"who":"Zo\u00eb","n":1E2}}"#)
     }
 
     pub(crate) fn protect(&mut self, application: usize) -> Option<SelectedRequest> {
-        let also_past = self.dice.random_bool(0.05);
+        let includes_deleted = self.rng.random_bool(0.05);
         let fits = |role| match role {
             PolicyRole::Restricted => application == 0,
-            PolicyRole::Deleted => also_past,
+            PolicyRole::Deleted => includes_deleted,
             _ => true,
         };
         let state = self.fixtures.lock();
-        let policy = state.policy(&mut self.dice, |policy| fits(policy.role))?;
+        let policy = state.policy(&mut self.rng, |policy| fits(policy.role))?;
         let (number, destination) = {
             let policy = &state.policies[policy];
             (policy.number.clone(), policy.destination)
@@ -85,7 +85,7 @@ impl Worker {
         drop(state);
         Some(SelectedRequest {
             application,
-            asked: Asked::Protect { policy },
+            call: Call::Protect { policy },
             path: PROTECT,
             body: json!({ "policyNumber": number }),
             plaintext: self.plaintext(),
@@ -98,19 +98,19 @@ impl Worker {
     pub(crate) fn unprotect(&mut self, application: usize) -> Option<SelectedRequest> {
         let state = self.fixtures.lock();
         let admits = |role| role != PolicyRole::Restricted || application == 0;
-        // An envelope is open to those only whom the policy that it is bound to allows.
-        let open = state.sealed.iter();
-        let open = open.filter(|sealed| admits(state.policies[sealed.policy].role));
-        let sealed = one_of(&mut self.dice, open)?.clone();
-        let policy = state.policy(&mut self.dice, |policy| {
-            let is_there = policy.role != PolicyRole::Deleted;
-            policy.destination == sealed.destination && is_there && admits(policy.role)
+        // Only services that the bound policy allows can open an envelope.
+        let candidates = state.sealed.iter();
+        let candidates = candidates.filter(|sealed| admits(state.policies[sealed.policy].role));
+        let sealed = one_of(&mut self.rng, candidates)?.clone();
+        let policy = state.policy(&mut self.rng, |policy| {
+            let exists = policy.role != PolicyRole::Deleted;
+            policy.destination == sealed.destination && exists && admits(policy.role)
         })?;
         let jwe: Value = serde_json::from_str(&sealed.jwe).expect("an envelope");
         let number = &state.policies[policy].number;
         Some(SelectedRequest {
             application,
-            asked: Asked::Unprotect { policy },
+            call: Call::Unprotect { policy },
             path: UNPROTECT,
             body: json!({ "policyNumber": number, "jwe": jwe }),
             plaintext: sealed.plaintext,
@@ -124,46 +124,41 @@ impl Worker {
         Some(self.with_key(
             application,
             &key,
-            Asked::Encrypt { key: key.0 },
+            Call::Encrypt { key: key.0 },
             "AES-256-GCM",
         ))
     }
 
     fn sign(&mut self, application: usize) -> Option<SelectedRequest> {
         let key = self.key(|key| key.application == application && key.is_for_signing)?;
-        Some(self.with_key(application, &key, Asked::Sign { key: key.0 }, "HMAC-SHA256"))
+        Some(self.with_key(application, &key, Call::Sign { key: key.0 }, "HMAC-SHA256"))
     }
 
     fn decrypt(&mut self, application: usize) -> Option<SelectedRequest> {
         let state = self.fixtures.lock();
         let own = state.encrypted.iter();
-        let own = own.filter(|made| state.keys[made.key].application == application);
-        let Made { key, data, result } = one_of(&mut self.dice, own)?.clone();
-        Some(operation(
-            application,
-            Asked::Decrypt { key },
-            &result,
-            data,
-        ))
+        let own = own.filter(|created| state.keys[created.key].application == application);
+        let OperationResult { key, data, result } = one_of(&mut self.rng, own)?.clone();
+        Some(operation(application, Call::Decrypt { key }, &result, data))
     }
 
     /// Verifies a signature. Every fourth request uses other data.
     fn verify(&mut self, application: usize) -> Option<SelectedRequest> {
         let state = self.fixtures.lock();
         let own = state.signed.iter();
-        let own = own.filter(|made| state.keys[made.key].application == application);
-        let made = one_of(&mut self.dice, own)?.clone();
+        let own = own.filter(|created| state.keys[created.key].application == application);
+        let created = one_of(&mut self.rng, own)?.clone();
         drop(state);
-        let is_genuine = self.dice.random_bool(0.75);
+        let is_genuine = self.rng.random_bool(0.75);
         let data = if is_genuine {
-            made.data
+            created.data
         } else {
             self.plaintext()
         };
-        let asked = Asked::Verify { key: made.key };
+        let call = Call::Verify { key: created.key };
         Some(SelectedRequest {
             is_genuine,
-            ..operation(application, asked, &made.result, data)
+            ..operation(application, call, &created.result, data)
         })
     }
 
@@ -171,7 +166,7 @@ impl Worker {
         let payload = json!({ "algorithm": "SHA-256" });
         // Strings are hashed as their bytes.
         let plaintext = format!("\"{CANARY}{}\"", self.nonce());
-        operation(application, Asked::Hash, &payload, plaintext)
+        operation(application, Call::Hash, &payload, plaintext)
     }
 
     fn foreign_policy(&mut self, application: usize) -> Option<SelectedRequest> {
@@ -179,29 +174,29 @@ impl Worker {
             return None;
         }
         let state = self.fixtures.lock();
-        let policy = state.policy(&mut self.dice, |policy| {
+        let policy = state.policy(&mut self.rng, |policy| {
             policy.role == PolicyRole::Restricted
         })?;
         let number = state.policies[policy].number.clone();
         drop(state);
-        let asked = Asked::ForeignPolicy { policy };
+        let call = Call::ForeignPolicy { policy };
         Some(SelectedRequest {
             path: PROTECT,
             body: json!({ "policyNumber": number }),
-            ..operation(application, asked, &Value::Null, self.plaintext())
+            ..operation(application, call, &Value::Null, self.plaintext())
         })
     }
 
     fn foreign_key(&mut self, application: usize) -> Option<SelectedRequest> {
         let key = self.key(|key| key.application != application && !key.is_for_signing)?;
-        let asked = Asked::ForeignKey { key: key.0 };
-        Some(self.with_key(application, &key, asked, "AES-256-GCM"))
+        let call = Call::ForeignKey { key: key.0 };
+        Some(self.with_key(application, &key, call, "AES-256-GCM"))
     }
 
     /// The index and the ID of a random matching key.
     fn key(&mut self, suits: impl Fn(&Key) -> bool) -> Option<(usize, String)> {
         let state = self.fixtures.lock();
-        let key = state.key(&mut self.dice, suits)?;
+        let key = state.key(&mut self.rng, suits)?;
         Some((key, state.keys[key].id.clone()))
     }
 
@@ -209,24 +204,24 @@ impl Worker {
         &mut self,
         application: usize,
         (_, id): &(usize, String),
-        asked: Asked,
+        call: Call,
         algorithm: &str,
     ) -> SelectedRequest {
         let payload = json!({ "algorithm": algorithm, "keyId": id });
-        operation(application, asked, &payload, self.plaintext())
+        operation(application, call, &payload, self.plaintext())
     }
 }
 
 fn operation(
     application: usize,
-    asked: Asked,
+    call: Call,
     payload: &Value,
     plaintext: String,
 ) -> SelectedRequest {
-    let name = asked.operation();
+    let name = call.operation();
     SelectedRequest {
         application,
-        asked,
+        call,
         path: OPERATIONS,
         body: json!({ "operation": name, "payload": payload }),
         plaintext,

@@ -33,7 +33,7 @@ async fn the_primary_of_several_hosts_is_used_and_found_again() {
     load.is_served(&Action::ALL).await;
 
     // The machine is off: nothing is closed, and nothing comes any more.
-    primary.proxy.fall_silent();
+    primary.proxy.stall();
     load.is_refused(&Action::ALL).await;
     standby.run("SELECT pg_promote()").await;
     load.is_served(&Action::ALL).await;

@@ -29,7 +29,7 @@ async fn a_postgres_that_is_slow_to_connect_to_is_connected_to() {
     // trail gives it to answer.
     proxy.slow_down(Duration::from_millis(130));
     proxy.close_connections();
-    proxy.speak_again();
+    proxy.resume();
     load.is_served(&[Action::Hash]).await;
     proxy.slow_down(Duration::ZERO);
     load.is_served(&Action::ALL).await;

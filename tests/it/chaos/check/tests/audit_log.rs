@@ -1,24 +1,24 @@
 //! Responses and records that do not match.
 
-use super::{HERE, PROTECT, UNPROTECT, envelope, history, refused, right, span};
+use super::{HERE, PROTECT, UNPROTECT, correct, envelope, history, refused, span};
 use crate::chaos::check::Guarantee;
-use crate::chaos::history::{Asked, Outcome, Row};
+use crate::chaos::history::{Call, Outcome, Row};
 
 #[test]
 fn a_success_without_a_record_is_detected() {
-    for (asked, outcome) in [(PROTECT, envelope()), (UNPROTECT, right())] {
+    for (call, outcome) in [(PROTECT, envelope()), (UNPROTECT, correct())] {
         history()
-            .without_row(span(0, 10), HERE, asked, outcome)
-            .breaks(Guarantee::Audited);
+            .without_row(span(0, 10), HERE, call, outcome)
+            .violates(Guarantee::Audited);
     }
 }
 
 #[test]
 fn a_refusal_without_a_record_is_detected() {
-    let foreign = Asked::ForeignKey { key: 1 };
+    let foreign = Call::ForeignKey { key: 1 };
     history()
         .without_row(span(0, 10), HERE, foreign, refused(404, "KEY_NOT_FOUND"))
-        .breaks(Guarantee::Audited);
+        .violates(Guarantee::Audited);
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn a_record_with_another_result_is_detected() {
     for falsify in falsify {
         let mut history = history().with(span(0, 10), HERE, PROTECT, envelope());
         falsify(&mut history.rows[0]);
-        history.breaks(Guarantee::Audited);
+        history.violates(Guarantee::Audited);
     }
 }
 
@@ -51,7 +51,7 @@ fn a_second_record_is_detected_for_every_response() {
             status: 200,
         };
         history.rows = vec![row.clone(), row];
-        history.breaks(Guarantee::AuditedOnce);
+        history.violates(Guarantee::AuditedOnce);
     }
 }
 
@@ -65,9 +65,9 @@ fn a_request_with_an_unknown_result_can_have_one_record() {
     };
     for outcome in [Outcome::Lost, refused(503, "SERVICE_UNAVAILABLE")] {
         let mut history = history().without_row(span(0, 10), HERE, PROTECT, outcome);
-        history.is_sound();
+        history.is_valid();
         history.rows.push(row.clone());
-        history.is_sound();
+        history.is_valid();
     }
 }
 
@@ -78,10 +78,10 @@ fn a_record_without_a_request_is_detected() {
         request_id: "never-sent".to_owned(),
         ..invented.rows[0].clone()
     });
-    invented.breaks(Guarantee::NothingInvented);
+    invented.violates(Guarantee::NothingInvented);
     let mut unsent = history().without_row(span(0, 10), HERE, PROTECT, Outcome::NotSent);
-    unsent.is_sound();
+    unsent.is_valid();
     unsent.rows = invented.rows;
     unsent.rows.truncate(1);
-    unsent.breaks(Guarantee::NothingInvented);
+    unsent.violates(Guarantee::NothingInvented);
 }

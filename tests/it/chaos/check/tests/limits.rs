@@ -2,7 +2,7 @@
 
 use super::{HERE, PROTECT, THERE, envelope, history, refused, span};
 use crate::chaos::check::Guarantee;
-use crate::chaos::history::{Apart, History};
+use crate::chaos::history::{History, UnsharedLimits};
 
 /// This number of requests of the limited application, one per millisecond.
 fn burst_of(count: u64) -> History {
@@ -19,8 +19,8 @@ fn burst_of(count: u64) -> History {
 
 #[test]
 fn requests_above_the_limit_are_detected() {
-    burst_of(6).is_sound();
-    burst_of(7).breaks(Guarantee::Limited);
+    burst_of(6).is_valid();
+    burst_of(7).violates(Guarantee::Limited);
     // Refused and possibly refused requests do not count.
     let mut refusals = burst_of(6).with(
         span(7, 8),
@@ -29,21 +29,23 @@ fn requests_above_the_limit_are_detected() {
         refused(503, "SERVICE_UNAVAILABLE"),
     );
     refusals.attempts[6].application = 1;
-    refusals.is_sound();
+    refusals.is_valid();
 }
 
 #[test]
 fn separate_counting_raises_the_limit_but_does_not_remove_it() {
-    let apart = |count, is_uncounted| {
+    let separate = |count, is_uncounted| {
         let mut history = burst_of(count);
         let span = span(0, 1_000);
-        history.apart.push(Apart { span, is_uncounted });
+        history
+            .unshared_limits
+            .push(UnsharedLimits { span, is_uncounted });
         history
     };
-    apart(16, false).is_sound();
-    apart(17, false).breaks(Guarantee::Limited);
-    apart(26, true).is_sound();
-    apart(27, true).breaks(Guarantee::Limited);
+    separate(16, false).is_valid();
+    separate(17, false).violates(Guarantee::Limited);
+    separate(26, true).is_valid();
+    separate(27, true).violates(Guarantee::Limited);
 }
 
 #[test]
@@ -55,5 +57,5 @@ fn a_refusal_below_the_limit_is_detected() {
             PROTECT,
             refused(429, "RATE_LIMIT_EXCEEDED"),
         )
-        .breaks(Guarantee::Limited);
+        .violates(Guarantee::Limited);
 }
