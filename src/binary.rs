@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn applications_may_write_either_alphabet_with_or_without_padding() {
+    fn applications_can_use_either_alphabet_with_or_without_padding() {
         for text in ["+/8=", "+/8", "-_8=", "-_8"] {
             assert_eq!(from_base64(text), Ok(vec![0xfb, 0xff]), "{text}");
         }
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_base64_is_refused() {
+    fn invalid_base64_is_refused() {
         for text in [
             "+_8=", "ab=", "a===", "=", "====", "abcd====", "Z g=", "Zg==\n", "é", "aé", "Zg==Zg==",
         ] {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn jose_takes_one_text_for_one_byte_string() {
+    fn jose_accepts_one_text_per_byte_string() {
         assert_eq!(from_base64url("-_8"), Ok(vec![0xfb, 0xff]));
         for text in ["-_8=", "+/8", "-_8 ", "-_8\0", "A=", "Zh=="] {
             assert_eq!(from_base64url(text), Err(OtherForm), "{text}");
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_left_over_are_told_from_another_form() {
+    fn remaining_bits_are_distinguished_from_another_form() {
         for text in ["a", "abcde", "Zh", "Zh==", "+/9=", "-_9=", "-_9"] {
             assert_eq!(from_base64(text), Err(BitsLeftOver), "{text}");
             let judged = bytes_to_judge(from_base64(text));

@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moment_is_written_with_milliseconds_and_z() {
+    fn a_time_is_written_with_milliseconds_and_z() {
         assert_eq!(
             Timestamp::from_millis(0).to_string(),
             "1970-01-01T00:00:00.000Z"
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_beyond_the_last_is_read_as_the_last() {
+    fn a_time_after_the_maximum_is_read_as_the_maximum() {
         let last = "9999-12-30T22:00:00.000Z";
         for text in [
             last,
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn an_invalid_time_is_refused() {
         for text in [
             "",
             "never",
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_held_clock_moves_by_hand_only() {
+    fn a_manual_clock_only_moves_explicitly() {
         let clock = Clock::held_at(Timestamp::from_millis(1_000));
         let other = clock.clone();
         clock.advance(Duration::from_millis(234));

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_reads_back_as_its_value() {
+    fn every_name_parses_as_its_value() {
         for colour in Colour::ALL {
             assert_eq!(colour.name().parse(), Ok(colour));
             assert_eq!(colour.to_string(), colour.name());
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_gets_the_list_of_names() {
+    fn the_error_for_an_unknown_name_lists_all_names() {
         let unknown = "Red".parse::<Colour>().unwrap_err();
         assert_eq!(unknown.to_string(), "must be one of red, dark_blue");
     }

@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_this_machine_is_verified_unless_told_otherwise() {
+    fn remote_connections_are_verified_by_default() {
         for far in [
             "postgres://u@db.example/d",
             "postgres://u@10.0.0.1/d",
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_on_this_machine_needs_no_tls() {
+    fn local_connections_need_no_tls() {
         for near in [
             "postgres://u@localhost/d",
             "postgres://u@127.0.0.1:5433/d",

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_id_is_refused() {
+    fn an_invalid_id_is_refused() {
         let malformed = [
             "",
             "key_",

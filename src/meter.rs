@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_that_clients_invent_count_as_other() {
+    fn labels_from_clients_count_as_other() {
         let meter = Meter::new(["/a"]);
         let took = Duration::from_millis(1);
         meter.count(Some("/a"), "GET", 200, None, took);

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_holds_what_was_put_in_and_nothing_else() {
+    fn a_set_contains_exactly_its_elements() {
         let set: Operations = [Operation::Hash, Operation::Protect].into_iter().collect();
         for operation in Operation::ALL {
             let put_in = matches!(operation, Operation::Hash | Operation::Protect);

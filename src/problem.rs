@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_written_as_clients_read_it() {
+    fn the_response_has_the_documented_form() {
         let problem = Problem::new("iv", Code::Format, "not base64url").inside("jwe");
         assert_eq!(
             serde_json::to_string(&problem).unwrap(),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_whole_object_takes_the_objects_name() {
+    fn an_error_of_the_whole_object_has_the_name_of_the_object() {
         assert_eq!(
             Problem::of_body(Code::Type, "not an object")
                 .inside("jwe")

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_the_room_is_wiped_where_it_is() {
+    fn the_whole_capacity_is_wiped_in_place() {
         let mut bytes = Vec::with_capacity(100);
         bytes.extend_from_slice(b"a secret");
         let (place, room) = (bytes.as_ptr(), bytes.capacity());
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_it_is_shown() {
+    fn the_value_is_redacted() {
         let secret = Wiped::new("a secret".to_owned());
         assert_eq!(format!("{secret:?}"), "[redacted]");
         assert_eq!(secret.len(), 8);

@@ -323,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_parse_back_to_their_values() {
+    fn names_parse_as_their_values() {
         for algorithm in Algorithm::ALL {
             assert_eq!(algorithm.name().parse(), Ok(algorithm));
         }

@@ -3,9 +3,9 @@
 use crate::support::{Bench, Kind};
 use hsm::{Config, ProbeReport, Token, Works};
 
-on_both_tokens! { tells_what_works, tells_what_cannot_work }
+on_both_tokens! { the_probe_reports_supported_mechanisms, the_probe_reports_unsupported_mechanisms }
 
-async fn tells_what_works(bench: &Bench) {
+async fn the_probe_reports_supported_mechanisms(bench: &Bench) {
     let report = probe(&bench.token).await;
     assert_eq!(report.token.label, "one");
     assert!(report.token.logged_in);
@@ -92,7 +92,7 @@ const EVERY_KIND: [&str; 7] = [
 ];
 
 /// Without leave for raw RSA, SoftHSM cannot open what policies seal by default.
-async fn tells_what_cannot_work(bench: &Bench) {
+async fn the_probe_reports_unsupported_mechanisms(bench: &Bench) {
     let token = Token::open(Config::new(vec![bench.config.clone()]))
         .await
         .unwrap();

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn twenty_a_second_are_recorded_and_the_others_counted_once_a_minute() {
+    fn twenty_requests_per_second_are_recorded_and_the_others_counted_every_minute() {
         let limit = AnonymousLimit::default();
         let refused = (418, Some("TEAPOT"), Outcome::Refused);
         let at = |millis| Duration::from_millis(millis);

@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_is_quoted_where_it_must_be_and_never_a_formula() {
+    fn cells_are_quoted_if_necessary_and_never_formulas() {
         let written = |cell| {
             let mut chunk = Vec::new();
             write_cell(cell, &mut chunk);

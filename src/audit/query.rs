@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn time_is_covered_without_gaps_from_now_backwards() {
+    fn ranges_cover_the_time_backwards_without_gaps() {
         assert_eq!(
             shown(&Filter::default(), None),
             [
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn no_range_lies_beyond_the_filter_or_where_the_last_page_was() {
+    fn no_range_exceeds_the_filter_or_repeats_a_page() {
         let filter = Filter {
             from: Some(at("2030-03-28T08:00:00Z")),
             to: Some(at("2030-03-29T09:00:00Z")),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn yesterday_is_open_for_an_hour() {
+    fn yesterday_stays_open_for_an_hour() {
         let any = Filter::default();
         let newest = time_ranges(&any, at("2030-03-31T00:30:00Z"), None).next();
         assert_eq!(newest.unwrap().from, Some(at("2030-03-30T00:00:00Z")));

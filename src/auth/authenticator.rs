@@ -138,7 +138,7 @@ mod tests {
     use crate::clock::Entropy;
 
     #[test]
-    fn a_key_is_found_behind_its_scheme() {
+    fn a_key_is_read_after_its_scheme() {
         let key = LiveKey::generate(&Entropy::system(), Kind::Test);
         let key = key.expose_secret();
         for good in [format!("Bearer {key}"), format!("bearer   {key} ")] {

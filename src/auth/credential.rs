@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_key_reads_back_as_itself() {
+    fn a_new_key_round_trips() {
         for kind in Kind::ALL {
             let key = LiveKey::generate(&Entropy::system(), kind);
             let text = key.expose_secret();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn any_changed_character_is_noticed() {
+    fn every_changed_character_is_detected() {
         let key = LiveKey::generate(&Entropy::system(), Kind::Live);
         let text = key.expose_secret();
         for place in 0..text.len() {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_key_is_shown() {
+    fn keys_are_redacted() {
         let key = LiveKey::generate(&Entropy::system(), Kind::Admin);
         assert_eq!(format!("{key:?}"), "sk_admin_[redacted]");
         assert_eq!(format!("{:?}", key.at_rest()), "[redacted]");
@@ -217,7 +217,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_not_a_key_is_refused(text in "\\PC*") {
+        fn an_invalid_key_is_refused(text in "\\PC*") {
             prop_assert!(LiveKey::parse(&text).is_err());
             let with_prefix = format!("sk_live_{}", text);
             prop_assert!(LiveKey::parse(&with_prefix).is_err());

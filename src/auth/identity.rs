@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_key_has_its_stages() {
+    fn each_key_type_has_its_environments() {
         let table = [
             (Kind::Live, [true, false, true]),
             (Kind::Test, [false, true, true]),
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_ends_at_its_expiry_or_revocation() {
+    fn a_key_is_invalid_after_its_expiry_or_revocation() {
         let at = |millis| Some(Timestamp::from_millis(millis));
         let expiring = |expires_at| Identity {
             expires_at,
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_with_networks_is_good_in_them_alone() {
+    fn a_key_with_networks_is_only_valid_in_these_networks() {
         let identity = Identity {
             allowed_networks: Some(vec![
                 "10.1.0.0/16".parse().unwrap(),

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn constant_use_is_noted_once_a_second() {
+    fn frequent_use_is_recorded_once_per_second() {
         let uses = LastUse::default();
         let noted = Noted::default();
         let key = ApiKeyId::from_uuid(uuid::Uuid::from_u128(1));

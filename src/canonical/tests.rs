@@ -8,7 +8,7 @@ fn canonical(text: &str) -> Result<String, NotCanonical> {
 }
 
 #[test]
-fn a_string_is_what_it_says() {
+fn a_string_equals_its_text() {
     assert_eq!(canonical(r#""a\u00e9\n""#), Ok("aé\n".to_owned()));
     assert_eq!(canonical(r#""""#), Ok(String::new()));
     assert_eq!(canonical(r#""\udead""#), Err(NotCanonical::LoneSurrogate));
@@ -16,7 +16,7 @@ fn a_string_is_what_it_says() {
 
 /// RFC 8785, sections 3.2.2 and 3.2.4.
 #[test]
-fn writes_the_example_of_the_rfc() {
+fn the_example_of_the_rfc_is_written() {
     let text = r#"{
         "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
         "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
@@ -44,7 +44,7 @@ fn writes_the_example_of_the_rfc() {
 
 /// RFC 8785, section 3.2.3.
 #[test]
-fn sorts_names_by_their_utf_16() {
+fn names_are_sorted_by_utf_16() {
     let text = r#"{"\u20ac":"Euro Sign","\r":"Carriage Return",
         "\ufb33":"Hebrew Letter Dalet With Dagesh","1":"One","\ud83d\ude00":"Emoji: Grinning Face",
         "\u0080":"Control","\u00f6":"Latin Small Letter O With Diaeresis"}"#;
@@ -64,7 +64,7 @@ fn sorts_names_by_their_utf_16() {
 
 /// RFC 8785, appendix B.
 #[test]
-fn writes_every_double_as_the_rfc_does() {
+fn every_double_is_written_as_in_the_rfc() {
     for (bits, expected) in [
         (0x0000_0000_0000_0000, "0"),
         (0x8000_0000_0000_0000, "0"),
@@ -98,7 +98,7 @@ fn writes_every_double_as_the_rfc_does() {
 }
 
 #[test]
-fn one_value_is_one_text_however_it_is_written() {
+fn equal_values_have_one_text() {
     for text in [
         "1",
         "1.0",
@@ -135,7 +135,7 @@ fn one_value_is_one_text_however_it_is_written() {
 }
 
 #[test]
-fn a_number_that_a_double_does_not_carry_is_refused() {
+fn a_number_that_a_double_cannot_represent_is_refused() {
     for text in [
         "9007199254740993",
         "-9007199254740993",
@@ -165,7 +165,7 @@ fn a_number_that_a_double_does_not_carry_is_refused() {
 /// A double half way between two shortest decimals is written as the even one, and only that is
 /// carried.
 #[test]
-fn of_two_equally_near_decimals_the_even_one_is_carried() {
+fn the_even_one_of_two_equally_near_decimals_is_used() {
     for (even, odd) in [
         ("1424953923781206.2", "1424953923781206.3"),
         ("900172775555727.2", "900172775555727.3"),
@@ -177,7 +177,7 @@ fn of_two_equally_near_decimals_the_even_one_is_carried() {
 }
 
 #[test]
-fn what_would_be_ambiguous_is_refused_at_every_depth() {
+fn ambiguous_members_are_refused_at_every_depth() {
     use NotCanonical::{DuplicateName, LoneSurrogate};
     assert_eq!(canonical(r#"[{"a":1,"\u0061":1}]"#), Err(DuplicateName));
     assert_eq!(
@@ -189,14 +189,14 @@ fn what_would_be_ambiguous_is_refused_at_every_depth() {
 }
 
 #[test]
-fn reads_as_deep_as_a_text_may_be() {
+fn the_maximum_depth_is_accepted() {
     let text = format!("{}{}", "[".repeat(128), "]".repeat(128));
     assert_eq!(canonical(&text).unwrap(), text);
 }
 
 proptest! {
     #[test]
-    fn every_double_is_carried_as_its_shortest_decimal(bits: u64) {
+    fn every_double_is_written_as_its_shortest_decimal(bits: u64) {
         let double = f64::from_bits(bits);
         prop_assume!(double.is_finite());
         let written = serde_json_canonicalizer::to_string(&double).unwrap();
@@ -205,7 +205,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_carried_is_written_as_the_same_decimal(
+    fn a_represented_number_is_written_as_the_same_decimal(
         text in "-?[1-9][0-9]{0,17}(\\.[0-9]{1,4})?(e-?[0-9]{1,3})?",
     ) {
         if let Ok(written) = canonical(&text) {
@@ -214,7 +214,7 @@ proptest! {
     }
 
     #[test]
-    fn two_different_integers_never_sign_alike(one: u64, other: u64) {
+    fn different_integers_have_different_signatures(one: u64, other: u64) {
         let near = one.wrapping_add(other % 8);
         let texts = [one, near].map(|number| canonical(&number.to_string()));
         prop_assert!(one == near || texts[0] != texts[1] || texts[0].is_err());

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_changes_have_outdated_is_not_held() {
+    async fn outdated_entries_are_not_cached() {
         let catalog = Catalog::new();
         let read = |key: u32| async move { Ok(Some(key)) };
         let cache = Cache::new(catalog.clone(), &[Topic::Policies], 20_000, read);

@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_form_says_what_was_typed() {
+    fn a_form_keeps_its_input() {
         let form = Form::of(b"name=+Zo%C3%AB+&text=a%0D%0Ab&use=enc&use=sig&empty=");
         assert_eq!(form.text("name"), "Zoë");
         assert_eq!(form.raw("text"), "a\nb");
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_read_as_browsers_write_it() {
+    fn a_time_is_parsed_in_the_format_of_browsers() {
         assert_eq!(moment(Some("2030-01-31T12:00")), "2030-01-31T12:00:00.000Z");
         assert_eq!(
             moment(Some("2030-01-31T12:00:05")),

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrapped_key_is_unwrapped_under_the_same_secret_and_parties_alone() {
+    fn a_wrapped_key_requires_the_same_secret_and_parties() {
         let parties = Parties { apu: b"", apv: b"" };
         let others = Parties {
             apu: b"x",

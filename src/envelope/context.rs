@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_is_that_of_rfc_8785() {
+    fn the_canonical_form_matches_rfc_8785() {
         assert_eq!(form(r#"{"b":"1", "a" : "2"}"#), r#"{"a":"2","b":"1"}"#);
         // Section 3.2.3: the order of UTF-16 code units is not that of UTF-8.
         assert_eq!(
@@ -236,7 +236,7 @@ mod tests {
 
     /// Recomputed with the standard library of Python; FORMAT.md shows the same values.
     #[test]
-    fn the_tag_is_that_of_the_published_vector() {
+    fn the_tag_matches_the_published_vector() {
         let vector = include_str!("../../tests/vectors/context.json");
         let vector: serde_json::Value = serde_json::from_str(vector).unwrap();
         for case in vector["cases"].as_array().unwrap() {

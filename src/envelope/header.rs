@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_has_one_form_and_reads_back() {
+    fn a_header_has_one_form_and_round_trips() {
         let json = written(parts("key_1"));
         assert_eq!(
             json,
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ctx_that_is_no_tag_is_read() {
+    fn a_ctx_that_is_not_a_tag_is_accepted() {
         for text in ["", "AA", "A", "*", "somebody else's", &"A".repeat(44)] {
             let json = format!(r#"{{"alg":"RSA-OAEP","enc":"A256GCM","ctx":"{text}"}}"#);
             assert_eq!(read(json.as_bytes()).unwrap().ctx, Ctx::Other, "{text}");
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn says_all_that_is_wrong_with_it() {
+    fn all_problems_are_reported_with_one_error() {
         use Code::{Conflict, Format, Required, Type, Unsupported};
         let rsa = |more: &str| format!(r#"{{"alg":"RSA-OAEP","enc":"A256GCM"{more}}}"#);
         let ec = |more: &str| format!(r#"{{"alg":"ECDH-ES+A256KW","enc":"A128GCM"{more}}}"#);

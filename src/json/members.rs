@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn null_is_a_value_and_absence_is_not() {
+    fn null_is_a_value_and_an_absent_member_is_not() {
         let mut read = members(r#"{"payload": null, "other": 1}"#, &["payload", "data"]);
         assert_eq!(read.required("payload").map(Text::as_str), Some("null"));
         assert_eq!(read.required("data"), None);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn all_problems_are_told_at_once() {
+    fn all_problems_are_reported_together() {
         let mut read = members(
             r#"{"a":1,"b":"\u0000","c":"\ud800","d":null}"#,
             &["a", "b", "c", "d"],
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_appears_twice_is_refused_however_it_is_written() {
+    fn a_duplicate_name_is_refused_in_every_notation() {
         for text in [
             r#"{"a":1,"b":2,"a":1}"#,
             r#"{"x":1,"\u0078":2}"#,
@@ -285,14 +285,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_told_once() {
+    fn a_value_that_is_not_an_object_is_reported_once() {
         let mut read = members("[]", &["a"]);
         assert_eq!(read.required("a"), None);
         assert_eq!(problems(read), [(String::new(), Code::Type)]);
     }
 
     #[test]
-    fn unknown_members_are_ignored_or_refused_as_asked() {
+    fn unknown_members_are_ignored_or_refused_as_configured() {
         let text = Text::parse(br#"{"a":1,"b":2}"#).unwrap();
         assert_eq!(problems(Members::of(text, &["a"])), []);
         assert_eq!(
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn null_is_no_optional_member() {
+    fn null_equals_an_absent_member() {
         let read = members(r#"{"a":null,"b":1}"#, &["a", "b"]);
         assert_eq!(read.optional("a"), None);
         assert_eq!(read.optional("b").map(Text::as_str), Some("1"));
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_stays_small_however_much_is_wrong() {
+    fn a_response_stays_small_with_many_errors() {
         let many = (0..1000)
             .map(|n| format!("\"{n}{}\":1", "é".repeat(100)))
             .collect::<Vec<_>>();

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_the_letters_and_drops_the_space_around_them() {
+    fn letters_are_kept_and_surrounding_space_is_removed() {
         assert_eq!(
             text(" {\"b\" : 1.0,\"a\":1e5}\n").as_str(),
             "{\"b\" : 1.0,\"a\":1e5}"
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_its_kind() {
+    fn the_kind_is_reported() {
         let kinds = ["null", "true", "false", "-1", "\"\"", "[]", "{}"].map(|t| text(t).kind());
         use Kind::{Array, Boolean, Null, Number, Object, String};
         assert_eq!(
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn unescapes_strings_only_where_they_are_escaped() {
+    fn strings_without_escapes_are_borrowed() {
         assert!(matches!(
             text("\"grün\"").string(),
             Some(Ok(Cow::Borrowed("grün")))
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_numbers_outside_strings_alone() {
+    fn numbers_are_only_found_outside_strings() {
         let value = text(r#"{"1":[-0.5e+3,"2\\","\"3",[4]],"\"5":6,"x":true}"#);
         assert_eq!(value.numbers().collect::<Vec<_>>(), ["-0.5e+3", "4", "6"]);
         assert_eq!(text("7").numbers().collect::<Vec<_>>(), ["7"]);

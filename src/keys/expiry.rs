@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_expiry_is_announced_30_7_and_1_days_ahead() {
+    fn an_expiry_is_announced_30_7_and_1_days_before() {
         let now = Timestamp::from_millis(1_900_000_000_000);
         for (ahead, expiry) in [
             (30 * DAY, Expiry::Month),

@@ -110,7 +110,7 @@ mod tests {
     ";
 
     #[test]
-    fn every_pair_of_states_is_as_the_contract_has_it() {
+    fn every_state_transition_matches_the_contract() {
         let causes = [
             ("set:", Cause::Set),
             ("rotation:", Cause::Rotation),

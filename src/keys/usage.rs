@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_likely_is_allowed() {
+    fn probable_primes_are_accepted() {
         for algorithm in Algorithm::ALL {
             assert!(Usage::likely_of(algorithm).allows(algorithm), "{algorithm}");
         }

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_goes_on_where_more_follows() {
+    fn a_page_links_to_the_next_page_if_there_is_one() {
         assert_eq!(page(3, 0).next_cursor, None);
         assert_eq!(page(3, 3).next_cursor, None);
         let full = page(3, 4);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_reads_back_as_itself() {
+    fn a_cursor_round_trips() {
         let cursor = Cursor(Uuid::from_u128(7));
         assert_eq!(cursor.to_string().parse(), Ok(cursor));
         for bad in ["", "x", "AAAA", "=", "ä"] {

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_beside_the_curve_is_refused() {
+    fn a_point_that_is_not_on_the_curve_is_refused() {
         for curve in Curve::ALL {
             let mut point = public_of(curve, &scalar(curve, &[7]).unwrap()).unwrap();
             *point.last_mut().unwrap() ^= 1;

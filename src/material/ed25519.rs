@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn points_that_make_forging_easy_are_refused() {
+    fn points_that_allow_forgery_are_refused() {
         let mut identity = [0; LEN];
         identity[0] = 1;
         for point in [[0; LEN], identity, [0xff; LEN]] {

@@ -268,12 +268,12 @@ mod tests {
     }
 
     #[test]
-    fn a_private_key_is_not_taken_for_a_public_one() {
+    fn a_private_key_is_not_accepted_as_a_public_key() {
         assert_eq!(wrong(EC), one("d", Code::Conflict));
     }
 
     #[test]
-    fn all_that_is_missing_is_said_at_once() {
+    fn all_missing_values_are_reported_at_once() {
         let mut both = one("x", Code::Type);
         both.extend(one("y", Code::Required));
         assert_eq!(wrong(r#"{"kty":"EC","crv":"P-256","x":7}"#), both);
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_offered_is_named() {
+    fn an_unsupported_value_is_reported() {
         for (jwk, field, code) in [
             (r#"{"kty":"oct","k":"AAAA"}"#, "k", Code::Conflict),
             (r#"{"kty":"XYZ"}"#, "kty", Code::Unsupported),

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_thumbprint_is_that_of_the_rfc() {
+    fn the_thumbprint_matches_the_rfc() {
         assert_eq!(
             read(JWK).unwrap().thumbprint(),
             "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs"
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_reads_back_as_the_same_key() {
+    fn every_format_parses_as_the_same_key() {
         let ec = |curve: Curve| PublicParts::Ec {
             curve,
             point: ec::public_of(curve, &ec::scalar(curve, &[3]).unwrap()).unwrap(),

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_held_to_the_algorithm() {
+    fn lengths_must_match_the_algorithm() {
         let key = |length| SecretKey(Zeroizing::new(vec![1; length]));
         assert!(key(16).check_for(Algorithm::Aes128).is_ok());
         assert!(key(32).check_for(Algorithm::Aes256).is_ok());

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_has_1_to_64_characters_of_a_small_alphabet() {
+    fn a_number_has_1_to_64_characters_of_a_restricted_alphabet() {
         let longest = "x".repeat(64);
         for good in ["POL-000001", "a", "A.b_c-9", &longest] {
             assert!(good.parse::<PolicyNumber>().is_ok(), "{good}");

@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_state_table_is_that_of_the_interface() {
+    fn the_state_table_matches_the_interface() {
         use FailureMode::{Drop, Error, Passthrough};
         for failure_mode in FailureMode::ALL {
             assert_eq!(Verdict::of(Status::Active, failure_mode), Verdict::Protect);

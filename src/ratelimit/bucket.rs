@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_bucket_gives_its_burst_and_then_its_rate() {
+    fn a_full_bucket_allows_its_burst_and_then_its_rate() {
         let rule = rule(100, 200);
         let mut full_at = 0;
         let now = 5 * SECOND;
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_a_bucket_give_no_more_than_the_whole() {
+    fn the_shares_of_a_bucket_do_not_exceed_the_bucket() {
         let part = rule(100, 200).divided(NonZeroU32::new(3).unwrap());
         let (mut full_at, mut taken) = (0, 0);
         for now in 0..=10_000 {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_that_has_shrunk_is_empty_at_worst() {
+    fn a_reduced_bucket_is_never_negative() {
         let (large, small) = (rule(1, 1000), rule(100, 10));
         let mut full_at = 0;
         for _ in 0..1000 {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_greatest_numbers_fit() {
+    fn the_largest_numbers_are_supported() {
         let rule = rule(u32::MAX, u32::MAX);
         assert_eq!(
             rule.take(0, u64::MAX / 2).unwrap().1.remaining,
@@ -186,7 +186,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_more_than_rate_times_time_and_burst(
+        fn admitted_requests_never_exceed_rate_times_time_plus_burst(
             per_second in 1_u32..2000,
             burst in 1_u32..50,
             steps in prop::collection::vec(0_u64..50_000_000, 1..400),

@@ -107,7 +107,7 @@ mod tests {
     use crate::ids::ServiceId;
 
     #[test]
-    fn buckets_that_are_full_again_take_no_memory() {
+    fn full_buckets_use_no_memory() {
         let rule = Rule::new(NonZeroU32::new(100).unwrap(), NonZeroU32::new(10).unwrap());
         let buckets = Buckets::default();
         for number in 0..100_000 {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_this_process_knows_is_told_until_it_is_known_elsewhere() {
+    fn local_missing_time_is_reported_until_it_is_stored() {
         let rule = Rule::new(NonZeroU32::MIN, NonZeroU32::new(10).unwrap());
         let buckets = Buckets::default();
         let scope = Scope::Service(ServiceId::from_uuid(Uuid::from_u128(1)));

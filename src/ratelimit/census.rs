@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_are_believed_at_once_and_fewer_when_it_lasts() {
+    fn increases_apply_immediately_and_decreases_after_a_delay() {
         let mut census = Census::default();
         let mut known = 1;
         let mut count = |counted| {

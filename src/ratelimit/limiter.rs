@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_address_of_ipv6_counts_as_its_network() {
+    async fn an_ipv6_address_counts_as_its_network() {
         let limiter = Limiter::new(Clock::held_at(Timestamp::from_millis(1_000)));
         let take = async |address: &str| {
             let scope = Scope::Failures(address.parse().unwrap());

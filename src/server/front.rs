@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_dashboard_is_what_lies_in_its_folder() {
+    fn all_files_of_the_dashboard_are_embedded() {
         for page in ["/dashboard", "/dashboard/keys", "/dashboard/keys/"] {
             assert!(is_page(page), "{page}");
         }

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_command_has_a_login_of_its_own_whose_password_is_as_secret() {
+    fn each_command_has_its_own_login_with_a_secret_password() {
         let service = Database::default();
         let url = Some("postgres://other:tell-no-one@db/sealward".to_owned());
         let migrate = Migrate {

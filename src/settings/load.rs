@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_given_is_production_on_loopback() {
+    fn defaults_are_production_on_loopback() {
         let settings = with(&[]).unwrap();
         assert_eq!(settings.environment, super::super::Stage::Production);
         assert!(settings.http.listen.ip().is_loopback());
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_reach_every_kind_of_setting() {
+    fn variables_can_set_every_kind_of_setting() {
         let settings = with(&[
             ("SEALWARD_ENVIRONMENT", "development"),
             ("SEALWARD_HTTP_LISTEN", "127.0.0.1:9000"),
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unsafe_outside_development_is_told_all_at_once() {
+    fn all_unsafe_settings_are_reported_at_once_in_production() {
         let refused = refusals(&[
             ("SEALWARD_HTTP_LISTEN", "0.0.0.0:8080"),
             ("SEALWARD_DATABASE_URL", "postgres://u:secret@h/d"),
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn removed_settings_are_accepted_and_stand_for_those_that_replace_them() {
+    fn removed_settings_are_accepted_as_their_replacements() {
         let old = [
             ("SEALWARD_DATABASE_OWNER_URL", "postgres://owner@h/d"),
             ("SEALWARD_DATABASE_OWNER_PASSWORD", r#"{ file = "/p" }"#),
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_in_which_nothing_can_be_done_is_refused() {
+    fn a_time_limit_that_is_too_short_is_refused() {
         for name in [
             "AUDIT_DEADLINE",
             "DATABASE_CONNECT_TIMEOUT",

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_this_machine_goes_over_tls() {
+    fn remote_connections_use_tls() {
         for url in [
             "rediss://limits.internal",
             "valkeys://sealward@limits.internal:6380/1",
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_in_the_address_is_refused_and_not_repeated() {
+    fn a_password_in_the_url_is_refused_and_not_shown() {
         let errors = wrong("rediss://sealward:tell-no-one@limits.internal");
         assert!(
             errors.len() == 1 && errors[0].contains("ratelimit.password"),

@@ -80,14 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn only_trusted_proxies_are_believed() {
+    fn only_headers_of_trusted_proxies_are_used() {
         assert_eq!(seen("192.0.2.1", &["198.51.100.7"]), "192.0.2.1");
         assert_eq!(seen("10.0.0.1", &["198.51.100.7"]), "198.51.100.7");
         assert_eq!(seen("10.0.0.1", &[]), "10.0.0.1");
     }
 
     #[test]
-    fn what_a_client_wrote_itself_is_not_believed() {
+    fn values_from_untrusted_clients_are_ignored() {
         assert_eq!(
             seen("10.0.0.1", &["1.1.1.1, 198.51.100.7, 10.0.0.2"]),
             "198.51.100.7"

@@ -16,7 +16,7 @@ use crate::support::{Database, Proxy, World, within};
 const BOUND: Duration = Duration::from_secs(1);
 
 #[tokio::test]
-async fn what_is_cached_is_read_once() {
+async fn a_cached_entry_is_loaded_once() {
     let database = Database::new().await;
     let catalog = current(&database.pool()).await;
     let reads = Arc::new(AtomicUsize::new(0));
@@ -38,7 +38,7 @@ async fn what_is_cached_is_read_once() {
 }
 
 #[tokio::test]
-async fn what_was_read_before_a_change_is_not_kept_after_it() {
+async fn an_entry_read_before_a_change_is_not_cached_after_it() {
     let database = Database::new().await;
     let catalog = current(&database.pool()).await;
     let value = Arc::new(AtomicUsize::new(1));
@@ -66,7 +66,7 @@ async fn what_was_read_before_a_change_is_not_kept_after_it() {
 }
 
 #[tokio::test]
-async fn without_notices_every_look_reads_the_database() {
+async fn without_notifications_every_lookup_reads_the_database() {
     let world = World::new().await;
     let service = world.service("billing").await;
     let (options, notices) = Proxy::for_server(world.database()).await;

@@ -152,7 +152,7 @@ async fn postgres_must_present_a_valid_certificate() {
 }
 
 #[tokio::test]
-async fn what_is_to_vouch_for_postgres_is_looked_at_first() {
+async fn the_certificate_authority_of_postgres_is_validated_first() {
     let folder = Scratch::new();
     let missing = folder.path().join("nothing.pem");
     let empty = folder.path().join("empty.pem");

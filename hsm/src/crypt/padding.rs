@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_every_length_remove() {
+    fn messages_of_every_length_are_recovered() {
         for length in 0..=128 - 2 * 32 - 2 {
             let message = vec![0xa5; length];
             let block = encode::<Sha256>(128, &[7; 32], &message);

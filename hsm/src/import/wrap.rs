@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn openssl_unwraps_it() {
+    fn openssl_unwraps_wrapped_keys() {
         let import_key = ImportKey::new();
         let place = std::env::temp_dir().join(format!("sealward-wrap-{}", std::process::id()));
         fs::create_dir_all(&place).unwrap();

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_is_found_bare_and_in_an_octet_string() {
+    fn a_point_is_read_bare_and_in_an_octet_string() {
         let point = [4; 65];
         let wrapped = [&[4, 65][..], &point].concat();
         assert_eq!(bare(&point, 65), Some(&point[..]));

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_canary_closes_and_opens_it() {
+    fn only_the_canary_opens_and_closes_the_breaker() {
         let breaker = Breaker::new();
         assert!(!breaker.is_serving());
         assert!(breaker.close(Duration::ZERO));

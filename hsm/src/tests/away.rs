@@ -4,9 +4,9 @@ use super::*;
 use crate::{ErrorKind, KeyRef};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_that_went_away_is_out_at_once_and_comes_back_by_itself() {
+async fn a_missing_token_is_unavailable_immediately_and_recovers_automatically() {
     if !alone(
-        "away::a_token_that_went_away_is_out_at_once_and_comes_back_by_itself",
+        "away::a_missing_token_is_unavailable_immediately_and_recovers_automatically",
         &["one"],
     ) {
         return;

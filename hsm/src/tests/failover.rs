@@ -4,9 +4,9 @@ use super::*;
 use crate::{ErrorKind, KeyRef};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_token_that_holds_the_key_is_found_and_its_absence_is_not() {
+async fn the_token_with_the_key_is_found_and_an_outage_is_not_a_missing_key() {
     if !alone(
-        "failover::the_token_that_holds_the_key_is_found_and_its_absence_is_not",
+        "failover::the_token_with_the_key_is_found_and_an_outage_is_not_a_missing_key",
         &["one", "two"],
     ) {
         return;
@@ -64,8 +64,8 @@ async fn the_token_that_holds_the_key_is_found_and_its_absence_is_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_of_two_tokens_is_enough_to_begin() {
-    if !alone("failover::one_of_two_tokens_is_enough_to_begin", &["one"]) {
+async fn one_of_two_tokens_is_enough_to_start() {
+    if !alone("failover::one_of_two_tokens_is_enough_to_start", &["one"]) {
         return;
     }
     let token = Token::open(quick(&["one", "absent"])).await.unwrap();

@@ -40,9 +40,9 @@ impl Trap {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hung_worker_is_replaced_and_comes_back_to_leave() {
+async fn a_hung_worker_is_replaced_and_exits_after_its_call_returns() {
     if !alone(
-        "hang::a_hung_worker_is_replaced_and_comes_back_to_leave",
+        "hang::a_hung_worker_is_replaced_and_exits_after_its_call_returns",
         &["one"],
     ) {
         return;
@@ -72,8 +72,8 @@ async fn a_hung_worker_is_replaced_and_comes_back_to_leave() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_spent_hang_budget_is_fatal() {
-    if !alone("hang::a_spent_hang_budget_is_fatal", &["one"]) {
+async fn an_exhausted_hang_budget_is_fatal() {
+    if !alone("hang::an_exhausted_hang_budget_is_fatal", &["one"]) {
         return;
     }
     let token = Token::open(impatient()).await.unwrap();
@@ -98,8 +98,11 @@ async fn a_spent_hang_budget_is_fatal() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_write_is_no_outage_and_no_hang() {
-    if !alone("hang::a_long_write_is_no_outage_and_no_hang", &["one"]) {
+async fn a_long_write_is_neither_an_outage_nor_a_hang() {
+    if !alone(
+        "hang::a_long_write_is_neither_an_outage_nor_a_hang",
+        &["one"],
+    ) {
         return;
     }
     let token = Token::open(impatient()).await.unwrap();
@@ -120,11 +123,8 @@ async fn a_long_write_is_no_outage_and_no_hang() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_operation_whose_caller_went_away_is_not_run() {
-    if !alone(
-        "hang::an_operation_whose_caller_went_away_is_not_run",
-        &["one"],
-    ) {
+async fn an_abandoned_operation_is_not_run() {
+    if !alone("hang::an_abandoned_operation_is_not_run", &["one"]) {
         return;
     }
     let token = Token::open(Config {

@@ -4,9 +4,9 @@ use super::*;
 use crate::OpenError;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_pin_stops_the_start_even_beside_a_token_that_works() {
+async fn a_refused_pin_prevents_the_start_even_if_another_token_works() {
     if !alone(
-        "refusal::a_refused_pin_stops_the_start_even_beside_a_token_that_works",
+        "refusal::a_refused_pin_prevents_the_start_even_if_another_token_works",
         &["one", "two"],
     ) {
         return;
@@ -31,9 +31,9 @@ async fn a_refused_pin_stops_the_start_even_beside_a_token_that_works() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_opened_is_said_with_setting_name_and_remedy() {
+async fn a_token_that_cannot_be_opened_is_reported_with_setting_and_remedy() {
     if !alone(
-        "refusal::what_cannot_be_opened_is_said_with_setting_name_and_remedy",
+        "refusal::a_token_that_cannot_be_opened_is_reported_with_setting_and_remedy",
         &["one"],
     ) {
         return;

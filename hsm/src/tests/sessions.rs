@@ -9,9 +9,9 @@ use super::*;
 use crate::{ErrorKind, HsmError};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_login_is_renewed_once_and_nobody_notices() {
+async fn a_lost_login_is_renewed_once_without_errors() {
     if !alone(
-        "sessions::a_lost_login_is_renewed_once_and_nobody_notices",
+        "sessions::a_lost_login_is_renewed_once_without_errors",
         &["one"],
     ) {
         return;
@@ -63,9 +63,9 @@ async fn a_session_left_in_the_middle_of_an_operation_is_discarded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dead_session_is_replaced_and_the_operation_run_once_more() {
+async fn an_invalid_session_is_replaced_and_the_operation_is_repeated_once() {
     if !alone(
-        "sessions::a_dead_session_is_replaced_and_the_operation_run_once_more",
+        "sessions::an_invalid_session_is_replaced_and_the_operation_is_repeated_once",
         &["one"],
     ) {
         return;
@@ -84,11 +84,8 @@ async fn a_dead_session_is_replaced_and_the_operation_run_once_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_panic_costs_a_session_and_nothing_else() {
-    if !alone(
-        "sessions::a_panic_costs_a_session_and_nothing_else",
-        &["one"],
-    ) {
+async fn a_panic_only_discards_one_session() {
+    if !alone("sessions::a_panic_only_discards_one_session", &["one"]) {
         return;
     }
     let token = Token::open(quick(&["one"])).await.unwrap();
@@ -103,9 +100,9 @@ async fn a_panic_costs_a_session_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_are_found_once_and_idle_sessions_kept_alive() {
+async fn keys_are_looked_up_once_and_idle_sessions_are_kept_alive() {
     if !alone(
-        "sessions::keys_are_found_once_and_idle_sessions_kept_alive",
+        "sessions::keys_are_looked_up_once_and_idle_sessions_are_kept_alive",
         &["one"],
     ) {
         return;
@@ -129,8 +126,8 @@ async fn keys_are_found_once_and_idle_sessions_kept_alive() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn closing_lets_go_of_every_session() {
-    if !alone("sessions::closing_lets_go_of_every_session", &["one"]) {
+async fn closing_releases_every_session() {
+    if !alone("sessions::closing_releases_every_session", &["one"]) {
         return;
     }
     let token = Token::open(quick(&["one"])).await.unwrap();

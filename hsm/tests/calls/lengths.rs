@@ -7,7 +7,7 @@ use super::{Operation, WORKER, undisturbed};
 use crate::support::{alone_on_both, status};
 
 #[test]
-fn an_absurd_length_costs_one_operation_and_not_the_process() {
+fn an_absurd_length_fails_one_operation_and_not_the_process() {
     alone_on_both(|rig| async move {
         let token = Token::open(undisturbed(&rig)).await.unwrap();
         let has_length = |operation: &Operation| operation.function != "C_DeriveKey";

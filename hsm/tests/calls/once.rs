@@ -6,7 +6,7 @@ use super::{Operation, undisturbed};
 use crate::support::alone_on_both;
 
 #[test]
-fn no_operation_looks_for_its_key_again_or_asks_for_a_length() {
+fn no_operation_repeats_a_key_search_or_queries_a_length() {
     alone_on_both(|rig| async move {
         let token = Token::open(undisturbed(&rig)).await.unwrap();
         for operation in Operation::each(&token).await {

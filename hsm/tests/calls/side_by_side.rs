@@ -10,7 +10,7 @@ const WORKERS: usize = 5;
 const TOO_MANY: usize = 2;
 
 #[test]
-fn as_many_operations_are_inside_at_once_as_there_are_workers() {
+fn every_worker_runs_an_operation_concurrently() {
     alone_on_both(|rig| async move {
         let config = Config {
             workers: WORKERS,

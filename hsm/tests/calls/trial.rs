@@ -12,7 +12,7 @@ use crate::support::{Kind, Rig, alone_on_both, is_out, make, seal, status, until
 const OPENER: &str = "hsm-open";
 
 #[test]
-fn the_way_is_tried_at_each_start_with_a_key_that_is_made_once() {
+fn each_start_tests_oaep_with_a_key_that_is_generated_once() {
     alone_on_both(|rig| async move {
         let made = || rig.faults.calls("C_GenerateKeyPair");
         for starts in 1..=3 {
@@ -35,7 +35,7 @@ fn the_way_is_tried_at_each_start_with_a_key_that_is_made_once() {
 
 /// The token begins such a decryption, and only refuses when it sees the ciphertext.
 #[test]
-fn a_token_that_lacks_a_hash_is_not_taken_for_one_that_was_sent_rubbish() {
+fn an_unsupported_hash_is_distinguished_from_an_invalid_ciphertext() {
     alone_on_both(|rig| async move {
         rig.faults.rules(&lacking_sha256(&rig));
         let token = Token::open(without_raw_rsa(&rig)).await.unwrap();
@@ -63,7 +63,7 @@ fn a_token_that_lacks_a_hash_is_not_taken_for_one_that_was_sent_rubbish() {
 }
 
 #[test]
-fn what_a_token_lacked_is_tried_again_when_it_comes_back() {
+fn a_missing_mechanism_is_tested_again_after_an_outage() {
     alone_on_both(|rig| async move {
         rig.faults.rules(&lacking_sha256(&rig));
         let token = Token::open(without_raw_rsa(&rig)).await.unwrap();
@@ -83,7 +83,7 @@ fn what_a_token_lacked_is_tried_again_when_it_comes_back() {
 
 /// What fails while nothing else works either says nothing about OAEP.
 #[test]
-fn a_token_that_is_not_well_shows_nothing() {
+fn an_unavailable_token_proves_nothing_about_oaep() {
     alone_on_both(|rig| async move {
         rig.open().await.close().await;
         rig.faults

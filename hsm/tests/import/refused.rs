@@ -7,13 +7,13 @@ use crate::support::Bench;
 use crate::support::foreign::{Foreign, foreign};
 
 on_both_tokens! {
-    what_was_changed_does_not_unwrap,
-    another_kind_than_declared_does_not_unwrap,
-    an_id_is_taken_once,
-    orders_that_do_not_fit_together,
+    a_changed_wrapped_key_does_not_unwrap,
+    a_key_of_another_kind_than_declared_does_not_unwrap,
+    an_id_is_unique,
+    inconsistent_requests_are_refused,
 }
 
-async fn what_was_changed_does_not_unwrap(bench: &Bench) {
+async fn a_changed_wrapped_key_does_not_unwrap(bench: &Bench) {
     let import_key = ImportKeyPair::make(bench).await;
     let mechanism = ImportMechanism::RsaOaepSha1AesKwp;
     let (algorithm, purpose) = (Algorithm::Aes256, Purpose::Data);
@@ -42,7 +42,7 @@ async fn what_was_changed_does_not_unwrap(bench: &Bench) {
     }
 }
 
-async fn another_kind_than_declared_does_not_unwrap(bench: &Bench) {
+async fn a_key_of_another_kind_than_declared_does_not_unwrap(bench: &Bench) {
     let import_key = ImportKeyPair::make(bench).await;
     let mechanism = ImportMechanism::RsaOaepSha1AesKwp;
     for (made, declared, purpose) in [
@@ -84,7 +84,7 @@ async fn another_kind_than_declared_does_not_unwrap(bench: &Bench) {
     );
 }
 
-async fn an_id_is_taken_once(bench: &Bench) {
+async fn an_id_is_unique(bench: &Bench) {
     let key = foreign(Algorithm::HmacSha256);
     let order = order(Algorithm::HmacSha256, Purpose::Sign, key.material.unwrap());
     let id = order.key.id.clone();
@@ -99,7 +99,7 @@ async fn an_id_is_taken_once(bench: &Bench) {
         .unwrap();
 }
 
-async fn orders_that_do_not_fit_together(bench: &Bench) {
+async fn inconsistent_requests_are_refused(bench: &Bench) {
     let secret = || KeyMaterial::Secret(vec![7; 32].into());
     for (algorithm, purpose, material) in [
         (Algorithm::Aes256, Purpose::Sign, secret()),

@@ -7,12 +7,12 @@ use crate::support::Bench;
 use crate::support::foreign::foreign;
 
 on_both_tokens! {
-    a_wrong_public_half_is_a_mismatch,
-    material_that_does_not_belong_together_is_a_mismatch,
+    a_wrong_public_key_is_a_mismatch,
+    mismatched_key_material_is_a_mismatch,
     an_rsa_key_of_two_keys_is_a_mismatch,
 }
 
-async fn a_wrong_public_half_is_a_mismatch(bench: &Bench) {
+async fn a_wrong_public_key_is_a_mismatch(bench: &Bench) {
     let import_key = ImportKeyPair::make(bench).await;
     for algorithm in [Algorithm::Rsa2048, Algorithm::P256, Algorithm::P384] {
         for purpose in purposes(algorithm) {
@@ -28,7 +28,7 @@ async fn a_wrong_public_half_is_a_mismatch(bench: &Bench) {
     }
 }
 
-async fn material_that_does_not_belong_together_is_a_mismatch(bench: &Bench) {
+async fn mismatched_key_material_is_a_mismatch(bench: &Bench) {
     for algorithm in [Algorithm::P256, Algorithm::P521, Algorithm::Ed25519] {
         for purpose in purposes(algorithm) {
             let (key, other) = (foreign(algorithm), foreign(algorithm));

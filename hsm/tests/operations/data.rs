@@ -8,8 +8,8 @@ use crate::support::{Bench, make};
 
 on_both_tokens! {
     aes_keys_seal_and_open,
-    aes_gcm_opens_nothing_that_was_changed,
-    many_at_once,
+    aes_gcm_refuses_every_change,
+    concurrent_operations_succeed,
     random_bytes_differ,
 }
 
@@ -39,7 +39,7 @@ async fn aes_keys_seal_and_open(bench: &Bench) {
     }
 }
 
-async fn aes_gcm_opens_nothing_that_was_changed(bench: &Bench) {
+async fn aes_gcm_refuses_every_change(bench: &Bench) {
     let token = &bench.token;
     let key = make(token, Algorithm::Aes256, Purpose::Data).await.key;
     let sealed = token
@@ -87,7 +87,7 @@ async fn aes_gcm_opens_nothing_that_was_changed(bench: &Bench) {
     }
 }
 
-async fn many_at_once(bench: &Bench) {
+async fn concurrent_operations_succeed(bench: &Bench) {
     let key = make(&bench.token, Algorithm::Aes256, Purpose::Data)
         .await
         .key;

@@ -7,14 +7,14 @@ use super::public_half;
 use crate::support::{Bench, Kind, make, seal};
 
 on_both_tokens! {
-    rsa_keys_open_what_was_sealed_for_them,
+    rsa_keys_unwrap_content_keys,
     an_oaep_ciphertext_of_a_wrong_length_is_bad_input,
-    a_token_without_raw_rsa_says_so,
-    ec_keys_agree_with_whoever_has_the_public_half,
+    a_token_without_raw_rsa_is_reported,
+    ec_keys_agree_with_the_holder_of_the_public_key,
     a_point_off_the_curve_is_bad_input,
 }
 
-async fn rsa_keys_open_what_was_sealed_for_them(bench: &Bench) {
+async fn rsa_keys_unwrap_content_keys(bench: &Bench) {
     for algorithm in [Algorithm::Rsa2048, Algorithm::Rsa3072] {
         let made = make(&bench.token, algorithm, Purpose::Envelope).await;
         for hash in [OaepHash::Sha1, OaepHash::Sha256] {
@@ -78,7 +78,7 @@ async fn an_oaep_ciphertext_of_a_wrong_length_is_bad_input(bench: &Bench) {
 }
 
 /// SoftHSM lacks RSA-OAEP with SHA-256; kryoptic has it, and lacks raw RSA.
-async fn a_token_without_raw_rsa_says_so(bench: &Bench) {
+async fn a_token_without_raw_rsa_is_reported(bench: &Bench) {
     let token = Token::open(Config::new(vec![bench.config.clone()]))
         .await
         .unwrap();
@@ -94,7 +94,7 @@ async fn a_token_without_raw_rsa_says_so(bench: &Bench) {
     token.close().await;
 }
 
-async fn ec_keys_agree_with_whoever_has_the_public_half(bench: &Bench) {
+async fn ec_keys_agree_with_the_holder_of_the_public_key(bench: &Bench) {
     for (algorithm, theirs) in [
         (Algorithm::P256, &ECDH_P256),
         (Algorithm::P384, &ECDH_P384),

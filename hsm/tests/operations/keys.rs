@@ -9,10 +9,10 @@ on_both_tokens! {
     every_key_has_exactly_the_usages_of_its_purpose,
     keys_that_cannot_serve_a_purpose_are_refused,
     an_id_is_used_once,
-    a_destroyed_key_is_missing_and_its_public_half_gone,
-    destroying_a_key_leaves_others_with_its_id,
+    a_destroyed_key_and_its_public_key_are_missing,
+    destroying_a_key_keeps_other_keys_with_its_id,
     a_key_is_adopted_with_its_public_half,
-    what_is_internal_is_shown_and_not_adopted,
+    internal_keys_are_listed_and_not_adopted,
 }
 
 const ALL: [(Algorithm, Purpose); 13] = [
@@ -107,7 +107,7 @@ async fn an_id_is_used_once(bench: &Bench) {
     assert_eq!(bench.objects(id), 1);
 }
 
-async fn destroying_a_key_leaves_others_with_its_id(bench: &Bench) {
+async fn destroying_a_key_keeps_other_keys_with_its_id(bench: &Bench) {
     for (algorithm, purpose, left) in [
         (Algorithm::Aes256, Purpose::Data, 1),
         (Algorithm::P256, Purpose::Sign, 1),
@@ -122,7 +122,7 @@ async fn destroying_a_key_leaves_others_with_its_id(bench: &Bench) {
     }
 }
 
-async fn a_destroyed_key_is_missing_and_its_public_half_gone(bench: &Bench) {
+async fn a_destroyed_key_and_its_public_key_are_missing(bench: &Bench) {
     for (algorithm, purpose) in [
         (Algorithm::P256, Purpose::Sign),
         (Algorithm::HmacSha256, Purpose::Sign),
@@ -177,7 +177,7 @@ async fn a_key_is_adopted_with_its_public_half(bench: &Bench) {
     assert!(matches!(missing, Err(AdoptError::Missing)), "{missing:?}");
 }
 
-async fn what_is_internal_is_shown_and_not_adopted(bench: &Bench) {
+async fn internal_keys_are_listed_and_not_adopted(bench: &Bench) {
     let inventory = bench.token.inventory().await.unwrap();
     let internal: Vec<_> = inventory.iter().filter(|object| object.internal).collect();
     assert!(!internal.is_empty(), "the canary's key is one");

@@ -8,10 +8,10 @@ mod signatures;
 use crate::support::{Bench, make};
 use hsm::{Algorithm, Config, ErrorKind, KeyRef, NewKey, PublicKey, Purpose, Token, TokenState};
 
-on_both_tokens! { it_closes_and_opens_again }
+on_both_tokens! { a_token_closes_and_reopens }
 
 /// While another handle on the same token goes on as if nothing had happened.
-async fn it_closes_and_opens_again(bench: &Bench) {
+async fn a_token_closes_and_reopens(bench: &Bench) {
     let key = make(&bench.token, Algorithm::HmacSha256, Purpose::Sign)
         .await
         .key;

@@ -13,12 +13,12 @@ use super::public_half;
 use crate::support::{Bench, make, seal};
 
 on_both_tokens! {
-    every_scheme_signs_what_its_public_half_verifies,
-    a_key_only_does_what_it_is_for,
-    the_same_mac_every_time,
+    signatures_of_every_scheme_verify,
+    a_key_only_supports_its_purpose,
+    macs_are_deterministic,
 }
 
-async fn every_scheme_signs_what_its_public_half_verifies(bench: &Bench) {
+async fn signatures_of_every_scheme_verify(bench: &Bench) {
     use Algorithm as K;
     let rsa = |scheme, parameters| (K::Rsa2048, scheme, Check::Rsa(parameters));
     let point = |algorithm, scheme, check| (algorithm, scheme, Check::Point(check));
@@ -49,7 +49,7 @@ async fn every_scheme_signs_what_its_public_half_verifies(bench: &Bench) {
     }
 }
 
-async fn a_key_only_does_what_it_is_for(bench: &Bench) {
+async fn a_key_only_supports_its_purpose(bench: &Bench) {
     let token = &bench.token;
     let opens = make(token, Algorithm::Rsa2048, Purpose::Envelope).await;
     let signs = make(token, Algorithm::Rsa2048, Purpose::Sign).await;
@@ -97,7 +97,7 @@ async fn a_key_only_does_what_it_is_for(bench: &Bench) {
     assert_eq!(token.status().tokens[0].counters.outages, 0);
 }
 
-async fn the_same_mac_every_time(bench: &Bench) {
+async fn macs_are_deterministic(bench: &Bench) {
     let key = make(&bench.token, Algorithm::HmacSha256, Purpose::Sign)
         .await
         .key;

@@ -14,7 +14,7 @@ use crate::support::{alone, id, is_out, status, until};
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 #[test]
-fn a_token_taken_out_fails_at_once_and_comes_back_by_itself() {
+fn a_removed_token_fails_immediately_and_recovers_automatically() {
     alone(|rig| async move {
         let token = rig.open().await;
         let key = hmac_key(&token).await;
@@ -49,7 +49,7 @@ fn a_token_taken_out_fails_at_once_and_comes_back_by_itself() {
 }
 
 #[test]
-fn a_token_directory_moved_away_and_back_never_makes_a_key_missing() {
+fn a_token_directory_moved_away_and_back_never_reports_a_missing_key() {
     alone(|rig| async move {
         let token = rig.open().await;
         let key = hmac_key(&token).await;

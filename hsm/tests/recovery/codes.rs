@@ -20,7 +20,7 @@ const AMBIGUOUS: [CK_RV; 4] = [
 ];
 
 #[test]
-fn bad_ciphertexts_do_not_take_the_token_out_a_thousand_in_a_row() {
+fn a_thousand_bad_ciphertexts_do_not_open_the_breaker() {
     alone_on_both(|rig| async move {
         let token = rig.open().await;
         let made = make(&token, Algorithm::Rsa2048, Purpose::Envelope).await;
@@ -49,7 +49,7 @@ fn bad_ciphertexts_do_not_take_the_token_out_a_thousand_in_a_row() {
 }
 
 #[test]
-fn one_bad_envelope_asks_for_the_canary_and_leaves_the_token_in() {
+fn one_bad_envelope_triggers_a_canary_and_no_outage() {
     alone_on_both(|rig| async move {
         let mut config = rig.config();
         // Only a doubt makes the canary sing again within this test.
@@ -98,7 +98,7 @@ fn an_ambiguous_code_is_not_retried() {
 }
 
 #[test]
-fn a_token_without_memory_is_busy_and_not_out() {
+fn a_token_without_memory_is_busy_and_not_unavailable() {
     alone(|rig| async move {
         let token = rig.open().await;
         let key = hmac_key(&token).await;
@@ -118,7 +118,7 @@ fn a_token_without_memory_is_busy_and_not_out() {
 }
 
 #[test]
-fn a_dead_handle_is_found_again_once() {
+fn an_invalid_handle_is_looked_up_again_once() {
     alone(|rig| async move {
         let token = rig.open().await;
         let key = hmac_key(&token).await;
@@ -138,7 +138,7 @@ fn a_dead_handle_is_found_again_once() {
 }
 
 #[test]
-fn a_write_that_failed_is_tried_once_more_and_leaves_one_key() {
+fn a_failed_write_is_repeated_once_and_leaves_one_key() {
     alone(|rig| async move {
         let token = rig.open().await;
         for fault in [

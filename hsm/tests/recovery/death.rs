@@ -9,7 +9,7 @@ use crate::support::alone;
 const ID: &[u8] = b"made by a process that dies";
 
 #[test]
-fn a_process_that_dies_before_the_key_is_made_leaves_nothing() {
+fn a_process_that_dies_before_key_generation_leaves_nothing() {
     alone(|rig| async move {
         if rig.is_doomed() {
             return die_at("C_GenerateKeyPair", &rig).await;
@@ -26,7 +26,7 @@ fn a_process_that_dies_before_the_key_is_made_leaves_nothing() {
 }
 
 #[test]
-fn a_process_that_dies_after_the_key_is_made_leaves_one_that_is_found_and_destroyed() {
+fn a_process_that_dies_after_key_generation_leaves_one_key_that_is_found_and_destroyed() {
     alone(|rig| async move {
         if rig.is_doomed() {
             // What was made is read back at once.

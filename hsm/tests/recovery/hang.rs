@@ -31,7 +31,7 @@ fn a_hung_call_times_out_and_its_thread_is_replaced() {
 }
 
 #[test]
-fn a_hung_canary_takes_the_token_out_and_another_brings_it_back() {
+fn a_hung_canary_marks_the_token_unavailable_and_another_canary_restores_it() {
     alone(|rig| async move {
         let token = rig.open_hastily().await;
         let key = hmac_key(&token).await;
@@ -83,7 +83,7 @@ fn more_hung_calls_than_the_budget_allows_are_fatal() {
 }
 
 #[test]
-fn a_token_that_hangs_at_the_start_is_said_to() {
+fn a_token_that_hangs_at_the_start_is_reported() {
     alone(|rig| async move {
         let mut config = rig.hasty();
         config.generate_deadline = config.deadline;
@@ -100,7 +100,7 @@ fn a_token_that_hangs_at_the_start_is_said_to() {
 }
 
 #[test]
-fn a_hung_login_hangs_nobody_else_for_longer_than_the_deadline() {
+fn a_hung_login_delays_other_operations_at_most_until_the_deadline() {
     alone(|rig| async move {
         let token = rig.open_hastily().await;
         let key = hmac_key(&token).await;

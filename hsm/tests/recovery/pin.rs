@@ -44,7 +44,7 @@ fn a_pin_on_its_last_try_or_locked_is_not_tried() {
 }
 
 #[test]
-fn after_a_wrong_pin_only_an_operator_has_the_pin_tried() {
+fn after_a_wrong_pin_only_an_operator_can_allow_another_attempt() {
     alone(|rig| async move {
         rig.faults
             .rules(&[Fault::Flags(CKF_USER_PIN_COUNT_LOW).on("C_GetTokenInfo")]);
@@ -85,7 +85,7 @@ fn a_wrong_pin_stops_the_next_process() {
 }
 
 #[test]
-fn a_warning_does_not_stop_a_process_that_has_logged_in() {
+fn a_pin_warning_does_not_affect_a_logged_in_process() {
     alone(|rig| async move {
         let token = rig.open().await;
         let key = hmac_key(&token).await;

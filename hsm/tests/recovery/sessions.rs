@@ -12,7 +12,7 @@ use super::{WORKER, hmac_key};
 use crate::support::{Kind, Rig, alone, alone_on_both, status, until};
 
 #[test]
-fn a_lost_session_is_replaced_and_the_operation_run_once_more() {
+fn a_lost_session_is_replaced_and_the_operation_is_repeated_once() {
     alone_on_both(|rig| async move {
         let token = one_worker(&rig).await;
         let key = hmac_key(&token).await;
@@ -39,7 +39,7 @@ fn a_lost_session_is_replaced_and_the_operation_run_once_more() {
 }
 
 #[test]
-fn a_session_that_is_always_lost_fails_the_operation_after_one_retry() {
+fn repeated_session_loss_fails_the_operation_after_one_retry() {
     alone(|rig| async move {
         let token = one_worker(&rig).await;
         let key = hmac_key(&token).await;
@@ -59,14 +59,14 @@ fn a_session_that_is_always_lost_fails_the_operation_after_one_retry() {
 }
 
 #[test]
-fn a_token_that_closes_all_sessions_is_logged_in_to_once_and_nobody_notices() {
+fn closed_sessions_cause_one_login_and_no_errors() {
     alone_on_both(|rig| async move {
         let token = rig.open().await;
         let key = hmac_key(&token).await;
         for round in 1..=5 {
             let dropped = Fault::DropSessions.on("C_SignInit").thread(WORKER);
             rig.faults.rules(&[dropped.calls(1..=1)]);
-            many_at_once(&token, &key).await;
+            run_concurrently(&token, &key).await;
             assert_eq!(rig.faults.calls("C_Login"), 1 + round);
             rig.faults.rules(&[]);
         }
@@ -76,7 +76,7 @@ fn a_token_that_closes_all_sessions_is_logged_in_to_once_and_nobody_notices() {
 }
 
 #[test]
-fn a_lost_login_is_renewed_by_one_login_and_nobody_notices() {
+fn a_lost_login_is_renewed_once_without_failed_operations() {
     alone_on_both(|rig| async move {
         let mut config = rig.config();
         if rig.kind == Kind::Kryoptic {
@@ -90,7 +90,7 @@ fn a_lost_login_is_renewed_by_one_login_and_nobody_notices() {
             .on("C_SignInit")
             .thread(WORKER)
             .calls(1..=1)]);
-        many_at_once(&token, &key).await;
+        run_concurrently(&token, &key).await;
         assert_eq!(rig.faults.calls("C_Login"), 2);
         assert_eq!(status(&token, "one").counters.outages, 0);
         token.close().await;
@@ -98,7 +98,7 @@ fn a_lost_login_is_renewed_by_one_login_and_nobody_notices() {
 }
 
 #[test]
-fn a_token_that_says_it_is_not_logged_in_although_it_is_gets_no_further_login() {
+fn a_false_not_logged_in_error_causes_no_further_login() {
     alone(|rig| async move {
         let token = rig.open().await;
         let key = hmac_key(&token).await;
@@ -117,7 +117,7 @@ fn a_token_that_says_it_is_not_logged_in_although_it_is_gets_no_further_login() 
 }
 
 #[test]
-fn sessions_that_idle_are_kept_alive() {
+fn idle_sessions_are_kept_alive() {
     alone(|rig| async move {
         let token = rig.open().await;
         let alive = || rig.faults.calls("C_GenerateRandom");
@@ -138,7 +138,7 @@ async fn one_worker(rig: &Rig) -> Token {
     Token::open(config).await.unwrap()
 }
 
-async fn many_at_once(token: &Token, key: &KeyRef) {
+async fn run_concurrently(token: &Token, key: &KeyRef) {
     let callers: Vec<_> = (0..16)
         .map(|_| {
             let (token, key) = (token.clone(), key.clone());

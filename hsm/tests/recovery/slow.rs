@@ -10,7 +10,7 @@ use super::{WORKER, hmac_key};
 use crate::support::{Rig, alone, make, status, until};
 
 #[test]
-fn a_slow_call_is_waited_for() {
+fn a_slow_call_completes() {
     alone(|rig| async move {
         let token = rig.open().await;
         let key = hmac_key(&token).await;
@@ -26,7 +26,7 @@ fn a_slow_call_is_waited_for() {
 }
 
 #[test]
-fn what_waits_longer_than_the_deadline_is_late_and_never_begun() {
+fn a_job_that_waits_longer_than_the_deadline_is_late_and_never_started() {
     alone(|rig| async move {
         let config = Config {
             workers: 1,
@@ -137,7 +137,7 @@ impl Occupied {
 }
 
 #[test]
-fn an_operation_whose_caller_went_away_costs_the_token_nothing() {
+fn an_abandoned_operation_does_not_use_the_token() {
     alone(|rig| async move {
         let mut occupied = Occupied::by(&rig).await;
         let (token, key) = (occupied.token.clone(), occupied.key.clone());
@@ -156,7 +156,7 @@ fn an_operation_whose_caller_went_away_costs_the_token_nothing() {
 }
 
 #[test]
-fn a_task_that_nobody_is_interested_in_ends_without_its_operation() {
+fn a_cancelled_task_ends_without_its_operation() {
     alone(|rig| async move {
         let mut occupied = Occupied::by(&rig).await;
         let (token, key) = (occupied.token.clone(), occupied.key.clone());
@@ -175,7 +175,7 @@ fn a_task_that_nobody_is_interested_in_ends_without_its_operation() {
 }
 
 #[test]
-fn a_key_that_takes_long_to_make_is_no_outage_and_stops_nobody() {
+fn a_slow_key_generation_is_not_an_outage_and_does_not_block_other_operations() {
     alone(|rig| async move {
         let token = rig.open_hastily().await;
         let key = hmac_key(&token).await;

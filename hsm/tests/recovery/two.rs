@@ -8,7 +8,7 @@ use super::WORKER;
 use crate::support::{alone_on_both, is_out, status, until};
 
 #[test]
-fn one_of_two_tokens_out_costs_nothing() {
+fn an_outage_of_one_of_two_tokens_causes_no_errors() {
     alone_on_both(|rig| async move {
         let token = Token::open(rig.config_of_both()).await.unwrap();
         let gone = [
@@ -45,7 +45,7 @@ fn one_of_two_tokens_out_costs_nothing() {
 }
 
 #[test]
-fn a_token_that_is_busy_leaves_it_to_the_other() {
+fn a_busy_token_fails_over_to_the_other() {
     alone_on_both(|rig| async move {
         let token = Token::open(rig.config_of_both()).await.unwrap();
         let busy = Fault::Return(CKR_DEVICE_MEMORY).on("C_GenerateRandom");

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_right_within_a_fifth() {
+    fn percentiles_have_an_error_below_a_fifth() {
         let mut histogram = Histogram::default();
         for millis in 1..=1_000_u32 {
             let place = (f64::from(millis) / SHORTEST).log2() * f64::from(IN_AN_OCTAVE);

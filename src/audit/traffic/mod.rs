@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_are_gathered_into_the_steps_they_fell_in() {
+    fn sums_are_grouped_by_step() {
         let window = Window {
             from: Timestamp::from_millis(0),
             step: Duration::from_secs(60),

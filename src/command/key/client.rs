@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_this_machine_is_reached_in_plaintext() {
+    fn plaintext_is_only_allowed_to_this_machine() {
         for here in [
             "localhost",
             "localhost:8080/x",
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_with_its_details() {
+    fn a_refusal_is_reported_with_its_details() {
         let answer = serde_json::json!({
             "error": {
                 "code": "INVALID_REQUEST", "message": "The request is not valid",

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_found_among_other_cookies_but_not_duplicated() {
+    fn a_secret_is_read_among_other_cookies_and_refused_if_duplicated() {
         let way = Transport::Network;
         let secret = Secret::generate(&Entropy::system());
         let pair = format!("__Host-sealward={}", *secret.text());

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_gaps_for_missing_values() {
+    fn a_line_has_gaps_at_missing_values() {
         let steps: Vec<String> = (0..3).map(|step| step.to_string()).collect();
         let chart = Chart {
             id: "x",

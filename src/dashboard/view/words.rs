@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_distance_has_its_largest_unit() {
+    fn a_relative_time_uses_its_largest_unit() {
         let at = Timestamp::from_millis;
         let now = at(1_700_000_000_000);
         let text = |seconds: i64| distance(now, at(1_700_000_000_000 + seconds * 1_000));

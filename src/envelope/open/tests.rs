@@ -67,7 +67,7 @@ fn opens_ecdh_es_of_the_rfc() {
 }
 
 #[test]
-fn what_is_not_json_does_not_open() {
+fn a_plaintext_that_is_not_json_does_not_open() {
     let private = PrivateKey::generate(Curve::P256.agreement()).unwrap();
     for (plaintext, opens) in [
         (&b"null"[..], true),

@@ -8,7 +8,7 @@ fn fault(text: &str) -> Option<NotJson> {
 }
 
 #[test]
-fn takes_what_the_grammar_takes() {
+fn the_scanner_accepts_the_grammar() {
     for text in [
         "0",
         "-0",
@@ -85,7 +85,7 @@ fn refuses_other_texts_with_their_position() {
 }
 
 #[test]
-fn counts_levels_up_to_the_last_that_is_allowed() {
+fn levels_are_counted_up_to_the_maximum() {
     let filled = |levels: usize| {
         format!(
             "{}0{}",
@@ -106,7 +106,7 @@ fn counts_levels_up_to_the_last_that_is_allowed() {
 }
 
 #[test]
-fn tells_the_members_of_the_outermost_object_alone() {
+fn only_members_of_the_outermost_object_are_reported() {
     let text = r#" { "a" : [{"x":1}, "}"] , "b":{"c":2}, "d":null } "#;
     let mut members = Vec::new();
     scan(text, |member| {
@@ -128,7 +128,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn takes_and_refuses_what_serde_json_does(
+    fn the_scanner_accepts_the_same_texts_as_serde_json(
         text in r#"([\[\]{}:,"\\ ]|-?[0-9]|[.eE+]|true|false|null|"a"|"\\u00e9"|\\u|\n){0,12}"#,
     ) {
         let theirs: Option<&RawValue> = serde_json::from_str(&text).ok();

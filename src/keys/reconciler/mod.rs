@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_record_names_is_an_orphan() {
+    fn an_object_without_a_record_is_an_orphan() {
         let hour = 3_600_000;
         let records = [record(1, false, hour), record(2, true, hour)];
         let intents = [
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_token_holds_is_missing_unless_it_is_new_or_gone() {
+    fn a_key_on_no_token_is_missing_unless_it_is_new_or_destroyed() {
         let records = [
             record(1, false, 1_000),
             record(2, false, 1_000),

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn only_enterprise_has_a_limit_of_its_own() {
+    fn only_enterprise_has_a_custom_limit() {
         let with = |tier, limit| {
             problems_of(&format!(
                 r#"{{"name": "n", "tier": "{tier}", "rateLimit": {limit}}}"#

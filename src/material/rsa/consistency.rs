@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_does_not_belong_is_named() {
+    fn an_inconsistent_number_is_reported() {
         let good = key();
         let foreign = key();
         type Spoil = fn(&mut RsaParts, RsaParts);

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_that_are_not_offered_are_named() {
+    fn unsupported_lengths_are_reported() {
         for (length, code) in [(128, Code::Range), (320, Code::Unsupported)] {
             let problem = algorithm(&vec![0xff; length]).unwrap_err();
             assert_eq!((problem.field.as_str(), problem.code), ("n", code));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn exponents_that_weaken_are_refused() {
+    fn weak_exponents_are_refused() {
         for exponent in [
             &[3][..],
             &[1, 0, 0],

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_good_key_passes() {
+    fn a_valid_key_is_accepted() {
         for size in [KeySize::Rsa2048, KeySize::Rsa3072, KeySize::Rsa4096] {
             assert_eq!(check(&key(size).modulus), Ok(()));
         }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fingerprint_of_roca_is_refused() {
+    fn moduli_with_the_roca_fingerprint_are_refused() {
         let mut product = BoxedUint::one();
         for prime in super::super::roca::PRIMES {
             product = product.concatenating_mul(&BoxedUint::from(prime));

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_written_rule_reads_back_unchanged() {
+    fn a_rule_round_trips() {
         let faults = [
             Fault::Return(0x30),
             Fault::ThenReturn(0x05),

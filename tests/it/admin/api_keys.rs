@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::support::World;
 
 #[tokio::test]
-async fn a_key_is_shown_whole_once() {
+async fn a_key_is_shown_completely_only_once() {
     let world = World::new().await;
     let admin = world.admin();
     let service = world.service("billing").await;
@@ -43,7 +43,7 @@ async fn a_key_is_shown_whole_once() {
 }
 
 #[tokio::test]
-async fn everything_wrong_with_a_body_is_told_at_once() {
+async fn all_errors_of_a_body_are_reported_at_once() {
     let world = World::new().await;
     let admin = world.admin();
     let body = json!({
@@ -79,7 +79,7 @@ async fn everything_wrong_with_a_body_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn what_was_read_may_be_put_back_and_type_and_service_stay() {
+async fn a_response_can_be_put_back_and_type_and_service_stay() {
     let world = World::new().await;
     let admin = world.admin();
     let application = world
@@ -113,7 +113,7 @@ async fn what_was_read_may_be_put_back_and_type_and_service_stay() {
 }
 
 #[tokio::test]
-async fn a_revoked_key_stays_on_record_and_changes_no_more() {
+async fn a_revoked_key_is_kept_and_cannot_change() {
     let world = World::new().await;
     let admin = world.admin();
     let application = world.application("billing").await;
@@ -131,7 +131,7 @@ async fn a_revoked_key_stays_on_record_and_changes_no_more() {
 }
 
 #[tokio::test]
-async fn a_key_is_good_until_it_expires() {
+async fn a_key_is_valid_until_it_expires() {
     let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
     let world = World::at(clock.clone(), Stage::Development).await;
     let admin = world.admin();

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use crate::support::World;
 
 #[tokio::test]
-async fn of_parallel_changes_with_one_etag_one_wins() {
+async fn one_of_several_parallel_changes_with_one_etag_succeeds() {
     let world = World::new().await;
     let path = format!("/admin/services/{}", world.service("billing").await);
     let world = std::sync::Arc::new(world);
@@ -36,7 +36,7 @@ async fn of_parallel_changes_with_one_etag_one_wins() {
 }
 
 #[tokio::test]
-async fn policies_made_at_once_have_numbers_of_their_own() {
+async fn concurrently_created_policies_have_different_numbers() {
     let world = std::sync::Arc::new(World::new().await);
     let service = world.service("billing").await;
     let mut made = JoinSet::new();
@@ -49,7 +49,7 @@ async fn policies_made_at_once_have_numbers_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_service_is_never_deleted_from_under_a_new_policy() {
+async fn a_service_with_a_new_policy_is_never_deleted() {
     let world = std::sync::Arc::new(World::new().await);
     let mut races = JoinSet::new();
     for number in 0..20 {

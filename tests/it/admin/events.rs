@@ -44,7 +44,7 @@ async fn every_change_is_recorded_with_before_and_after() {
 }
 
 #[tokio::test]
-async fn what_is_refused_leaves_no_event() {
+async fn a_refused_change_leaves_no_event() {
     let world = World::new().await;
     let admin = world.admin();
     world.service("billing").await;

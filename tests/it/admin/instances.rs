@@ -13,7 +13,7 @@ use crate::support::{Answer, World, jwe, within};
 const BOUND: Duration = Duration::from_secs(20);
 
 #[tokio::test]
-async fn a_revocation_holds_here_at_once() {
+async fn a_revocation_applies_immediately_on_its_instance() {
     let world = World::new().await;
     let made = another_admin(&world).await;
     let other = world.client(&made.text("secret"));
@@ -42,7 +42,7 @@ async fn a_revocation_applies_to_another_instance_within_a_second() {
 }
 
 #[tokio::test]
-async fn a_changed_limit_holds_on_another_instance_within_a_second() {
+async fn a_changed_limit_applies_on_another_instance_within_a_second() {
     let world = World::new().await;
     let neighbour = world.another().await;
     let application = world.application("billing").await;
@@ -77,14 +77,14 @@ async fn changes_during_a_lost_notification_connection_are_not_missed() {
 }
 
 #[tokio::test]
-async fn policies_and_keys_hold_on_another_instance() {
+async fn policies_and_keys_apply_on_another_instance() {
     let world = World::new().await;
     let neighbour = world.another().await;
     everything_holds_on(&world, &neighbour).await;
 }
 
 #[tokio::test]
-async fn policies_and_keys_hold_on_an_instance_that_never_hears_of_changes() {
+async fn policies_and_keys_apply_on_an_instance_without_notifications() {
     let world = World::new().await;
     let neighbour = world.another().await;
     // Each connection for notices is cut as soon as it is there, so nothing cached is ever trusted

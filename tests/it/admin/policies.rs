@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::World;
 
 #[tokio::test]
-async fn a_policy_is_made_with_defaults_and_read_by_id_and_by_number() {
+async fn a_policy_is_created_with_defaults_and_read_by_id_and_by_number() {
     let world = World::new().await;
     let admin = world.admin();
     let service = world.service("billing").await;
@@ -38,7 +38,7 @@ async fn a_policy_is_made_with_defaults_and_read_by_id_and_by_number() {
 }
 
 #[tokio::test]
-async fn generated_numbers_pass_over_those_given_by_hand() {
+async fn generated_numbers_skip_explicit_numbers() {
     let world = World::new().await;
     let admin = world.admin();
     let service = world.service("billing").await;
@@ -58,7 +58,7 @@ async fn generated_numbers_pass_over_those_given_by_hand() {
 }
 
 #[tokio::test]
-async fn everything_wrong_with_a_body_is_told_at_once() {
+async fn all_errors_of_a_body_are_reported_at_once() {
     let world = World::new().await;
     let admin = world.admin();
     let body = json!({
@@ -84,7 +84,7 @@ async fn everything_wrong_with_a_body_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn who_may_use_a_policy_is_always_a_decision() {
+async fn a_policy_requires_its_allowed_services() {
     let world = World::new().await;
     let admin = world.admin();
     let service = world.service("billing").await;
@@ -144,7 +144,7 @@ async fn a_deleted_service_cannot_be_referred_to() {
 }
 
 #[tokio::test]
-async fn what_was_read_may_be_put_back_and_what_is_left_out_stays() {
+async fn a_response_can_be_put_back_and_absent_members_stay() {
     let world = World::new().await;
     let admin = world.admin();
     let service = world.service("billing").await;
@@ -170,7 +170,7 @@ async fn what_was_read_may_be_put_back_and_what_is_left_out_stays() {
 }
 
 #[tokio::test]
-async fn a_policy_that_an_api_key_is_bound_to_stays() {
+async fn a_policy_that_an_api_key_is_bound_to_cannot_be_deleted() {
     let world = World::new().await;
     let admin = world.admin();
     let service = world.service("billing").await;

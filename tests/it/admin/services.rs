@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::support::World;
 
 #[tokio::test]
-async fn a_service_is_made_with_defaults_and_read_back() {
+async fn a_service_is_created_with_defaults_and_read_back() {
     let world = World::new().await;
     let admin = world.admin();
     let made = admin
@@ -38,7 +38,7 @@ async fn a_service_is_made_with_defaults_and_read_back() {
 }
 
 #[tokio::test]
-async fn everything_wrong_with_a_body_is_told_at_once() {
+async fn all_errors_of_a_body_are_reported_at_once() {
     let world = World::new().await;
     let admin = world.admin();
     let body = json!({ "name": "", "tier": "gold", "publishKeys": 1, "colour": "red" });
@@ -55,7 +55,7 @@ async fn everything_wrong_with_a_body_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn a_name_is_taken_once() {
+async fn a_name_is_unique() {
     let world = World::new().await;
     let billing = world.service("billing").await;
     let again = json!({ "name": "billing" });
@@ -74,7 +74,7 @@ async fn a_name_is_taken_once() {
 }
 
 #[tokio::test]
-async fn what_was_read_may_be_put_back_and_what_is_left_out_stays() {
+async fn a_response_can_be_put_back_and_absent_members_stay() {
     let world = World::new().await;
     let admin = world.admin();
     let whole = json!({
@@ -103,7 +103,7 @@ async fn what_was_read_may_be_put_back_and_what_is_left_out_stays() {
 }
 
 #[tokio::test]
-async fn what_the_service_sets_cannot_be_set() {
+async fn read_only_members_cannot_be_set() {
     let world = World::new().await;
     let admin = world.admin();
     let made = admin.post("/admin/services", json!({ "name": "billing" }));
@@ -121,7 +121,7 @@ async fn what_the_service_sets_cannot_be_set() {
 }
 
 #[tokio::test]
-async fn an_etag_that_no_longer_fits_changes_nothing() {
+async fn an_outdated_etag_changes_nothing() {
     let world = World::new().await;
     let path = format!("/admin/services/{}", world.service("billing").await);
     let admin = world.admin();
@@ -196,7 +196,7 @@ async fn pages_neither_repeat_nor_skip_while_services_come_and_go() {
 }
 
 #[tokio::test]
-async fn a_list_is_filtered_by_name_and_refuses_what_it_does_not_know() {
+async fn a_list_is_filtered_by_name_and_refuses_unknown_parameters() {
     let world = World::new().await;
     let admin = world.admin();
     for name in ["Billing", "billing (old)", "100%_sure"] {
@@ -222,7 +222,7 @@ async fn a_list_is_filtered_by_name_and_refuses_what_it_does_not_know() {
 }
 
 #[tokio::test]
-async fn what_is_no_id_names_nothing() {
+async fn an_invalid_id_is_not_found() {
     let world = World::new().await;
     let admin = world.admin();
     for id in [

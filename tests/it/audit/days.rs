@@ -100,7 +100,7 @@ impl Trail {
 }
 
 #[tokio::test]
-async fn days_are_made_ahead() {
+async fn days_are_created_in_advance() {
     let trail = Trail::of_days(0).await;
     trail.maintain_days().await;
     trail.maintain_days().await;
@@ -110,7 +110,7 @@ async fn days_are_made_ahead() {
 }
 
 #[tokio::test]
-async fn a_day_gets_its_indexes_when_it_is_closed() {
+async fn a_day_is_indexed_when_it_closes() {
     let trail = Trail::of_days(2).await;
     let columns = async |back: u32| {
         let sql = "SELECT DISTINCT a.attname::text
@@ -139,7 +139,7 @@ async fn a_day_gets_its_indexes_when_it_is_closed() {
 }
 
 #[tokio::test]
-async fn every_day_is_indexed_by_what_its_records_hold() {
+async fn every_day_is_indexed_by_the_columns_of_its_records() {
     let trail = Trail::of_days(1).await;
     let days = "SELECT c.relname::text FROM pg_index i
                   JOIN pg_class c ON c.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
@@ -153,7 +153,7 @@ async fn every_day_is_indexed_by_what_its_records_hold() {
 }
 
 #[tokio::test]
-async fn all_days_are_kept_unless_told_otherwise() {
+async fn all_days_are_kept_by_default() {
     let trail = Trail::of_days(3).await;
     trail.maintain_days().await;
     assert_eq!(trail.days().await, ["day 0", "day 1", "day 2", "day 3"]);
@@ -206,7 +206,7 @@ async fn several_processes_retire_each_day_once() {
 }
 
 #[tokio::test]
-async fn a_long_read_delays_retention_and_not_the_records() {
+async fn a_long_read_delays_retention_but_not_records() {
     let trail = Trail::of_days(3).await;
     let mut reading = trail.owner.begin().await.unwrap();
     sqlx::query("SELECT count(*) FROM crypto_operations_audit")
@@ -284,7 +284,7 @@ async fn days_younger_than_the_minimum_are_refused() {
 }
 
 #[tokio::test]
-async fn a_detached_day_belongs_to_the_owner_alone() {
+async fn only_the_owner_can_access_a_detached_day() {
     let trail = Trail::of_days(3).await;
     trail.retire(2, false).await.unwrap();
     let day = "SELECT relname::text FROM pg_class

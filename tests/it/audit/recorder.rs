@@ -56,7 +56,7 @@ async fn count(db: &PgPool, request_id: &str) -> i64 {
 }
 
 #[tokio::test]
-async fn a_receipt_is_given_for_what_stands_in_the_database() {
+async fn a_receipt_requires_a_committed_record() {
     let database = Database::new().await;
     let db = database.pool();
     let (recorder, writer) = open(&database, Clock::system(), &Audit::default());
@@ -78,7 +78,7 @@ async fn a_receipt_is_given_for_what_stands_in_the_database() {
 }
 
 #[tokio::test]
-async fn what_was_handed_over_is_committed_though_nobody_waits() {
+async fn a_submitted_record_is_committed_without_a_waiter() {
     let database = Database::new().await;
     let db = database.pool();
     let (recorder, writer) = open(&database, Clock::system(), &Audit::default());
@@ -88,7 +88,7 @@ async fn what_was_handed_over_is_committed_though_nobody_waits() {
 }
 
 #[tokio::test]
-async fn a_record_that_the_database_refuses_does_not_take_others_along() {
+async fn a_record_that_the_database_refuses_does_not_affect_other_records() {
     let database = Database::new().await;
     let db = database.pool();
     sqlx::raw_sql(
@@ -143,7 +143,7 @@ async fn a_commit_with_an_unknown_outcome_is_retried_without_duplicates() {
 }
 
 #[tokio::test]
-async fn late_and_full_are_refused_and_what_was_taken_is_written_afterwards() {
+async fn late_and_excess_records_are_refused_and_queued_records_are_written() {
     let database = Database::new().await;
     let db = database.pool();
     let (recorder, _scribe) = open(
@@ -187,7 +187,7 @@ async fn late_and_full_are_refused_and_what_was_taken_is_written_afterwards() {
 }
 
 #[tokio::test]
-async fn the_trail_is_read_newest_first_page_by_page() {
+async fn the_audit_log_is_paged_with_the_newest_record_first() {
     let database = Database::new().await;
     let db = database.pool();
     let clock = Clock::held_at(Timestamp::from_millis(1_772_582_399_000));

@@ -94,7 +94,7 @@ async fn the_login_of_the_service_cannot_retire_days_or_change_how_long_they_are
 }
 
 #[tokio::test]
-async fn the_login_that_retires_days_can_do_nothing_else() {
+async fn the_retention_login_has_no_other_privileges() {
     let database = Database::new().await;
     let retention = database.login(&["sealward_retention"]).await;
     for attempt in [
@@ -121,7 +121,7 @@ async fn excess(login: PgConnectOptions) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_login_that_can_only_use_the_service_has_no_excess() {
+async fn a_login_with_only_the_service_role_has_no_excess_privileges() {
     let database = Database::new().await;
     let service = database.login(&["sealward_application"]).await;
     assert_eq!(excess(service).await, [""; 0]);
@@ -201,7 +201,7 @@ async fn each_privilege_that_could_change_the_audit_log_is_found() {
 }
 
 #[tokio::test]
-async fn a_login_that_reaches_the_owner_is_found() {
+async fn a_login_with_access_to_the_owner_is_detected() {
     let database = Database::new().await;
     let service = database.login(&["sealward_application"]).await;
     let name = service.get_username().to_owned();

@@ -71,7 +71,7 @@ async fn counted(pool: &PgPool, window: Window) -> Vec<Expected> {
 }
 
 #[tokio::test]
-async fn an_hour_a_day_and_a_week_say_what_the_records_say() {
+async fn hour_day_and_week_match_the_records() {
     let database = Database::new().await;
     let pool = database.pool();
     let end: Timestamp = "2026-05-12T10:00:00Z".parse().expect("a moment");
@@ -112,7 +112,7 @@ async fn an_hour_a_day_and_a_week_say_what_the_records_say() {
 }
 
 #[tokio::test]
-async fn a_minute_is_summed_up_once_and_what_is_not_over_waits() {
+async fn a_minute_is_summarized_once_and_only_when_it_is_complete() {
     let database = Database::new().await;
     let pool = database.pool();
     let end: Timestamp = "2026-05-12T10:00:00Z".parse().expect("a moment");
@@ -149,7 +149,7 @@ async fn a_minute_is_summed_up_once_and_what_is_not_over_waits() {
 }
 
 #[tokio::test]
-async fn a_clock_that_is_ahead_sums_up_no_minute_that_is_not_over() {
+async fn a_fast_clock_does_not_summarize_an_incomplete_minute() {
     let database = Database::new().await;
     let pool = database.pool();
     let record = "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date - back)

@@ -45,7 +45,7 @@ async fn busy_world() -> (World, Vec<String>) {
 }
 
 #[tokio::test]
-async fn every_filter_finds_what_it_names() {
+async fn every_filter_finds_its_records() {
     let (world, services) = busy_world().await;
     let of_two = ["two sign Ed25519", "two hash none", "two hash SHA-256"];
     assert_eq!(found(&world, "").await.len(), 9);
@@ -76,7 +76,7 @@ async fn every_filter_finds_what_it_names() {
 }
 
 #[tokio::test]
-async fn policies_and_keys_are_found() {
+async fn policies_and_keys_can_be_read() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let key = world
@@ -166,7 +166,7 @@ async fn pages_follow_one_another_without_gaps() {
 }
 
 #[tokio::test]
-async fn a_file_holds_the_whole_selection() {
+async fn an_exported_file_contains_the_whole_selection() {
     let (world, _) = busy_world().await;
     let download = async |media: &str, query: &str| {
         let admin = world.admin().with("accept", media);
@@ -211,7 +211,7 @@ async fn a_file_holds_the_whole_selection() {
 }
 
 #[tokio::test]
-async fn a_query_with_a_slip_is_refused() {
+async fn a_query_with_a_typing_error_is_refused() {
     let world = World::new().await;
     let bad = "?requestID=x&applicationId=x&operationType=protect&status=many&keyId=1&from=now&limit=0&cursor=x";
     let refused = world.admin().get(&format!("{AUDIT}{bad}")).await;
@@ -262,7 +262,7 @@ async fn unauthenticated_requests_do_not_fill_the_audit_log() {
 }
 
 #[tokio::test]
-async fn strangers_are_counted_while_others_are_at_work() {
+async fn unauthenticated_requests_are_counted_under_load() {
     let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
     let world = World::at(clock.clone(), Stage::Development).await;
     let alice = world.application("alice").await;

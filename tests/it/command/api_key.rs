@@ -7,7 +7,7 @@ use crate::process::{Process, Site};
 const CREATE: [&str; 2] = ["api-key", "create"];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_is_printed_once_and_good_at_once() {
+async fn a_key_is_printed_once_and_valid_immediately() {
     let site = Site::new().await;
     let process = Process::start(&site).await;
     let made = process.post("/admin/services", &json!({ "name": "billing" }));
@@ -49,7 +49,7 @@ async fn a_key_is_printed_once_and_good_at_once() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_told_by_its_member() {
+async fn errors_name_their_member() {
     let site = Site::new().await;
     let create = |more: &[&str]| site.run(&[&CREATE[..], more].concat());
     create(&["--type", "live", "--name", "till"]).badly(1, &["serviceId"]);

@@ -4,7 +4,7 @@ use crate::process::{LABEL, Site};
 use crate::support::softhsm_module;
 
 #[tokio::test]
-async fn a_good_token_passes_with_its_weaknesses_told() {
+async fn a_working_token_passes_with_warnings_about_its_weaknesses() {
     let site = Site::new().await;
     let report = site.run(&["doctor"]).well().out;
     for told in [
@@ -22,7 +22,7 @@ async fn a_good_token_passes_with_its_weaknesses_told() {
 }
 
 #[tokio::test]
-async fn a_token_that_cannot_do_what_is_configured_fails() {
+async fn a_token_that_does_not_support_the_configuration_fails() {
     let site = Site::new().await;
     let ended = site.run_with(&["doctor", "--json"], "SEALWARD_HSM_ALLOW_RAW_RSA", "false");
     let report: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
@@ -35,7 +35,7 @@ async fn a_token_that_cannot_do_what_is_configured_fails() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_token_is_named_with_setting_and_remedy() {
+async fn errors_of_a_token_name_the_setting_and_the_remedy() {
     let site = Site::new().await;
     let module = softhsm_module();
     let module = module.to_str().expect("a path of text");

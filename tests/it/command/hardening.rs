@@ -185,7 +185,7 @@ async fn processes_of_the_same_user_cannot_read_its_memory() {
 }
 
 #[tokio::test]
-async fn memory_that_cannot_be_locked_is_told_with_the_remedy() {
+async fn memory_that_cannot_be_locked_is_reported_with_the_remedy() {
     let waiting = Waiting::start("ulimit -l 0").await;
     within(PATIENCE, async || {
         waiting

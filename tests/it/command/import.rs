@@ -59,7 +59,7 @@ impl Archive {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_modern_token_takes_keys_as_the_command_sends_them() {
+async fn a_modern_token_imports_keys_as_the_command_sends_them() {
     let archive = Archive::on(Site::on_kryoptic().await).await;
     let rsa = private("RSA-2048");
     let file = archive.put("rsa.pem", &rsa);
@@ -93,7 +93,7 @@ async fn a_modern_token_takes_keys_as_the_command_sends_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrapped_away_from_the_network_is_taken() {
+async fn an_offline_wrapped_key_is_imported() {
     let archive = Archive::on(Site::new().await).await;
     let asked = json!({ "mechanism": SHA1 });
     let parameters = archive
@@ -131,7 +131,7 @@ async fn what_is_wrapped_away_from_the_network_is_taken() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refusal_is_told_as_the_service_tells_it() {
+async fn a_refusal_shows_the_message_of_the_service() {
     let archive = Archive::on(Site::new().await).await;
     let file = archive.put("key.pem", &private("P-256"));
     archive
@@ -157,7 +157,7 @@ async fn a_refusal_is_told_as_the_service_tells_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn over_tls_a_key_goes_to_whom_the_authority_vouches_for_alone() {
+async fn keys_are_only_sent_to_servers_with_a_trusted_certificate() {
     let authority = Authority::new();
     let site = Site::new().await;
     let process = Process::start_over_tls(&site, &authority).await;
@@ -188,7 +188,7 @@ async fn over_tls_a_key_goes_to_whom_the_authority_vouches_for_alone() {
 }
 
 #[tokio::test]
-async fn an_admin_key_goes_nowhere_in_plaintext_and_a_service_that_is_away_is_named() {
+async fn an_admin_key_is_never_sent_in_plaintext_and_an_unavailable_service_is_reported() {
     let site = Site::new().await;
     let path = |name: &str| site.file(name).to_str().expect("text").to_owned();
     site.write("admin-key", "sk_admin_none");

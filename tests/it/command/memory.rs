@@ -177,7 +177,7 @@ async fn a_payload_is_wiped_from_memory() {
 
 /// Sixty-four callers at once, each with a payload whose envelope is as large as a body may be.
 #[tokio::test]
-async fn a_full_house_takes_less_than_400_mib() {
+async fn all_connections_in_use_take_less_than_400_mib() {
     const CALLERS: usize = 64;
     let house = House::open().await;
     let policy = &house.policies[1];

@@ -18,7 +18,7 @@ use crate::process::{PATIENCE, Process, Site};
 use crate::support::{Exposition, within};
 
 #[tokio::test]
-async fn a_token_that_goes_out_shows_in_the_metrics() {
+async fn an_outage_of_a_token_is_visible_in_the_metrics() {
     let site = Site::new().await;
     let process = Process::start_with(
         &site,
@@ -46,7 +46,7 @@ async fn a_token_that_goes_out_shows_in_the_metrics() {
 }
 
 #[tokio::test]
-async fn metrics_are_for_this_machine_alone_unless_told_otherwise() {
+async fn metrics_are_local_unless_allowed() {
     let site = Site::new().await;
     site.run_with(&["check-config"], "SEALWARD_METRICS_LISTEN", "0.0.0.0:9464")
         .badly(
@@ -129,7 +129,7 @@ fn of_trace(spans: &Spans, trace: &str) -> BTreeMap<String, Value> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn each_step_of_a_request_is_a_span_and_no_secret_is_in_one() {
+async fn each_step_of_a_request_is_a_span_without_secrets() {
     let site = Site::new().await;
     let spans = Spans::default();
     let endpoint = collector(spans.clone(), "sealward", &[]).await;

@@ -20,7 +20,7 @@ fn serve(site: &Site, variables: &[(&str, &str)]) -> Ended {
 }
 
 #[tokio::test]
-async fn outside_development_it_refuses_a_login_that_could_delete_audit_records() {
+async fn production_refuses_a_login_that_can_delete_audit_records() {
     let site = Site::on_kryoptic().await;
     let retention = ["sealward_application", "sealward_retention"];
     let login = site.login("database", &retention).await;
@@ -40,7 +40,7 @@ async fn outside_development_it_refuses_a_login_that_could_delete_audit_records(
 }
 
 #[tokio::test]
-async fn outside_development_it_starts_with_the_login_of_the_service_alone() {
+async fn production_starts_only_with_the_login_of_the_service() {
     let site = Site::on_kryoptic().await;
     let login = site.login("database", &["sealward_application"]).await;
     let process = Process::start_with(&site, &staging(&login)).await;
@@ -48,7 +48,7 @@ async fn outside_development_it_starts_with_the_login_of_the_service_alone() {
 }
 
 #[tokio::test]
-async fn it_refuses_an_old_schema_and_changes_nothing() {
+async fn an_old_schema_is_refused_without_changes() {
     let database = Database::empty().await;
     let site = Site::on(database);
     let says = ["`sealward migrate`"];
@@ -75,7 +75,7 @@ async fn it_refuses_an_old_schema_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn the_owner_migrates_with_a_login_of_its_own() {
+async fn migrations_use_the_login_of_the_owner() {
     let site = Site::on(Database::empty().await);
     let owner = site.login("migrate", &[]).await;
     let name = owner[0]

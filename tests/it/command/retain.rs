@@ -26,7 +26,7 @@ fn retain(site: &Site, variables: &[(String, String)]) -> Ended {
 }
 
 #[tokio::test]
-async fn it_prints_one_line_per_day_and_has_nothing_to_do_the_second_time() {
+async fn the_first_run_prints_one_line_per_day_and_the_second_run_none() {
     let (site, mut variables) = site().await;
     let first = retain(&site, &variables).well();
     assert_eq!(first.out, "2020-02-02 detached\n2020-02-03 detached\n");
@@ -38,7 +38,7 @@ async fn it_prints_one_line_per_day_and_has_nothing_to_do_the_second_time() {
 }
 
 #[tokio::test]
-async fn it_says_which_setting_or_grant_must_change() {
+async fn the_report_names_the_setting_or_grant_to_change() {
     let (site, variables) = site().await;
     site.run(&["retain"])
         .badly(78, &["retain.url and retain.days must be set"]);
@@ -55,7 +55,7 @@ async fn it_says_which_setting_or_grant_must_change() {
 }
 
 #[tokio::test]
-async fn its_help_describes_the_exit_codes() {
+async fn help_describes_the_exit_codes() {
     let site = Site::new().await;
     let help = site.run(&["retain", "--help"]).well().out;
     for words in [

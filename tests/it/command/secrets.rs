@@ -30,7 +30,7 @@ async fn a_pin_comes_from_a_credential_or_from_a_program() {
 }
 
 #[tokio::test]
-async fn a_secret_that_cannot_be_had_is_named() {
+async fn an_unavailable_secret_is_reported() {
     let site = Site::new().await;
     let cases = [
         ("{ credential = \"hsm-pin\" }", "LoadCredential="),

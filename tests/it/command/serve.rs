@@ -22,7 +22,7 @@ fn status_of(address: &str, path: &str) -> String {
 }
 
 #[tokio::test]
-async fn it_becomes_ready_and_ends_well_when_told_to() {
+async fn the_process_becomes_ready_and_exits_after_sigterm() {
     let site = Site::new().await;
     let process = Process::start(&site).await;
     let status_of = |path| status_of(process.address(), path);
@@ -34,7 +34,7 @@ async fn it_becomes_ready_and_ends_well_when_told_to() {
 }
 
 #[tokio::test]
-async fn it_serves_while_nobody_reads_its_log() {
+async fn requests_succeed_while_the_log_is_not_read() {
     let site = Site::new().await;
     let mut service = site
         .command(&["serve"])
@@ -58,7 +58,7 @@ async fn it_serves_while_nobody_reads_its_log() {
 }
 
 #[tokio::test]
-async fn two_that_migrate_at_once_do_not_disturb_each_other() {
+async fn concurrent_migrations_do_not_conflict() {
     let site = Site::new().await;
     let start = || {
         site.command(&["migrate"])
@@ -73,7 +73,7 @@ async fn two_that_migrate_at_once_do_not_disturb_each_other() {
 }
 
 #[tokio::test]
-async fn a_port_in_use_is_named() {
+async fn a_port_in_use_is_reported() {
     let site = Site::new().await;
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("its address").to_string();
@@ -82,7 +82,7 @@ async fn a_port_in_use_is_named() {
 }
 
 #[tokio::test]
-async fn a_database_that_does_not_answer_is_named() {
+async fn an_unavailable_database_is_reported() {
     let site = Site::new().await;
     site.run_with(
         &["serve"],
@@ -99,7 +99,7 @@ async fn a_database_that_does_not_answer_is_named() {
 }
 
 #[tokio::test]
-async fn a_refused_pin_tells_the_supervisor_not_to_try_again() {
+async fn a_refused_pin_exits_with_a_code_that_prevents_restarts() {
     let site = Site::new().await;
     std::fs::write(site.pin_file(), "not the PIN").expect("write a PIN");
     site.run(&["serve"])

@@ -20,7 +20,7 @@ fn naming(files: &[PathBuf; 2]) -> [(&'static str, &str); 2] {
 }
 
 #[tokio::test]
-async fn a_renewed_certificate_is_taken_up_on_sighup_and_connections_stay() {
+async fn sighup_loads_a_renewed_certificate_and_keeps_connections() {
     let site = Site::new().await;
     let authority = Authority::new();
     let folder = Scratch::new();
@@ -64,7 +64,7 @@ async fn a_renewed_certificate_is_taken_up_on_sighup_and_connections_stay() {
 }
 
 #[tokio::test]
-async fn bad_files_keep_it_from_starting() {
+async fn invalid_files_prevent_the_start() {
     let site = Site::new().await;
     let authority = Authority::new();
     let folder = Scratch::new();
@@ -82,7 +82,7 @@ async fn bad_files_keep_it_from_starting() {
 }
 
 #[tokio::test]
-async fn what_time_or_a_renewed_file_mends_has_its_supervisor_try_again() {
+async fn temporary_errors_exit_with_a_code_that_allows_restarts() {
     let site = Site::new().await;
     let authority = Authority::new();
     let folder = Scratch::new();

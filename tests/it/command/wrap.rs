@@ -82,7 +82,7 @@ fn a_key_is_wrapped_without_network_token_or_settings() {
 }
 
 #[test]
-fn an_encrypted_key_a_jwk_and_a_secret_are_wrapped_too() {
+fn encrypted_keys_jwks_and_secrets_are_wrapped() {
     let desk = Desk::new();
     let open = fs::read_to_string(desk.at("key.pem")).expect("the key");
     let locked = pem(
@@ -105,7 +105,7 @@ fn an_encrypted_key_a_jwk_and_a_secret_are_wrapped_too() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_the_file_it_is_in() {
+fn errors_name_their_file() {
     let desk = Desk::new();
     let key = desk.at("key.pem");
     let missing = desk.at("missing.pem");
@@ -127,7 +127,7 @@ fn what_is_wrong_is_told_with_the_file_it_is_in() {
 }
 
 #[test]
-fn what_is_misspoken_is_told_with_what_would_be_right() {
+fn a_near_miss_is_reported_with_the_correct_name() {
     let desk = Desk::new();
     let (wrapping, key) = (desk.at("wrapping.pem"), desk.at("key.pem"));
     sealward(&["key", "wrap", "--public-key", &wrapping, "--key", &key]).badly(2, &["--mechanism"]);
@@ -140,7 +140,7 @@ fn what_is_misspoken_is_told_with_what_would_be_right() {
 }
 
 #[test]
-fn help_says_what_each_option_is_for() {
+fn help_describes_each_option() {
     for arguments in [
         &["key", "wrap", "--help"][..],
         &["key", "import", "--help"],

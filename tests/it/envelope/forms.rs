@@ -94,7 +94,7 @@ fn errors_name_the_malformed_member_and_the_reason() {
 }
 
 #[test]
-fn legacy_strings_come_in_three_forms() {
+fn legacy_strings_have_three_forms() {
     let key = PrivateKey::rsa();
     let object = sealed(&key, Alg::RsaOaep256, Enc::A256GCM, "\"legacy\"");
     let members: Value = serde_json::from_str(&object).unwrap();

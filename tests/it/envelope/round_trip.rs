@@ -106,7 +106,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_json_text_comes_back_to_the_letter(text in json_text(), way in 0..16_usize) {
+    fn every_json_text_is_returned_exactly(text in json_text(), way in 0..16_usize) {
         let ways: Vec<_> = every_way(&KEYS).collect();
         let (key, alg, enc) = ways[way % ways.len()];
         prop_assume!(Text::parse(text.as_bytes()).is_ok());

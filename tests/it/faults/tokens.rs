@@ -74,7 +74,7 @@ async fn token_operations_are_recorded_after_the_client_disconnects() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_is_recorded_though_the_service_is_told_to_end_meanwhile() {
+async fn a_request_is_recorded_although_the_service_shuts_down() {
     let mut fixture = Fixture::at(Site::with_faults().await, &[]).await;
     ask_and_go(&fixture).await;
     let process = fixture.take_process();

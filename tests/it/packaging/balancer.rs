@@ -8,7 +8,7 @@ use crate::support::Scratch;
 use super::{read, settings, succeed, top};
 
 #[test]
-fn haproxy_accepts_it_with_the_certificates_that_are_made() {
+fn haproxy_accepts_its_configuration_with_the_generated_certificates() {
     let (secrets, owner) = (Scratch::new(), Scratch::new());
     // A second run finds all there.
     for _ in 0..2 {
@@ -30,7 +30,7 @@ fn haproxy_accepts_it_with_the_certificates_that_are_made() {
 }
 
 #[test]
-fn it_sees_that_an_instance_ends_before_that_one_has_gone() {
+fn health_checks_detect_a_shutdown_before_the_instance_exits() {
     let config = read("deploy/haproxy.cfg");
     let mut lines = config.lines().map(str::trim);
     let checks = lines.find(|line| line.starts_with("default-server check "));

@@ -18,7 +18,7 @@ const SCRIPT: &str = r#"
 "#;
 
 #[test]
-fn a_home_stays_in_place_where_the_clusters_user_cannot_enter_the_folder() {
+fn a_home_stays_in_place_if_the_user_of_the_cluster_cannot_enter_the_folder() {
     let closed = Scratch::new();
     fs::set_permissions(closed.path(), Permissions::from_mode(0o700)).expect("a closed folder");
     let state = closed.path().join("state");

@@ -48,7 +48,7 @@ fn mounts(service: &Value) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn what_is_built_and_mounted_is_there() {
+fn built_and_mounted_files_exist() {
     let compose = compose();
     let file = Dockerfile::read();
     let volumes = compose["volumes"].as_object().expect("volumes");
@@ -83,7 +83,7 @@ fn what_is_built_and_mounted_is_there() {
 }
 
 #[test]
-fn instances_find_their_settings_and_all_that_these_name() {
+fn instances_find_their_settings_and_all_referenced_files() {
     let compose = compose();
     let file = Dockerfile::read();
     let config = file.stage("base").last("ENV").expect("the settings' place");
@@ -116,7 +116,7 @@ fn instances_find_their_settings_and_all_that_these_name() {
 }
 
 #[test]
-fn everything_of_ours_runs_with_as_little_as_it_can() {
+fn every_service_runs_with_minimal_privileges() {
     let compose = compose();
     for (name, service) in services(&compose) {
         assert_eq!(service["read_only"], true, "{name}");
@@ -144,7 +144,7 @@ fn everything_of_ours_runs_with_as_little_as_it_can() {
 }
 
 #[test]
-fn the_load_balancer_meets_the_instances() {
+fn the_load_balancer_reaches_the_instances() {
     let compose = compose();
     let http = settings(SETTINGS).http;
     let balancer = &compose["services"]["load-balancer"];
@@ -185,7 +185,7 @@ fn the_load_balancer_meets_the_instances() {
 }
 
 #[test]
-fn the_password_of_the_owner_is_for_the_migration_alone() {
+fn only_the_migration_has_the_password_of_the_owner() {
     let compose = compose();
     let migrate = &compose["services"]["migrate"];
     let words = [vec!["sealward"], texts(&migrate["command"])].concat();

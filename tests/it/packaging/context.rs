@@ -33,7 +33,7 @@ fn the_build_context_is_whole() {
 }
 
 #[test]
-fn the_program_embeds_nothing_from_outside_of_its_context() {
+fn the_program_only_embeds_files_of_its_build_context() {
     let ignore = read(".dockerignore");
     let let_through: Vec<_> = ignore
         .lines()

@@ -35,7 +35,7 @@ fn every_base_is_pinned_to_a_release() {
 }
 
 #[test]
-fn nothing_runs_as_root_and_softhsm_is_for_trying_out() {
+fn no_image_runs_as_root_and_only_trial_images_contain_softhsm() {
     let file = Dockerfile::read();
     for name in ["dev", "production"] {
         let stage = file.stage(name);
@@ -59,7 +59,7 @@ fn nothing_runs_as_root_and_softhsm_is_for_trying_out() {
 }
 
 #[test]
-fn what_is_copied_and_run_is_there() {
+fn copied_and_executed_files_exist() {
     let file = Dockerfile::read();
     let mut made = vec!["/usr/local/bin/sealward".to_owned()];
     for stage in &file.stages {
@@ -94,7 +94,7 @@ fn what_is_copied_and_run_is_there() {
 }
 
 #[test]
-fn the_trial_image_has_what_its_scripts_call() {
+fn the_trial_image_contains_the_programs_of_its_scripts() {
     let file = Dockerfile::read();
     let packages = file.stage("dev").packages();
     for script in [

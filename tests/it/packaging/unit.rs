@@ -38,7 +38,7 @@ fn each_starts_the_program_with_settings_of_the_instance() {
 }
 
 #[test]
-fn each_has_the_password_of_its_own_login_alone() {
+fn each_command_only_has_the_password_of_its_own_login() {
     let passwords = |unit| {
         let loaded = said_in(unit, "LoadCredential").into_iter();
         let names = loaded.map(|it| it.split(':').next().unwrap_or_default().to_owned());
@@ -50,7 +50,7 @@ fn each_has_the_password_of_its_own_login_alone() {
 }
 
 #[test]
-fn their_credentials_are_those_that_the_example_of_settings_names() {
+fn the_credentials_match_the_example_settings() {
     let example = read("docs/configuration.md");
     for credential in UNITS.map(|unit| said_in(unit, "LoadCredential")).concat() {
         let (name, _) = credential.split_once(':').expect("a name and a file");
@@ -60,17 +60,17 @@ fn their_credentials_are_those_that_the_example_of_settings_names() {
 }
 
 #[test]
-fn it_waits_for_the_drain_and_leaves_a_refused_pin_alone() {
+fn the_unit_waits_for_the_drain_and_does_not_restart_after_a_refused_pin() {
     let patience: u64 = said("TimeoutStopSec").concat().parse().expect("seconds");
     let settings = Settings::default();
     let drain = settings.drain_delay() + settings.http.drain_timeout.0;
     assert!(Duration::from_secs(patience) > drain);
-    // The code that `a_refused_pin_tells_the_supervisor_not_to_try_again` sees.
+    // The code that `a_refused_pin_exits_with_a_code_that_prevents_restarts` sees.
     assert_eq!(said("RestartPreventExitStatus"), ["78"]);
 }
 
 #[test]
-fn its_user_is_made_by_the_file_beside_it() {
+fn the_sysusers_file_creates_the_user_of_the_unit() {
     let user = said("User").concat();
     let made = read("deploy/systemd/sysusers.conf");
     assert!(
@@ -81,7 +81,7 @@ fn its_user_is_made_by_the_file_beside_it() {
 
 /// `systemd-analyze` counts to 10; under 2 is what we ask of ourselves.
 #[test]
-fn it_is_exposed_to_little() {
+fn the_unit_has_a_low_exposure_level() {
     for unit in UNITS {
         let asked = Command::new("systemd-analyze")
             .args(["security", "--offline=yes", "--threshold=20", "--no-pager"])

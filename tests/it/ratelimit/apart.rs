@@ -71,7 +71,7 @@ async fn each_instance_enforces_its_share_and_recovers() {
 }
 
 #[tokio::test]
-async fn a_silence_costs_one_wait_and_no_more() {
+async fn an_unresponsive_server_delays_requests_only_once() {
     let valkey = Valkey::start().await;
     let (limiter, _database) = one_of_two(&valkey, Clock::system()).await;
     valkey.proxy.stall();
@@ -87,7 +87,7 @@ async fn a_silence_costs_one_wait_and_no_more() {
 }
 
 #[tokio::test]
-async fn losing_and_finding_the_shared_bucket_gives_no_second_burst() {
+async fn losing_and_recovering_the_shared_bucket_allows_no_second_burst() {
     let valkey = Valkey::start().await;
     let (limiter, _database) = one_of_two(&valkey, Clock::system()).await;
     // Slow enough that what comes back during this test is nothing beside the burst.
@@ -116,7 +116,7 @@ async fn losing_and_finding_the_shared_bucket_gives_no_second_burst() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_as_good_as_no_answer_and_told_to_nobody() {
+async fn a_wrong_password_equals_an_outage_and_is_not_disclosed() {
     let valkey = Valkey::start().await;
     let wrong = format!("{PASSWORD}-not");
     let shared = Shared::of(&valkey.settings(), Some(&wrong.as_str().into()));
@@ -127,7 +127,7 @@ async fn a_wrong_password_is_as_good_as_no_answer_and_told_to_nobody() {
 }
 
 #[tokio::test]
-async fn health_headers_and_metrics_tell() {
+async fn health_headers_and_metrics_show_encryption_limits() {
     let valkey = Valkey::start().await;
     let world = World::new().await.counting_in(&valkey).await;
     let _neighbour = world.another().await;

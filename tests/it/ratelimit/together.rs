@@ -31,7 +31,7 @@ pub(super) async fn admitted(limiter: &Limiter, scope: Scope, rule: Rule, asked:
 }
 
 #[tokio::test]
-async fn instances_take_from_one_bucket() {
+async fn instances_share_one_bucket() {
     let valkey = Valkey::start().await;
     let one = valkey.limiter(Clock::system()).await;
     let other = valkey.limiter(Clock::system()).await;
@@ -53,7 +53,7 @@ async fn instances_take_from_one_bucket() {
 }
 
 #[tokio::test]
-async fn a_shared_bucket_is_told_as_one_in_the_process() {
+async fn a_shared_bucket_has_the_same_headers_as_a_local_one() {
     let valkey = Valkey::start().await;
     let shared = valkey.limiter(Clock::system()).await;
     let own = Limiter::new(Clock::system());
@@ -83,7 +83,7 @@ async fn a_shared_bucket_is_told_as_one_in_the_process() {
 }
 
 #[tokio::test]
-async fn an_empty_bucket_says_when_to_come_again_and_keeps_its_word() {
+async fn an_empty_bucket_returns_the_exact_waiting_time() {
     let valkey = Valkey::start().await;
     let limiter = valkey.limiter(Clock::system()).await;
     let (scope, rule) = (some_service(), rule(2, 1));
@@ -96,7 +96,7 @@ async fn an_empty_bucket_says_when_to_come_again_and_keeps_its_word() {
 }
 
 #[tokio::test]
-async fn the_headers_of_two_instances_tell_of_the_same_bucket() {
+async fn two_instances_send_the_headers_of_the_same_bucket() {
     let valkey = Valkey::start().await;
     let world = World::new().await.counting_in(&valkey).await;
     let neighbour = world.another().await;
@@ -128,7 +128,7 @@ async fn the_headers_of_two_instances_tell_of_the_same_bucket() {
 }
 
 #[tokio::test]
-async fn it_is_spoken_to_over_verified_tls() {
+async fn valkey_connections_use_verified_tls() {
     let valkey = Valkey::over_tls().await;
     assert_eq!(
         valkey.limiter(Clock::system()).await.counting(),

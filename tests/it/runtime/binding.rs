@@ -205,7 +205,7 @@ async fn a_changed_or_removed_policy_does_not_open() {
 }
 
 #[tokio::test]
-async fn the_policy_of_the_envelope_is_judged_before_any_key() {
+async fn the_policy_of_the_envelope_is_checked_before_any_key() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let (alice, bob) = (

@@ -89,7 +89,7 @@ async fn ctx_differs_between_envelopes_of_one_context() {
 }
 
 #[tokio::test]
-async fn a_foreign_ctx_matches_no_context() {
+async fn an_unknown_ctx_matches_no_context() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world
@@ -110,7 +110,7 @@ async fn a_foreign_ctx_matches_no_context() {
 }
 
 #[tokio::test]
-async fn a_context_has_bounds() {
+async fn contexts_have_limits() {
     let world = World::new().await;
     let destination = world.some_destination().await;
     let alice = world

@@ -11,7 +11,7 @@ use crate::support::World;
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 #[tokio::test]
-async fn an_expired_key_makes_nothing_new() {
+async fn an_expired_key_does_not_encrypt_or_sign() {
     let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
     let world = World::at(clock, Stage::Development).await;
     let destination = world

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::{World, within};
 
 #[tokio::test]
-async fn health_names_a_key_after_half_of_its_encryptions() {
+async fn health_warns_after_half_of_the_encryptions_of_a_key() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let key = world

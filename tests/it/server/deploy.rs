@@ -86,7 +86,7 @@ fn hold(page: &Exposition, expression: &str) {
 }
 
 #[tokio::test]
-async fn every_alert_holds_to_the_metrics() {
+async fn every_alert_uses_existing_metrics() {
     let page = metrics().await;
     let text = file("prometheus/alerts.yaml");
     let alerts: Vec<_> = text.split("\n      - alert: ").skip(1).collect();
@@ -119,7 +119,7 @@ async fn every_alert_holds_to_the_metrics() {
 }
 
 #[tokio::test]
-async fn every_panel_holds_to_the_metrics() {
+async fn every_panel_uses_existing_metrics() {
     let page = metrics().await;
     let dashboard: Value = serde_json::from_str(&file("grafana/sealward.json")).unwrap();
     let panels = dashboard["panels"].as_array().unwrap();

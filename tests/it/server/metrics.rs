@@ -29,7 +29,7 @@ async fn shown(world: &World) -> Exposition {
 }
 
 #[tokio::test]
-async fn each_metric_is_there_and_says_what_it_means() {
+async fn each_metric_exists_and_has_a_description() {
     let world = World::new().await;
     world.anonymous().get("/livez").await.ok();
     within(Duration::from_secs(60), async || {
@@ -52,7 +52,7 @@ async fn each_metric_is_there_and_says_what_it_means() {
 }
 
 #[tokio::test]
-async fn metrics_are_named_as_prometheus_names_things() {
+async fn metric_names_follow_the_prometheus_conventions() {
     let world = World::new().await;
     world.anonymous().get("/livez").await.ok();
     let page = shown(&world).await;
@@ -124,7 +124,7 @@ async fn caller(world: &World) -> Client<'_> {
 }
 
 #[tokio::test]
-async fn a_request_moves_what_it_goes_through() {
+async fn a_request_changes_the_metrics_of_its_components() {
     let world = World::new().await;
     let caller = caller(&world).await;
     let growth = Growth::during(&world, async || {
@@ -220,7 +220,7 @@ async fn pages_of_the_dashboard_are_counted_by_their_routes() {
 }
 
 #[tokio::test]
-async fn what_the_limiter_refuses_shows() {
+async fn refusals_of_the_limiter_are_visible_in_the_metrics() {
     let world = World::new().await;
     let service = world.service("busy").await;
     let slow = json!({ "tier": "enterprise", "rateLimit": { "requestsPerSecond": 1, "burst": 1 } });
@@ -270,7 +270,7 @@ async fn what_the_limiter_refuses_shows() {
 }
 
 #[tokio::test]
-async fn what_the_service_stands_on_shows() {
+async fn dependencies_are_visible_in_the_metrics() {
     let world = World::new().await;
     let patience = Duration::from_secs(60);
     within(patience, async || {
@@ -312,7 +312,7 @@ async fn what_the_service_stands_on_shows() {
 }
 
 #[tokio::test]
-async fn only_metrics_are_told_there() {
+async fn the_metrics_listener_serves_only_metrics() {
     let world = World::new().await;
     for path in ["/", "/livez", "/api/v1/health", "/metrics/x"] {
         let request = Request::get(path).body(Body::empty()).unwrap();

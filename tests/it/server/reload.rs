@@ -23,7 +23,7 @@ async fn shown(site: &Site, serving: &Serving) -> CertificateDer<'static> {
 }
 
 #[tokio::test]
-async fn changed_files_are_taken_up_and_open_connections_stay() {
+async fn changed_files_are_loaded_and_open_connections_stay() {
     let site = Site::new();
     let tls = site.tls().unwrap();
     let serving = Serving::start(tls.clone(), router()).await;
@@ -42,7 +42,7 @@ async fn changed_files_are_taken_up_and_open_connections_stay() {
 }
 
 #[tokio::test]
-async fn a_list_that_grows_is_taken_up() {
+async fn a_renewed_revocation_list_applies_immediately() {
     let clients = Authority::new();
     let papers = clients.client();
     let site = Site::new().for_clients_of(&clients);
@@ -77,7 +77,7 @@ async fn a_list_that_grows_is_taken_up() {
 }
 
 #[tokio::test]
-async fn files_that_do_not_fit_change_nothing() {
+async fn mismatched_files_change_nothing() {
     let site = Site::new();
     let tls = site.tls().unwrap();
     let serving = Serving::start(tls.clone(), router()).await;
@@ -101,7 +101,7 @@ async fn files_that_do_not_fit_change_nothing() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_told_with_its_setting() {
+fn errors_of_a_file_name_its_setting() {
     let clients = Authority::new();
     let site = Site::new().for_clients_of(&clients);
     let site = site.with_list(&clients.revoking(&[]));

@@ -22,7 +22,7 @@ fn router() -> Router {
 }
 
 #[tokio::test]
-async fn both_versions_and_both_protocols_are_spoken() {
+async fn both_tls_versions_and_both_protocols_are_supported() {
     let site = Site::new();
     let serving = Serving::start(site.tls().unwrap(), router()).await;
     let versions = [
@@ -115,7 +115,7 @@ async fn old_versions_and_weak_suites_are_refused() {
 }
 
 #[tokio::test]
-async fn plain_http_is_not_spoken_where_tls_is() {
+async fn a_tls_listener_refuses_plain_http() {
     let site = Site::new();
     let serving = Serving::start(site.tls().unwrap(), router()).await;
     let mut stream = TcpStream::connect(serving.address).await.unwrap();
@@ -175,7 +175,7 @@ async fn revoked_client_certificates_are_refused() {
 }
 
 #[tokio::test]
-async fn a_list_says_nothing_of_the_clients_of_others() {
+async fn a_revocation_list_does_not_affect_other_authorities() {
     let (clients, others) = (Authority::new(), Authority::new());
     let site = Site::new()
         .for_clients_of(&clients)
@@ -228,7 +228,7 @@ async fn allowed_networks_apply_to_the_client_address() {
 }
 
 #[tokio::test]
-async fn browsers_keep_what_they_get_to_tls() {
+async fn cookies_and_pages_require_tls_in_browsers() {
     let world = World::new().await;
     let site = Site::new();
     let serving = Serving::start(site.tls().unwrap(), world.front()).await;
@@ -247,7 +247,7 @@ async fn browsers_keep_what_they_get_to_tls() {
 }
 
 #[tokio::test]
-async fn who_does_not_come_in_is_not_waited_for_at_the_end() {
+async fn incomplete_handshakes_do_not_delay_the_shutdown() {
     let site = Site::new();
     let serving = Serving::start(site.tls().unwrap(), router()).await;
     let silent = TcpStream::connect(serving.address).await.unwrap();
@@ -261,7 +261,7 @@ async fn who_does_not_come_in_is_not_waited_for_at_the_end() {
 }
 
 #[tokio::test]
-async fn a_client_that_says_nothing_is_shown_out() {
+async fn a_silent_client_is_disconnected() {
     let site = Site::new();
     let serving = Serving::start(site.tls().unwrap(), router()).await;
     let mut silent = TcpStream::connect(serving.address).await.unwrap();

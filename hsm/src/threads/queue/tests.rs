@@ -178,14 +178,14 @@ fn a_full_queue_drops_abandoned_jobs() {
 }
 
 #[test]
-fn a_token_that_is_out_refuses_at_once() {
+fn an_unavailable_token_refuses_immediately() {
     let queue = Queue::new(BOUND);
     let error = queue.push(job(Kind::Read).0).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TokenOut);
 }
 
 #[test]
-fn reads_pass_a_write_that_waits() {
+fn reads_do_not_wait_for_a_pending_write() {
     let queue = Queue::new(BOUND);
     queue.open();
     let mut changes = 1;
@@ -239,7 +239,7 @@ fn a_burst_delays_its_own_lane_first() {
 }
 
 #[test]
-fn a_full_queue_takes_room_from_the_longest_lane() {
+fn a_full_queue_evicts_from_the_longest_lane() {
     let queue = Queue::new(BOUND);
     queue.open();
     let mut burst = Vec::new();

@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_reads_back_as_itself() {
+    fn a_step_round_trips() {
         for step in Step::ALL {
             assert_eq!(step.name().parse(), Ok(step));
         }

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_ends_with_the_step_that_has_begun() {
+    fn a_window_ends_with_the_current_step() {
         let now: Timestamp = "2026-03-04T05:06:07.891Z".parse().unwrap();
         let window = Range::Day.until(now);
         assert_eq!(window.to().to_string(), "2026-03-04T05:15:00.000Z");

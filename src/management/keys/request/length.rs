@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_length_tells_the_kind_of_key_where_no_other_has_it() {
+    fn a_unique_length_determines_the_kind_of_key() {
         use Algorithm::{Aes128, Aes256, HmacSha256, Rsa2048, Rsa3072, Rsa4096};
         let likely = |second_part: usize| likely_algorithm(512 + second_part, None);
         for (second_part, algorithm) in [

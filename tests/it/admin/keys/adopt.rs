@@ -55,7 +55,7 @@ async fn a_key_is_adopted_by_id_or_by_label_and_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_there_or_not_fit_is_not_adopted() {
+async fn missing_or_unsuitable_keys_are_not_adopted() {
     let world = World::new().await;
     let service = world.service("refusing").await;
     let own = generate(&world, &service, "P-256").await;

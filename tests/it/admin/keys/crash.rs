@@ -88,7 +88,7 @@ async fn somebody_waits(database: &mut PgConnection) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn before_its_intent_nothing_is_left() {
+async fn a_crash_before_the_intent_leaves_nothing() {
     let site = Site::with_faults().await;
     let mut watching = site.connect().await;
     let (left, _) = killed(&site, Some("key_intents"), async || {
@@ -99,7 +99,7 @@ async fn before_its_intent_nothing_is_left() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_its_intent_alone_the_intent_is_crossed_out() {
+async fn a_crash_after_the_intent_cancels_the_intent() {
     let site = Site::with_faults().await;
     let before = site.faults().calls("C_GenerateKeyPair");
     site.faults()
@@ -112,7 +112,7 @@ async fn with_its_intent_alone_the_intent_is_crossed_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_its_object_alone_the_object_is_found_and_named() {
+async fn a_crash_after_the_object_reports_an_orphan() {
     let site = Site::with_faults().await;
     let mut watching = site.connect().await;
     let (left, process) = killed(&site, Some("management_events"), async || {
@@ -134,7 +134,7 @@ async fn with_its_object_alone_the_object_is_found_and_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_its_record_it_is_a_key_like_any_other() {
+async fn a_crash_after_the_record_leaves_a_usable_key() {
     let site = Site::with_faults().await;
     let mut watching = site.connect().await;
     let (left, process) =

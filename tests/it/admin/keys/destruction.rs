@@ -264,7 +264,7 @@ async fn a_key_that_no_token_holds_does_not_become_active() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_that_was_away_loses_a_destroyed_key_when_it_returns() {
+async fn a_destroyed_key_is_removed_from_a_token_that_returns() {
     let world = World::at(held(), Stage::Development).await;
     let service = world.service("away").await;
     let key = generate(&world, &service, "P-256").await;

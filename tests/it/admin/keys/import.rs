@@ -9,7 +9,7 @@ use sealward::clock::Clock;
 use sealward::settings::Stage;
 
 #[tokio::test]
-async fn private_keys_of_openssl_are_taken() {
+async fn private_keys_of_openssl_are_accepted() {
     let world = World::new().await;
     let service = world.service("openssl").await;
     for algorithm in ["RSA-2048", "P-256", "P-384", "P-521", "Ed25519"] {
@@ -80,7 +80,7 @@ async fn encrypted_private_keys_are_opened_by_their_passphrase() {
 }
 
 #[tokio::test]
-async fn of_a_certificate_the_key_is_taken() {
+async fn only_the_key_of_a_certificate_is_read() {
     let world = World::new().await;
     let service = world.service("certified").await;
     for algorithm in ["RSA-2048", "P-384", "Ed25519"] {
@@ -103,7 +103,7 @@ async fn of_a_certificate_the_key_is_taken() {
 }
 
 #[tokio::test]
-async fn secret_keys_are_taken_by_their_length_and_use() {
+async fn the_length_and_use_determine_the_algorithm_of_a_secret_key() {
     let world = World::new().await;
     let service = world.service("secret").await;
     let of = |length: usize| {
@@ -187,7 +187,7 @@ async fn weak_and_mismatched_keys_are_refused_with_their_member() {
 }
 
 #[tokio::test]
-async fn plaintext_is_for_development() {
+async fn plaintext_requires_development() {
     let world = World::at(Clock::system(), Stage::Production).await;
     let service = world.service("strict").await;
     for order in [

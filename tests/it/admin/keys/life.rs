@@ -21,7 +21,7 @@ async fn in_state(world: &World, service: &str, state: &str) -> String {
 }
 
 #[tokio::test]
-async fn every_change_of_status_is_as_the_contract_has_it() {
+async fn every_status_change_matches_the_contract() {
     let world = World::new().await;
     let service = world.service("life").await;
     let states = ["active", "retired", "disabled", "pending_destruction"];
@@ -49,7 +49,7 @@ async fn every_change_of_status_is_as_the_contract_has_it() {
 }
 
 #[tokio::test]
-async fn a_key_is_made_as_asked_or_by_default() {
+async fn a_key_is_created_with_the_requested_or_default_values() {
     let world = World::new().await;
     let service = world.service("defaults").await;
     let cases = [
@@ -98,7 +98,7 @@ async fn a_key_is_made_as_asked_or_by_default() {
 }
 
 #[tokio::test]
-async fn a_wrong_order_is_told_everything_at_once() {
+async fn all_errors_of_a_request_are_reported_at_once() {
     let world = World::new().await;
     let service = world.service("wrong").await;
     let order = json!({
@@ -132,7 +132,7 @@ async fn a_wrong_order_is_told_everything_at_once() {
 }
 
 #[tokio::test]
-async fn what_was_read_can_be_sent_back() {
+async fn a_response_is_a_valid_request() {
     let world = World::new().await;
     let service = world.service("round").await;
     let mut key = generate(&world, &service, "P-256").await;
@@ -155,7 +155,7 @@ async fn what_was_read_can_be_sent_back() {
 }
 
 #[tokio::test]
-async fn lists_are_filtered_and_go_on_page_by_page() {
+async fn lists_are_filtered_and_paged() {
     let world = World::new().await;
     let (one, other) = (world.service("one").await, world.service("other").await);
     for algorithm in ["AES-128", "HMAC-SHA256", "AES-256"] {
@@ -200,7 +200,7 @@ async fn a_service_with_keys_is_not_deleted() {
 }
 
 #[tokio::test]
-async fn what_is_no_key_is_not_found() {
+async fn an_invalid_key_is_not_found() {
     let world = World::new().await;
     for id in [
         "key_01h455vb4pex5vsknk084sn02q",

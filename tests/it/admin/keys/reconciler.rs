@@ -5,7 +5,7 @@ use crate::support::within;
 use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_missing_and_what_is_left_over_is_shown_by_health_and_doctor() {
+async fn health_and_doctor_report_missing_and_orphaned_keys() {
     let site = Site::new().await;
     let process = Process::start(&site).await;
     let service = process.post("/admin/services", &json!({ "name": "losing" }))["id"].clone();

@@ -14,7 +14,7 @@ async fn active(world: &World, service: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_new_key_retires_the_former_of_its_family_alone() {
+async fn a_new_key_only_retires_the_previous_key_of_its_family() {
     let world = World::new().await;
     let service = world.service("rotating").await;
     let rsa = generate(&world, &service, "RSA-2048").await;
@@ -28,7 +28,7 @@ async fn a_new_key_retires_the_former_of_its_family_alone() {
 }
 
 #[tokio::test]
-async fn signing_keys_are_active_side_by_side() {
+async fn several_signing_keys_can_be_active() {
     let world = World::new().await;
     let service = world.service("signing").await;
     for _ in 0..2 {
@@ -38,7 +38,7 @@ async fn signing_keys_are_active_side_by_side() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_a_hundred_activations_at_once_one_is_left() {
+async fn one_of_a_hundred_concurrent_activations_remains() {
     let world = World::new().await;
     let service = world.service("contended").await;
     let mut keys = Vec::new();
@@ -75,7 +75,7 @@ async fn of_a_hundred_activations_at_once_one_is_left() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_changes_that_expect_the_same_state_one_wins() {
+async fn one_of_several_changes_from_the_same_state_succeeds() {
     let world = World::new().await;
     let service = world.service("expected").await;
     let key = generate(&world, &service, "AES-128").await;
@@ -98,7 +98,7 @@ async fn of_changes_that_expect_the_same_state_one_wins() {
 }
 
 #[tokio::test]
-async fn partners_find_the_public_keys_of_services_that_publish_them() {
+async fn published_public_keys_are_available_to_partners() {
     let world = World::new().await;
     let service = world.service("public").await;
     let jwks = format!("/.well-known/jwks/{service}");

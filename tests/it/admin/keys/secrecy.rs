@@ -120,7 +120,7 @@ async fn a_plaintext_key_is_in_no_response_event_or_row() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_secret_key_is_in_no_answer_and_no_row() {
+async fn a_secret_key_is_in_no_response_and_no_row() {
     let world = World::new().await;
     let service = world.service("canary").await;
     let secret: [u8; 32] = rand::random();
@@ -161,7 +161,7 @@ async fn a_plaintext_key_is_not_in_the_log() {
 }
 
 #[test]
-fn a_private_key_prints_nothing_of_itself() {
+fn a_private_key_is_redacted_in_debug_output() {
     let key = private("P-384");
     let canary = Canary::of(&secret_of(&key));
     let PrivatePem::Open(key) = PrivatePem::read(&key).expect("a key") else {
@@ -174,7 +174,7 @@ fn a_private_key_prints_nothing_of_itself() {
 }
 
 #[test]
-fn the_canary_is_found_where_it_is() {
+fn a_plaintext_canary_is_found() {
     let secret: [u8; 32] = std::array::from_fn(|place| u8::try_from(place * 7).expect("a byte"));
     let canary = Canary::of(&secret);
     let shown = [

@@ -6,7 +6,7 @@ use crate::process::{Process, Site};
 use crate::support::openssl::{private, public};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_whose_envelopes_would_be_lost_is_not_made() {
+async fn a_key_whose_envelopes_would_be_lost_is_not_created() {
     let site = Site::new().await;
     // SoftHSM has no OAEP with SHA-256, and nothing may stand in for it.
     let as_it_is = [("SEALWARD_HSM_ALLOW_RAW_RSA", "false")];

@@ -49,7 +49,7 @@ fn pkcs8(pem: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_wrapped_key_comes_in_once() {
+async fn a_wrapped_key_is_imported_once() {
     let world = World::new().await;
     let service = world.service("wrapped").await;
     let key = private("P-256");
@@ -78,7 +78,7 @@ async fn a_wrapped_key_comes_in_once() {
 }
 
 #[tokio::test]
-async fn rsa_and_secret_keys_come_in_wrapped_too() {
+async fn wrapped_rsa_and_secret_keys_are_imported() {
     let world = World::new().await;
     let service = world.service("wrapped").await;
     let rsa = private("RSA-2048");
@@ -100,7 +100,7 @@ async fn rsa_and_secret_keys_come_in_wrapped_too() {
 }
 
 #[tokio::test]
-async fn what_a_wrapped_key_does_not_show_must_be_said() {
+async fn hidden_properties_of_a_wrapped_key_are_required() {
     let world = World::new().await;
     let service = world.service("unsaid").await;
     let wrapped = wrap(&parameters(&world).await, &pkcs8(&private("P-256")));

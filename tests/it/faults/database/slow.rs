@@ -21,7 +21,7 @@ async fn a_slow_postgres_delays_responses_and_a_slower_one_causes_refusals() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_postgres_that_is_slow_to_connect_to_is_connected_to() {
+async fn slow_connections_to_postgres_succeed() {
     let (fixture, proxy) = Fixture::behind_a_proxy().await;
     let load = fixture.load();
     load.is_served(&Action::ALL).await;

@@ -40,7 +40,7 @@ async fn statuses(address: SocketAddr, bytes: &str) -> Vec<u16> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_after_each_other_are_answered_after_each_other() {
+async fn pipelined_requests_are_answered_in_order() {
     let world = World::new().await;
     let (address, _) = world.guarded(64, SHORT).await;
     let plain = "POST /livez HTTP/1.1\r\nHost: it\r\nContent-Length: 5\r\n\r\nhello";
