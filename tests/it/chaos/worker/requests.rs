@@ -30,7 +30,7 @@ impl SelectedRequest {
             let comma = if rest == "}" { "" } else { "," };
             format!(r#"{{"{member}":{}{comma}{rest}"#, self.plaintext)
         };
-        match self.sent_requests {
+        match self.call {
             Call::Protect { .. } | Call::ForeignPolicy { .. } => with("payload", &self.body),
             Call::Unprotect { .. } | Call::Decrypt { .. } => self.body.to_string(),
             _ => {
