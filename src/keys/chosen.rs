@@ -10,7 +10,7 @@ use super::choice::{Keyring, Usable};
 use super::{NotCounted, verify};
 use crate::clock::Entropy;
 use crate::envelope::{
-    Context, ContextTag, OaepHash, Plaintext, Question, Recipient, SealError, Unopenable, seal,
+    Context, ContextTag, Plaintext, Question, Recipient, SealError, Unopenable, seal,
 };
 use crate::ids::KeyId;
 use crate::policy::{OpeningPermit, Permit, PolicyPermit, to};
@@ -142,10 +142,6 @@ impl<'a> Opener<'a> {
         let token = &self.keyring.token;
         let answer = match opening.question() {
             Question::Decrypt { hash, wrapped_key } => {
-                let hash = match hash {
-                    OaepHash::Sha1 => hsm::OaepHash::Sha1,
-                    OaepHash::Sha256 => hsm::OaepHash::Sha256,
-                };
                 token.decrypt_oaep(private, hash, wrapped_key).await
             }
             Question::Agree { peer } => token.derive_ecdh(private, peer).await,

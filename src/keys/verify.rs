@@ -18,9 +18,9 @@ pub(super) fn with_public_key(
 
 fn algorithm(scheme: SignatureScheme) -> Option<&'static dyn VerificationAlgorithm> {
     Some(match scheme {
-        SignatureScheme::RsaPkcs1Sha256 => &signature::RSA_PKCS1_2048_8192_SHA256,
-        SignatureScheme::RsaPkcs1Sha384 => &signature::RSA_PKCS1_2048_8192_SHA384,
-        SignatureScheme::RsaPkcs1Sha512 => &signature::RSA_PKCS1_2048_8192_SHA512,
+        SignatureScheme::RsaSha256 => &signature::RSA_PKCS1_2048_8192_SHA256,
+        SignatureScheme::RsaSha384 => &signature::RSA_PKCS1_2048_8192_SHA384,
+        SignatureScheme::RsaSha512 => &signature::RSA_PKCS1_2048_8192_SHA512,
         SignatureScheme::RsaPssSha256 => &signature::RSA_PSS_2048_8192_SHA256,
         SignatureScheme::RsaPssSha384 => &signature::RSA_PSS_2048_8192_SHA384,
         SignatureScheme::RsaPssSha512 => &signature::RSA_PSS_2048_8192_SHA512,

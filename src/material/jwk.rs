@@ -6,8 +6,8 @@ use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
 use super::private::PrivateParts;
-use super::public::PublicParts;
-use super::{PrivateKey, PublicKey, RsaParts, ec, rsa};
+
+use super::{PrivateKey, PublicKey, PublicParts, RsaParts, ec, rsa};
 use crate::binary;
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};

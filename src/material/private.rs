@@ -4,8 +4,7 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-use super::public::PublicParts;
-use super::{Algorithm, Curve, PublicKey, RsaParts, ec, ed25519};
+use super::{Algorithm, Curve, PublicKey, PublicParts, RsaParts, ec, ed25519, rsa};
 use crate::problem::{Code, Problem};
 
 /// A private key, checked, with its public half. Wipes itself, prints as `[redacted]`.
@@ -39,7 +38,7 @@ impl PrivateKey {
     pub fn new(mut parts: PrivateParts) -> Result<Self, Problem> {
         let public = match &mut parts {
             PrivateParts::Rsa(numbers) => {
-                numbers.check()?;
+                rsa::check(numbers)?;
                 PublicParts::Rsa {
                     modulus: numbers.modulus.clone(),
                     exponent: numbers.exponent.clone(),

@@ -1,6 +1,6 @@
 //! Public keys.
 
-use super::{Algorithm, Curve, ec, ed25519, rsa};
+use super::{Algorithm, PublicParts, ec, ed25519, rsa};
 use crate::problem::Problem;
 
 /// The public half of a key pair, checked.
@@ -8,30 +8,6 @@ use crate::problem::Problem;
 pub struct PublicKey {
     parts: PublicParts,
     algorithm: Algorithm,
-}
-
-/// What a public key consists of.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum PublicParts {
-    /// RSA: both numbers big-endian without leading zeros.
-    Rsa {
-        /// The modulus `n`.
-        modulus: Vec<u8>,
-        /// The public exponent `e`.
-        exponent: Vec<u8>,
-    },
-    /// A curve of NIST.
-    Ec {
-        /// Which one.
-        curve: Curve,
-        /// The uncompressed point: 04, x, y.
-        point: Vec<u8>,
-    },
-    /// Ed25519.
-    Ed25519 {
-        /// The 32 bytes of RFC 8032.
-        point: Vec<u8>,
-    },
 }
 
 impl PublicKey {

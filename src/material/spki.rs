@@ -5,8 +5,7 @@ use pkcs8::der::{self, Decode as _, Encode as _};
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 use x509_cert::Certificate;
 
-use super::public::PublicParts;
-use super::{Curve, PublicKey, pem, rsa};
+use super::{Curve, PublicKey, PublicParts, pem, rsa};
 use crate::problem::{Code, Problem};
 
 pub(super) const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");

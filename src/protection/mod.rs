@@ -27,7 +27,7 @@ use tracing::Instrument as _;
 
 pub use self::answer::{Answer, Body};
 pub use self::call::Call;
-pub use self::operate::{Cipher, Hash, Scheme};
+pub use self::operate::{Cipher, Hash};
 pub(crate) use self::operate::{OperationAnswer, OperationRequest};
 pub(crate) use self::protect::{ProtectRequest, ProtectedPayload};
 pub use self::refusal::{RecordedStatus, Refusal, Unread};

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::{Input, Member};
 use crate::clock::Timestamp;
-use crate::closed_set::ClosedSet;
+use crate::closed_set::{ClosedSet, NamedValue as _};
 use crate::ids::{Id, Named};
 use crate::json::{Kind, Text};
 use crate::operation::{Operation, Operations};
@@ -137,7 +137,7 @@ impl Value for Timestamp {
 }
 
 impl Value for Operations {
-    const INPUT: Input = Input::AnyOf(<Operation as ClosedSet>::NAMES);
+    const INPUT: Input = Input::AnyOf(Operation::NAMES);
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         list::<Operation>(text, field, problems).map(Self::from)

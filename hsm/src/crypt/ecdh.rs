@@ -1,6 +1,6 @@
 //! ECDH with a private key in the token.
 
-use aws_lc_rs::agreement::{self, ParsedPublicKey, UnparsedPublicKey};
+use aws_lc_rs::agreement::{ParsedPublicKey, UnparsedPublicKey};
 use cryptoki::mechanism::Mechanism;
 use cryptoki::mechanism::elliptic_curve::{EcKdf, Ecdh1DeriveParams};
 use cryptoki::object::{Attribute, KeyType, ObjectClass};
@@ -16,17 +16,9 @@ pub(crate) fn curve_of(point: &[u8]) -> Result<Curve, HsmError> {
         .into_iter()
         .find(|curve| point.len() == curve.point_len() && point.first() == Some(&4))
         .ok_or_else(|| HsmError::bad_input("not an uncompressed point"))?;
-    match ParsedPublicKey::try_from(UnparsedPublicKey::new(algorithm(curve), point)) {
+    match ParsedPublicKey::try_from(UnparsedPublicKey::new(curve.agreement(), point)) {
         Ok(_) => Ok(curve),
         Err(_) => Err(HsmError::bad_input("the point is not on its curve")),
-    }
-}
-
-pub(super) fn algorithm(curve: Curve) -> &'static agreement::Algorithm {
-    match curve {
-        Curve::P256 => &agreement::ECDH_P256,
-        Curve::P384 => &agreement::ECDH_P384,
-        Curve::P521 => &agreement::ECDH_P521,
     }
 }
 
@@ -70,7 +62,7 @@ mod tests {
     #[test]
     fn only_points_on_their_curve_are_accepted() {
         for curve in Curve::ALL {
-            let key = PrivateKey::generate(algorithm(curve))
+            let key = PrivateKey::generate(curve.agreement())
                 .unwrap()
                 .compute_public_key()
                 .unwrap();

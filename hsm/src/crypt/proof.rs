@@ -73,7 +73,7 @@ pub(crate) fn agrees(
     curve: Curve,
     point: &[u8],
 ) -> Result<bool, HsmError> {
-    let algorithm = ecdh::algorithm(curve);
+    let algorithm = curve.agreement();
     let no_pair = |_| HsmError::refused("no key pair for the proof");
     let fresh = PrivateKey::generate(algorithm).map_err(no_pair)?;
     let peer = fresh.compute_public_key().map_err(no_pair)?;
@@ -148,9 +148,9 @@ enum Verification {
 fn verification(scheme: SignatureScheme) -> Verification {
     use SignatureScheme as S;
     match scheme {
-        S::RsaPkcs1Sha256 => Verification::Rsa(&RSA_PKCS1_2048_8192_SHA256),
-        S::RsaPkcs1Sha384 => Verification::Rsa(&RSA_PKCS1_2048_8192_SHA384),
-        S::RsaPkcs1Sha512 => Verification::Rsa(&RSA_PKCS1_2048_8192_SHA512),
+        S::RsaSha256 => Verification::Rsa(&RSA_PKCS1_2048_8192_SHA256),
+        S::RsaSha384 => Verification::Rsa(&RSA_PKCS1_2048_8192_SHA384),
+        S::RsaSha512 => Verification::Rsa(&RSA_PKCS1_2048_8192_SHA512),
         S::RsaPssSha256 => Verification::Rsa(&RSA_PSS_2048_8192_SHA256),
         S::RsaPssSha384 => Verification::Rsa(&RSA_PSS_2048_8192_SHA384),
         S::RsaPssSha512 => Verification::Rsa(&RSA_PSS_2048_8192_SHA512),

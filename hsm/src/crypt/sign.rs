@@ -24,9 +24,9 @@ enum Hash {
 pub(crate) fn prepare(scheme: SignatureScheme, message: &[u8]) -> Zeroizing<Vec<u8>> {
     use SignatureScheme as S;
     Zeroizing::new(match scheme {
-        S::RsaPkcs1Sha256 => digest_info(Hash::Sha256, message),
-        S::RsaPkcs1Sha384 => digest_info(Hash::Sha384, message),
-        S::RsaPkcs1Sha512 => digest_info(Hash::Sha512, message),
+        S::RsaSha256 => digest_info(Hash::Sha256, message),
+        S::RsaSha384 => digest_info(Hash::Sha384, message),
+        S::RsaSha512 => digest_info(Hash::Sha512, message),
         S::RsaPssSha256 | S::EcdsaSha256 => Hash::Sha256.of(message),
         S::RsaPssSha384 | S::EcdsaSha384 => Hash::Sha384.of(message),
         S::RsaPssSha512 | S::EcdsaSha512 => Hash::Sha512.of(message),
@@ -55,7 +55,7 @@ pub(crate) fn sign<'k>(
 fn mechanism(scheme: SignatureScheme) -> Mechanism<'static> {
     use SignatureScheme as S;
     match scheme {
-        S::RsaPkcs1Sha256 | S::RsaPkcs1Sha384 | S::RsaPkcs1Sha512 => Mechanism::RsaPkcs,
+        S::RsaSha256 | S::RsaSha384 | S::RsaSha512 => Mechanism::RsaPkcs,
         S::RsaPssSha256 => pss(MechanismType::SHA256, PkcsMgfType::MGF1_SHA256, 32),
         S::RsaPssSha384 => pss(MechanismType::SHA384, PkcsMgfType::MGF1_SHA384, 48),
         S::RsaPssSha512 => pss(MechanismType::SHA512, PkcsMgfType::MGF1_SHA512, 64),
@@ -82,9 +82,9 @@ fn length(scheme: SignatureScheme) -> Option<usize> {
         S::EcdsaSha384 => Some(96),
         S::EcdsaSha512 => Some(132),
         S::HmacSha256 => Some(32),
-        S::RsaPkcs1Sha256
-        | S::RsaPkcs1Sha384
-        | S::RsaPkcs1Sha512
+        S::RsaSha256
+        | S::RsaSha384
+        | S::RsaSha512
         | S::RsaPssSha256
         | S::RsaPssSha384
         | S::RsaPssSha512 => None,

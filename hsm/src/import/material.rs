@@ -17,7 +17,7 @@ impl KeyMaterial {
         match self {
             Self::Rsa(rsa) => Some(PublicKey::Rsa {
                 modulus: rsa.modulus.clone(),
-                exponent: rsa.public_exponent.clone(),
+                exponent: rsa.exponent.clone(),
             }),
             Self::Ec { point, .. } => algorithm.curve().map(|curve| PublicKey::Ec {
                 curve,
@@ -57,7 +57,7 @@ impl KeyMaterial {
         Wiped(match self {
             Self::Rsa(rsa) => vec![
                 Attribute::Modulus(rsa.modulus.clone()),
-                Attribute::PublicExponent(rsa.public_exponent.clone()),
+                Attribute::PublicExponent(rsa.exponent.clone()),
                 Attribute::PrivateExponent(rsa.private_exponent.to_vec()),
                 Attribute::Prime1(rsa.prime1.to_vec()),
                 Attribute::Prime2(rsa.prime2.to_vec()),

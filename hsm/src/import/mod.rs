@@ -21,7 +21,7 @@ use sample::Sample;
 use unwrap::Unwrapper;
 
 pub use error::ImportError;
-pub use request::{ImportKey, ImportWrapped, Imported, KeyMaterial, RsaMaterial};
+pub use request::{ImportKey, ImportWrapped, Imported, KeyMaterial, RsaParts};
 pub use wrap::{WrapError, wrap_for_import};
 
 /// The result of an import. The inner error concerns the request, the outer one the token.

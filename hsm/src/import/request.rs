@@ -35,7 +35,7 @@ pub struct ImportWrapped {
 #[derive(Clone)]
 pub enum KeyMaterial {
     /// An RSA key.
-    Rsa(RsaMaterial),
+    Rsa(RsaParts),
     /// A key on a NIST curve.
     Ec {
         /// The private scalar, big-endian, as long as the curve's order.
@@ -56,11 +56,11 @@ pub enum KeyMaterial {
 
 /// The numbers of an RSA private key, big-endian, without leading zeros.
 #[derive(Clone)]
-pub struct RsaMaterial {
+pub struct RsaParts {
     /// n.
     pub modulus: Vec<u8>,
     /// e.
-    pub public_exponent: Vec<u8>,
+    pub exponent: Vec<u8>,
     /// d.
     pub private_exponent: Zeroizing<Vec<u8>>,
     /// p.
@@ -92,7 +92,7 @@ impl fmt::Debug for KeyMaterial {
     }
 }
 
-impl fmt::Debug for RsaMaterial {
+impl fmt::Debug for RsaParts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[redacted]")
     }

@@ -10,7 +10,7 @@ use aws_lc_rs::signature::{
 };
 use zeroize::Zeroizing;
 
-use super::request::{KeyMaterial, RsaMaterial};
+use super::request::{KeyMaterial, RsaParts};
 use crate::keys::inspect::trimmed;
 use crate::{Algorithm, HsmError};
 
@@ -74,9 +74,9 @@ fn rsa(size: KeySize) -> Result<Sample, Unspecified> {
     let wiped = |number: &[u8]| Zeroizing::new(number.to_vec());
     Ok(Sample {
         bytes: wiped(pkcs8.as_ref()),
-        material: KeyMaterial::Rsa(RsaMaterial {
+        material: KeyMaterial::Rsa(RsaParts {
             modulus: n.to_vec(),
-            public_exponent: e.to_vec(),
+            exponent: e.to_vec(),
             private_exponent: wiped(d),
             prime1: wiped(p),
             prime2: wiped(q),

@@ -188,9 +188,9 @@ fn schemes(public: &PublicKey) -> &'static [SignatureScheme] {
     use SignatureScheme as S;
     match public {
         PublicKey::Rsa { .. } => &[
-            S::RsaPkcs1Sha256,
-            S::RsaPkcs1Sha384,
-            S::RsaPkcs1Sha512,
+            S::RsaSha256,
+            S::RsaSha384,
+            S::RsaSha512,
             S::RsaPssSha256,
             S::RsaPssSha384,
             S::RsaPssSha512,

@@ -41,7 +41,7 @@ pub(super) fn measure(session: &Session) -> Result<Vec<Speed>, HsmError> {
         (
             "RSA-2048 sign",
             Algorithm::Rsa2048,
-            SignatureScheme::RsaPkcs1Sha256,
+            SignatureScheme::RsaSha256,
         ),
         ("P-256 sign", Algorithm::P256, SignatureScheme::EcdsaSha256),
         ("Ed25519 sign", Algorithm::Ed25519, SignatureScheme::Ed25519),

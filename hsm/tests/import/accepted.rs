@@ -129,7 +129,7 @@ async fn an_import_key_only_unwraps(bench: &Bench) {
         .decrypt_oaep(key, OaepHash::Sha1, &[1; 256])
         .await;
     assert!(decrypted.is_err());
-    let scheme = SignatureScheme::RsaPkcs1Sha256;
+    let scheme = SignatureScheme::RsaSha256;
     assert!(bench.token.sign(key, scheme, b"message").await.is_err());
     let found = bench.token.find(key).await.unwrap();
     assert!(found.usages.unwrap && !found.usages.decrypt && !found.usages.sign);

@@ -1,6 +1,6 @@
 //! Halves of two keys are no key.
 
-use hsm::{Algorithm, ImportError, ImportMechanism, KeyMaterial, RsaMaterial};
+use hsm::{Algorithm, ImportError, ImportMechanism, KeyMaterial, RsaParts};
 
 use super::{ImportKeyPair, assert_nothing_is_there, order, purposes};
 use crate::support::Bench;
@@ -61,9 +61,9 @@ async fn an_rsa_key_of_two_keys_is_a_mismatch(bench: &Bench) {
     };
     assert_ne!(number(&one.n), number(&other.n));
     for purpose in purposes(Algorithm::Rsa2048) {
-        let material = KeyMaterial::Rsa(RsaMaterial {
+        let material = KeyMaterial::Rsa(RsaParts {
             modulus: number(&one.n),
-            public_exponent: number(&one.e),
+            exponent: number(&one.e),
             private_exponent: number(&other.d).into(),
             prime1: number(&other.p).into(),
             prime2: number(&other.q).into(),

@@ -23,9 +23,9 @@ async fn signatures_of_every_scheme_verify(bench: &Bench) {
     let rsa = |scheme, parameters| (K::Rsa2048, scheme, Check::Rsa(parameters));
     let point = |algorithm, scheme, check| (algorithm, scheme, Check::Point(check));
     let cases = [
-        rsa(Scheme::RsaPkcs1Sha256, &RSA_PKCS1_2048_8192_SHA256),
-        rsa(Scheme::RsaPkcs1Sha384, &RSA_PKCS1_2048_8192_SHA384),
-        rsa(Scheme::RsaPkcs1Sha512, &RSA_PKCS1_2048_8192_SHA512),
+        rsa(Scheme::RsaSha256, &RSA_PKCS1_2048_8192_SHA256),
+        rsa(Scheme::RsaSha384, &RSA_PKCS1_2048_8192_SHA384),
+        rsa(Scheme::RsaSha512, &RSA_PKCS1_2048_8192_SHA512),
         rsa(Scheme::RsaPssSha256, &RSA_PSS_2048_8192_SHA256),
         rsa(Scheme::RsaPssSha384, &RSA_PSS_2048_8192_SHA384),
         rsa(Scheme::RsaPssSha512, &RSA_PSS_2048_8192_SHA512),
@@ -62,7 +62,7 @@ async fn a_key_only_supports_its_purpose(bench: &Bench) {
         (
             "sign",
             token
-                .sign(&opens.key, Scheme::RsaPkcs1Sha256, b"x")
+                .sign(&opens.key, Scheme::RsaSha256, b"x")
                 .await
                 .unwrap_err()
                 .kind(),

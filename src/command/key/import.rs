@@ -2,13 +2,13 @@
 
 use std::io::{self, Write as _};
 
+use hsm::ImportMechanism;
 use serde_json::{Map, Value, json};
 
 use super::client::{Client, Connection};
 use super::file::KeyFile;
 use super::wrap::{check_fingerprint, mechanism, wrap};
 use crate::command::Failure;
-use crate::keys::Mechanism;
 use crate::material::PublicKey;
 
 /// Import a key over the API. The key is wrapped on this machine.
@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     algorithm: Option<String>,
     /// The mechanism: RSA_OAEP_SHA256_AES_KWP, or RSA_OAEP_SHA1_AES_KWP for tokens that lack it.
     #[arg(long, value_name = "NAME", value_parser = mechanism, default_value = "RSA_OAEP_SHA256_AES_KWP")]
-    mechanism: Mechanism,
+    mechanism: ImportMechanism,
     /// Do not activate the key.
     #[arg(long)]
     inactive: bool,

@@ -3,14 +3,13 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use hsm::wrap_for_import;
+use hsm::{ImportMechanism, wrap_for_import};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::file::{self, KeyFile, Material};
 use crate::binary::to_base64;
 use crate::command::Failure;
-use crate::keys::Mechanism;
 use crate::material::{Algorithm, PublicKey};
 
 /// Wrap a key so that only the token that generated the wrapping key can unwrap it.
@@ -25,7 +24,7 @@ pub(super) struct Arguments {
     public_key: PathBuf,
     /// `mechanism` of the import parameters: RSA_OAEP_SHA256_AES_KWP or RSA_OAEP_SHA1_AES_KWP.
     #[arg(long, value_name = "NAME", value_parser = mechanism)]
-    mechanism: Mechanism,
+    mechanism: ImportMechanism,
     /// `publicKeySha256` of the import parameters, from a separate channel. Wrapping with another key
     /// is refused.
     #[arg(long, value_name = "HEX")]
@@ -37,9 +36,9 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn mechanism(name: &str) -> Result<Mechanism, String> {
+pub(super) fn mechanism(name: &str) -> Result<ImportMechanism, String> {
     name.parse().map_err(|_| {
-        let names = Mechanism::ALL.map(Mechanism::name);
+        let names = ImportMechanism::ALL.map(ImportMechanism::name);
         format!("must be one of {}", names.join(", "))
     })
 }
@@ -48,7 +47,7 @@ pub(super) fn mechanism(name: &str) -> Result<Mechanism, String> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Wrapped {
-    mechanism: Mechanism,
+    mechanism: ImportMechanism,
     ciphertext: String,
     public_key: Option<String>,
     algorithm: Option<Algorithm>,
@@ -84,14 +83,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Wraps a key, in base64.
 pub(super) fn wrap(
     wrapping_key: &PublicKey,
-    mechanism: Mechanism,
+    mechanism: ImportMechanism,
     material: &Material,
 ) -> Result<String, Failure> {
-    let wrapped = wrap_for_import(
-        &wrapping_key.to_spki(),
-        mechanism.token_term(),
-        &material.to_wrap(),
-    );
+    let wrapped = wrap_for_import(&wrapping_key.to_spki(), mechanism, &material.to_wrap());
     wrapped
         .map(|wrapped| to_base64(&wrapped))
         .map_err(|error| Failure::Other(error.to_string()))

@@ -8,7 +8,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
 use crate::clock::Timestamp;
-use crate::closed_set::{ClosedSet, NotOneOf};
+use crate::closed_set::{NamedValue, NotOneOf};
 use crate::http::app::App;
 use crate::http::error::ApiError;
 use crate::management::{Cursor, Limit, PageRequest};
@@ -68,7 +68,7 @@ impl Filters {
     }
 
     /// A value of a closed set.
-    pub(in crate::http) fn one_of<T: ClosedSet>(&mut self, name: &str) -> Option<T> {
+    pub(in crate::http) fn one_of<T: NamedValue>(&mut self, name: &str) -> Option<T> {
         let form = NotOneOf(T::NAMES).to_string();
         self.read(name, &form, |text| {
             text.parse().map_err(|_| Code::Unsupported)

@@ -9,19 +9,8 @@ use sqlx::{PgConnection, PgExecutor};
 
 use super::{NotMade, Vault};
 use crate::clock::Timestamp;
-use crate::closed_set;
 use crate::ids::ImportKeyId;
 use crate::material::PublicKey;
-
-closed_set! {
-    /// The wrapping mechanism: an ephemeral AES key wraps the key, and RSA-OAEP wraps the AES key.
-    pub enum Mechanism: "ImportMechanism" {
-        /// RSA-OAEP with SHA-256.
-        RsaOaepSha256AesKwp = "RSA_OAEP_SHA256_AES_KWP",
-        /// RSA-OAEP with SHA-1.
-        RsaOaepSha1AesKwp = "RSA_OAEP_SHA1_AES_KWP",
-    }
-}
 
 /// The record of a wrapping key.
 #[derive(Clone, Debug)]
@@ -29,7 +18,7 @@ pub struct ImportKeyRecord {
     /// Its identifier.
     pub id: ImportKeyId,
     /// The wrapping mechanism.
-    pub mechanism: Mechanism,
+    pub mechanism: ImportMechanism,
     /// The public key.
     pub public: PublicKey,
     /// The expiry time.
@@ -99,16 +88,5 @@ impl ImportKeyRecord {
 /// A counted attempt.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attempted {
-    pub(super) mechanism: Mechanism,
-}
-
-impl Mechanism {
-    /// The mechanism as the token and the offline wrapping name it.
-    #[must_use]
-    pub const fn token_term(self) -> ImportMechanism {
-        match self {
-            Self::RsaOaepSha1AesKwp => ImportMechanism::RsaOaepSha1AesKwp,
-            Self::RsaOaepSha256AesKwp => ImportMechanism::RsaOaepSha256AesKwp,
-        }
-    }
+    pub(super) mechanism: ImportMechanism,
 }

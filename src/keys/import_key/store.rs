@@ -1,8 +1,9 @@
 //! Wrapping keys in the database.
 
+use hsm::ImportMechanism;
 use sqlx::{PgConnection, PgExecutor};
 
-use super::{ImportKeyRecord, Mechanism};
+use super::ImportKeyRecord;
 use crate::clock::Timestamp;
 use crate::ids::ImportKeyId;
 use crate::keys::vault::store::forget_intent;
@@ -32,7 +33,7 @@ pub(super) async fn attempt_import(
     id: ImportKeyId,
     now: Timestamp,
     most: i32,
-) -> sqlx::Result<Option<Mechanism>> {
+) -> sqlx::Result<Option<ImportMechanism>> {
     sqlx::query_scalar(
         "UPDATE import_keys SET attempts = attempts + 1, attempted_at = $2
           WHERE id = $1 AND used_at IS NULL AND destroyed_at IS NULL

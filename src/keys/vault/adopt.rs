@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{Made, NotMade, Vault, store, unlike_half};
 use crate::ids::KeyId;
-use crate::keys::{Usage, token_terms};
+use crate::keys::Usage;
 use crate::material::{Algorithm, PublicKey};
 use crate::problem::{Code, Problem};
 
@@ -43,17 +43,16 @@ impl Vault {
             (None, Some(algorithm)) => Usage::likely_of(algorithm),
             (None, None) => self.likely_usage(&described.name).await?,
         };
-        let expected = described.algorithm.map(token_terms::algorithm);
         let adopted = self
             .token
-            .adopt(described.name, usage.purpose(), expected)
+            .adopt(described.name, usage.purpose(), described.algorithm)
             .await
             .map_err(not_adopted)?;
         for weakness in &adopted.weaknesses {
             let key = &adopted.key.name;
             tracing::warn!(?key, %weakness, "an adopted key is weaker than a generated key");
         }
-        let algorithm = token_terms::algorithm_of(adopted.algorithm);
+        let algorithm = adopted.algorithm;
         self.must_open(usage, algorithm)?;
         let name = adopted.key.name.clone();
         let public = self.public_half(usage, algorithm, adopted, described.public);
@@ -72,9 +71,7 @@ impl Vault {
             match self.token.find(&KeyRef { name, class }).await {
                 Ok(found) => {
                     return match found.kind {
-                        KeyKind::Known(algorithm) => {
-                            Ok(Usage::likely_of(token_terms::algorithm_of(algorithm)))
-                        }
+                        KeyKind::Known(algorithm) => Ok(Usage::likely_of(algorithm)),
                         KeyKind::AesOfUnknownLength => Ok(Usage::Data),
                         KeyKind::Other => Err(refused(
                             Code::Unsupported,
@@ -97,7 +94,7 @@ impl Vault {
         given: Option<PublicKey>,
     ) -> Result<Option<PublicKey>, NotMade> {
         if let Some(found) = adopted.public {
-            let found = token_terms::public_of(found).map_err(|problem| problem.inside(MEMBER));
+            let found = PublicKey::new(found).map_err(|problem| problem.inside(MEMBER));
             let found = found.map_err(NotMade::Problem)?;
             let same = given.is_none_or(|given| given == found);
             return if same {
@@ -114,11 +111,10 @@ impl Vault {
                 Err(NotMade::Problem(problem))
             }
             Some(given) => {
-                let half = token_terms::public(&given);
                 let proven = given.algorithm() == algorithm
                     && self
                         .token
-                        .is_private_half(&adopted.key, &half, usage.purpose())
+                        .is_private_half(&adopted.key, given.parts(), usage.purpose())
                         .await?;
                 if proven {
                     Ok(Some(given))
@@ -142,10 +138,7 @@ fn not_adopted(error: AdoptError) -> NotMade {
         ),
         AdoptError::Internal => refused(Code::Conflict, "must not name a key of Sealward itself"),
         AdoptError::OtherAlgorithm(actual) => {
-            let message = format!(
-                "must be {}, the algorithm of the key in the token",
-                token_terms::algorithm_of(actual)
-            );
+            let message = format!("must be {actual}, the algorithm of the key in the token");
             NotMade::Problem(Problem::new("algorithm", Code::Conflict, message))
         }
         AdoptError::UnknownLength => {

@@ -1,10 +1,9 @@
 //! Generates keys in the token.
 
-use hsm::{NewKey, Purpose};
+use hsm::{ImportMechanism, NewKey, Purpose};
 
 use super::{Destiny, Made, NotMade, Vault, no_public_half, store};
 use crate::ids::ImportKeyId;
-use crate::keys::{Mechanism, token_terms};
 use crate::material::{Algorithm, PublicKey};
 use crate::problem::{Code, Problem};
 
@@ -19,7 +18,7 @@ impl Vault {
         let made = self.token.generate(NewKey {
             id: id.uuid().as_bytes().to_vec(),
             label: id.to_string(),
-            algorithm: token_terms::algorithm(algorithm),
+            algorithm,
             purpose: destiny.usage.purpose(),
         });
         let made = self.or_forget(id.uuid(), made.await).await?;
@@ -32,14 +31,9 @@ impl Vault {
     /// If the token lacks the mechanism, or the token or the database fails.
     pub async fn make_import_key(
         &self,
-        mechanism: Mechanism,
+        mechanism: ImportMechanism,
     ) -> Result<(ImportKeyId, PublicKey), NotMade> {
-        if !self
-            .token
-            .import_mechanisms()
-            .await?
-            .contains(&mechanism.token_term())
-        {
+        if !self.token.import_mechanisms().await?.contains(&mechanism) {
             return Err(NotMade::Problem(Problem::new(
                 "mechanism",
                 Code::Unsupported,
@@ -52,11 +46,11 @@ impl Vault {
         let made = self.token.generate(NewKey {
             id: id.uuid().as_bytes().to_vec(),
             label: id.to_string(),
-            algorithm: hsm::Algorithm::Rsa4096,
+            algorithm: Algorithm::Rsa4096,
             purpose: Purpose::Import,
         });
         let made = self.or_forget(id.uuid(), made.await).await?;
-        let public = made.public.map(token_terms::public_of);
+        let public = made.public.map(PublicKey::new);
         match public {
             Some(Ok(public)) => Ok((id, public)),
             Some(Err(problem)) => Err(NotMade::Problem(problem)),

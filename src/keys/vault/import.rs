@@ -1,12 +1,12 @@
 //! Imports keys, in plaintext or wrapped.
 
-use hsm::{ImportError, ImportKey, ImportWrapped, KeyMaterial, KeyRef, NewKey};
+use hsm::{ImportError, ImportKey, ImportMechanism, ImportWrapped, KeyMaterial, KeyRef, NewKey};
 use zeroize::Zeroizing;
 
 use super::{Destiny, Made, NotMade, Vault, unlike_half};
 use crate::ids::ImportKeyId;
-use crate::keys::{ImportKeyRecord, Mechanism, token_terms};
-use crate::material::{Algorithm, PrivateKey, PublicKey, SecretKey};
+use crate::keys::ImportKeyRecord;
+use crate::material::{Algorithm, PrivateKey, PrivateParts, PublicKey, PublicParts, SecretKey};
 use crate::problem::{Code, Problem};
 
 /// A wrapped key of a request.
@@ -15,7 +15,7 @@ pub struct Wrapped {
     /// Its wrapping key.
     pub import_key: ImportKeyId,
     /// The wrapping mechanism.
-    pub mechanism: Mechanism,
+    pub mechanism: ImportMechanism,
     /// The wrapped key.
     pub ciphertext: Vec<u8>,
     /// Its algorithm.
@@ -34,8 +34,7 @@ impl Vault {
         destiny: Destiny,
         key: &PrivateKey,
     ) -> Result<Made, NotMade> {
-        self.import(destiny, key.algorithm(), token_terms::material(key))
-            .await
+        self.import(destiny, key.algorithm(), material(key)).await
     }
 
     /// Imports a secret key in plaintext into the token.
@@ -65,7 +64,7 @@ impl Vault {
             key: NewKey {
                 id: id.uuid().as_bytes().to_vec(),
                 label: id.to_string(),
-                algorithm: token_terms::algorithm(algorithm),
+                algorithm,
                 purpose: destiny.usage.purpose(),
             },
             material,
@@ -107,13 +106,13 @@ impl Vault {
             key: NewKey {
                 id: id.uuid().as_bytes().to_vec(),
                 label: id.to_string(),
-                algorithm: token_terms::algorithm(wrapped.algorithm),
+                algorithm: wrapped.algorithm,
                 purpose: destiny.usage.purpose(),
             },
             import_key: KeyRef::private(*wrapped.import_key.uuid().as_bytes()),
-            mechanism: wrapped.mechanism.token_term(),
+            mechanism: wrapped.mechanism,
             wrapped: wrapped.ciphertext,
-            public: wrapped.public.as_ref().map(token_terms::public),
+            public: wrapped.public.map(|key| key.parts().clone()),
         });
         let made = made
             .await
@@ -121,6 +120,19 @@ impl Vault {
         let made = self.or_forget(id.uuid(), made).await?;
         self.made(id, wrapped.algorithm, made.key, made.public)
             .await
+    }
+}
+
+/// A private key with its public point, as the token imports it.
+fn material(key: &PrivateKey) -> KeyMaterial {
+    let point = match key.public().parts() {
+        PublicParts::Ec { point, .. } | PublicParts::Ed25519 { point } => point.clone(),
+        PublicParts::Rsa { .. } => Vec::new(),
+    };
+    match key.parts().clone() {
+        PrivateParts::Rsa(numbers) => KeyMaterial::Rsa(numbers),
+        PrivateParts::Ec { scalar, .. } => KeyMaterial::Ec { scalar, point },
+        PrivateParts::Ed25519 { seed } => KeyMaterial::Ed25519 { seed, point },
     }
 }
 

@@ -18,10 +18,10 @@ use hsm::{ErrorKind, HsmError, KeyName, KeyRef, OaepHash};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::{Comparison, Expiring, Usage, token_terms};
+use super::{Comparison, Expiring, Usage};
 use crate::clock::{Clock, Entropy};
 use crate::ids::{KeyId, ServiceId};
-use crate::material::{Algorithm, Family};
+use crate::material::{Algorithm, Family, PublicKey, PublicParts};
 use crate::problem::{Code, Problem};
 
 pub use self::adopt::Described;
@@ -167,7 +167,7 @@ impl Vault {
         id: KeyId,
         algorithm: Algorithm,
         key: KeyRef,
-        public: Option<hsm::PublicKey>,
+        public: Option<PublicParts>,
     ) -> Result<Made, NotMade> {
         let made = Made {
             id,
@@ -175,7 +175,7 @@ impl Vault {
             name: key.name,
             public: None,
         };
-        let public = match public.map(token_terms::public_of) {
+        let public = match public.map(PublicKey::new) {
             Some(Ok(public)) => Some(public),
             None if algorithm.is_secret() => None,
             Some(Err(_)) | None => {

@@ -1,5 +1,6 @@
 //! Import keys, which wrap keys for an import.
 
+use hsm::ImportMechanism;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
@@ -7,7 +8,7 @@ use uuid::Uuid;
 
 use crate::clock::Timestamp;
 use crate::ids::ImportKeyId;
-use crate::keys::{ImportKeyRecord, Mechanism, Vault};
+use crate::keys::{ImportKeyRecord, Vault};
 use crate::management::check::checked;
 use crate::management::{Context, Error, Event, Resource, ResourceType};
 use crate::request;
@@ -18,7 +19,7 @@ request! {
     /// The import key to create.
     pub struct ImportParametersRequest: ImportParameters {
         /// The mechanism that wraps the key.
-        "Mechanism" mechanism: Mechanism;
+        "Mechanism" mechanism: ImportMechanism;
     }
 }
 
@@ -29,7 +30,7 @@ pub struct ImportParameters {
     /// The import key, as the import names it.
     pub import_key_id: ImportKeyId,
     /// The mechanism that wraps the key.
-    pub mechanism: Mechanism,
+    pub mechanism: ImportMechanism,
     /// The public key that wraps, as SubjectPublicKeyInfo in PEM.
     pub public_key: String,
     /// SHA-256 of the SubjectPublicKeyInfo in DER, in hex, for verification over a separate channel.

@@ -10,8 +10,8 @@ use zeroize::Zeroizing;
 
 pub use self::encrypted::{EncryptedKey, Unlock};
 use super::private::PrivateParts;
-use super::public::PublicParts;
-use super::{PrivateKey, RsaParts, ec, rsa, spki};
+
+use super::{PrivateKey, PublicParts, RsaParts, ec, rsa, spki};
 use crate::problem::{Code, Problem};
 
 impl PrivateKey {

@@ -4,46 +4,13 @@ mod consistency;
 mod roca;
 mod strength;
 
-use std::fmt;
-
-use zeroize::Zeroizing;
-
-use super::Algorithm;
+use super::{Algorithm, RsaParts};
 use crate::problem::{Code, Problem};
 
-/// The numbers of an RSA private key, big-endian without leading zeros.
-#[derive(Clone)]
-pub struct RsaParts {
-    /// The modulus `n`.
-    pub modulus: Vec<u8>,
-    /// The public exponent `e`.
-    pub exponent: Vec<u8>,
-    /// The private exponent `d`.
-    pub private_exponent: Zeroizing<Vec<u8>>,
-    /// The first prime `p`.
-    pub prime1: Zeroizing<Vec<u8>>,
-    /// The second prime `q`.
-    pub prime2: Zeroizing<Vec<u8>>,
-    /// `d mod (p - 1)`.
-    pub exponent1: Zeroizing<Vec<u8>>,
-    /// `d mod (q - 1)`.
-    pub exponent2: Zeroizing<Vec<u8>>,
-    /// The inverse of `q` modulo `p`.
-    pub coefficient: Zeroizing<Vec<u8>>,
-}
-
-impl fmt::Debug for RsaParts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RsaParts([redacted])")
-    }
-}
-
-impl RsaParts {
-    /// Checks the public half, then that every number follows from the primes.
-    pub(super) fn check(&self) -> Result<(), Problem> {
-        check_public(&self.modulus, &self.exponent)?;
-        consistency::check(self)
-    }
+/// Checks the public half, then that every number follows from the primes.
+pub(super) fn check(parts: &RsaParts) -> Result<(), Problem> {
+    check_public(&parts.modulus, &parts.exponent)?;
+    consistency::check(parts)
 }
 
 /// The least and the greatest public exponent; the greatest is what common libraries verify with.

@@ -4,10 +4,10 @@ mod algorithm;
 mod request;
 
 use aws_lc_rs::digest::Digest;
-use hsm::ErrorKind;
+use hsm::{ErrorKind, SignatureScheme};
 use tracing::Instrument as _;
 
-pub use self::algorithm::{Cipher, Hash, Scheme};
+pub use self::algorithm::{Cipher, Hash};
 pub(crate) use self::request::OperationRequest;
 use self::request::{DecryptPayload, EncryptPayload, Message, SignPayload};
 use super::body::{Base64, Json, answer, answer_of, written};
@@ -62,7 +62,7 @@ answer! {
     /// The result of `sign`.
     Signed<> {
         signature "signature": Base64<Vec<u8>>,
-        algorithm "algorithm": Scheme,
+        algorithm "algorithm": SignatureScheme,
         key_id "keyId": KeyId,
     }
 }
@@ -128,7 +128,7 @@ impl Protection {
                 let key = self.choose(call, &permit, Some(&payload.key_id), scheme.keys());
                 let key = key.await?;
                 let signature = &payload.signature.0;
-                let valid = key.verify(scheme.in_token(), &message, signature).await?;
+                let valid = key.verify(scheme, &message, signature).await?;
                 OperationResult::Verified(Verified { valid })
             }
             OperationRequest::Hash(payload) => {
@@ -197,7 +197,7 @@ impl Protection {
         let (algorithm, Message(message)) = (payload.algorithm, payload.data);
         let key = self.choose(call, permit, payload.key_id.as_deref(), algorithm.keys());
         let key = key.await?;
-        let signature = key.sign(algorithm.in_token(), &message).await?;
+        let signature = key.sign(algorithm, &message).await?;
         Ok(OperationResult::Signed(Signed {
             signature: Base64(signature),
             algorithm,

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use hsm::SignatureScheme;
 use utoipa::openapi::schema::{
     AdditionalProperties, Discriminator, ObjectBuilder, OneOfBuilder, Type,
 };
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::algorithm::{Cipher, Hash, Scheme};
+use super::algorithm::{Cipher, Hash};
 use crate::audit::OperationType;
 use crate::canonical::{self, NotCanonical};
 use crate::ids::KeyId;
@@ -63,7 +64,7 @@ request! {
         /// A string, whose UTF-8 bytes are signed; or another JSON value, which is signed in its
         /// canonical form (RFC 8785).
         data "data": Message<'a>,
-        algorithm "algorithm": Scheme,
+        algorithm "algorithm": SignatureScheme,
         /// Default: the matching key with the latest activation.
         key_id "keyId": Option<Reference<'a, KeyId>>,
     }
@@ -75,7 +76,7 @@ request! {
         /// The signed data.
         data "data": Message<'a>,
         signature "signature": Base64<Vec<u8>>,
-        algorithm "algorithm": Scheme,
+        algorithm "algorithm": SignatureScheme,
         key_id "keyId": Reference<'a, KeyId>,
     }
 }

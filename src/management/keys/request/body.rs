@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use hsm::ImportMechanism;
 use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -12,7 +13,7 @@ use crate::binary::from_base64;
 use crate::clock::Timestamp;
 use crate::ids::{ImportKeyId, ServiceId};
 use crate::json::{Kind, Text};
-use crate::keys::{Mechanism, Status, Usage};
+use crate::keys::{Status, Usage};
 use crate::material::Algorithm;
 use crate::problem::{Code, Problem, Problems};
 use crate::request;
@@ -72,7 +73,7 @@ request! {
         /// The import key that wraps it.
         "Import key ID" import_key_id: ImportKeyId;
         /// The mechanism that wraps it.
-        "Mechanism" mechanism: Mechanism;
+        "Mechanism" mechanism: ImportMechanism;
         /// The wrapped key in base64.
         "Wrapped key" ciphertext: Base64;
     }

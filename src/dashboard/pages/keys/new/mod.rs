@@ -4,6 +4,7 @@ mod source;
 pub(in crate::dashboard) mod wrapping;
 
 use axum::response::Response;
+use hsm::ImportMechanism;
 use maud::{Markup, html};
 
 use self::source::{Source, kind, material};
@@ -14,7 +15,7 @@ use crate::dashboard::form::Form;
 use crate::dashboard::view::fields::{Field, Fields, Sheet};
 use crate::dashboard::view::notice::Notice;
 use crate::dashboard::view::services::chosen;
-use crate::keys::{Key, Mechanism, Usage};
+use crate::keys::{Key, Usage};
 use crate::management::keys::{self, ImportParameters};
 use crate::management::{Error, services};
 use crate::material::Algorithm;
@@ -65,8 +66,11 @@ fn blank(query: &Form, source: Source) -> Form {
         .with_some("use", is_made.then_some(Usage::Enc.name()))
         .with_some("algorithm", is_made.then_some(Algorithm::Rsa3072.name()))
         .with("activate", "yes")
-        .with("mechanism", Mechanism::RsaOaepSha1AesKwp.name())
-        .with("wrappedKey.mechanism", Mechanism::RsaOaepSha1AesKwp.name())
+        .with("mechanism", ImportMechanism::RsaOaepSha1AesKwp.name())
+        .with(
+            "wrappedKey.mechanism",
+            ImportMechanism::RsaOaepSha1AesKwp.name(),
+        )
 }
 
 async fn page(

@@ -1,5 +1,6 @@
 //! The sources of a new key, with their fields.
 
+use hsm::ImportMechanism;
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
@@ -7,7 +8,6 @@ use super::super::USES;
 use crate::dashboard::form::{Body, Form, moment};
 use crate::dashboard::view::fields::{Field, Fields};
 use crate::dashboard::view::filters::options;
-use crate::keys::Mechanism;
 use crate::material::Algorithm;
 
 /// The source of a new key.
@@ -144,7 +144,7 @@ pub(super) fn material(source: Source, fields: &Fields<'_>) -> Markup {
             }))
             (fields.select(Field {
                 name: "wrappedKey.mechanism", label: "Mechanism", hint: "As in step 1.", required: true,
-            }, None, Mechanism::ALL.map(|it| (it.name().to_owned(), it.name().to_owned()))))
+            }, None, ImportMechanism::ALL.map(|it| (it.name().to_owned(), it.name().to_owned()))))
             (fields.area(Field {
                 name: "wrappedKey.ciphertext", label: "Wrapped key", hint: "Base64, the output of sealward key wrap.", required: true,
             }, 6))
