@@ -55,6 +55,7 @@ impl PublicKey {
 mod tests {
     use super::*;
     use crate::json::Text;
+    use crate::material::Curve;
     use crate::problem::Problems;
 
     /// The key and the thumbprint of RFC 7638, section 3.1.

@@ -121,7 +121,7 @@ mod tests {
     use aws_lc_rs::rsa::{KeyPair, KeySize};
 
     use super::*;
-    use crate::material::{PrivateKey, PrivateParts};
+    use crate::material::{PrivateKey, PrivateParts, rsa};
 
     fn key() -> RsaParts {
         let pair = KeyPair::generate(KeySize::Rsa2048).unwrap();
@@ -151,11 +151,11 @@ mod tests {
             ("qi", |key, other| key.coefficient = other.coefficient),
             ("p", |key, _| key.prime1.push(1)),
         ];
-        assert_eq!(good.check(), Ok(()));
+        assert_eq!(rsa::check(&good), Ok(()));
         for (member, spoil) in cases {
             let mut bad = good.clone();
             spoil(&mut bad, foreign.clone());
-            assert_eq!(bad.check().unwrap_err().field, member);
+            assert_eq!(rsa::check(&bad).unwrap_err().field, member);
         }
     }
 
@@ -165,7 +165,7 @@ mod tests {
         near.prime2 = near.prime1.clone();
         let square = number(&near.prime1).concatenating_mul(&number(&near.prime1));
         near.modulus = square.to_be_bytes().to_vec();
-        let problem = near.check().unwrap_err();
+        let problem = rsa::check(&near).unwrap_err();
         assert_eq!((problem.field.as_str(), problem.code), ("q", Code::Range));
     }
 
