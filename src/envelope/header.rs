@@ -66,8 +66,25 @@ impl Wrapping {
     }
 }
 
-/// Reads the decoded `protected`; the problems are named as seen from inside it.
-pub(super) fn read(json: &[u8]) -> Result<Header, Problems> {
+/// An ephemeral public key, not yet known to be on its curve.
+#[derive(Debug)]
+pub(super) struct EphemeralKey {
+    curve: Curve,
+    /// Uncompressed; empty where it cannot be on the curve.
+    point: Vec<u8>,
+}
+
+impl EphemeralKey {
+    /// Replaces a malformed key, so that only its own problems are reported.
+    pub(super) const MALFORMED: Self = Self {
+        curve: Curve::P256,
+        point: Vec::new(),
+    };
+}
+
+/// Reads the decoded `protected`; the problems are named as seen from inside it. Takes the ephemeral key
+/// that is outside of it if it has none.
+pub(super) fn read(json: &[u8], outside: &mut Option<EphemeralKey>) -> Result<Header, Problems> {
     let text = Text::parse(json)
         .map_err(|_| Problem::of_body(Code::Format, "must be the base64url of a JSON object"))?;
     let names: Vec<&str> = READ.into_iter().chain(REFUSED).collect();
@@ -84,7 +101,8 @@ pub(super) fn read(json: &[u8]) -> Result<Header, Problems> {
     let ctx = members.optional_string("ctx");
     members.optional_string("cty");
     members.optional_string("typ");
-    let wrapping = alg.and_then(|alg| wrapping(&mut members, alg));
+    let outside = outside.take_if(|_| members.get("epk").is_none());
+    let wrapping = alg.and_then(|alg| wrapping(&mut members, alg, outside));
     members.finish(|| {
         Some(Header {
             wrapping: wrapping?,
@@ -137,33 +155,8 @@ fn write_member(json: &mut Vec<u8>, name: &str, value: &str) {
     json.pop();
 }
 
-fn wrapping(members: &mut Members<'_>, alg: Alg) -> Option<Wrapping> {
-    match alg {
-        Alg::RsaOaep256 => Some(Wrapping::Oaep(OaepHash::Sha256)),
-        Alg::RsaOaep => Some(Wrapping::Oaep(OaepHash::Sha1)),
-        Alg::EcdhEsA256Kw | Alg::EcdhEsA128Kw => {
-            let apu = party(members, "apu");
-            let apv = party(members, "apv");
-            let (curve, point) = match ephemeral_point(members.required("epk")?) {
-                Ok(found) => found,
-                Err(problems) => {
-                    members.note_inside("epk", problems);
-                    return None;
-                }
-            };
-            Some(Wrapping::Agreement(Agreement {
-                alg,
-                curve,
-                point,
-                apu: apu?,
-                apv: apv?,
-            }))
-        }
-    }
-}
-
-/// The ephemeral public key, a JWK (RFC 7518, section 6.2.1), as an uncompressed point.
-fn ephemeral_point(jwk: Text<'_>) -> Result<(Curve, Vec<u8>), Problems> {
+/// Reads the value of `epk` (RFC 7518, section 6.2.1).
+pub(super) fn read_ephemeral_key(jwk: Text<'_>) -> Result<EphemeralKey, Problems> {
     let mut members = Members::of(jwk, &["kty", "crv", "x", "y"]);
     if members
         .required_string("kty")
@@ -186,7 +179,35 @@ fn ephemeral_point(jwk: Text<'_>) -> Result<(Curve, Vec<u8>), Problems> {
     } else {
         Vec::new()
     };
-    Ok((curve, point))
+    Ok(EphemeralKey { curve, point })
+}
+
+fn wrapping(
+    members: &mut Members<'_>,
+    alg: Alg,
+    outside: Option<EphemeralKey>,
+) -> Option<Wrapping> {
+    match alg {
+        Alg::RsaOaep256 => Some(Wrapping::Oaep(OaepHash::Sha256)),
+        Alg::RsaOaep => Some(Wrapping::Oaep(OaepHash::Sha1)),
+        Alg::EcdhEsA256Kw | Alg::EcdhEsA128Kw => {
+            let apu = party(members, "apu");
+            let apv = party(members, "apv");
+            let EphemeralKey { curve, point } = match outside {
+                Some(key) => key,
+                None => read_ephemeral_key(members.required("epk")?)
+                    .map_err(|problems| members.note_inside("epk", problems))
+                    .ok()?,
+            };
+            Some(Wrapping::Agreement(Agreement {
+                alg,
+                curve,
+                point,
+                apu: apu?,
+                apv: apv?,
+            }))
+        }
+    }
 }
 
 /// The identity of one party in the key derivation; empty where the header has none.

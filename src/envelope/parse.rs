@@ -8,13 +8,16 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::context::{ContextTag, Ctx};
-use super::header::{self, Header, judged};
-use crate::algorithms::Family;
+use super::header::{self, EphemeralKey, Header, judged};
+use crate::algorithms::{Curve, Family};
 use crate::binary::{bytes_to_judge, from_base64url, from_base64url_padded};
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};
 
 const MEMBERS: [&str; 5] = ["protected", "encrypted_key", "iv", "ciphertext", "tag"];
+
+/// The members in which jwcrypto and Nimbus write `epk`.
+const UNPROTECTED: [&str; 2] = ["unprotected", "header"];
 
 /// The documentation of [`MEMBERS`].
 const DESCRIPTIONS: [&str; 5] = [
@@ -48,13 +51,18 @@ impl PartialSchema for Envelope {
             .schema_type(Type::Object)
             .description(Some(about))
             .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)));
+        let base64url = || {
+            ObjectBuilder::new()
+                .schema_type(Type::String)
+                .pattern(Some("^[A-Za-z0-9_-]*$"))
+        };
         let members = MEMBERS.into_iter().zip(DESCRIPTIONS);
         let object = members.fold(object, |object, (name, description)| {
-            let base64url = ObjectBuilder::new()
-                .schema_type(Type::String)
-                .description(Some(description))
-                .pattern(Some("^[A-Za-z0-9_-]*$"));
-            object.property(name, base64url).required(name)
+            let member = base64url().description(Some(description));
+            object.property(name, member).required(name)
+        });
+        let object = UNPROTECTED.into_iter().fold(object, |object, name| {
+            object.property(name, unprotected_schema(base64url))
         });
         object.into()
     }
@@ -67,14 +75,19 @@ impl ToSchema for Envelope {
 }
 
 impl Envelope {
-    /// Reads the object with the five members; problems are named as seen from inside it.
+    /// Reads the object with the five members; problems are named as seen from inside it. An ephemeral
+    /// key may be outside of `protected`: a change of it only breaks the key derivation.
     pub fn parse(text: Text<'_>) -> Result<Self, Problems> {
-        let mut members = Members::exactly(text, &MEMBERS);
+        let mut members = Members::exactly(text, &[&MEMBERS[..], &UNPROTECTED].concat());
         let [protected, encrypted_key, iv, ciphertext, tag] =
             MEMBERS.map(|name| members.required_string(name));
+        let (place, mut outside) = read_unprotected(&mut members).unzip();
         let header = protected
             .as_ref()
-            .and_then(|text| read_header(&mut members, text));
+            .and_then(|text| read_header(&mut members, text, &mut outside));
+        if let (Some(_), Some(_), Some(name)) = (&header, outside, place) {
+            members.note(superfluous(name));
+        }
         let mut bytes = |name, text: Option<Cow<'_, str>>| judged(&mut members, name, &text?);
         let encrypted_key = bytes("encrypted_key", encrypted_key);
         let iv = bytes("iv", iv);
@@ -141,7 +154,7 @@ impl Envelope {
         };
         let bytes = |text| bytes_to_judge(from_base64url(text)).map_err(|_| NotAnEnvelope);
         Ok(Self {
-            header: header_of(protected).map_err(|_| NotAnEnvelope)?,
+            header: header_of(protected, &mut None).map_err(|_| NotAnEnvelope)?,
             protected: protected.to_owned(),
             encrypted_key: bytes(encrypted_key)?,
             iv: bytes(iv)?,
@@ -159,8 +172,63 @@ impl fmt::Debug for Envelope {
     }
 }
 
-fn read_header(members: &mut Members<'_>, protected: &str) -> Option<Header> {
-    match header_of(protected) {
+fn unprotected_schema(base64url: impl Fn() -> ObjectBuilder) -> ObjectBuilder {
+    let one_of = |values: &[&str]| {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .enum_values(Some(values.to_vec()))
+    };
+    let epk = ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .property("kty", one_of(&["EC"]))
+        .property("crv", one_of(&Curve::ALL.map(Curve::name)))
+        .property("x", base64url())
+        .property("y", base64url());
+    let epk = ["kty", "crv", "x", "y"]
+        .into_iter()
+        .fold(epk, ObjectBuilder::required);
+    let about = "Only in envelopes of other programs: the place of `epk` if `protected` has none.";
+    ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .description(Some(about))
+        .property("epk", epk)
+        .required("epk")
+        .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)))
+}
+
+/// The ephemeral key outside of `protected`, and the member that holds it.
+fn read_unprotected(members: &mut Members<'_>) -> Option<(&'static str, EphemeralKey)> {
+    let mut found = None;
+    for name in UNPROTECTED {
+        let Some(header) = members.optional(name) else {
+            continue;
+        };
+        let mut inside = Members::exactly(header, &["epk"]);
+        let epk = inside.required("epk");
+        let (Ok(epk), None) = (inside.finish(|| epk), &found) else {
+            members.note(superfluous(name));
+            continue;
+        };
+        let key = header::read_ephemeral_key(epk).unwrap_or_else(|problems| {
+            members.note_inside(&format!("{name}.epk"), problems);
+            EphemeralKey::MALFORMED
+        });
+        found = Some((name, key));
+    }
+    found
+}
+
+fn superfluous(name: &'static str) -> Problem {
+    let message = "is supported only with epk alone, and only if protected has no epk";
+    Problem::new(name, Code::Unknown, message)
+}
+
+fn read_header(
+    members: &mut Members<'_>,
+    protected: &str,
+    outside: &mut Option<EphemeralKey>,
+) -> Option<Header> {
+    match header_of(protected, outside) {
         Ok(header) => Some(header),
         Err(problems) => {
             members.note_inside("protected", problems);
@@ -169,12 +237,12 @@ fn read_header(members: &mut Members<'_>, protected: &str) -> Option<Header> {
     }
 }
 
-fn header_of(protected: &str) -> Result<Header, Problems> {
+fn header_of(protected: &str, outside: &mut Option<EphemeralKey>) -> Result<Header, Problems> {
     if protected.len() > header::MAX_LEN {
         let message = format!("must have at most {} characters", header::MAX_LEN);
         return Err(Problem::of_body(Code::Length, message).into());
     }
     let json = from_base64url(protected)
         .map_err(|_| Problem::of_body(Code::Format, "must be base64url without padding"))?;
-    header::read(&json)
+    header::read(&json, outside)
 }

@@ -10,11 +10,11 @@ ALGORITHMS = ["RSA-OAEP", "RSA-OAEP-256", "ECDH-ES+A128KW", "ECDH-ES+A256KW", "A
 
 
 def seal(order):
-    """A compact serialization: in JSON, jwcrypto puts epk into an unprotected header."""
+    """The object, in which jwcrypto puts epk into an unprotected header."""
     header = {"alg": order["alg"], "enc": order["enc"], **order["header"]}
     envelope = JWE(order["plaintext"].encode(), json.dumps(header), algs=ALGORITHMS)
     envelope.add_recipient(JWK.from_pem(order["publicKey"].encode()))
-    return envelope.serialize(compact=True)
+    return json.loads(envelope.serialize())
 
 
 def unseal(order):

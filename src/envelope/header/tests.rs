@@ -1,7 +1,10 @@
 use super::*;
 
 fn problems(json: &str) -> Vec<(String, Code)> {
-    let problems = read(json.as_bytes()).err().unwrap_or_default().into_vec();
+    let problems = read(json.as_bytes(), &mut None)
+        .err()
+        .unwrap_or_default()
+        .into_vec();
     problems
         .into_iter()
         .map(|problem| (problem.field, problem.code))
@@ -30,7 +33,7 @@ fn a_header_has_one_form_and_round_trips() {
         json,
         r#"{"alg":"RSA-OAEP-256","cty":"json","enc":"A256GCM","kid":"key_1"}"#
     );
-    let header = read(json.as_bytes()).unwrap();
+    let header = read(json.as_bytes(), &mut None).unwrap();
     assert!(matches!(header.wrapping, Wrapping::Oaep(OaepHash::Sha256)));
     assert_eq!(
         (header.enc, header.kid.as_deref(), header.pol, header.ctx),
@@ -57,7 +60,7 @@ fn a_header_has_one_form_and_round_trips() {
             r#"{{"alg":"ECDH-ES+A128KW","ctx":"{text}","cty":"json","enc":"A128GCM","epk":{{"crv":"P-256","kty":"EC","x":"{text}","y":"{y}"}},"kid":"k\"","pol":"pol_1"}}"#
         )
     );
-    let header = read(json.as_bytes()).unwrap();
+    let header = read(json.as_bytes(), &mut None).unwrap();
     let Wrapping::Agreement(agreement) = header.wrapping else {
         panic!("{header:?}")
     };
@@ -71,7 +74,11 @@ fn a_header_has_one_form_and_round_trips() {
 fn a_ctx_that_is_not_a_tag_is_accepted() {
     for text in ["", "AA", "A", "*", "somebody else's", &"A".repeat(44)] {
         let json = format!(r#"{{"alg":"RSA-OAEP","enc":"A256GCM","ctx":"{text}"}}"#);
-        assert_eq!(read(json.as_bytes()).unwrap().ctx, Ctx::Other, "{text}");
+        assert_eq!(
+            read(json.as_bytes(), &mut None).unwrap().ctx,
+            Ctx::Other,
+            "{text}"
+        );
     }
 }
 

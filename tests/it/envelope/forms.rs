@@ -1,14 +1,14 @@
 //! The accepted forms of an envelope, and the errors for malformed ones.
 
-use sealward::binary::to_base64url;
-use sealward::envelope::{Alg, Enc, Envelope};
+use sealward::binary::{from_base64url, to_base64url};
+use sealward::envelope::{Alg, Curve, Enc, Envelope};
 use sealward::json::Text;
 use sealward::problem::Code::{
     self, Conflict, Format, Length, Required, Type, Unknown, Unsupported,
 };
 use serde_json::{Value, json};
 
-use super::{PrivateKey, sealed};
+use super::{PrivateKey, read, sealed};
 
 #[test]
 fn errors_name_the_malformed_member_and_the_reason() {
@@ -146,6 +146,71 @@ fn legacy_strings_have_three_forms() {
         &compact.replacen("eyJ", "eyK", 1),
     ] {
         assert!(Envelope::parse_legacy(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn nothing_else_outside_of_protected_is_supported() {
+    let key = PrivateKey::ec(Curve::P256);
+    let inside: Value =
+        serde_json::from_str(&sealed(&key, Alg::EcdhEsA256Kw, Enc::A256GCM, "7")).unwrap();
+    let protected = from_base64url(inside["protected"].as_str().unwrap()).unwrap();
+    let mut protected: Value = serde_json::from_slice(&protected).unwrap();
+    let epk = protected.as_object_mut().unwrap().remove("epk").unwrap();
+    let mut good = inside.clone();
+    good["protected"] = to_base64url(protected.to_string().as_bytes()).into();
+    good["unprotected"] = json!({ "epk": epk });
+    read(&good.to_string());
+    let mut twice = inside;
+    twice["header"] = json!({ "epk": epk });
+    let with = |name: &str, value: Value| {
+        let mut object = good.clone();
+        object[name] = value;
+        object
+    };
+    let lacking = ("protected.epk", Required);
+    for (object, expected) in [
+        (twice, vec![("header", Unknown)]),
+        (
+            with("header", good["unprotected"].clone()),
+            vec![("header", Unknown)],
+        ),
+        (
+            with("unprotected", json!({})),
+            vec![("unprotected", Unknown), lacking],
+        ),
+        (
+            with("unprotected", json!("epk")),
+            vec![("unprotected", Unknown), lacking],
+        ),
+        (with("unprotected", Value::Null), vec![lacking]),
+        (
+            with("unprotected", json!({ "epk": epk, "kid": "key_1" })),
+            vec![("unprotected", Unknown), lacking],
+        ),
+        (
+            with("unprotected", json!({ "alg": "ECDH-ES+A256KW" })),
+            vec![("unprotected", Unknown), lacking],
+        ),
+        (
+            with(
+                "unprotected",
+                json!({ "epk": { "kty": "OKP", "crv": "X25519", "x": "=" } }),
+            ),
+            vec![
+                ("unprotected.epk.kty", Unsupported),
+                ("unprotected.epk.crv", Unsupported),
+                ("unprotected.epk.x", Format),
+                ("unprotected.epk.y", Required),
+            ],
+        ),
+        (with("recipients", json!([])), vec![("recipients", Unknown)]),
+    ] {
+        let mut expected = owned(&expected);
+        let mut found = problems(&object.to_string());
+        expected.sort_by(|one, other| one.0.cmp(&other.0));
+        found.sort_by(|one, other| one.0.cmp(&other.0));
+        assert_eq!(found, expected, "{object}");
     }
 }
 

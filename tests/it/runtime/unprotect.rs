@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::{BASE64_URL_SAFE, BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
-use crate::support::{UNPROTECT, World, jwe};
+use crate::support::{EnvelopeBuilder, UNPROTECT, World, jwe};
 
 /// JWE Compact Serialization.
 fn compact(jwe: &Value) -> String {
@@ -191,5 +191,42 @@ async fn an_envelope_without_kid_uses_the_active_key() {
             alice.unprotect(&made.await).await.ok().json()["payload"],
             json!([1, 2])
         );
+    }
+}
+
+#[tokio::test]
+async fn epk_can_be_outside_of_protected() {
+    let world = World::new().await;
+    let destination = world.destination("P-256", "P-256", "ECDH-ES+A256KW").await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    for name in ["unprotected", "header"] {
+        let made = async || {
+            let mut builder = EnvelopeBuilder::to(&world, &destination).await;
+            builder.epk_in = Some(name);
+            builder.envelope()
+        };
+        let mut jwe = made().await;
+        let legacy = json!({ "protectedPayload": BASE64_URL_SAFE.encode(jwe.to_string()) });
+        for opened in [
+            alice.unprotect(&jwe).await,
+            alice.post(UNPROTECT, legacy).await,
+        ] {
+            assert_eq!(opened.ok().json()["payload"], json!([1, 2]));
+        }
+
+        // Another point derives another key.
+        let own = std::mem::replace(&mut jwe[name], made().await[name].clone());
+        alice.unprotect(&jwe).await.refused(500, "INTERNAL_ERROR");
+
+        jwe[name] = own;
+        jwe[name]["alg"] = json!("ECDH-ES+A256KW");
+        let field = format!("jwe.{name}");
+        alice
+            .unprotect(&jwe)
+            .await
+            .invalid(&[(&field, "unknown"), ("jwe.protected.epk", "required")]);
     }
 }

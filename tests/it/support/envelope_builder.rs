@@ -19,6 +19,8 @@ use super::{Destination, World};
 pub(crate) struct EnvelopeBuilder {
     public: PublicKey,
     pub(crate) header: Value,
+    /// The member that holds `epk` instead of the header.
+    pub(crate) epk_in: Option<&'static str>,
     pub(crate) content_key: Vec<u8>,
     pub(crate) iv: Vec<u8>,
     pub(crate) plaintext: Vec<u8>,
@@ -38,6 +40,7 @@ impl EnvelopeBuilder {
         Self {
             public,
             header,
+            epk_in: None,
             content_key: vec![7; 32],
             iv: vec![9; 12],
             plaintext: b"[1,2]".to_vec(),
@@ -56,6 +59,10 @@ impl EnvelopeBuilder {
             PublicParts::Rsa { .. } => self.encrypted(),
             _ => self.agreed(),
         };
+        let outside = self.epk_in.map(|name| {
+            let epk = self.header.as_object_mut().unwrap().remove("epk");
+            (name, json!({ "epk": epk.unwrap() }))
+        });
         let protected = BASE64URL.encode(self.header.to_string());
         let payload = Payload {
             msg: &self.plaintext,
@@ -77,13 +84,17 @@ impl EnvelopeBuilder {
         };
         let mut ciphertext = sealed.unwrap();
         let tag = ciphertext.split_off(ciphertext.len() - 16);
-        json!({
+        let mut envelope = json!({
             "protected": protected,
             "encrypted_key": BASE64URL.encode(encrypted_key),
             "iv": BASE64URL.encode(&self.iv),
             "ciphertext": BASE64URL.encode(ciphertext),
             "tag": BASE64URL.encode(tag),
-        })
+        });
+        if let Some((name, header)) = outside {
+            envelope[name] = header;
+        }
+        envelope
     }
 
     fn encrypted(&self) -> Vec<u8> {
