@@ -21,6 +21,8 @@ closed_set! {
         Protect = "protect",
         /// Open an envelope under a policy.
         Unprotect = "unprotect",
+        /// Open an envelope under a policy and make a new one, without returning the payload.
+        Rewrap = "rewrap",
         /// Encrypt with a chosen algorithm.
         Encrypt = "encrypt",
         /// Decrypt the result of [`Operation::Encrypt`].

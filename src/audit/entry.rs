@@ -33,6 +33,8 @@ pub struct Entry {
     pub outcome: Option<String>,
     /// The MAC of the context of the envelope.
     pub ctx: Option<String>,
+    /// The position of the item in a batch, from 0; null for other requests.
+    pub item: Option<i16>,
 }
 
 /// The entries of a query; `None` matches all.

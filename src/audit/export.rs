@@ -127,7 +127,7 @@ impl Format {
     }
 }
 
-const COLUMNS: [&str; 17] = [
+const COLUMNS: [&str; 18] = [
     "id",
     "timestamp",
     "request_id",
@@ -145,6 +145,7 @@ const COLUMNS: [&str; 17] = [
     "client_address",
     "outcome",
     "ctx",
+    "item",
 ];
 
 fn write_csv(entry: &Entry, chunk: &mut Vec<u8>) {
@@ -169,6 +170,7 @@ fn write_csv(entry: &Entry, chunk: &mut Vec<u8>) {
         text(entry.client_address.as_ref()),
         text(entry.outcome.as_ref()),
         text(entry.ctx.as_ref()),
+        text(entry.item.as_ref()),
     ];
     for (place, cell) in cells.iter().enumerate() {
         if place > 0 {
@@ -232,13 +234,14 @@ mod tests {
             client_address: Some("::1".to_owned()),
             outcome: Some("done".to_owned()),
             ctx: None,
+            item: Some(7),
         };
         let mut csv = Vec::new();
         Format::Csv.write(&entry, &mut csv);
         assert_eq!(
             String::from_utf8(csv).unwrap(),
             "rec_00000000010000000000000000,1970-01-01T00:00:00.001Z,\"'=r,\"\"1\"\"\",,hash,12,200,\
-             0.25,,,/api/v1/operations,,,,::1,done,\r\n"
+             0.25,,,/api/v1/operations,,,,::1,done,,7\r\n"
         );
         let mut json = Vec::new();
         Format::Ndjson.write(&entry, &mut json);

@@ -24,7 +24,7 @@ pub use self::export::{Export, Format};
 pub use self::login::{Login, login};
 pub use self::query::{entries, entry, plan};
 pub use self::queue::{Receipt, Unrecorded};
-pub use self::record::{Endpoint, OperationType, Outcome, Record};
+pub use self::record::{Endpoint, OperationType, Outcome, Record, Sealing};
 pub use self::recorder::{Pending, Recorder};
 pub use self::retention::{Retention, RetentionError, Retired, retire_days};
 pub use self::store::MaintenanceError;

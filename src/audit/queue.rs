@@ -1,6 +1,6 @@
 //! The records that wait to be committed, and the state that the recorder and the writer share.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -25,6 +25,27 @@ pub(super) struct Shared {
     pub(super) batch_sizes: Histogram,
     /// How many payloads left unprotected.
     pub(super) passed_through: AtomicU64,
+    /// How many records wait in the queue beside the first of each submission.
+    pub(super) further: AtomicUsize,
+}
+
+/// Records in the queue. They are committed together, or none of them is.
+#[derive(Debug)]
+pub(super) struct Submission {
+    records: Records,
+    /// When they were submitted, on the monotonic clock.
+    at: Duration,
+    waiter: Option<Waiter>,
+}
+
+/// Receives the outcome of a submission.
+pub(super) type Waiter = oneshot::Sender<Result<Receipt, Unrecorded>>;
+
+/// One record needs no allocation.
+#[derive(Debug)]
+enum Records {
+    One(QueuedRecord),
+    Several(Vec<QueuedRecord>),
 }
 
 /// A record in the queue. Its id and time stay the same over all attempts to write it.
@@ -33,13 +54,10 @@ pub(super) struct QueuedRecord {
     pub(super) id: RecordId,
     pub(super) ts: Timestamp,
     pub(super) took: Duration,
-    /// When it was submitted, on the monotonic clock.
-    at: Duration,
     pub(super) record: Record,
-    waiter: Option<oneshot::Sender<Result<Receipt, Unrecorded>>>,
 }
 
-/// The proof that a record is committed. Only the writer makes one.
+/// The proof that the records of a request are committed. Only the writer makes one.
 #[derive(Debug)]
 pub struct Receipt(());
 
@@ -74,43 +92,86 @@ impl Shared {
             commit_durations: durations(),
             batch_sizes: Histogram::new(SIZES),
             passed_through: AtomicU64::new(0),
+            further: AtomicUsize::new(0),
         }
     }
 
-    pub(super) fn queued(
-        &self,
-        record: Record,
-        waiter: Option<oneshot::Sender<Result<Receipt, Unrecorded>>>,
-    ) -> QueuedRecord {
-        let id = RecordId::new(&self.clock, &self.entropy);
+    /// One record, or the two of a rewrap.
+    pub(super) fn submission(&self, mut record: Record, waiter: Option<Waiter>) -> Submission {
         let at = self.clock.monotonic();
-        QueuedRecord {
-            id,
-            ts: id.made_at(),
-            took: at.saturating_sub(record.arrived),
+        let sealing = record.split_sealing();
+        let opening = self.queued(record, at);
+        let records = match sealing {
+            None => Records::One(opening),
+            Some(sealing) => Records::Several(vec![opening, self.queued(sealing, at)]),
+        };
+        Submission {
+            records,
             at,
-            record: record.cleaned(),
             waiter,
         }
     }
 
-    /// Counts a batch that was just committed and sends the receipts.
-    pub(super) fn committed(&self, batch: Vec<QueuedRecord>) {
+    /// The records of a request with several items.
+    pub(super) fn batch(&self, records: Vec<Record>, waiter: Waiter) -> Submission {
+        let at = self.clock.monotonic();
+        let mut queued = Vec::with_capacity(records.len() * 2);
+        for mut record in records {
+            let sealing = record.split_sealing();
+            queued.push(self.queued(record, at));
+            queued.extend(sealing.map(|sealing| self.queued(sealing, at)));
+        }
+        Submission {
+            records: Records::Several(queued),
+            at,
+            waiter: Some(waiter),
+        }
+    }
+
+    fn queued(&self, record: Record, at: Duration) -> QueuedRecord {
+        let id = RecordId::new(&self.clock, &self.entropy);
+        QueuedRecord {
+            id,
+            ts: id.made_at(),
+            took: at.saturating_sub(record.arrived),
+            record: record.cleaned(),
+        }
+    }
+
+    /// Counts submissions that were just committed and sends the receipts.
+    pub(super) fn committed(&self, submissions: Vec<Submission>) {
         let now = self.clock.monotonic();
-        let size = u32::try_from(batch.len()).unwrap_or(u32::MAX);
+        let size = u32::try_from(count(&submissions)).unwrap_or(u32::MAX);
         self.batch_sizes.observe(f64::from(size));
-        for queued in batch {
-            if queued.record.outcome == Outcome::PassedThrough {
-                self.passed_through.fetch_add(1, Ordering::Relaxed);
+        for submission in submissions {
+            for queued in submission.records() {
+                if queued.record.outcome == Outcome::PassedThrough {
+                    self.passed_through.fetch_add(1, Ordering::Relaxed);
+                }
             }
-            let took = now.saturating_sub(queued.at);
+            let took = now.saturating_sub(submission.at);
             self.commit_durations.observe(took.as_secs_f64());
-            queued.answer(Ok(Receipt(())));
+            submission.answer(Ok(Receipt(())));
         }
     }
 }
 
-impl QueuedRecord {
+/// The number of records in `submissions`.
+pub(super) fn count(submissions: &[Submission]) -> usize {
+    submissions
+        .iter()
+        .map(|submission| submission.records().len())
+        .sum()
+}
+
+impl Submission {
+    pub(super) fn records(&self) -> &[QueuedRecord] {
+        match &self.records {
+            Records::One(record) => std::slice::from_ref(record),
+            Records::Several(records) => records,
+        }
+    }
+
     pub(super) fn answer(self, outcome: Result<Receipt, Unrecorded>) {
         if let Some(waiter) = self.waiter {
             // The request may have ended; the record stands either way.

@@ -42,6 +42,21 @@ pub struct Record {
     pub error_message: Option<Cow<'static, str>>,
     /// The address of the client.
     pub client_address: Option<IpAddr>,
+    /// The position in a batch, from 0.
+    pub item: Option<u16>,
+    /// The second half of a rewrap. It is stored as a record of its own, an encryption.
+    pub sealing: Option<Box<Sealing>>,
+}
+
+/// The half of a rewrap that makes the new envelope.
+#[derive(Clone, Debug, Default)]
+pub struct Sealing {
+    /// The policy of the new envelope.
+    pub policy_number: Option<Box<str>>,
+    /// The key of the new envelope.
+    pub key_id: Option<KeyId>,
+    /// The `ctx` of the new envelope.
+    pub ctx: Option<ContextTag>,
 }
 
 /// The maximum length of a text in a record, in bytes.
@@ -51,6 +66,18 @@ impl Record {
     /// The status, error code and outcome of the answer.
     pub(super) fn refusal(&self) -> Refused {
         (self.response_status, self.error_code, self.outcome)
+    }
+
+    /// Splits off the record of the second half of a rewrap.
+    pub(super) fn split_sealing(&mut self) -> Option<Self> {
+        let sealing = *self.sealing.take()?;
+        Some(Self {
+            operation_type: Some(OperationType::Encrypt),
+            policy_number: sealing.policy_number,
+            key_id: sealing.key_id,
+            ctx: sealing.ctx,
+            ..self.clone()
+        })
     }
 
     /// Truncates each text and replaces control characters, so that no input of a client can make a
@@ -82,11 +109,11 @@ fn clean(text: &str) -> Cow<'_, str> {
 }
 
 closed_set! {
-    /// The operation of a record. `/protect` encrypts and `/unprotect` decrypts.
+    /// The operation of a record. `/protect` encrypts, `/unprotect` decrypts, and `/rewrap` does both.
     pub enum OperationType: "OperationType" {
-        /// Encryption, and all of `/protect`.
+        /// Encryption, `/protect`, and the second record of `/rewrap`.
         Encrypt = "encrypt",
-        /// Decryption, and all of `/unprotect`.
+        /// Decryption, `/unprotect`, and the first record of `/rewrap`.
         Decrypt = "decrypt",
         /// Making a signature.
         Sign = "sign",
@@ -120,6 +147,8 @@ pub enum Endpoint {
     Protect,
     /// `/api/v1/unprotect`
     Unprotect,
+    /// `/api/v1/rewrap`
+    Rewrap,
     /// `/api/v1/operations`
     Operations,
 }
@@ -131,6 +160,7 @@ impl Endpoint {
         match self {
             Self::Protect => "/api/v1/protect",
             Self::Unprotect => "/api/v1/unprotect",
+            Self::Rewrap => "/api/v1/rewrap",
             Self::Operations => "/api/v1/operations",
         }
     }
@@ -140,8 +170,17 @@ impl Endpoint {
     pub const fn operation_type(self) -> Option<OperationType> {
         match self {
             Self::Protect => Some(OperationType::Encrypt),
-            Self::Unprotect => Some(OperationType::Decrypt),
+            Self::Unprotect | Self::Rewrap => Some(OperationType::Decrypt),
             Self::Operations => None,
+        }
+    }
+
+    /// The second half of the operation, if the path implies one.
+    #[must_use]
+    pub fn sealing(self) -> Option<Box<Sealing>> {
+        match self {
+            Self::Rewrap => Some(Box::default()),
+            Self::Protect | Self::Unprotect | Self::Operations => None,
         }
     }
 }

@@ -9,7 +9,7 @@ use sqlx::PgPool;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
-use super::queue::{QueuedRecord, Receipt, Shared, Unrecorded};
+use super::queue::{Receipt, Shared, Submission, Unrecorded, Waiter};
 use super::record::Record;
 use super::writer::Writer;
 use crate::clock::{Clock, Entropy};
@@ -19,7 +19,7 @@ use crate::settings::Audit;
 /// Accepts records. Clones share one queue and one [`Writer`].
 #[derive(Clone)]
 pub struct Recorder {
-    queue: mpsc::Sender<QueuedRecord>,
+    queue: mpsc::Sender<Submission>,
     shared: Arc<Shared>,
 }
 
@@ -49,7 +49,7 @@ impl Recorder {
         if self.shared.availability.failing_for(now) > self.shared.deadline {
             return Err(Unrecorded::Out);
         }
-        if self.queue.capacity() == 0 {
+        if self.queued() >= self.queue.max_capacity() {
             return Err(Unrecorded::Full);
         }
         Ok(())
@@ -60,10 +60,25 @@ impl Recorder {
     /// # Errors
     /// The audit log is not available, full or closed, and did not accept the record.
     pub fn submit(&self, record: Record) -> Result<Pending, Unrecorded> {
+        self.enqueue(|waiter| self.shared.submission(record, Some(waiter)))
+    }
+
+    /// Submits the records of a request with several items. They are committed together, or none of
+    /// them is.
+    ///
+    /// # Errors
+    /// The audit log is not available, full or closed, and did not accept the records.
+    pub fn submit_batch(&self, records: Vec<Record>) -> Result<Pending, Unrecorded> {
+        self.enqueue(|waiter| self.shared.batch(records, waiter))
+    }
+
+    fn enqueue(
+        &self,
+        submission: impl FnOnce(Waiter) -> Submission,
+    ) -> Result<Pending, Unrecorded> {
         self.ready()?;
         let (waiter, receipt) = oneshot::channel();
-        self.queue
-            .try_send(self.shared.queued(record, Some(waiter)))
+        self.send(submission(waiter))
             .map_err(|refused| match refused {
                 TrySendError::Full(_) => Unrecorded::Full,
                 TrySendError::Closed(_) => Unrecorded::Closed,
@@ -82,21 +97,29 @@ impl Recorder {
         if !anonymous.admit(self.shared.clock.monotonic(), refusal) {
             return;
         }
-        let crowded = self.queue.capacity() <= self.queue.max_capacity() / 2;
-        if crowded
-            || self
-                .queue
-                .try_send(self.shared.queued(record, None))
-                .is_err()
-        {
+        let crowded = self.queued() > self.queue.max_capacity() / 2;
+        if crowded || self.send(self.shared.submission(record, None)).is_err() {
             anonymous.count(refusal);
         }
+    }
+
+    /// Sends a submission and counts its records. The writer subtracts them.
+    fn send(&self, submission: Submission) -> Result<(), TrySendError<Submission>> {
+        let further = submission.records().len().saturating_sub(1);
+        if further == 0 {
+            return self.queue.try_send(submission);
+        }
+        self.shared.further.fetch_add(further, Ordering::Relaxed);
+        self.queue.try_send(submission).inspect_err(|_| {
+            self.shared.further.fetch_sub(further, Ordering::Relaxed);
+        })
     }
 
     /// How many records wait for the next batch.
     #[must_use]
     pub fn queued(&self) -> usize {
-        self.queue.max_capacity() - self.queue.capacity()
+        let submissions = self.queue.max_capacity() - self.queue.capacity();
+        submissions + self.shared.further.load(Ordering::Relaxed)
     }
 
     /// How long records took from submission to commit, in seconds.

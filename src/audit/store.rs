@@ -3,7 +3,7 @@
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool, Postgres, QueryBuilder};
 
 use super::entry::{Entry, Filter};
-use super::queue::QueuedRecord;
+use super::queue::{QueuedRecord, Submission, count};
 use super::record::OperationType;
 use crate::clock::Timestamp;
 use crate::db;
@@ -58,16 +58,16 @@ macro_rules! insert {
         concat!(
             "INSERT INTO crypto_operations_audit (id, ts, request_id, application_id, api_key_id, \
              operation_type, endpoint, policy_number, key_id, payload_size_bytes, response_status, \
-             response_time_ms, error_code, error_message, client_address, outcome, ctx) \
+             response_time_ms, error_code, error_message, client_address, outcome, ctx, item) \
              SELECT id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
              policy_number, key_id, payload_size_bytes, response_status, response_time_ms, \
-             error_code, error_message, client_address::inet, outcome, ctx \
+             error_code, error_message, client_address::inet, outcome, ctx, item \
              FROM UNNEST($1::uuid[], $2::timestamptz[], $3::text[], $4::uuid[], $5::uuid[], \
              $6::text[], $7::text[], $8::text[], $9::uuid[], $10::int8[], $11::int2[], \
-             $12::float4[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[]) \
+             $12::float4[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::int2[]) \
              AS record (id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
              policy_number, key_id, payload_size_bytes, response_status, response_time_ms, \
-             error_code, error_message, client_address, outcome, ctx)",
+             error_code, error_message, client_address, outcome, ctx, item)",
             $end
         )
     };
@@ -77,7 +77,7 @@ macro_rules! insert {
 /// existing records stay as they are.
 pub(super) async fn insert(
     connection: &mut PgConnection,
-    records: &[QueuedRecord],
+    submissions: &[Submission],
     again: bool,
 ) -> Result<(), Failure> {
     let statement = if again {
@@ -85,43 +85,52 @@ pub(super) async fn insert(
     } else {
         insert!("")
     };
-    fn column<'a, T>(records: &'a [QueuedRecord], of: impl Fn(&'a QueuedRecord) -> T) -> Vec<T> {
-        records.iter().map(of).collect()
-    }
-    let addresses = column(records, |it| {
+    let addresses = column(submissions, |it| {
         it.record.client_address.map(|it| it.to_string())
     });
     sqlx::query(statement)
-        .bind(column(records, |it| it.id))
-        .bind(column(records, |it| it.ts))
-        .bind(column(records, |it| &*it.record.request_id))
-        .bind(column(records, |it| it.record.application_id))
-        .bind(column(records, |it| it.record.api_key_id))
-        .bind(column(records, |it| {
+        .bind(column(submissions, |it| it.id))
+        .bind(column(submissions, |it| it.ts))
+        .bind(column(submissions, |it| &*it.record.request_id))
+        .bind(column(submissions, |it| it.record.application_id))
+        .bind(column(submissions, |it| it.record.api_key_id))
+        .bind(column(submissions, |it| {
             it.record.operation_type.map(OperationType::name)
         }))
-        .bind(column(records, |it| {
+        .bind(column(submissions, |it| {
             it.record.endpoint.map(|it| it.as_str())
         }))
-        .bind(column(records, |it| it.record.policy_number.as_deref()))
-        .bind(column(records, |it| it.record.key_id))
-        .bind(column(records, |it| {
+        .bind(column(submissions, |it| it.record.policy_number.as_deref()))
+        .bind(column(submissions, |it| it.record.key_id))
+        .bind(column(submissions, |it| {
             i64::try_from(it.record.payload_size_bytes).unwrap_or(i64::MAX)
         }))
-        .bind(column(records, |it| {
+        .bind(column(submissions, |it| {
             i16::try_from(it.record.response_status).unwrap_or(i16::MAX)
         }))
-        .bind(column(records, |it| it.took.as_secs_f32() * 1_000.0))
-        .bind(column(records, |it| it.record.error_code))
-        .bind(column(records, |it| it.record.error_message.as_deref()))
+        .bind(column(submissions, |it| it.took.as_secs_f32() * 1_000.0))
+        .bind(column(submissions, |it| it.record.error_code))
+        .bind(column(submissions, |it| it.record.error_message.as_deref()))
         .bind(addresses)
-        .bind(column(records, |it| it.record.outcome.name()))
-        .bind(column(records, |it| {
+        .bind(column(submissions, |it| it.record.outcome.name()))
+        .bind(column(submissions, |it| {
             it.record.ctx.map(|ctx| ctx.to_string())
+        }))
+        .bind(column(submissions, |it| {
+            it.record.item.and_then(|item| i16::try_from(item).ok())
         }))
         .execute(connection)
         .await?;
     Ok(())
+}
+
+/// One value of each record.
+fn column<'a, T>(submissions: &'a [Submission], of: impl Fn(&'a QueuedRecord) -> T) -> Vec<T> {
+    let mut values = Vec::with_capacity(count(submissions));
+    for submission in submissions {
+        values.extend(submission.records().iter().map(&of));
+    }
+    values
 }
 
 /// Whether the database accepts writes: a standby does not.
@@ -185,7 +194,7 @@ macro_rules! select {
     () => {
         "SELECT id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
          policy_number, key_id, payload_size_bytes, response_status, response_time_ms, error_code, \
-         error_message, host(client_address) AS client_address, outcome, ctx \
+         error_message, host(client_address) AS client_address, outcome, ctx, item \
          FROM crypto_operations_audit"
     };
 }

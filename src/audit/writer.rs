@@ -3,6 +3,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use sqlx::{ConnectOptions as _, PgConnection, PgPool};
@@ -10,11 +11,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 
-use super::queue::{QueuedRecord, Shared, Unrecorded};
+use super::queue::{Shared, Submission, Unrecorded, count};
 use super::record::Record;
 use super::store::{self, Failure};
 
-/// The most records in one statement.
+/// The most submissions in one statement.
 const MAX_BATCH: usize = 512;
 
 /// How often a batch yields to the runtime to let more records arrive.
@@ -37,7 +38,7 @@ pub struct Writer {
 impl Writer {
     pub(super) fn start(
         shared: Arc<Shared>,
-        queue: mpsc::Receiver<QueuedRecord>,
+        queue: mpsc::Receiver<Submission>,
         database: PgPool,
     ) -> Self {
         let (stop, stopped) = oneshot::channel();
@@ -77,7 +78,7 @@ struct Task {
 impl Task {
     async fn run(
         mut self,
-        mut queue: mpsc::Receiver<QueuedRecord>,
+        mut queue: mpsc::Receiver<Submission>,
         mut stopped: oneshot::Receiver<()>,
     ) {
         let mut heartbeat = heartbeat();
@@ -106,6 +107,7 @@ impl Task {
                             break;
                         }
                     }
+                    self.shared.took(&batch);
                     self.commit(std::mem::replace(&mut batch, Vec::with_capacity(MAX_BATCH))).await;
                     // The commit replaces the check of the heartbeat.
                     self.summarize_anonymous(false).await;
@@ -116,8 +118,9 @@ impl Task {
         self.summarize_anonymous(true).await;
     }
 
-    /// Commits a batch, however long it takes. A batch that fails for its data is halved.
-    async fn commit(&mut self, batch: Vec<QueuedRecord>) {
+    /// Commits a batch, however long it takes. A batch that fails for its data is halved, but no
+    /// submission is split.
+    async fn commit(&mut self, batch: Vec<Submission>) {
         let mut parts = vec![batch];
         let mut again = false;
         let mut wait = FIRST_WAIT;
@@ -134,7 +137,9 @@ impl Task {
                 }
                 Err(failure @ (Failure::NoDay | Failure::Data(_))) => {
                     for refused in part {
-                        tracing::error!(id = %refused.id, %failure, "the database refuses an audit record");
+                        for queued in refused.records() {
+                            tracing::error!(id = %queued.id, %failure, "the database refuses an audit record");
+                        }
                         refused.answer(Err(Unrecorded::Refused));
                     }
                 }
@@ -150,13 +155,14 @@ impl Task {
         }
     }
 
-    async fn attempt(&mut self, part: &[QueuedRecord], again: bool) -> Result<(), Failure> {
+    async fn attempt(&mut self, part: &[Submission], again: bool) -> Result<(), Failure> {
         let deadline = self.shared.deadline;
         let connection = self.connected().await?;
         let written = timeout(deadline, async {
             match store::insert(connection, part, again).await {
                 Err(Failure::NoDay) => {
-                    store::make_days(connection, part.iter().map(|queued| queued.ts)).await?;
+                    let records = part.iter().flat_map(Submission::records);
+                    store::make_days(connection, records.map(|queued| queued.ts)).await?;
                     store::insert(connection, part, again).await
                 }
                 outcome => outcome,
@@ -232,13 +238,23 @@ impl Task {
                 .into(),
             ),
             client_address: None,
+            item: None,
+            sealing: None,
         };
-        let queued = self.shared.queued(record, None);
-        self.commit(vec![queued]).await;
+        let submission = self.shared.submission(record, None);
+        self.commit(vec![submission]).await;
     }
 }
 
 impl Shared {
+    /// Subtracts the records that have left the queue.
+    fn took(&self, submissions: &[Submission]) {
+        let further = count(submissions) - submissions.len();
+        if further > 0 {
+            self.further.fetch_sub(further, Ordering::Relaxed);
+        }
+    }
+
     /// Keeps since when records cannot be committed, and logs it once.
     fn fails(&self, error: &Failure) {
         let now = self.clock.monotonic();
@@ -249,12 +265,12 @@ impl Shared {
     }
 }
 
-/// Adds the records that have arrived, up to the size of a batch.
-fn gather(queue: &mut mpsc::Receiver<QueuedRecord>, batch: &mut Vec<QueuedRecord>) {
+/// Adds the submissions that have arrived, up to the size of a batch.
+fn gather(queue: &mut mpsc::Receiver<Submission>, batch: &mut Vec<Submission>) {
     while batch.len() < MAX_BATCH
-        && let Ok(queued) = queue.try_recv()
+        && let Ok(submission) = queue.try_recv()
     {
-        batch.push(queued);
+        batch.push(submission);
     }
 }
 

@@ -9,7 +9,7 @@ use super::admin::{api_keys, audit, events, keys, policies, services};
 use super::app::App;
 use super::error::ApiError;
 use super::routes::{Access, Routes};
-use super::runtime::{health, operations, protect, unprotect};
+use super::runtime::{health, operations, protect, rewrap, unprotect};
 use super::{caller, discovery, openapi, probes};
 
 /// The whole API, without its frame.
@@ -48,6 +48,7 @@ fn groups() -> [Routes; 4] {
     let runtime = Routes::of(Access::Application)
         .at("/api/v1/protect", routes!(protect::protect))
         .at("/api/v1/unprotect", routes!(unprotect::unprotect))
+        .at("/api/v1/rewrap", routes!(rewrap::rewrap))
         .at("/api/v1/operations", routes!(operations::operate));
 
     let health = Routes::of(Access::Caller).at("/api/v1/health", routes!(health::health));

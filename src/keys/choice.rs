@@ -258,7 +258,7 @@ impl Keyring {
         let allowed = match operation {
             Operation::Protect | Operation::Encrypt | Operation::Sign => key.status.does(),
             Operation::Unprotect | Operation::Decrypt | Operation::Verify => key.status.undoes(),
-            Operation::Hash => false,
+            Operation::Rewrap | Operation::Hash => false,
         };
         if !allowed {
             Err(NoKey::NotAllowed(key.id, key.status))
@@ -311,7 +311,7 @@ impl Usable {
         let usage = match operation {
             Operation::Encrypt | Operation::Decrypt => Usage::Data,
             Operation::Sign | Operation::Verify => Usage::Sig,
-            Operation::Protect | Operation::Unprotect => Usage::Enc,
+            Operation::Protect | Operation::Unprotect | Operation::Rewrap => Usage::Enc,
             Operation::Hash => return false,
         };
         // The public key verifies without the token.
@@ -328,9 +328,11 @@ impl Usable {
     fn is_too_old(&self, operation: Operation, now: Timestamp) -> bool {
         match operation {
             Operation::Protect | Operation::Encrypt | Operation::Sign => self.is_expired(now),
-            Operation::Unprotect | Operation::Decrypt | Operation::Verify | Operation::Hash => {
-                false
-            }
+            Operation::Unprotect
+            | Operation::Rewrap
+            | Operation::Decrypt
+            | Operation::Verify
+            | Operation::Hash => false,
         }
     }
 

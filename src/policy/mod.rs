@@ -40,6 +40,7 @@ mod opening;
 mod operations;
 mod permit;
 mod policies;
+mod rewrapping;
 mod rule;
 mod store;
 
@@ -48,6 +49,7 @@ pub use self::number::{NotANumber, PolicyNumber};
 pub use self::opening::{OpeningPermit, OpeningRefused};
 pub use self::permit::{NotAllowed, Permit, Permittable, PolicyPermit, authorize, to};
 pub use self::policies::{Policies, Unresolved};
+pub use self::rewrapping::RewrapPermit;
 pub use self::rule::{
     FailureMode, KeyOwnership, Policy, PolicyRequest, Status, UnprotectNotAvailable, Verdict,
 };

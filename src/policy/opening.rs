@@ -1,5 +1,7 @@
 //! Permits for opening an envelope: two policies decide.
 
+use std::sync::Arc;
+
 use super::permit::{NotAllowed, Permittable, PolicyPermit, to};
 use super::{Policies, Policy};
 use crate::catalog::Unreadable;
@@ -67,29 +69,45 @@ impl Policies {
         permit: PolicyPermit<to::Unprotect>,
         envelope: Envelope,
     ) -> Result<OpeningPermit, OpeningRefused> {
-        let sealed_under = envelope.pol().and_then(|pol| pol.parse().ok());
-        // The permit already has the permission of the policy that it names.
-        if sealed_under != Some(permit.policy().id) {
-            let policy = match sealed_under {
-                Some(id) => self.known(id).await?,
-                None => None,
-            };
-            judge(&permit, policy.as_deref())?;
+        let sealed_under = self.of_envelope(permit.shared_policy(), &envelope).await?;
+        permit.opening(sealed_under.as_deref(), envelope)
+    }
+
+    /// The policy in the `pol` of `envelope`, if it is known here. `named` is the policy that the
+    /// request names.
+    pub(super) async fn of_envelope(
+        &self,
+        named: &Arc<Policy>,
+        envelope: &Envelope,
+    ) -> Result<Option<Arc<Policy>>, Unreadable> {
+        match envelope.pol().and_then(|pol| pol.parse().ok()) {
+            Some(id) if id == named.id => Ok(Some(Arc::clone(named))),
+            Some(id) => self.known(id).await,
+            None => Ok(None),
         }
-        Ok(OpeningPermit { permit, envelope })
     }
 }
 
-fn judge(
-    permit: &PolicyPermit<to::Unprotect>,
-    sealed_under: Option<&Policy>,
-) -> Result<(), NotAllowed> {
-    let operation = to::Unprotect::OPERATION;
-    let service = permit.application().service_id();
-    match sealed_under {
-        Some(policy) if policy.allows(service, operation) => Ok(()),
-        Some(_) => Err(NotAllowed::ByPolicyOfEnvelope(operation)),
-        None if permit.policy().require_binding => Err(NotAllowed::Unbound),
-        None => Ok(()),
+impl PolicyPermit<to::Unprotect> {
+    /// Adds the permission of the policy `sealed_under`, which is that of `envelope`.
+    pub(super) fn opening(
+        self,
+        sealed_under: Option<&Policy>,
+        envelope: Envelope,
+    ) -> Result<OpeningPermit, OpeningRefused> {
+        let operation = to::Unprotect::OPERATION;
+        let service = self.application().service_id();
+        match sealed_under {
+            // The permit already has the permission of the policy that it names.
+            Some(policy) if policy.id == self.policy().id => {}
+            Some(policy) if policy.allows(service, operation) => {}
+            Some(_) => return Err(NotAllowed::ByPolicyOfEnvelope(operation).into()),
+            None if self.policy().require_binding => return Err(NotAllowed::Unbound.into()),
+            None => {}
+        }
+        Ok(OpeningPermit {
+            permit: self,
+            envelope,
+        })
     }
 }

@@ -6,7 +6,8 @@ use crate::problem::{Code, Problem, Problems};
 use crate::resource::{Input, Member, Value, list};
 
 /// The operations that happen under a policy.
-const UNDER_POLICIES: [Operation; 2] = [Operation::Protect, Operation::Unprotect];
+const UNDER_POLICIES: [Operation; 3] =
+    [Operation::Protect, Operation::Unprotect, Operation::Rewrap];
 
 /// Operations that a policy can allow.
 #[derive(Debug)]
@@ -29,7 +30,11 @@ impl From<PolicyOperations> for Operations {
 }
 
 impl Value for PolicyOperations {
-    const INPUT: Input = Input::AnyOf(&[Operation::Protect.name(), Operation::Unprotect.name()]);
+    const INPUT: Input = Input::AnyOf(&[
+        Operation::Protect.name(),
+        Operation::Unprotect.name(),
+        Operation::Rewrap.name(),
+    ]);
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         let operations = list::<PolicyOperation>(text, field, problems);

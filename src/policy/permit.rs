@@ -24,7 +24,7 @@ pub mod to {
         )*};
     }
 
-    operations! { Protect Unprotect Encrypt Decrypt Sign Verify Hash }
+    operations! { Protect Unprotect Rewrap Encrypt Decrypt Sign Verify Hash }
 }
 
 /// An operation as a type.
@@ -102,6 +102,18 @@ impl<O: Permittable> Permit<O> {
 }
 
 impl<O: Permittable> PolicyPermit<O> {
+    /// The permit of an operation that is part of a permitted rewrap under `policy`.
+    pub(super) fn of_rewrap(application: &Application, policy: &Arc<Policy>) -> Self {
+        let permit = Permit {
+            application: application.clone(),
+            operation: PhantomData,
+        };
+        Self {
+            permit,
+            policy: Arc::clone(policy),
+        }
+    }
+
     /// The caller.
     #[must_use]
     pub fn application(&self) -> &Application {
@@ -111,6 +123,10 @@ impl<O: Permittable> PolicyPermit<O> {
     /// The policy.
     #[must_use]
     pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    pub(super) fn shared_policy(&self) -> &Arc<Policy> {
         &self.policy
     }
 }
@@ -153,13 +169,14 @@ mod tests {
     }
 
     /// For each operation, whether `application` may do it.
-    fn answers(application: &Application) -> [(Operation, Result<(), NotAllowed>); 7] {
+    fn answers(application: &Application) -> [(Operation, Result<(), NotAllowed>); 8] {
         fn one<O: Permittable>(caller: &Application) -> (Operation, Result<(), NotAllowed>) {
             (O::OPERATION, authorize::<O>(caller).map(drop))
         }
         [
             one::<to::Protect>(application),
             one::<to::Unprotect>(application),
+            one::<to::Rewrap>(application),
             one::<to::Encrypt>(application),
             one::<to::Decrypt>(application),
             one::<to::Sign>(application),

@@ -116,17 +116,17 @@ impl Policy {
         self.allowed_service_ids.include(service) && self.allowed_operations.contain(operation)
     }
 
-    /// Checks the context of a request to protect. Only the destination reads the envelopes of a key
-    /// that it holds itself, so those have none.
+    /// Checks the context of a new envelope, which a request gives as `member`. Only the destination
+    /// reads the envelopes of a key that it holds itself, so those have none.
     ///
     /// # Errors
     /// When the policy requires a context that is absent, or does not support one.
-    pub fn check_context(&self, has_context: bool) -> Result<(), Problem> {
+    pub fn check_context(&self, member: &'static str, has_context: bool) -> Result<(), Problem> {
         match self.key_ownership {
             KeyOwnership::ServiceManaged if self.context_required && !has_context => {
-                Err(Problem::required("context"))
+                Err(Problem::required(member))
             }
-            KeyOwnership::DestinationManaged if has_context => Err(binding_unsupported("context")),
+            KeyOwnership::DestinationManaged if has_context => Err(binding_unsupported(member)),
             KeyOwnership::ServiceManaged | KeyOwnership::DestinationManaged => Ok(()),
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{RecordedStatus, Refusal};
-use crate::audit::{Endpoint, OperationType, Outcome, Record};
+use crate::audit::{Endpoint, OperationType, Outcome, Record, Sealing};
 use crate::auth::{Application, Caller};
 use crate::envelope::ContextTag;
 use crate::ids::KeyId;
@@ -46,6 +46,8 @@ impl Call {
             outcome: Outcome::Done,
             error_message: None,
             client_address: Some(caller.client_address()),
+            item: None,
+            sealing: endpoint.sealing(),
         };
         Self {
             caller,
@@ -93,6 +95,11 @@ impl Call {
 
     pub(super) fn note_ctx(&mut self, ctx: Option<ContextTag>) {
         self.record.ctx = ctx;
+    }
+
+    /// The half of a rewrap that makes the new envelope.
+    pub(super) fn sealing(&mut self) -> &mut Sealing {
+        self.record.sealing.get_or_insert_default()
     }
 
     pub(super) fn note_payload(&mut self, payload: Option<Text<'_>>) {

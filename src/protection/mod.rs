@@ -1,4 +1,4 @@
-//! What the runtime does for applications: protect, unprotect, and operations of their choice.
+//! What the runtime does for applications: protect, unprotect, rewrap, and operations of their choice.
 //!
 //! This room composes the path of a request: from the caller to a permit, from the permit to a key,
 //! from the key to a result, from the result to an audit record, and from the record's receipt to an
@@ -13,7 +13,9 @@ mod call;
 mod operate;
 mod protect;
 mod refusal;
+mod rewrap;
 mod run_to_completion;
+mod sealing;
 mod unprotect;
 
 use std::fmt;
@@ -31,13 +33,14 @@ pub use self::operate::{Cipher, Hash};
 pub(crate) use self::operate::{OperationAnswer, OperationRequest};
 pub(crate) use self::protect::{ProtectRequest, ProtectedPayload};
 pub use self::refusal::{RecordedStatus, Refusal, Unread};
+pub(crate) use self::rewrap::{RewrapRequest, RewrappedPayload};
 use self::run_to_completion::run_to_completion;
 pub(crate) use self::unprotect::{UnprotectRequest, Unprotected};
 use crate::audit::{Recorder, Unrecorded};
 use crate::auth::Application;
 use crate::clock::{Clock, Entropy};
 use crate::keys::Keyring;
-use crate::policy::{Permittable, Policies, PolicyPermit, authorize};
+use crate::policy::{Permittable, Policies, Policy, PolicyPermit, authorize};
 use crate::telemetry::step;
 
 /// The rooms that a request passes.
@@ -118,21 +121,32 @@ impl Protection {
         run_to_completion(caught(work), lane, &self.left).await
     }
 
-    /// The permit for an operation under the policy that a request names or defaults to. The record
-    /// notes the policy number, whether the policy exists or not.
+    /// The permit for an operation under the policy that a request names or defaults to.
     async fn permit<O: Permittable>(
         &self,
         call: &mut Call,
         application: &Application,
         number: Option<&str>,
     ) -> Result<PolicyPermit<O>, Refusal> {
-        call.note_policy(number);
-        let resolved = async {
-            let policy = self.rooms.policies.resolve(application, number).await?;
-            call.note_policy(Some(policy.policy_number.as_str()));
+        let permitted = async {
+            let policy = self.resolve(call, application, number).await?;
             Ok(authorize(application)?.under(policy)?)
         };
-        resolved.instrument(step!("permit")).await
+        permitted.instrument(step!("permit")).await
+    }
+
+    /// The policy that a request names or defaults to. The record notes its number, whether it exists
+    /// or not.
+    async fn resolve(
+        &self,
+        call: &mut Call,
+        application: &Application,
+        number: Option<&str>,
+    ) -> Result<Arc<Policy>, Refusal> {
+        call.note_policy(number);
+        let policy = self.rooms.policies.resolve(application, number).await?;
+        call.note_policy(Some(policy.policy_number.as_str()));
+        Ok(policy)
     }
 }
 

@@ -3,18 +3,16 @@
 use std::cell::Cell;
 
 use tracing::Instrument as _;
-use utoipa::openapi::{RefOr, Schema};
 
 use super::body::{
-    Described, Encrypted, Json, ProtectedPayloadType, Reference, Schemas, True, Unchanged,
-    WriteMember, answer, answer_of, reference, request, written,
+    Encrypted, Json, ProtectedPayloadType, Reference, True, Unchanged, answer, answer_of, request,
+    written,
 };
+use super::sealing::Sealing;
 use super::{Answer, Body, Call, Protection, Refusal, caught};
 use crate::audit::{Outcome, Unrecorded};
-use crate::clock::Entropy;
-use crate::envelope::{Context, ContextTag, Envelope};
+use crate::envelope::Context;
 use crate::json::{Members, Text};
-use crate::keys::Chosen;
 use crate::policy::{PolicyNumber, PolicyPermit, Verdict, to};
 use crate::problem::{Problem, Problems};
 use crate::request_tag::RequestTag;
@@ -75,35 +73,6 @@ answer! {
     }
 }
 
-/// An envelope that is sealed while it is written, straight into the buffer of the answer.
-pub(super) struct Sealing<'a> {
-    key: Chosen<'a, PolicyPermit<to::Protect>>,
-    entropy: &'a Entropy,
-    context: Option<&'a Context>,
-    payload: &'a str,
-    /// The `ctx` of the envelope, as soon as it is written.
-    ctx: &'a Cell<Option<ContextTag>>,
-}
-
-impl WriteMember for Sealing<'_> {
-    fn write(&self, out: &mut String) -> Result<(), Refusal> {
-        let payload = self.payload.as_bytes();
-        let ctx = self.key.seal(self.entropy, self.context, payload, out)?;
-        self.ctx.set(ctx);
-        Ok(())
-    }
-}
-
-impl Described for Sealing<'_> {
-    fn schema() -> RefOr<Schema> {
-        reference::<Envelope>()
-    }
-
-    fn schemas(schemas: &mut Schemas) {
-        <Envelope as Described>::schemas(schemas);
-    }
-}
-
 impl Protection {
     /// Protects the payload of `body` under the policy that it names.
     ///
@@ -127,7 +96,9 @@ impl Protection {
         let number = request.policy_number.as_deref();
         let permit = self.permit(call, &application, number).await?;
         let context = request.context.as_ref();
-        permit.policy().check_context(context.is_some())?;
+        permit
+            .policy()
+            .check_context("context", context.is_some())?;
         let payload = request.payload.as_str();
         match permit.policy().verdict() {
             Verdict::Protect => {
@@ -187,8 +158,7 @@ impl Protection {
                 ctx: &ctx,
             },
         });
-        // The five members take about 1,300 bytes beside the payload in base64.
-        let body = written(payload.len() / 3 * 4 + 1_300, &answer);
+        let body = written(Sealing::room(payload), &answer);
         drop(answer);
         call.note_ctx(ctx.get());
         body

@@ -9,9 +9,9 @@ use super::body::{
 };
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
-use crate::envelope::{Context, Envelope, NotAnEnvelope};
+use crate::envelope::{Context, Envelope, NotAnEnvelope, Plaintext};
 use crate::json::{Members, Text};
-use crate::keys::NotOpened;
+use crate::keys::{NotOpened, Opener};
 use crate::policy::{OpeningPermit, PolicyNumber};
 use crate::problem::{Code, Problem, Problems};
 use crate::request_tag::RequestTag;
@@ -68,7 +68,7 @@ answer! {
 
 /// The two forms of an envelope.
 #[derive(Debug)]
-enum Form {
+pub(super) enum Form {
     Members(Envelope),
     Legacy(Result<Envelope, NotAnEnvelope>),
 }
@@ -95,10 +95,7 @@ impl Protection {
         let (application, text) = call.admit(body)?;
         let is_bound = application.bound_policy().is_some();
         let request = read(call, text, is_bound)?;
-        let (envelope, member) = match request.form {
-            Form::Members(envelope) => (envelope, "jwe"),
-            Form::Legacy(envelope) => (envelope?, "protectedPayload"),
-        };
+        let (envelope, member) = request.form.into_envelope()?;
         call.note_ctx(envelope.ctx());
         let number = request.policy_number.as_deref();
         let permit = self.permit(call, &application, number).await?;
@@ -118,12 +115,7 @@ impl Protection {
         let key = self.rooms.keyring.to_unprotect(permit).await;
         let key = key.map_err(Refusal::of_destination)?;
         call.note_key(key.id());
-        let opened = key.open(&self.rooms.entropy, context).await;
-        let plaintext = opened.map_err(|not_opened| match not_opened {
-            NotOpened::Problems(problems) => inside(member, problems).into(),
-            NotOpened::Unopenable(_) => Refusal::Unopenable,
-            NotOpened::NotDone(not_done) => not_done.into(),
-        })?;
+        let plaintext = self.open(key, context, member).await?;
         let payload = str::from_utf8(plaintext.as_bytes()).map_err(|_| Refusal::Unopenable)?;
         let answer = Unprotected {
             request_id: call.tag(),
@@ -131,6 +123,36 @@ impl Protection {
             payload: Json(payload),
         };
         written(payload.len(), &answer)
+    }
+
+    /// Opens the envelope that the request has in `member`.
+    pub(super) async fn open(
+        &self,
+        key: Opener<'_>,
+        context: Option<&Context>,
+        member: &str,
+    ) -> Result<Plaintext, Refusal> {
+        let opened = key.open(&self.rooms.entropy, context).await;
+        opened.map_err(|not_opened| match not_opened {
+            NotOpened::Problems(problems) => inside(member, problems).into(),
+            NotOpened::Unopenable(_) => Refusal::Unopenable,
+            NotOpened::NotDone(not_done) => not_done.into(),
+        })
+    }
+}
+
+impl Form {
+    /// The envelope, and the member that has it.
+    pub(super) fn into_envelope(self) -> Result<(Envelope, &'static str), Refusal> {
+        match self {
+            Self::Members(envelope) => Ok((envelope, "jwe")),
+            Self::Legacy(envelope) => Ok((envelope?, "protectedPayload")),
+        }
+    }
+
+    /// The legacy form.
+    pub(super) fn legacy(text: &str) -> Self {
+        Self::Legacy(Envelope::parse_legacy(text))
     }
 }
 
@@ -153,22 +175,12 @@ fn read<'a>(
             context: request.context,
         }),
         (None, Some(_)) => LegacyRequest::read(&mut members).map(|request| UnprotectRequest {
-            form: Form::Legacy(Envelope::parse_legacy(&request.protected_payload)),
+            form: Form::legacy(&request.protected_payload),
             policy_number: request.policy_number,
             context: request.context,
         }),
         (neither_or_both, _) => {
-            members.note(match neither_or_both {
-                Some(_) => {
-                    let message = "send either jwe or protectedPayload, not both";
-                    Problem::new("protectedPayload", Code::Conflict, message)
-                }
-                None => {
-                    let message =
-                        "send the envelope as jwe (or, in its legacy form, as protectedPayload)";
-                    Problem::new("jwe", Code::Required, message)
-                }
-            });
+            members.note(not_one_form(neither_or_both.is_some()));
             let _ = Option::<Reference<'_, PolicyNumber>>::read(&mut members, "policyNumber");
             let _ = Option::<Context>::read(&mut members, "context");
             None
@@ -178,6 +190,17 @@ fn read<'a>(
         members.note(Problem::required("policyNumber"));
     }
     members.finish(|| request)
+}
+
+/// A request has both forms of an envelope, or neither.
+pub(super) fn not_one_form(has_both: bool) -> Problem {
+    if has_both {
+        let message = "send either jwe or protectedPayload, not both";
+        Problem::new("protectedPayload", Code::Conflict, message)
+    } else {
+        let message = "send the envelope as jwe (or, in its legacy form, as protectedPayload)";
+        Problem::new("jwe", Code::Required, message)
+    }
 }
 
 fn inside(member: &str, problems: Problems) -> Problems {

@@ -120,6 +120,7 @@ pub(in crate::dashboard) async fn show(
                 ("API key", html! { @match record.api_key_id { Some(id) => a href={ "/dashboard/api-keys/" (id) } { (id) }, None => (faint("unknown")) } }),
                 ("Policy", html! { @match &record.policy_number { Some(number) => a href={ "/dashboard/policies/" (number) } { (number) }, None => (faint("none")) } }),
                 ("Key", html! { @match record.key_id { Some(id) => a href={ "/dashboard/keys/" (id) } { (id) }, None => (faint("none")) } }),
+                ("Item of the batch", html! { @match record.item { Some(item) => (item), None => (faint("none")) } }),
                 ("Context (ctx)", html! { @match &record.ctx { Some(ctx) => code { (ctx) }, None => (faint("none")) } }),
                 ("Client address", html! { (record.client_address.as_deref().unwrap_or("unknown")) }),
                 ("Payload", html! { (count(record.payload_size_bytes)) " bytes" }),

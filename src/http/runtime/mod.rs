@@ -5,4 +5,5 @@ pub(super) mod operations;
 pub(super) mod protect;
 mod receive;
 mod respond;
+pub(super) mod rewrap;
 pub(super) mod unprotect;

@@ -166,6 +166,8 @@ async fn reject_anonymous(
         outcome: description.code.outcome(),
         error_message: Some(description.message),
         client_address: Some(origin.client),
+        item: None,
+        sealing: origin.endpoint.sealing(),
     });
     error.into_response()
 }

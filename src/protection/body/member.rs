@@ -79,6 +79,11 @@ constants! {
     Encrypted = r#"["encrypt"]"#, operations("encrypt").min_items(Some(1)).max_items(Some(1));
     /// `operations` of a payload that was decrypted.
     Decrypted = r#"["decrypt"]"#, operations("decrypt").min_items(Some(1)).max_items(Some(1));
+    /// `operations` of a payload that was decrypted and encrypted again.
+    Rewrapped = r#"["decrypt","encrypt"]"#, ArrayBuilder::new()
+        .items(values(["decrypt", "encrypt"]))
+        .min_items(Some(2))
+        .max_items(Some(2));
     /// `operations` of a payload that stayed as it was.
     Unchanged = "[]", operations("encrypt").max_items(Some(0));
     /// The value `true`.

@@ -7,8 +7,8 @@ mod member;
 mod schema;
 
 pub(super) use self::member::{
-    Base64, Decrypted, Encrypted, Json, ProtectedPayloadType, ReadMember, Reference, True,
-    Unchanged, WriteMember, write_name,
+    Base64, Decrypted, Encrypted, Json, ProtectedPayloadType, ReadMember, Reference, Rewrapped,
+    True, Unchanged, WriteMember, write_name,
 };
 pub(super) use self::schema::{Described, Schemas, object, one_of, reference};
 use super::{Body, Refusal};

@@ -29,7 +29,8 @@ pub(in crate::dashboard) async fn new(
         .with("alg", Alg::default().name())
         .with("enc", Enc::default().name())
         .with("allowedOperations", "protect")
-        .with("allowedOperations", "unprotect");
+        .with("allowedOperations", "unprotect")
+        .with("allowedOperations", "rewrap");
     creation(&cx, &form, &[]).await
 }
 
@@ -155,6 +156,7 @@ fn terms(fields: &Fields<'_>, services: &[(ServiceId, String)]) -> Markup {
         (fields.checks(Field { name: "allowedOperations", label: "Allowed operations", ..Field::default() }, &[
             Choice { value: "protect", label: "Protect", hint: "" },
             Choice { value: "unprotect", label: "Unprotect", hint: "" },
+            Choice { value: "rewrap", label: "Rewrap", hint: "Make a new envelope of an existing one, without returning the payload." },
         ]))
         (fields.check(Field {
             name: "contextRequired", label: "Require a context",

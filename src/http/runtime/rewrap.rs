@@ -1,0 +1,37 @@
+//! `POST /api/v1/rewrap`.
+
+use axum::extract::{Request, State};
+use axum::response::IntoResponse;
+
+use super::receive::receive;
+use super::respond::respond;
+use crate::audit::Endpoint;
+use crate::http::app::App;
+use crate::http::error_code::errors;
+use crate::protection::{RewrapRequest, RewrappedPayload};
+
+/// Makes a new envelope of an existing one, without returning the payload.
+#[utoipa::path(
+    post,
+    path = "",
+    operation_id = "rewrap",
+    request_body = RewrapRequest<'static>,
+    responses(
+        (status = 200, description = "The new envelope.", body = RewrappedPayload<'static>),
+        errors::InvalidProtectedPayload,
+        errors::PolicyNotFound,
+        errors::OperationNotAllowed,
+        errors::UnprotectNotAvailable,
+        errors::PolicyNotActive,
+        errors::DestinationKeyNotFound
+    )
+)]
+pub(in crate::http) async fn rewrap(State(app): State<App>, request: Request) -> impl IntoResponse {
+    match receive(&app, Endpoint::Rewrap, request).await {
+        Ok(received) => {
+            let answered = app.protection.rewrap(received.call, received.body).await;
+            respond(answered, received.standing)
+        }
+        Err(refused) => refused,
+    }
+}
