@@ -44,6 +44,8 @@ fn record(request_id: &str) -> Record {
         outcome: Outcome::Done,
         error_message: None,
         client_address: Some([127, 0, 0, 1].into()),
+        item: None,
+        sealing: None,
     }
 }
 

@@ -23,7 +23,11 @@ fn names(header: &str) -> Vec<String> {
 }
 
 /// Another policy for the destination.
-async fn policy(world: &World, destination: &Destination, members: Value) -> Destination {
+pub(super) async fn policy(
+    world: &World,
+    destination: &Destination,
+    members: Value,
+) -> Destination {
     let mut policy = json!({
         "name": "another",
         "destinationServiceId": destination.service,

@@ -15,6 +15,7 @@ mod limits;
 mod operations;
 mod permissions;
 mod protect;
+mod rewrap;
 mod signatures;
 mod unavailable;
 mod uniform;

@@ -6,6 +6,7 @@ use super::{Answer, Client, World};
 
 pub(crate) const PROTECT: &str = "/api/v1/protect";
 pub(crate) const UNPROTECT: &str = "/api/v1/unprotect";
+pub(crate) const REWRAP: &str = "/api/v1/rewrap";
 pub(crate) const OPERATIONS: &str = "/api/v1/operations";
 
 impl World {

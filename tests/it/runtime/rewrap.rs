@@ -1,0 +1,414 @@
+//! `/rewrap`: a new envelope with the same payload, which does not leave.
+
+use axum::http::Method;
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
+use serde_json::{Value, json};
+
+use super::binding::{header, policy};
+use super::uniform::{envelope_for, seen};
+use crate::support::{Answer, Client, Destination, PROTECT, REWRAP, UNPROTECT, World, jwe};
+
+async fn rewrap(client: &Client<'_>, members: Value) -> Answer {
+    client.post(REWRAP, members).await
+}
+
+fn parsed(envelope: &Value) -> Value {
+    serde_json::from_str(&header(envelope)).unwrap()
+}
+
+/// An application whose API key allows only these operations.
+async fn limited<'w>(world: &'w World, policy: &str, operations: &[&str]) -> Client<'w> {
+    let name = format!("{} only", operations.join(" and "));
+    let application = world.application(&name).bound_to(policy);
+    application
+        .with("allowedOperations", json!(operations))
+        .await
+}
+
+/// Operation, status, policy, key, code and outcome of each record.
+type Row = (
+    String,
+    i16,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+    String,
+);
+
+async fn records(world: &World) -> Vec<Row> {
+    let path = "/admin/audit?limit=200";
+    let listed = world.admin().get(path).await.ok().json();
+    let items = listed["items"].as_array().unwrap();
+    let of_rewrap = items.iter().filter(|item| item["endpoint"] == REWRAP);
+    let text = |item: &Value, name: &str| item[name].as_str().map(str::to_owned);
+    let mut rows: Vec<Row> = of_rewrap
+        .map(|item| {
+            (
+                text(item, "operation_type").unwrap(),
+                i16::try_from(item["response_status"].as_i64().unwrap()).unwrap(),
+                text(item, "policy_number"),
+                text(item, "key_id"),
+                text(item, "error_code"),
+                text(item, "outcome").unwrap(),
+            )
+        })
+        .collect();
+    rows.sort();
+    rows
+}
+
+fn row(operation: &str, status: i16, policy: &str, key: Option<&str>, code: Option<&str>) -> Row {
+    let outcome = match status {
+        200 => "done",
+        500.. => "failed",
+        _ => "refused",
+    };
+    (
+        operation.to_owned(),
+        status,
+        Some(policy.to_owned()),
+        key.map(str::to_owned),
+        code.map(str::to_owned),
+        outcome.to_owned(),
+    )
+}
+
+#[tokio::test]
+async fn an_envelope_moves_to_the_newest_key_and_keeps_its_payload() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world
+        .application("alice")
+        .bound_to(&destination.policy)
+        .await;
+    let body = r#"{"payload":{"z": 1.0,"a":"\u0041", "n":123456789012345678901234567890}}"#;
+    let sealed = alice.send_text(Method::POST, PROTECT, body).await;
+    let old = jwe(&sealed);
+    let newer = world.key(&destination.service, "enc", "P-256").await;
+
+    let answer = rewrap(&alice, sealed.json()).await.ok();
+    let json = answer.json();
+    assert_eq!(json["messageType"], "ProtectedPayload");
+    assert_eq!(json["operations"], json!(["decrypt", "encrypt"]));
+    assert_eq!(
+        json["requestId"].as_str(),
+        Some(answer.header("x-request-id"))
+    );
+    assert_eq!(json.as_object().unwrap().len(), 4, "{json}");
+    let new = jwe(&answer);
+    assert_eq!(parsed(&old)["kid"], destination.key);
+    assert_eq!(parsed(&new)["kid"], newer);
+    assert_eq!(parsed(&new)["pol"], destination.policy_id);
+    let opened = alice.unprotect(&new).await.ok().body;
+    let expected = r#""payload":{"z": 1.0,"a":"\u0041", "n":123456789012345678901234567890}}"#;
+    assert!(opened.ends_with(expected), "{opened}");
+    let expected = [
+        row(
+            "decrypt",
+            200,
+            &destination.policy,
+            Some(&destination.key),
+            None,
+        ),
+        row("encrypt", 200, &destination.policy, Some(&newer), None),
+    ];
+    assert_eq!(records(&world).await, expected);
+
+    // The legacy form, and an envelope made elsewhere without `kid` and `pol`.
+    let legacy = BASE64URL.encode(old.to_string());
+    let made = rewrap(&alice, json!({ "protectedPayload": legacy })).await;
+    alice.unprotect(&jwe(&made)).await.ok();
+    let current = Destination {
+        key: newer,
+        ..destination
+    };
+    let foreign = envelope_for(&world, &current, |header| {
+        header.as_object_mut().unwrap().remove("kid");
+    });
+    let made = rewrap(&alice, json!({ "jwe": foreign.await })).await;
+    assert_eq!(parsed(&jwe(&made))["kid"], current.key);
+}
+
+#[tokio::test]
+async fn one_policy_needs_rewrap_or_both_other_operations() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let number = destination.policy.clone();
+    let alice = world.application("alice").bound_to(&number).await;
+    let sealed = jwe(&alice.protect(json!(1)).await);
+    let body = json!({ "jwe": sealed });
+    for (operations, allowed) in [
+        (&["rewrap"] as &[&str], true),
+        (&["protect", "unprotect"], true),
+        (&["protect"], false),
+        (&["unprotect", "sign"], false),
+    ] {
+        let client = limited(&world, &number, operations).await;
+        let answer = rewrap(&client, body.clone()).await;
+        if allowed {
+            answer.ok();
+        } else {
+            answer.refused(403, "OPERATION_NOT_ALLOWED");
+        }
+    }
+    let only = limited(&world, &number, &["rewrap", "sign"]).await;
+    only.unprotect(&sealed)
+        .await
+        .refused(403, "OPERATION_NOT_ALLOWED");
+    only.protect(json!(1))
+        .await
+        .refused(403, "OPERATION_NOT_ALLOWED");
+    for (operations, allowed) in [
+        (json!(["rewrap"]), true),
+        (json!(["protect", "unprotect"]), true),
+        (json!(["unprotect"]), false),
+        (json!(["protect"]), false),
+    ] {
+        let change = json!({ "allowedOperations": operations });
+        world.change_policy(&destination, change).await;
+        let answer = rewrap(&alice, body.clone()).await;
+        if allowed {
+            answer.ok();
+        } else {
+            answer.refused(403, "OPERATION_NOT_ALLOWED");
+        }
+    }
+    let made = world
+        .admin()
+        .get(&format!("/admin/policies/{number}"))
+        .await;
+    assert_eq!(made.ok().json()["allowedOperations"], json!(["protect"]));
+}
+
+#[tokio::test]
+async fn two_policies_need_unprotect_under_the_first_and_protect_under_the_second() {
+    let world = World::new().await;
+    let one = world.some_destination().await;
+    let other = world.destination("other", "RSA-2048", "RSA-OAEP-256").await;
+    let alice = world.application("alice").bound_to(&one.policy).await;
+    let sealed = jwe(&alice.protect(json!("secret")).await);
+    let body = json!({ "jwe": sealed, "toPolicyNumber": other.policy });
+    let made = jwe(&rewrap(&alice, body.clone()).await);
+    assert_eq!(parsed(&made)["kid"], other.key);
+    assert_eq!(parsed(&made)["pol"], other.policy_id);
+    let opening = json!({ "jwe": made, "policyNumber": other.policy });
+    let opened = alice.post(UNPROTECT, opening).await.ok();
+    assert_eq!(opened.json()["payload"], "secret");
+    let expected = [
+        row("decrypt", 200, &one.policy, Some(&one.key), None),
+        row("encrypt", 200, &other.policy, Some(&other.key), None),
+    ];
+    assert_eq!(records(&world).await, expected);
+
+    let only = limited(&world, &one.policy, &["rewrap"]).await;
+    rewrap(&only, json!({ "jwe": sealed })).await.ok();
+    rewrap(&only, body.clone())
+        .await
+        .refused(403, "OPERATION_NOT_ALLOWED");
+    for (policy, operations) in [
+        (&one, ["protect", "rewrap"]),
+        (&other, ["unprotect", "rewrap"]),
+    ] {
+        let change = json!({ "allowedOperations": operations });
+        world.change_policy(policy, change).await;
+        let answer = rewrap(&alice, body.clone()).await;
+        answer.refused(403, "OPERATION_NOT_ALLOWED");
+        let change = json!({ "allowedOperations": ["protect", "unprotect", "rewrap"] });
+        world.change_policy(policy, change).await;
+    }
+    rewrap(&alice, body).await.ok();
+}
+
+#[tokio::test]
+async fn the_policy_of_the_envelope_decides_too() {
+    let world = World::new().await;
+    let one = world.some_destination().await;
+    let other = policy(&world, &one, json!({})).await;
+    let alice = world.application("alice").bound_to(&other.policy).await;
+    let only = limited(&world, &other.policy, &["rewrap"]).await;
+    let of_one = jwe(&alice.protect_under(&one.policy, json!(1)).await);
+    let body = json!({ "jwe": of_one });
+    // `rewrap` alone does not move an envelope from one policy to another.
+    rewrap(&only, body.clone())
+        .await
+        .refused(403, "OPERATION_NOT_ALLOWED");
+    rewrap(&alice, body.clone()).await.ok();
+    let change = json!({ "allowedOperations": ["protect", "rewrap"] });
+    world.change_policy(&one, change).await;
+    rewrap(&alice, body)
+        .await
+        .refused(403, "OPERATION_NOT_ALLOWED");
+
+    let unbound = envelope_for(&world, &one, |_| {}).await;
+    rewrap(&only, json!({ "jwe": unbound })).await.ok();
+    world
+        .change_policy(&other, json!({ "requireBinding": true }))
+        .await;
+    for client in [&only, &alice] {
+        let refused = rewrap(client, json!({ "jwe": unbound })).await;
+        refused.refused(403, "OPERATION_NOT_ALLOWED");
+    }
+}
+
+#[tokio::test]
+async fn the_new_envelope_has_the_new_context_or_the_old_one() {
+    let world = World::new().await;
+    let one = world.some_destination().await;
+    let alice = world.application("alice").bound_to(&one.policy).await;
+    let (old, new) = (json!({ "tenant": "acme" }), json!({ "tenant": "evil" }));
+    let body = json!({ "payload": "secret", "context": old });
+    let sealed = jwe(&alice.post(PROTECT, body).await);
+    let opens = async |envelope: &Value, context: &Value| {
+        let body = json!({ "jwe": envelope, "context": context });
+        alice.post(UNPROTECT, body).await.status == 200
+    };
+
+    let kept = jwe(&rewrap(&alice, json!({ "jwe": sealed, "context": old })).await);
+    assert!(opens(&kept, &old).await);
+    assert_ne!(parsed(&kept)["ctx"], parsed(&sealed)["ctx"]);
+    let body = json!({ "jwe": sealed, "context": old, "toContext": new });
+    let changed = jwe(&rewrap(&alice, body).await);
+    assert!(opens(&changed, &new).await && !opens(&changed, &old).await);
+    let body = json!({ "jwe": sealed, "context": new, "toContext": old });
+    let refused = rewrap(&alice, body).await;
+    refused.refused(500, "INTERNAL_ERROR");
+
+    let free = jwe(&alice.protect(json!(1)).await);
+    world
+        .change_policy(&one, json!({ "contextRequired": true }))
+        .await;
+    let refused = rewrap(&alice, json!({ "jwe": free })).await;
+    refused.invalid(&[("toContext", "required")]);
+    let bound = rewrap(&alice, json!({ "jwe": free, "toContext": new })).await;
+    assert!(opens(&jwe(&bound), &new).await);
+}
+
+#[tokio::test]
+async fn a_destination_that_holds_its_key_can_be_the_target_and_not_the_source() {
+    let world = World::new().await;
+    let one = world.some_destination().await;
+    let change = json!({ "keyOwnership": "destination_managed" });
+    let held = policy(&world, &one, change).await;
+    let alice = world.application("alice").bound_to(&one.policy).await;
+    let context = json!({ "tenant": "acme" });
+    let body = json!({ "payload": "secret", "context": context });
+    let sealed = jwe(&alice.post(PROTECT, body).await);
+    let mut body = json!({ "jwe": sealed, "context": context, "toPolicyNumber": held.policy });
+    let made = parsed(&jwe(&rewrap(&alice, body.clone()).await));
+    assert_eq!((&made["pol"], &made["ctx"]), (&Value::Null, &Value::Null));
+    body["toContext"] = context;
+    let refused = rewrap(&alice, body).await;
+    refused.invalid(&[("toContext", "unsupported")]);
+    let body = json!({ "jwe": sealed, "policyNumber": held.policy, "toPolicyNumber": one.policy });
+    let refused = rewrap(&alice, body).await;
+    refused.refused(400, "UNPROTECT_NOT_AVAILABLE");
+}
+
+#[tokio::test]
+async fn an_inactive_policy_is_no_target_whatever_its_failure_mode() {
+    let world = World::new().await;
+    let one = world.some_destination().await;
+    let other = policy(&world, &one, json!({})).await;
+    let alice = world.application("alice").bound_to(&one.policy).await;
+    let sealed = jwe(&alice.protect(json!(1)).await);
+    for failure_mode in ["error", "passthrough", "drop"] {
+        let change = json!({ "status": "inactive", "failureMode": failure_mode });
+        world.change_policy(&one, change).await;
+        let refused = rewrap(&alice, json!({ "jwe": sealed })).await;
+        refused.refused(403, "POLICY_NOT_ACTIVE");
+        // Its envelopes stay readable, so they can leave.
+        let body = json!({ "jwe": sealed, "toPolicyNumber": other.policy });
+        rewrap(&alice, body).await.ok();
+    }
+}
+
+#[tokio::test]
+async fn what_unprotect_refuses_rewrap_refuses_alike() {
+    let world = World::new().await;
+    let one = world.some_destination().await;
+    let alice = world.application("alice").bound_to(&one.policy).await;
+    let alice = alice.with("x-request-id", "always the same");
+    let sealed = jwe(&alice.protect(json!(1)).await);
+    let mut damaged = sealed.clone();
+    damaged["tag"] = json!("AAAAAAAAAAAAAAAAAAAAAA");
+    let mut short = sealed.clone();
+    short.as_object_mut().unwrap().remove("iv");
+    let bodies = [
+        json!({ "jwe": damaged }),
+        json!({ "jwe": sealed, "context": { "tenant": "acme" } }),
+        json!({ "jwe": short }),
+        json!({ "jwe": sealed, "protectedPayload": "e30" }),
+        json!({ "protectedPayload": "e30" }),
+        json!({}),
+        json!({ "jwe": sealed, "policyNumber": "POL-404" }),
+        json!({ "jwe": sealed, "context": { "tenant": 1 } }),
+        json!([]),
+    ];
+    for body in bodies {
+        let expected = alice.post(UNPROTECT, body.clone()).await;
+        let found = rewrap(&alice, body.clone()).await;
+        assert_eq!(seen(&found), seen(&expected), "{body}");
+        assert_ne!(found.status, 200);
+    }
+    let refused = rewrap(&alice, json!({ "jwe": sealed, "toPolicy": "POL-000001" })).await;
+    refused.invalid(&[("toPolicy", "unknown")]);
+    let body = json!({ "jwe": sealed, "toPolicyNumber": "POL-404" });
+    rewrap(&alice, body).await.refused(404, "POLICY_NOT_FOUND");
+    let body = json!({ "jwe": sealed, "toContext": { "tenant": 1 } });
+    rewrap(&alice, body)
+        .await
+        .invalid(&[("toContext.tenant", "type")]);
+}
+
+#[tokio::test]
+async fn a_refused_or_failed_rewrap_has_two_records() {
+    let world = World::new().await;
+    let one = world.some_destination().await;
+    let (number, key) = (one.policy.clone(), one.key.clone());
+    let alice = world.application("alice").bound_to(&number).await;
+    let mut sealed = jwe(&alice.protect(json!(1)).await);
+    let body = json!({ "jwe": sealed, "policyNumber": number, "toPolicyNumber": "POL-404" });
+    rewrap(&alice, body).await.refused(404, "POLICY_NOT_FOUND");
+    let code = Some("POLICY_NOT_FOUND");
+    let expected = [
+        row("decrypt", 404, &number, None, code),
+        row("encrypt", 404, "POL-404", None, code),
+    ];
+    assert_eq!(records(&world).await, expected);
+    sealed["tag"] = json!("AAAAAAAAAAAAAAAAAAAAAA");
+    let body = json!({ "jwe": sealed });
+    rewrap(&alice, body).await.refused(500, "INTERNAL_ERROR");
+    let code = Some("INTERNAL_ERROR");
+    let found = records(&world).await;
+    for operation in ["decrypt", "encrypt"] {
+        assert!(
+            found.contains(&row(operation, 500, &number, Some(&key), code)),
+            "{found:?}"
+        );
+    }
+    alice
+        .send_text(Method::POST, REWRAP, "{")
+        .await
+        .refused(400, "INVALID_REQUEST");
+    assert_eq!(records(&world).await.len(), 6);
+}
+
+#[tokio::test]
+async fn the_database_never_holds_the_payload() {
+    let world = World::new().await;
+    let one = world.some_destination().await;
+    let alice = world.application("alice").bound_to(&one.policy).await;
+    let sealed = jwe(&alice.protect(json!("a plaintext of its own")).await);
+    rewrap(&alice, json!({ "jwe": sealed })).await.ok();
+    let sql = "SELECT audit::text FROM crypto_operations_audit AS audit";
+    let rows: Vec<String> = sqlx::query_scalar(sql)
+        .fetch_all(&world.pool)
+        .await
+        .unwrap();
+    assert_eq!(rows.len(), 3);
+    assert!(
+        rows.iter().all(|row| !row.contains("a plaintext")),
+        "{rows:?}"
+    );
+}
