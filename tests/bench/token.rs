@@ -232,7 +232,7 @@ fn pair(
     usages: &[Attribute],
 ) -> (ObjectHandle, ObjectHandle) {
     let public = [&[Attribute::Token(false)], public].concat();
-    let private = [&guarded()[..], usages].concat();
+    let private = [&with_limits()[..], usages].concat();
     session
         .generate_key_pair(by, &public, &private)
         .expect("a key pair")
@@ -244,14 +244,14 @@ fn secret(session: &Session) -> ObjectHandle {
         Attribute::Encrypt(true),
         Attribute::Decrypt(true),
     ];
-    let template = [&guarded()[..], &own].concat();
+    let template = [&with_limits()[..], &own].concat();
     session
         .generate_key(&Mechanism::AesKeyGen, &template)
         .expect("a key")
 }
 
 /// The attributes of the keys of the service.
-fn guarded() -> [Attribute; 5] {
+fn with_limits() -> [Attribute; 5] {
     [
         Attribute::Token(true),
         Attribute::Private(true),

@@ -1,4 +1,4 @@
-//! Caches are current, or they are not trusted.
+//! Caches are current or are not used.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 
 use crate::support::{Database, Proxy, World, within};
 
-/// The bound that the contract sets.
+/// The time limit of the contract.
 const BOUND: Duration = Duration::from_secs(1);
 
 #[tokio::test]
@@ -31,7 +31,7 @@ async fn a_cached_entry_is_loaded_once() {
     assert_eq!(reads.load(Ordering::SeqCst), 1);
     catalog.changed(Topic::Policies);
     cache.get(&7).await.unwrap();
-    assert_eq!(reads.load(Ordering::SeqCst), 1, "it depends on no policy");
+    assert_eq!(reads.load(Ordering::SeqCst), 1, "the cache does not depend on policies");
     catalog.changed(Topic::Services);
     cache.get(&7).await.unwrap();
     assert_eq!(reads.load(Ordering::SeqCst), 2);
@@ -43,12 +43,12 @@ async fn an_entry_read_before_a_change_is_not_cached_after_it() {
     let catalog = current(&database.pool()).await;
     let value = Arc::new(AtomicUsize::new(1));
     let gate = Arc::new(Semaphore::new(0));
-    let (read, passing) = (value.clone(), gate.clone());
+    let (read, permits) = (value.clone(), gate.clone());
     let cache = Cache::new(catalog.clone(), &[Topic::Services], 10, move |_: u8| {
-        // The database answers with what is there now; the answer arrives when it may.
-        let (answer, passing) = (read.load(Ordering::SeqCst), passing.clone());
+        // The value is read now, and the response arrives after a permit.
+        let (answer, permits) = (read.load(Ordering::SeqCst), permits.clone());
         async move {
-            passing.acquire().await.unwrap().forget();
+            permits.acquire().await.unwrap().forget();
             Ok(Some(answer))
         }
     });
@@ -60,7 +60,7 @@ async fn an_entry_read_before_a_change_is_not_cached_after_it() {
     value.store(2, Ordering::SeqCst);
     catalog.changed(Topic::Services);
     gate.add_permits(2);
-    assert_eq!(cache.get(&0).await.unwrap(), Some(2), "joins no older read");
+    assert_eq!(cache.get(&0).await.unwrap(), Some(2), "the second call must not join the older read");
     assert_eq!(early.await.unwrap().unwrap(), Some(1));
     assert_eq!(cache.get(&0).await.unwrap(), Some(2));
 }
@@ -69,7 +69,7 @@ async fn an_entry_read_before_a_change_is_not_cached_after_it() {
 async fn without_notifications_every_lookup_reads_the_database() {
     let world = World::new().await;
     let service = world.service("billing").await;
-    let (options, notices) = Proxy::for_server(world.database()).await;
+    let (options, notifications) = Proxy::for_server(world.database()).await;
     let catalog = current(&PgPool::connect_lazy_with(options)).await;
     let pool = world.pool.clone();
     let names = Cache::new(catalog.clone(), &[Topic::Services], 10, move |(): ()| {
@@ -82,7 +82,7 @@ async fn without_notifications_every_lookup_reads_the_database() {
     let name = async || names.get(&()).await.unwrap().unwrap();
     assert_eq!(name().await, "billing");
 
-    notices.stall();
+    notifications.stall();
     let path = format!("/admin/services/{service}");
     let rename = async |name: &str| {
         let body = json!({ "name": name });
@@ -95,17 +95,17 @@ async fn without_notifications_every_lookup_reads_the_database() {
     assert_eq!(
         name().await,
         "invoices",
-        "at once: nothing cached is trusted"
+        "immediately: cached entries are not used"
     );
 
-    // What changes while there is no connection is heard by nobody, and nobody looks.
-    notices.resume();
+    // A change without a connection sends no notification, and no lookup happens.
+    notifications.resume();
     within(BOUND * 20, async || catalog.is_current()).await;
     name().await;
-    notices.close_connections();
+    notifications.close_connections();
     within(BOUND, async || !catalog.is_current()).await;
     rename("ledgers").await;
-    notices.resume();
+    notifications.resume();
     within(BOUND * 20, async || catalog.is_current()).await;
     assert_eq!(name().await, "ledgers");
 
@@ -113,7 +113,7 @@ async fn without_notifications_every_lookup_reads_the_database() {
     within(BOUND, async || name().await == "receipts").await;
 }
 
-/// A catalog that hears of changes through `pool`.
+/// A catalog that receives notifications through `pool`.
 async fn current(pool: &PgPool) -> Catalog {
     let catalog = Catalog::new();
     tokio::spawn(catalog.clone().listen(pool.clone(), Entropy::system()));

@@ -35,13 +35,13 @@ struct Secured {
 }
 
 impl Secured {
-    async fn with(papers: IssuedCertificate) -> Self {
+    async fn with(issued: IssuedCertificate) -> Self {
         let database = Database::new().await;
         let (plain, proxy) = Proxy::for_server(database.options()).await;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let mut door = JoinSet::new();
-        door.spawn(stand(listener, acceptor(&papers), plain.get_port()));
+        door.spawn(stand(listener, acceptor(&issued), plain.get_port()));
         Self {
             options: database.options().clone(),
             port,
@@ -92,14 +92,14 @@ async fn stand(listener: TcpListener, acceptor: TlsAcceptor, port: u16) {
     }
 }
 
-fn acceptor(papers: &IssuedCertificate) -> TlsAcceptor {
-    let key = PrivateKeyDer::from_pem_slice(papers.key.as_bytes()).unwrap();
+fn acceptor(issued: &IssuedCertificate) -> TlsAcceptor {
+    let key = PrivateKeyDer::from_pem_slice(issued.key.as_bytes()).unwrap();
     let provider = Arc::new(aws_lc_rs::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()
-        .with_single_cert(vec![certificate(&papers.certificate)], key);
+        .with_single_cert(vec![certificate(&issued.certificate)], key);
     TlsAcceptor::from(Arc::new(config.unwrap()))
 }
 

@@ -89,7 +89,7 @@ impl<'s> Instances<'s> {
             if process.is_ready() {
                 return Some(process);
             }
-            if let Some(how) = process.ended() {
+            if let Some(how) = process.exit_status() {
                 let details = format!("instance {place} did not start ({how})");
                 self.run_log.event(began, details);
                 self.logs.push(process.log());
@@ -115,8 +115,8 @@ impl<'s> Instances<'s> {
             return;
         };
         process.signal(Signal::TERM);
-        within(PATIENCE, async || process.ended().is_some()).await;
-        let how = process.ended().expect("its end");
+        within(PATIENCE, async || process.exit_status().is_some()).await;
+        let how = process.exit_status().expect("its end");
         if !how.success() {
             let details = format!("instance {place} exited after SIGTERM with {how}");
             self.run_log
@@ -137,7 +137,7 @@ impl<'s> Instances<'s> {
         loop {
             for place in 0..self.running.len() {
                 let process = self.running[place].as_mut();
-                let Some(how) = process.and_then(Process::ended) else {
+                let Some(how) = process.and_then(Process::exit_status) else {
                     continue;
                 };
                 let details = format!("instance {place} exited unexpectedly ({how})");

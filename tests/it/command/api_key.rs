@@ -1,4 +1,4 @@
-//! `sealward api-key create`: API keys where there is no API key yet.
+//! `sealward api-key create`, which needs no existing API key.
 
 use serde_json::json;
 
@@ -10,13 +10,13 @@ const CREATE: [&str; 2] = ["api-key", "create"];
 async fn a_key_is_printed_once_and_valid_immediately() {
     let site = Site::new().await;
     let process = Process::start(&site).await;
-    let made = process.post("/admin/services", &json!({ "name": "billing" }));
-    let service = made["id"].as_str().expect("an id");
+    let created = process.post("/admin/services", &json!({ "name": "billing" }));
+    let service = created["id"].as_str().expect("an id");
     let policy = json!({ "name": "p", "policyNumber": "P-1", "destinationServiceId": service,
         "allowedServiceIds": [service] });
     process.post("/admin/policies", &policy);
 
-    let wanted = ["--type", "live", "--name", "till", "--service", service];
+    let arguments = ["--type", "live", "--name", "till", "--service", service];
     let bound = [
         "--policy",
         "P-1",
@@ -24,9 +24,9 @@ async fn a_key_is_printed_once_and_valid_immediately() {
         "2100-01-01T00:00:00Z",
         "--json",
     ];
-    let made = site.run(&[&CREATE[..], &wanted, &bound].concat());
-    let mut made = made.well().json();
-    let members = made.as_object_mut().expect("an object");
+    let created = site.run(&[&CREATE[..], &arguments, &bound].concat());
+    let mut created = created.success().json();
+    let members = created.as_object_mut().expect("an object");
     let secret = members.remove("secret").expect("the key itself");
     assert!(
         secret
@@ -34,13 +34,13 @@ async fn a_key_is_printed_once_and_valid_immediately() {
             .is_some_and(|key| key.starts_with("sk_live_"))
     );
     assert_eq!(
-        (&made["policyNumber"], &made["expiresAt"]),
+        (&created["policyNumber"], &created["expiresAt"]),
         (&json!("P-1"), &json!("2100-01-01T00:00:00.000Z"))
     );
-    let path = format!("/admin/api-keys/{}", made["id"].as_str().expect("an id"));
-    assert_eq!(process.get(&path), made);
+    let path = format!("/admin/api-keys/{}", created["id"].as_str().expect("an id"));
+    assert_eq!(process.get(&path), created);
 
-    // Who made it is on record.
+    // The event names the command.
     let events = process.get("/admin/audit/management?resourceType=api_key");
     let actors = events["items"].as_array().expect("events");
     let by_command = |event: &serde_json::Value| event["actor"] == "sealward api-key create";
@@ -52,11 +52,11 @@ async fn a_key_is_printed_once_and_valid_immediately() {
 async fn errors_name_their_member() {
     let site = Site::new().await;
     let create = |more: &[&str]| site.run(&[&CREATE[..], more].concat());
-    create(&["--type", "live", "--name", "till"]).badly(1, &["serviceId"]);
-    create(&["--type", "admin", "--name", ""]).badly(1, &["name"]);
+    create(&["--type", "live", "--name", "till"]).failure(1, &["serviceId"]);
+    create(&["--type", "admin", "--name", ""]).failure(1, &["name"]);
     let service = ["--service", "svc_01h455vb4pex5vsknk084sn02q"];
     let live = ["--type", "live", "--name", "till"];
-    create(&[&live[..], &service].concat()).badly(
+    create(&[&live[..], &service].concat()).failure(
         1,
         &[
             "serviceId",
@@ -71,13 +71,13 @@ async fn errors_name_their_member() {
         "--expires",
         "2001-01-01T00:00:00Z",
     ];
-    create(&past).badly(1, &["expiresAt"]);
-    create(&["--type", "root", "--name", "n"]).badly(2, &["live, test"]);
-    create(&["--type", "admin"]).badly(2, &["--name"]);
+    create(&past).failure(1, &["expiresAt"]);
+    create(&["--type", "root", "--name", "n"]).failure(2, &["live, test"]);
+    create(&["--type", "admin"]).failure(2, &["--name"]);
     site.run_with(
         &["api-key", "create", "--type", "admin", "--name", "n"],
         "SEALWARD_DATABASE_URL",
-        "postgres://nobody@127.0.0.1:1/nothing",
+        "postgres://unknown@127.0.0.1:1/nothing",
     )
-    .badly(1, &["database.url", "127.0.0.1:1/nothing"]);
+    .failure(1, &["database.url", "127.0.0.1:1/nothing"]);
 }

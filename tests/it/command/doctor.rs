@@ -1,4 +1,4 @@
-//! `sealward doctor` against a good token, and against what is configured wrongly.
+//! `sealward doctor` with a working token and with invalid settings.
 
 use crate::process::{LABEL, Site};
 use crate::support::softhsm_module;
@@ -6,8 +6,8 @@ use crate::support::softhsm_module;
 #[tokio::test]
 async fn a_working_token_passes_with_warnings_about_its_weaknesses() {
     let site = Site::new().await;
-    let report = site.run(&["doctor"]).well().out;
-    for told in [
+    let report = site.run(&["doctor"]).success().stdout;
+    for expected in [
         "Token \"sealward\"",
         "decrypt  RSA-OAEP-256",
         "works by fallback: raw RSA",
@@ -15,9 +15,9 @@ async fn a_working_token_passes_with_warnings_about_its_weaknesses() {
         "Operations per second",
         "its RSA-OAEP has SHA-1 only",
     ] {
-        let squeezed: String = report.split_whitespace().collect::<Vec<_>>().join(" ");
-        let told: String = told.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(squeezed.contains(&told), "{told:?} is not in\n{report}");
+        let joined: String = report.split_whitespace().collect::<Vec<_>>().join(" ");
+        let expected: String = expected.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(joined.contains(&expected), "{expected:?} is not in\n{report}");
     }
 }
 
@@ -25,13 +25,13 @@ async fn a_working_token_passes_with_warnings_about_its_weaknesses() {
 async fn a_token_that_does_not_support_the_configuration_fails() {
     let site = Site::new().await;
     let ended = site.run_with(&["doctor", "--json"], "SEALWARD_HSM_ALLOW_RAW_RSA", "false");
-    let report: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
+    let report: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
     assert_ne!(
         report["tokens"][0]["broken"],
         serde_json::json!([]),
         "{report}"
     );
-    ended.badly(1, &["sealward", "does not support the configuration"]);
+    ended.failure(1, &["sealward", "does not support the configuration"]);
 }
 
 #[tokio::test]
@@ -85,6 +85,6 @@ async fn errors_of_a_token_name_the_setting_and_the_remedy() {
     for (module, label, pin, code, said) in cases {
         let tokens = site.tokens(module, label, pin);
         site.run_with(&["doctor"], "SEALWARD_HSM_TOKENS", &tokens)
-            .badly(code, said);
+            .failure(code, said);
     }
 }

@@ -1,7 +1,7 @@
-//! What the process does to itself before it reads its first secret, seen from outside.
+//! The hardening of the process before it reads its first secret.
 //!
-//! Its password is to come from a pipe that nobody writes to: there it waits, hardened, for as long
-//! as a test looks at it.
+//! The password is read from a pipe without a writer. The hardened process waits there until the end
+//! of the test.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -16,25 +16,25 @@ use crate::support::{Scratch, within};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A user who is not root, and owns nothing else.
-const NOBODY: u32 = 65_534;
+/// The user ID of an unprivileged user.
+const UNPRIVILEGED: u32 = 65_534;
 
-/// A service that waits for its first secret.
+/// A process that waits for its first secret.
 struct Waiting {
     folder: Scratch,
     child: Child,
 }
 
 impl Waiting {
-    /// Starts it as a user who is not root, in a shell that has done `before`.
+    /// Starts the process as an unprivileged user in a shell that first runs `before`.
     async fn start(before: &str) -> Self {
         let folder = Scratch::new();
         let pipe = folder.path().join("password");
-        let made = Command::new("mkfifo")
+        let created = Command::new("mkfifo")
             .args(["-m", "666"])
             .arg(&pipe)
             .status();
-        assert!(made.expect("run mkfifo").success());
+        assert!(created.expect("run mkfifo").success());
         let settings = format!(
             "[http]\nlisten = \"127.0.0.1:0\"\n[database]\npassword = {{ file = \"{}\" }}\n",
             pipe.display()
@@ -52,17 +52,17 @@ impl Waiting {
             .env("SEALWARD_CONFIG", &config)
             .current_dir(folder.path())
             .stderr(log);
-        as_nobody(&mut command);
+        drop_root(&mut command);
         let waiting = Self {
             folder,
             child: command.spawn().expect("start the service"),
         };
-        // All but locking memory comes before this.
+        // All hardening except memory locking is complete.
         within(PATIENCE, async || waiting.status("NoNewPrivs") == "1").await;
         waiting
     }
 
-    /// A line of what the kernel tells of it.
+    /// A value from the process status of the kernel.
     fn status(&self, name: &str) -> String {
         let status = fs::read_to_string(self.proc("status")).expect("its status");
         let line = status.lines().find_map(|line| line.strip_prefix(name));
@@ -83,13 +83,13 @@ impl Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        // It has ended already where a test has ended it.
+        // An error means that the test has already ended it.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The binary, where anybody may run it.
+/// A copy of the binary that every user can run.
 fn program(folder: &Scratch) -> PathBuf {
     let built = PathBuf::from(env!("CARGO_BIN_EXE_sealward"));
     if !geteuid().is_root() {
@@ -100,18 +100,18 @@ fn program(folder: &Scratch) -> PathBuf {
     copy
 }
 
-/// Root may do everything, so nothing is shown by it.
-fn as_nobody(command: &mut Command) {
+/// Root bypasses the checks, so the test uses another user.
+fn drop_root(command: &mut Command) {
     if geteuid().is_root() {
-        command.uid(NOBODY).gid(NOBODY);
+        command.uid(UNPRIVILEGED).gid(UNPRIVILEGED);
     }
 }
 
-/// Whether a process of the same user may read a file in /proc.
-fn may_read(file: &Path) -> bool {
+/// Whether another process of the same user can read a file in /proc.
+fn can_read(file: &Path) -> bool {
     let mut reader = Command::new("head");
     reader.args(["-c", "1"]).arg(file);
-    as_nobody(&mut reader);
+    drop_root(&mut reader);
     reader.stdout(Stdio::null()).stderr(Stdio::null());
     reader.status().expect("run head").success()
 }
@@ -172,15 +172,15 @@ async fn processes_of_the_same_user_cannot_read_its_memory() {
     let waiting = Waiting::start(":").await;
     let mut other = Command::new("sleep");
     other.arg("600").env("A", "B");
-    as_nobody(&mut other);
+    drop_root(&mut other);
     let mut other = other.spawn().expect("run sleep");
     let of_other = Path::new("/proc").join(other.id().to_string());
-    // What may be read of any process of the same user may not be of this one.
-    within(PATIENCE, async || may_read(&of_other.join("environ"))).await;
+    // These files are readable for other processes of the same user, but not for this one.
+    within(PATIENCE, async || can_read(&of_other.join("environ"))).await;
     other.kill().expect("end sleep");
     other.wait().expect("its end");
     for file in ["environ", "mem", "maps"] {
-        assert!(!may_read(&waiting.proc(file)), "{file}");
+        assert!(!can_read(&waiting.proc(file)), "{file}");
     }
 }
 

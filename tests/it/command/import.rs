@@ -1,16 +1,16 @@
-//! `sealward key import`: the whole exchange, with a service that runs; and the same in two halves,
-//! by `sealward key wrap`.
+//! `sealward key import` with a running service, and the same exchange in two steps with
+//! `sealward key wrap`.
 
 use serde_json::{Value, json};
 
-use crate::process::{Ended, Process, Site};
+use crate::process::{Exit, Process, Site};
 use crate::support::Authority;
 use crate::support::openssl::{private, public};
 
-/// What SoftHSM2 has.
+/// The mechanism of SoftHSM2.
 const SHA1: &str = "RSA_OAEP_SHA1_AES_KWP";
 
-/// A service that runs, and a service it knows, for whom keys come in.
+/// A running process and the service that owns the imported keys.
 struct Archive {
     site: Site,
     process: Process,
@@ -24,19 +24,19 @@ impl Archive {
     }
 
     fn of(site: Site, process: Process) -> Self {
-        let made = process.post("/admin/services", &json!({ "name": "archive" }));
-        let id = made["id"].as_str().expect("an id").to_owned();
+        let created = process.post("/admin/services", &json!({ "name": "archive" }));
+        let id = created["id"].as_str().expect("an id").to_owned();
         site.write("admin-key", site.admin_key());
         Self { site, process, id }
     }
 
-    /// Imports, with these arguments more.
-    fn import(&self, more: &[&str]) -> Ended {
+    /// Runs the import with additional arguments.
+    fn import(&self, more: &[&str]) -> Exit {
         self.import_at(&self.process.url(""), more)
     }
 
-    /// The same by another address.
-    fn import_at(&self, url: &str, more: &[&str]) -> Ended {
+    /// Runs the import with another URL.
+    fn import_at(&self, url: &str, more: &[&str]) -> Exit {
         let key = self.path("admin-key");
         let arguments = ["key", "import", "--url", url, "--admin-key-file", &key];
         self.site.run(&[&arguments[..], more].concat())
@@ -47,7 +47,7 @@ impl Archive {
         path.to_str().expect("a path of text").to_owned()
     }
 
-    /// A file with this in it.
+    /// Writes a file and returns its path.
     fn put(&self, name: &str, text: &str) -> String {
         self.site.write(name, text);
         self.path(name)
@@ -64,21 +64,21 @@ async fn a_modern_token_imports_keys_as_the_command_sends_them() {
     let rsa = private("RSA-2048");
     let file = archive.put("rsa.pem", &rsa);
     let imported = archive.import(&["--service", &archive.id, "--key", &file]);
-    let key = archive.key(imported.well().line());
+    let key = archive.key(imported.success().line());
     assert_eq!(
         (&key["algorithm"], &key["status"], &key["origin"]),
         (&json!("RSA-2048"), &json!("active"), &json!("imported"))
     );
-    let half = json!({ "serviceId": archive.id, "publicKey": public(&rsa), "activate": false });
-    let half = archive.process.post("/admin/keys", &half);
-    assert_eq!(key["thumbprint"], half["thumbprint"]);
+    let public_key = json!({ "serviceId": archive.id, "publicKey": public(&rsa), "activate": false });
+    let public_key = archive.process.post("/admin/keys", &public_key);
+    assert_eq!(key["thumbprint"], public_key["thumbprint"]);
 
     let secret = archive.put("secret", "0123456789abcdef0123456789abcdef");
-    let wanted = ["--service", &archive.id, "--secret", &secret];
+    let arguments = ["--service", &archive.id, "--secret", &secret];
     let named = ["--algorithm", "AES-256", "--name", "paper", "--inactive"];
     let ends = ["--expires", "2100-01-01T00:00:00Z", "--json"];
-    let imported = archive.import(&[&wanted[..], &named, &ends].concat());
-    let key = imported.well().json();
+    let imported = archive.import(&[&arguments[..], &named, &ends].concat());
+    let key = imported.success().json();
     assert_eq!(key, archive.key(key["id"].as_str().expect("an id")));
     assert_eq!(
         (&key["algorithm"], &key["use"], &key["name"], &key["status"]),
@@ -95,10 +95,10 @@ async fn a_modern_token_imports_keys_as_the_command_sends_them() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_offline_wrapped_key_is_imported() {
     let archive = Archive::on(Site::new().await).await;
-    let asked = json!({ "mechanism": SHA1 });
+    let body = json!({ "mechanism": SHA1 });
     let parameters = archive
         .process
-        .post("/admin/keys/import-parameters", &asked);
+        .post("/admin/keys/import-parameters", &body);
     let part = |name: &str| parameters[name].as_str().expect("text");
     let wrapping = archive.put("wrapping.pem", part("publicKey"));
     let ec = private("P-256");
@@ -112,8 +112,8 @@ async fn an_offline_wrapped_key_is_imported() {
         "--json",
     ];
     let wrapped = crate::process::sealward(&[&arguments[..], &checked].concat());
-    let wrapped = wrapped.well().json();
-    let order = json!({
+    let wrapped = wrapped.success().json();
+    let body = json!({
         "serviceId": archive.id,
         "publicKey": wrapped["publicKey"],
         "wrappedKey": {
@@ -122,7 +122,7 @@ async fn an_offline_wrapped_key_is_imported() {
             "ciphertext": wrapped["ciphertext"],
         },
     });
-    let key = archive.process.post("/admin/keys", &order);
+    let key = archive.process.post("/admin/keys", &body);
     assert_eq!(
         (&key["algorithm"], &key["hasPrivate"]),
         (&json!("P-256"), &json!(true)),
@@ -136,24 +136,24 @@ async fn a_refusal_shows_the_message_of_the_service() {
     let file = archive.put("key.pem", &private("P-256"));
     archive
         .import(&["--service", &archive.id, "--key", &file])
-        .badly(
+        .failure(
             1,
             &["400", "mechanism: the token lacks this", "request req_"],
         );
     archive
-        .import(&["--service", "nobody", "--key", &file, "--mechanism", SHA1])
-        .badly(
+        .import(&["--service", "unknown", "--key", &file, "--mechanism", SHA1])
+        .failure(
             1,
             &["400", "serviceId: must be the id of an existing resource"],
         );
     archive.put("admin-key", "sk_admin_wrong");
     archive
         .import(&["--service", &archive.id, "--key", &file])
-        .badly(1, &["401", "API key"]);
+        .failure(1, &["401", "API key"]);
     archive.put("admin-key", "");
     archive
         .import(&["--service", &archive.id, "--key", &file])
-        .badly(1, &["admin-key", "must not be empty"]);
+        .failure(1, &["admin-key", "must not be empty"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -165,22 +165,22 @@ async fn keys_are_only_sent_to_servers_with_a_trusted_certificate() {
     let key = archive.put("key.pem", &private("P-256"));
     let ca = archive.put("ca.pem", &authority.certificate());
     let another = archive.put("another.pem", &Authority::new().certificate());
-    let wanted = ["--service", &archive.id, "--key", &key, "--mechanism", SHA1];
-    let with_ca = |ca| [&wanted[..], &["--ca", ca]].concat();
+    let arguments = ["--service", &archive.id, "--key", &key, "--mechanism", SHA1];
+    let with_ca = |ca| [&arguments[..], &["--ca", ca]].concat();
 
     let here = archive.process.url("");
     let distrust = [here.as_str(), "certificate"];
-    archive.import(&wanted).badly(1, &distrust);
-    archive.import(&with_ca(&another)).badly(1, &distrust);
-    // What the authority vouches for is a name, and this is not it.
+    archive.import(&arguments).failure(1, &distrust);
+    archive.import(&with_ca(&another)).failure(1, &distrust);
+    // The certificate does not contain this name.
     let unnamed = here.replace("localhost", "127.0.0.1");
     let unnamed = archive.import_at(&unnamed, &with_ca(&ca));
-    unnamed.badly(1, &["127.0.0.1", "certificate"]);
+    unnamed.failure(1, &["127.0.0.1", "certificate"]);
     let events = "/admin/audit/management?resourceType=import_key";
     assert_eq!(archive.process.get(events)["items"], json!([]));
 
     let imported = archive.import(&with_ca(&ca));
-    let key = archive.key(imported.well().line());
+    let key = archive.key(imported.success().line());
     assert_eq!(
         (&key["origin"], &key["status"]),
         (&json!("imported"), &json!("active"))
@@ -199,9 +199,9 @@ async fn an_admin_key_is_never_sent_in_plaintext_and_an_unavailable_service_is_r
         let what = ["--service", "svc", "--key", &key];
         site.run(&[&to[..], &what, more].concat())
     };
-    import("http://192.0.2.1", &[]).badly(1, &["https://"]);
-    import("http://127.0.0.1:1", &[]).badly(1, &["http://127.0.0.1:1/admin/keys"]);
+    import("http://192.0.2.1", &[]).failure(1, &["https://"]);
+    import("http://127.0.0.1:1", &[]).failure(1, &["http://127.0.0.1:1/admin/keys"]);
     let ca = path("key.pem");
     import("https://127.0.0.1:1", &["--ca", &ca])
-        .badly(1, &["key.pem", "must contain a certificate"]);
+        .failure(1, &["key.pem", "must contain a certificate"]);
 }

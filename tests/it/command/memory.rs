@@ -1,4 +1,4 @@
-//! The memory of the process: how much it takes, and that nothing of a payload is left in it.
+//! The memory of the process: its size, and that no payload remains in it.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::process::{Process, Site};
 use crate::support::within;
 
-/// Sends one request on a connection of its own, which is closed when this is over.
+/// Sends a request on a new connection.
 fn ask(service: &Process, key: &str, path: &str, body: &str) -> Value {
     let mut stream = TcpStream::connect(service.address()).expect("connect");
     let length = body.len();
@@ -30,8 +30,8 @@ fn ask(service: &Process, key: &str, path: &str, body: &str) -> Value {
     serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
 }
 
-/// How often `needle` stands in the writable memory of the process; `None` where this user may not
-/// look, which is how it should be.
+/// The number of occurrences of `needle` in the writable memory of the process. `None` if this user
+/// has no access.
 fn count(process: u32, needle: &[u8]) -> Option<usize> {
     let memory = match File::open(format!("/proc/{process}/mem")) {
         Ok(memory) => memory,
@@ -48,11 +48,11 @@ fn count(process: u32, needle: &[u8]) -> Option<usize> {
         let (range, _) = line.split_once(' ').expect("a range");
         let (start, end) = range.split_once('-').expect("a range");
         let [start, end] = [start, end].map(|edge| u64::from_str_radix(edge, 16).expect("an edge"));
-        let found = touched(&pages, start, end).into_iter().map(|stretch| {
-            let length = stretch.end - stretch.start;
+        let found = touched(&pages, start, end).into_iter().map(|range| {
+            let length = range.end - range.start;
             let mut bytes = vec![0; usize::try_from(length).expect("a length")];
-            // Some ranges are there and cannot be read; a payload is in none of them.
-            match memory.read_exact_at(&mut bytes, stretch.start) {
+            // Some ranges cannot be read. They contain no payload.
+            match memory.read_exact_at(&mut bytes, range.start) {
                 Ok(()) => finder.find_iter(&bytes).count(),
                 Err(_) => 0,
             }
@@ -62,7 +62,7 @@ fn count(process: u32, needle: &[u8]) -> Option<usize> {
     Some(found.sum())
 }
 
-/// The stretches between two addresses that were ever written to. An allocator has far more.
+/// The written ranges between two addresses. An allocator reserves far more.
 fn touched(pages: &File, start: u64, end: u64) -> Vec<Range<u64>> {
     const ENTRY: u64 = 8;
     const PRESENT_OR_SWAPPED: u64 = 0b11 << 62;
@@ -73,10 +73,10 @@ fn touched(pages: &File, start: u64, end: u64) -> Vec<Range<u64>> {
         .read_exact_at(&mut entries, start / page * ENTRY)
         .is_err()
     {
-        // The kernel's own ranges have no pages.
+        // Ranges of the kernel have no pages.
         return Vec::new();
     }
-    let mut stretches: Vec<Range<u64>> = Vec::new();
+    let mut ranges: Vec<Range<u64>> = Vec::new();
     for (entry, address) in entries
         .chunks_exact(8)
         .zip((start..end).step_by(rustix::param::page_size()))
@@ -85,23 +85,23 @@ fn touched(pages: &File, start: u64, end: u64) -> Vec<Range<u64>> {
         if entry & PRESENT_OR_SWAPPED == 0 {
             continue;
         }
-        match stretches.last_mut() {
+        match ranges.last_mut() {
             Some(last) if last.end == address => last.end += page,
-            _ => stretches.push(address..address + page),
+            _ => ranges.push(address..address + page),
         }
     }
-    stretches
+    ranges
 }
 
-/// A service that runs, a destination with a policy for each family of keys, and a caller's key.
-struct House {
+/// A running process, a destination with one policy per key family, and an API key.
+struct Fixture {
     service: Process,
     policies: [Value; 2],
     key: String,
     _site: Site,
 }
 
-impl House {
+impl Fixture {
     async fn open() -> Self {
         let site = Site::new().await;
         let service = Process::start(&site).await;
@@ -149,25 +149,25 @@ impl House {
 
 #[tokio::test]
 async fn a_payload_is_wiped_from_memory() {
-    let house = House::open().await;
+    let fixture = Fixture::open().await;
     let canary = format!("canary-{:032x}", rand::random::<u128>());
-    for policy in &house.policies {
-        // Short and long, as a value and behind an escape.
+    for policy in &fixture.policies {
+        // Short and long payloads, with and without escapes.
         for payload in [
             format!("{{\"a\":\"{canary}\"}}"),
             format!("[\"\\u0041\", \"{canary}\", \"{}\"]", canary.repeat(5_000)),
         ] {
-            let protected = house.protect(&payload, policy);
-            let opened = house.unprotect(&protected["jwe"], policy);
+            let protected = fixture.protect(&payload, policy);
+            let opened = fixture.unprotect(&protected["jwe"], policy);
             assert!(opened["payload"].to_string().contains(&canary), "{opened}");
         }
     }
-    let process = house.service.id();
+    let process = fixture.service.id();
     if count(process, canary.as_bytes()).is_none() {
         assert!(!rustix::process::geteuid().is_root());
         return;
     }
-    // The log proves that the search finds what is there.
+    // The log path proves that the search works.
     assert!(count(process, b"sealward").is_some_and(|found| found > 0));
     within(Duration::from_secs(60), async || {
         count(process, canary.as_bytes()) == Some(0)
@@ -175,12 +175,12 @@ async fn a_payload_is_wiped_from_memory() {
     .await;
 }
 
-/// Sixty-four callers at once, each with a payload whose envelope is as large as a body may be.
+/// 64 concurrent callers with envelopes of the maximum body size.
 #[tokio::test]
 async fn all_connections_in_use_take_less_than_400_mib() {
     const CALLERS: usize = 64;
-    let house = House::open().await;
-    let policy = &house.policies[1];
+    let fixture = Fixture::open().await;
+    let policy = &fixture.policies[1];
     let text = "x".repeat(750 << 10);
     let payload = json!(text).to_string();
     let begin = Barrier::new(CALLERS);
@@ -189,23 +189,23 @@ async fn all_connections_in_use_take_less_than_400_mib() {
         for _ in 0..CALLERS {
             scope.spawn(|| {
                 begin.wait();
-                let protected = house.protect(&payload, policy);
-                let answer = house.unprotect(&protected["jwe"], policy);
+                let protected = fixture.protect(&payload, policy);
+                let answer = fixture.unprotect(&protected["jwe"], policy);
                 if answer["payload"] == text.as_str() {
                     opened.fetch_add(1, Ordering::Relaxed);
                 } else {
-                    // A slow machine may not be done with all of them in time, and says so.
+                    // A slow machine can exceed the time limit and return 503.
                     assert!(answer["error"]["code"].is_string());
                 }
             });
         }
     });
     assert_ne!(opened.into_inner(), 0);
-    let peak = peak_kib(house.service.id());
+    let peak = peak_kib(fixture.service.id());
     assert!(peak < 400 << 10, "{peak} KiB");
 }
 
-/// The most memory the process had at any time.
+/// The peak memory of the process.
 fn peak_kib(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).expect("its status");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,4 @@
-//! The commands of the binary, as an operator gives them.
+//! The commands of the binary.
 
 mod api_key;
 mod doctor;

@@ -1,4 +1,4 @@
-//! What a running service tells of itself: metrics on a listener of their own, and traces to a
+//! Observability of a running service: metrics on a separate listener, and traces to a
 //! collector.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,19 +29,19 @@ async fn an_outage_of_a_token_is_visible_in_the_metrics() {
     )
     .await;
     let address = process.metrics_address().expect("an address");
-    let told = || {
+    let metrics = || {
         let page = ureq::get(format!("http://{address}/metrics")).call();
         let text = page.expect("metrics").body_mut().read_to_string();
         Exposition::parse(&text.expect("text"))
     };
-    let state = |name: &str| told().sum("sealward_token_state", &[("state", name)]) > 0.0;
+    let state = |name: &str| metrics().sum("sealward_token_state", &[("state", name)]) > 0.0;
     within(PATIENCE, async || state("serving")).await;
     let tokens = site.file("token/tokens");
-    fs::rename(&tokens, site.file("token/elsewhere")).expect("take the token away");
+    fs::rename(&tokens, site.file("token/elsewhere")).expect("move the token away");
     within(PATIENCE, async || state("out")).await;
     assert!(!state("serving"));
-    assert!(told().sum("sealward_token_outages_total", &[]) > 0.0);
-    fs::rename(site.file("token/elsewhere"), &tokens).expect("bring it back");
+    assert!(metrics().sum("sealward_token_outages_total", &[]) > 0.0);
+    fs::rename(site.file("token/elsewhere"), &tokens).expect("move the token back");
     within(PATIENCE, async || state("serving")).await;
 }
 
@@ -49,13 +49,13 @@ async fn an_outage_of_a_token_is_visible_in_the_metrics() {
 async fn metrics_are_local_unless_allowed() {
     let site = Site::new().await;
     site.run_with(&["check-config"], "SEALWARD_METRICS_LISTEN", "0.0.0.0:9464")
-        .badly(
+        .failure(
             78,
             &["metrics.listen = \"0.0.0.0:9464\"", "metrics.allow_plain"],
         );
 }
 
-/// Spans as they arrived.
+/// The received spans.
 type Spans = Arc<Mutex<Vec<Value>>>;
 
 /// An OpenTelemetry collector for one service, which must send these headers. Returns its URL.
@@ -120,7 +120,7 @@ async fn the_variables_of_opentelemetry_configure_traces() {
     .await;
 }
 
-/// The spans of one trace, by their names.
+/// The spans of one trace by name.
 fn of_trace(spans: &Spans, trace: &str) -> BTreeMap<String, Value> {
     let spans = spans.lock().unwrap();
     let ours = spans.iter().filter(|span| span["traceId"] == trace);
@@ -167,7 +167,7 @@ async fn each_step_of_a_request_is_a_span_without_secrets() {
     let parent = "b7ad6b7169203331";
     let within_trace = |trace: &str, flags: &str| format!("00-{trace}-{parent}-{flags}");
     let payload = json!({ "payload": canary });
-    // A client that does not trace this request does not have it traced here either.
+    // A request that the client does not sample is not traced.
     ask("/api/v1/protect", &payload, &within_trace(&traces[0], "00"));
     let protected = ask("/api/v1/protect", &payload, &within_trace(&traces[1], "01"));
     let envelope = json!({ "jwe": protected["jwe"] });
@@ -194,7 +194,7 @@ async fn each_step_of_a_request_is_a_span_without_secrets() {
     assert!(line["caller"].as_str().unwrap().starts_with("ak_"));
     assert!(line["duration_ms"].as_f64().unwrap() > 0.0);
 
-    // Administrators are traced too, over the API and on the dashboard.
+    // Requests to the management API and the dashboard are traced too.
     let administrator = ureq::get(process.url("/admin/services"))
         .header("Authorization", format!("Bearer {}", site.admin_key()))
         .header("traceparent", within_trace(&traces[3], "01"))
@@ -216,7 +216,7 @@ async fn each_step_of_a_request_is_a_span_without_secrets() {
     let unprotect = expected(&["POST /api/v1/unprotect", "queue", "token"]);
     let manage = ["GET /admin/services", "caller", "limit", "management"].map(str::to_owned);
     let manage = BTreeSet::from(manage);
-    let is_there = |name: &str| {
+    let exists = |name: &str| {
         spans
             .lock()
             .unwrap()
@@ -227,7 +227,7 @@ async fn each_step_of_a_request_is_a_span_without_secrets() {
         names(&traces[1]) == protect
             && names(&traces[2]) == unprotect
             && names(&traces[3]) == manage
-            && is_there("GET /dashboard/sign-in")
+            && exists("GET /dashboard/sign-in")
     })
     .await;
     assert_eq!(names(&traces[0]), BTreeSet::new());

@@ -1,9 +1,9 @@
 //! The schema and the login that `sealward serve` requires.
 
-use crate::process::{Ended, Process, Site};
+use crate::process::{Exit, Process, Site};
 use crate::support::Database;
 
-/// Variables of a production-like environment in which this site's token works.
+/// Variables for a staging environment with the token of this site.
 fn staging(login: &[(String, String)]) -> Vec<(&str, &str)> {
     let mut variables = vec![
         ("SEALWARD_ENVIRONMENT", "staging"),
@@ -13,7 +13,7 @@ fn staging(login: &[(String, String)]) -> Vec<(&str, &str)> {
     variables
 }
 
-fn serve(site: &Site, variables: &[(&str, &str)]) -> Ended {
+fn serve(site: &Site, variables: &[(&str, &str)]) -> Exit {
     let mut command = site.command(&["serve"]);
     let output = command.envs(variables.iter().copied()).output();
     output.expect("run the binary").into()
@@ -26,17 +26,17 @@ async fn production_refuses_a_login_that_can_delete_audit_records() {
     let login = site.login("database", &retention).await;
     let name = login[0].1.split(['/', '@']).nth(2).expect("a name");
     let revoke = format!("REVOKE sealward_retention FROM {name}");
-    serve(&site, &staging(&login)).badly(78, &["could change or delete audit records", &revoke]);
+    serve(&site, &staging(&login)).failure(78, &["could change or delete audit records", &revoke]);
     // `sealward doctor` shows the same.
     let mut doctor = site.command(&["doctor", "--json"]);
-    let report: Ended = doctor.envs(staging(&login)).output().expect("run").into();
+    let report: Exit = doctor.envs(staging(&login)).output().expect("run").into();
     let excess = report.json()["login"]["excess"].to_string();
     assert!(excess.contains(&revoke), "{excess}");
-    report.badly(78, &[&revoke]);
+    report.failure(78, &[&revoke]);
     // Development accepts it.
     let development: Vec<_> = staging(&login).split_off(2);
     let process = Process::start_with(&site, &development).await;
-    assert_eq!(process.told_to_end(), Some(0));
+    assert_eq!(process.terminate(), Some(0));
 }
 
 #[tokio::test]
@@ -44,7 +44,7 @@ async fn production_starts_only_with_the_login_of_the_service() {
     let site = Site::on_kryoptic().await;
     let login = site.login("database", &["sealward_application"]).await;
     let process = Process::start_with(&site, &staging(&login)).await;
-    assert_eq!(process.told_to_end(), Some(0));
+    assert_eq!(process.terminate(), Some(0));
 }
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn an_old_schema_is_refused_without_changes() {
     let database = Database::empty().await;
     let site = Site::on(database);
     let says = ["`sealward migrate`"];
-    site.run(&["serve"]).badly(78, &says);
+    site.run(&["serve"]).failure(78, &says);
     let tables = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace";
     let mut owner = site.connect().await;
     let tables: i64 = sqlx::query_scalar(tables)
@@ -68,10 +68,10 @@ async fn an_old_schema_is_refused_without_changes() {
         format!("requires version {last}"),
     ];
     site.run(&["serve"])
-        .badly(78, &[says[0], &versions[0], &versions[1]]);
-    site.run(&["migrate"]).well();
+        .failure(78, &[says[0], &versions[0], &versions[1]]);
+    site.run(&["migrate"]).success();
     let process = Process::start(&site).await;
-    assert_eq!(process.told_to_end(), Some(0));
+    assert_eq!(process.terminate(), Some(0));
 }
 
 #[tokio::test]
@@ -91,21 +91,21 @@ async fn migrations_use_the_login_of_the_owner() {
         .execute(&mut admin)
         .await
         .unwrap();
-    let migrate = |variables: [(String, String); 2]| -> Ended {
+    let migrate = |variables: [(String, String); 2]| -> Exit {
         let output = site.command(&["migrate"]).envs(variables).output();
         output.expect("run the binary").into()
     };
-    migrate(owner.clone()).well();
+    migrate(owner.clone()).success();
     let sql = "SELECT DISTINCT tableowner::text FROM pg_tables WHERE schemaname = 'public'";
     let owners: Vec<String> = sqlx::query_scalar(sql).fetch_all(&mut admin).await.unwrap();
     assert_eq!(owners, [name]);
     // The variables of earlier versions still name the owner.
     let old =
         owner.map(|(variable, value)| (variable.replace("MIGRATE_", "DATABASE_OWNER_"), value));
-    let warned = migrate(old).well();
+    let warned = migrate(old).success();
     assert!(
         warned
-            .err
+            .stderr
             .contains("database.owner_url is a removed setting"),
         "{warned:?}"
     );

@@ -1,4 +1,4 @@
-//! Instances replaced one after the other while clients go on asking, as an upgrade does it.
+//! A rolling replacement of instances under load, as in an upgrade.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -11,10 +11,10 @@ use std::time::Duration;
 use crate::process::{PATIENCE, Process, Site};
 use crate::support::within;
 
-/// Long enough for the balancer below to notice, which looks before each new connection.
+/// Long enough for the balancer, which checks readiness before each new connection.
 const DELAY: &str = "3s";
 
-/// What a load balancer knows: the instances there are, and which of them are ready.
+/// A load balancer with its list of instances.
 #[derive(Clone, Default)]
 struct Balancer(Arc<Mutex<Vec<String>>>);
 
@@ -23,7 +23,7 @@ impl Balancer {
         self.0.lock().unwrap().push(address.to_owned());
     }
 
-    /// A connection to an instance that says it is ready.
+    /// Opens a connection to a ready instance.
     fn connect(&self) -> Connection {
         loop {
             for address in self.0.lock().unwrap().clone() {
@@ -35,7 +35,7 @@ impl Balancer {
     }
 }
 
-/// What a probe finds, which an instance that has gone does not answer.
+/// Whether the readiness probe of an instance succeeds.
 fn is_ready(address: &str) -> bool {
     let Ok(stream) = TcpStream::connect(address) else {
         return false;
@@ -46,22 +46,22 @@ fn is_ready(address: &str) -> bool {
     matches!(connection.ask("/readyz", ""), Some((200, _)))
 }
 
-/// A connection that is kept for as long as the other side wants.
+/// A persistent connection.
 struct Connection {
     stream: BufReader<TcpStream>,
 }
 
 impl Connection {
     fn to(address: &str) -> Self {
-        let stream = TcpStream::connect(address).expect("who is ready takes connections");
+        let stream = TcpStream::connect(address).expect("a ready instance accepts connections");
         stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
         Self {
             stream: BufReader::new(stream),
         }
     }
 
-    /// The status of the answer, and whether the connection may be used again; nothing where there
-    /// is no answer.
+    /// The status of the response and whether the connection stays open. `None` without a
+    /// response.
     fn ask(&mut self, path: &str, authorization: &str) -> Option<(u16, bool)> {
         let request = format!("GET {path} HTTP/1.1\r\nHost: it\r\n{authorization}\r\n");
         self.stream.get_mut().write_all(request.as_bytes()).ok()?;
@@ -86,7 +86,7 @@ impl Connection {
     }
 }
 
-/// Clients that ask without a pause, and what came of it.
+/// Clients that send requests without pauses, and their results.
 struct Load {
     stop: Arc<AtomicBool>,
     answered: Arc<AtomicU32>,
@@ -119,7 +119,7 @@ impl Load {
                                 connection = balancer.connect();
                             }
                         }
-                        // Over the limit, which is no failure of the instance.
+                        // The request exceeded the rate limit, which is not a failure.
                         Some((429, true)) => {}
                         Some((429, false)) => connection = balancer.connect(),
                         other => {
@@ -134,8 +134,8 @@ impl Load {
         load
     }
 
-    /// Waits until so many more requests were answered.
-    async fn goes_on(&self) {
+    /// Waits until more requests are answered.
+    async fn wait_for_responses(&self) {
         let before = self.answered.load(Ordering::Relaxed);
         within(PATIENCE, async || {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -144,7 +144,7 @@ impl Load {
         .await;
     }
 
-    /// Ends it; gives how many connections were moved elsewhere, and what failed.
+    /// Stops the clients and returns the number of moved connections and the failures.
     fn end(self) -> (u32, Vec<String>) {
         self.stop.store(true, Ordering::Relaxed);
         let failed = self
@@ -169,19 +169,19 @@ async fn instances_are_replaced_without_one_failed_request() {
     let mut instances = [start().await, start().await];
     let load = Load::start(&balancer, site.admin_key(), 4);
     for _ in 0..2 {
-        load.goes_on().await;
+        load.wait_for_responses().await;
         let newer = start().await;
         let older = std::mem::replace(&mut instances[0], newer);
         instances.rotate_left(1);
         let address = older.address().to_owned();
-        let ended = tokio::task::spawn_blocking(move || older.told_to_end());
-        // It says first that it is not ready, and still answers.
+        let ended = tokio::task::spawn_blocking(move || older.terminate());
+        // The instance first reports that it is not ready, and still answers requests.
         within(PATIENCE, async || !is_ready(&address)).await;
-        load.goes_on().await;
+        load.wait_for_responses().await;
         assert_eq!(ended.await.expect("its end"), Some(0));
     }
-    load.goes_on().await;
+    load.wait_for_responses().await;
     let (moved, failed) = load.end();
     assert_eq!(failed, [""; 0], "no request failed");
-    assert!(moved > 0, "clients were told to go elsewhere");
+    assert!(moved > 0, "the instances must close connections");
 }

@@ -1,4 +1,4 @@
-//! Where secrets come from: files, credentials of systemd, programs.
+//! Secrets from files, systemd credentials and programs.
 
 use std::fs;
 
@@ -10,22 +10,22 @@ async fn a_pin_comes_from_a_credential_or_from_a_program() {
     let site = Site::new().await;
     let credentials = site.file("credentials");
     fs::create_dir(&credentials).expect("a folder");
-    let held = credentials.join("hsm-pin");
-    fs::rename(site.pin_file(), &held).expect("move the PIN");
-    let pin = fs::read_to_string(&held).expect("the PIN");
+    let credential = credentials.join("hsm-pin");
+    fs::rename(site.pin_file(), &credential).expect("move the PIN");
+    let pin = fs::read_to_string(&credential).expect("the PIN");
     for source in [
         "{ credential = \"hsm-pin\" }".to_owned(),
-        format!("{{ command = [\"cat\", \"{}\"] }}", held.display()),
+        format!("{{ command = [\"cat\", \"{}\"] }}", credential.display()),
     ] {
-        let sound = site.sound();
-        let (before, _) = sound.split_once("pin = ").expect("a PIN");
+        let settings = site.default_settings();
+        let (before, _) = settings.split_once("pin = ").expect("a PIN");
         fs::write(site.settings(), format!("{before}pin = {source}\n")).expect("write");
         let folder = credentials.to_str().expect("a path of text");
         let process = Process::start_with(&site, &[("CREDENTIALS_DIRECTORY", folder)]).await;
         let arguments = format!("/proc/{}/cmdline", process.id());
         let arguments = fs::read_to_string(arguments).expect("its arguments");
         assert!(arguments.contains("serve") && !arguments.contains(pin.trim()));
-        assert_eq!(process.told_to_end(), Some(0));
+        assert_eq!(process.terminate(), Some(0));
     }
 }
 
@@ -38,13 +38,13 @@ async fn an_unavailable_secret_is_reported() {
         ("{ command = [] }", "the list is empty"),
         ("{ command = [\"true\"] }", "the secret is empty"),
     ];
-    for (source, told) in cases {
+    for (source, expected) in cases {
         let module = softhsm_module();
         let tokens = format!(
             "[{{ module = \"{}\", label = \"sealward\", pin = {source} }}]",
             module.display()
         );
         site.run_with(&["serve"], "SEALWARD_HSM_TOKENS", &tokens)
-            .badly(78, &["hsm.tokens[0].pin", told]);
+            .failure(78, &["hsm.tokens[0].pin", expected]);
     }
 }

@@ -1,4 +1,4 @@
-//! `sealward serve`: its start, what keeps it from starting, its end.
+//! `sealward serve`: start, refused starts, shutdown.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::process::{Ended, PATIENCE, Process, Site};
+use crate::process::{Exit, PATIENCE, Process, Site};
 use crate::support::within;
 
 fn status_of(address: &str, path: &str) -> String {
@@ -27,10 +27,10 @@ async fn the_process_becomes_ready_and_exits_after_sigterm() {
     let process = Process::start(&site).await;
     let status_of = |path| status_of(process.address(), path);
     assert_eq!(status_of("/livez"), "HTTP/1.1 200 OK");
-    // The database has a second to answer in, which is short for a machine under load.
+    // The probe of the database has a time limit of one second, which a loaded machine can exceed.
     within(PATIENCE, async || status_of("/readyz") == "HTTP/1.1 200 OK").await;
     assert_eq!(status_of("/nowhere"), "HTTP/1.1 404 Not Found");
-    assert_eq!(process.told_to_end(), Some(0));
+    assert_eq!(process.terminate(), Some(0));
 }
 
 #[tokio::test]
@@ -47,13 +47,13 @@ async fn requests_succeed_while_the_log_is_not_read() {
         let is_ready = line["message"] == "ready";
         is_ready.then(|| line["address"].as_str().expect("an address").to_owned())
     });
-    // The log is closed by now. A refusal is a line of it.
+    // The log pipe is closed. A refusal writes a log line.
     let address = address.expect("the service became ready");
     for _ in 0..3 {
         let status = status_of(&address, "/admin/services");
         assert_eq!(status, "HTTP/1.1 401 Unauthorized");
     }
-    service.kill().expect("it is there still");
+    service.kill().expect("the process still runs");
     service.wait().expect("its end");
 }
 
@@ -68,7 +68,7 @@ async fn concurrent_migrations_do_not_conflict() {
     };
     let (one, other) = (start(), start());
     for child in [one, other] {
-        Ended::from(child.wait_with_output().expect("its end")).well();
+        Exit::from(child.wait_with_output().expect("its end")).success();
     }
 }
 
@@ -78,7 +78,7 @@ async fn a_port_in_use_is_reported() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("its address").to_string();
     site.run_with(&["serve"], "SEALWARD_HTTP_LISTEN", &address)
-        .badly(1, &["http.listen", &address, "another program"]);
+        .failure(1, &["http.listen", &address, "another program"]);
 }
 
 #[tokio::test]
@@ -87,15 +87,15 @@ async fn an_unavailable_database_is_reported() {
     site.run_with(
         &["serve"],
         "SEALWARD_DATABASE_URL",
-        "postgres://nobody@127.0.0.1:1/nothing",
+        "postgres://unknown@127.0.0.1:1/nothing",
     )
-    .badly(1, &["database.url", "127.0.0.1:1/nothing", "is it running"]);
+    .failure(1, &["database.url", "127.0.0.1:1/nothing", "is it running"]);
     site.run_with(
         &["serve"],
         "SEALWARD_DATABASE_URL",
-        "mysql://nobody@127.0.0.1/nothing",
+        "mysql://unknown@127.0.0.1/nothing",
     )
-    .badly(78, &["database.url", "must be a Postgres URL"]);
+    .failure(78, &["database.url", "must be a Postgres URL"]);
 }
 
 #[tokio::test]
@@ -103,5 +103,5 @@ async fn a_refused_pin_exits_with_a_code_that_prevents_restarts() {
     let site = Site::new().await;
     std::fs::write(site.pin_file(), "not the PIN").expect("write a PIN");
     site.run(&["serve"])
-        .badly(78, &["hsm.tokens.pin", "tried once"]);
+        .failure(78, &["hsm.tokens.pin", "tried once"]);
 }

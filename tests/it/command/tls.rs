@@ -1,18 +1,18 @@
-//! `sealward serve` over TLS, and what keeps it from starting.
+//! `sealward serve` with TLS, and refused starts.
 
 use std::fs;
 use std::path::PathBuf;
 
 use rustix::process::Signal;
 
-use crate::process::{Ended, PATIENCE, Process, Site};
+use crate::process::{Exit, PATIENCE, Process, Site};
 use crate::support::{Authority, HOST, Scratch, SecureClient, certificate, within};
 
 const CERTIFICATE: &str = "SEALWARD_HTTP_TLS_CERTIFICATE";
 const KEY: &str = "SEALWARD_HTTP_TLS_KEY";
 
 /// The settings that name a certificate and its key.
-fn naming(files: &[PathBuf; 2]) -> [(&'static str, &str); 2] {
+fn tls_variables(files: &[PathBuf; 2]) -> [(&'static str, &str); 2] {
     let [certificate, key] = files
         .each_ref()
         .map(|file| file.to_str().expect("a path of text"));
@@ -26,25 +26,25 @@ async fn sighup_loads_a_renewed_certificate_and_keeps_connections() {
     let folder = Scratch::new();
     let first = authority.server(HOST);
     let files = first.write(folder.path());
-    let process = Process::start_with(&site, &naming(&files)).await;
+    let process = Process::start_with(&site, &tls_variables(&files)).await;
     let address = process.address().parse().unwrap();
     let client = SecureClient::trusting(&authority);
     let mut open = client.connect(address).await.unwrap();
     open.get("/livez").await.unwrap().ok();
 
-    let said = |words: &str| process.log().matches(words).count();
+    let count = |words: &str| process.log().matches(words).count();
     // Nothing has changed, so only the signal causes the reload.
     process.signal(Signal::HUP);
-    within(PATIENCE, async || said("the certificate is loaded") == 1).await;
+    within(PATIENCE, async || count("the certificate is loaded") == 1).await;
 
     // A key without its certificate.
     fs::write(&files[1], authority.server(HOST).key).unwrap();
     process.signal(Signal::HUP);
     within(PATIENCE, async || {
-        said("keeping the previous certificate") > 0
+        count("keeping the previous certificate") > 0
     })
     .await;
-    assert!(said("must be the key of the certificate in") > 0);
+    assert!(count("must be the key of the certificate in") > 0);
     let shown = client.connect(address).await.unwrap().certificate;
     assert_eq!(shown, certificate(&first.certificate));
 
@@ -58,8 +58,8 @@ async fn sighup_loads_a_renewed_certificate_and_keeps_connections() {
     .await;
     open.get("/livez").await.unwrap().ok();
     drop(open);
-    // This thread has connections to close meanwhile.
-    let ended = tokio::task::spawn_blocking(|| process.told_to_end());
+    // This thread closes the connections in the meantime.
+    let ended = tokio::task::spawn_blocking(|| process.terminate());
     assert_eq!(ended.await.unwrap(), Some(0));
 }
 
@@ -71,8 +71,8 @@ async fn invalid_files_prevent_the_start() {
     let files = authority.server(HOST).write(folder.path());
     fs::write(&files[1], authority.server(HOST).key).unwrap();
     let mut command = site.command(&["serve"]);
-    let ended = command.envs(naming(&files)).output().unwrap();
-    Ended::from(ended).badly(
+    let ended = command.envs(tls_variables(&files)).output().unwrap();
+    Exit::from(ended).failure(
         78,
         &[
             "http.tls.key",
@@ -88,17 +88,17 @@ async fn temporary_errors_exit_with_a_code_that_allows_restarts() {
     let folder = Scratch::new();
     let files = authority.server(HOST).write(folder.path());
     let serve = || {
-        let ended = site.command(&["serve"]).envs(naming(&files)).output();
-        Ended::from(ended.unwrap())
+        let ended = site.command(&["serve"]).envs(tls_variables(&files)).output();
+        Exit::from(ended.unwrap())
     };
-    let over = authority.server_between(HOST, [2001, 2002]);
-    over.write(folder.path());
-    serve().badly(1, &["http.tls.certificate", "expired at 2002-"]);
-    let ahead = authority.server_between(HOST, [2901, 2902]);
-    ahead.write(folder.path());
-    serve().badly(1, &["http.tls.certificate", "is not valid before 2901-"]);
+    let expired = authority.server_between(HOST, [2001, 2002]);
+    expired.write(folder.path());
+    serve().failure(1, &["http.tls.certificate", "expired at 2002-"]);
+    let future = authority.server_between(HOST, [2901, 2902]);
+    future.write(folder.path());
+    serve().failure(1, &["http.tls.certificate", "is not valid before 2901-"]);
     fs::remove_file(&files[0]).unwrap();
-    serve().badly(1, &["http.tls.certificate", "cannot be read"]);
+    serve().failure(1, &["http.tls.certificate", "cannot be read"]);
 }
 
 #[tokio::test]
@@ -106,7 +106,7 @@ async fn plain_http_is_local_unless_allowed() {
     let site = Site::new().await;
     for command in ["check-config", "serve"] {
         site.run_with(&[command], "SEALWARD_HTTP_LISTEN", "0.0.0.0:8443")
-            .badly(
+            .failure(
                 78,
                 &[
                     "http.listen = \"0.0.0.0:8443\" is reachable from other machines without TLS",
@@ -115,15 +115,15 @@ async fn plain_http_is_local_unless_allowed() {
                 ],
             );
     }
-    let told = |name: &str, value: &str| {
+    let check_config = |name: &str, value: &str| {
         let mut command = site.command(&["check-config"]);
         command
             .env("SEALWARD_HTTP_LISTEN", "0.0.0.0:8443")
             .env(name, value);
-        Ended::from(command.output().unwrap())
+        Exit::from(command.output().unwrap())
     };
-    told("SEALWARD_HTTP_ALLOW_PLAIN", "true").well();
-    told(KEY, "/key").badly(78, &["http.tls.certificate"]);
-    told("SEALWARD_HTTP_TLS_CLIENT_CRL", "/list")
-        .badly(78, &["http.tls.client_crl requires http.tls.client_ca"]);
+    check_config("SEALWARD_HTTP_ALLOW_PLAIN", "true").success();
+    check_config(KEY, "/key").failure(78, &["http.tls.certificate"]);
+    check_config("SEALWARD_HTTP_TLS_CLIENT_CRL", "/list")
+        .failure(78, &["http.tls.client_crl requires http.tls.client_ca"]);
 }

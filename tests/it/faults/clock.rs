@@ -1,7 +1,7 @@
-//! The clock of the machine is moved while the service runs.
+//! The system clock jumps while the service runs.
 //!
-//! Debian's libfaketime moves it for this one process. What the hour does to sessions of the dashboard
-//! is shown where time is held still, in `dashboard::access`.
+//! libfaketime changes the clock of this process only. `dashboard::access` tests the expiry of dashboard
+//! sessions with a manual clock.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,24 +11,24 @@ use sealward::clock::Clock as Now;
 use serde_json::json;
 use sqlx::PgConnection;
 
-use super::fixture::{Fixture, made};
+use super::fixture::{Fixture, create};
 use super::load::{Action, Client};
 use crate::process::{PATIENCE, Site};
 use crate::support::within;
 
-/// What a limited service may ask at once.
+/// The burst of a limited service.
 const BURST: usize = 60;
 
-/// The clock of a process that is responses by a file how far it is off.
+/// The clock of a process, which reads its offset from a file.
 struct Clock(PathBuf);
 
 impl Clock {
-    /// Moves it so far from the machine's.
+    /// Sets the offset from the system clock.
     fn set(&self, offset: &str) {
-        // Renamed into place, so that nobody reads half of it.
-        let aside = self.0.with_extension("new");
-        fs::write(&aside, offset).expect("write the time");
-        fs::rename(aside, &self.0).expect("set the clock");
+        // Renaming is atomic, so the process never reads an incomplete file.
+        let new = self.0.with_extension("new");
+        fs::write(&new, offset).expect("write the time");
+        fs::rename(new, &self.0).expect("set the clock");
     }
 }
 
@@ -55,7 +55,7 @@ async fn fixture_with_clock() -> (Fixture, Clock) {
     (Fixture::at(site, &variables).await, clock)
 }
 
-/// How many of these requests a limited caller gets through.
+/// The number of admitted requests of a limited caller.
 async fn admitted(limited: &Client, requests: usize) -> usize {
     let mut admitted = 0;
     for _ in 0..requests {
@@ -70,51 +70,51 @@ async fn status_of(client: &Client) -> u16 {
     answer.expect("an answer").status.as_u16()
 }
 
-/// How many records lie at least so far from now, which is Postgres's.
-async fn recorded(trail: &mut PgConnection, from_now: &str) -> i64 {
+/// The number of records at least 50 minutes from the time of Postgres.
+async fn recorded(connection: &mut PgConnection, from_now: &str) -> i64 {
     let sql = match from_now {
         "ahead" => "ts > now() + interval '50 minutes'",
         _ => "ts < now() - interval '50 minutes'",
     };
     let sql = format!("SELECT count(*) FROM crypto_operations_audit WHERE {sql}");
     let count = sqlx::query_scalar(sqlx::AssertSqlSafe(sql));
-    count.fetch_one(trail).await.expect("a count")
+    count.fetch_one(connection).await.expect("a count")
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clock_jumps_of_hours_do_not_disrupt_the_service() {
     let (fixture, clock) = fixture_with_clock().await;
-    let mut trail = fixture.site().connect().await;
+    let mut connection = fixture.site().connect().await;
     let soon = Now::system().now().plus(Duration::from_secs(30 * 60));
     let mine = fixture.client.service.clone();
     let expiring = json!({ "type": "live", "serviceId": mine, "expiresAt": soon.to_string() });
     let expiring = fixture.client_with(expiring).await;
     let limit = json!({ "requestsPerSecond": 1, "burst": BURST });
     let service = json!({ "tier": "enterprise", "rateLimit": limit });
-    let service = made(fixture.process(), "/admin/services", service).await["id"].clone();
+    let service = create(fixture.process(), "/admin/services", service).await["id"].clone();
     let limited = json!({ "type": "live", "serviceId": service });
     let limited = fixture.client_with(limited).await;
 
     let load = fixture.load();
     load.is_served(&Action::ALL).await;
     within(PATIENCE, async || status_of(&expiring).await == 200).await;
-    let began = Instant::now();
-    let mut through = admitted(&limited, BURST).await;
+    let sent = Instant::now();
+    let mut admitted_requests = admitted(&limited, BURST).await;
 
     clock.set("+3600");
     load.is_served(&Action::ALL).await;
     within(PATIENCE, async || status_of(&expiring).await == 401).await;
-    // An hour by the calendar is no hour for which a bucket was filled: a token comes each second.
-    through += admitted(&limited, BURST).await;
+    // A clock jump does not refill a bucket: it gains one token per elapsed second.
+    admitted_requests += admitted(&limited, BURST).await;
     let seconds = usize::try_from(began.elapsed().as_secs()).expect("a number");
-    assert!(through <= BURST + seconds + 1, "{through} in {seconds} s");
-    assert!(recorded(&mut trail, "ahead").await > 0);
+    assert!(admitted_requests <= BURST + seconds + 1, "{admitted_requests} in {seconds} s");
+    assert!(recorded(&mut connection, "ahead").await > 0);
 
     clock.set("-3600");
     load.is_served(&Action::ALL).await;
     within(PATIENCE, async || status_of(&expiring).await == 200).await;
-    assert!(recorded(&mut trail, "behind").await > 0);
-    fixture.is_ready().await;
+    assert!(recorded(&mut connection, "behind").await > 0);
+    fixture.wait_until_ready().await;
     let log = fixture.process().log();
     assert!(!log.contains("panicked"), "{log}");
     fixture.assert_recorded_once(load.end().await).await;

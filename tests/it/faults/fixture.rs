@@ -1,4 +1,4 @@
-//! The service in a process of its own, arranged so that all can be asked of it.
+//! A service process with the resources for all actions.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::load::{Action, Client, LIMIT, Load, Response};
 use crate::process::{PATIENCE, Process, Site};
 use crate::support::{Proxy, within};
 
-/// Limits that no machine under load comes to.
+/// Time limits that a loaded machine does not reach.
 const LONG_LIMITS: [(&str, &str); 4] = [
     ("SEALWARD_LIMITS_REQUEST_TIMEOUT", "2min"),
     ("SEALWARD_AUDIT_DEADLINE", "1min"),
@@ -17,14 +17,14 @@ const LONG_LIMITS: [(&str, &str); 4] = [
     ("SEALWARD_METRICS_LISTEN", "127.0.0.1:0"),
 ];
 
-/// Limits that are short enough to be seen.
+/// Time limits that the tests reach.
 pub(super) const SHORT_LIMITS: [(&str, &str); 3] = [
     ("SEALWARD_LIMITS_REQUEST_TIMEOUT", LIMIT),
     ("SEALWARD_AUDIT_DEADLINE", "2s"),
     ("SEALWARD_DATABASE_CONNECT_TIMEOUT", "2s"),
 ];
 
-/// A running service, and who may ask it.
+/// A running service and its client.
 pub(super) struct Fixture {
     pub(super) client: Client,
     process: Option<Process>,
@@ -34,45 +34,45 @@ pub(super) struct Fixture {
 }
 
 impl Fixture {
-    /// Over a database of its own.
+    /// Starts a service with its own database.
     pub(super) async fn open() -> Self {
         Self::at(Site::new().await, &[]).await
     }
 
-    /// The same, hurried, and behind a proxy.
+    /// Starts a service with short time limits and a proxy for its database.
     pub(super) async fn behind_a_proxy() -> (Self, Proxy) {
         let site = Site::new().await;
-        let (through, proxy) = Proxy::for_server(site.database()).await;
-        let through = url(&through);
-        let variables = [&SHORT_LIMITS[..], &[("SEALWARD_DATABASE_URL", &through)]].concat();
+        let (admitted_requests, proxy) = Proxy::for_server(site.database()).await;
+        let admitted_requests = url(&admitted_requests);
+        let variables = [&SHORT_LIMITS[..], &[("SEALWARD_DATABASE_URL", &admitted_requests)]].concat();
         let fixture = Self::at(site, &variables).await;
         (fixture, proxy)
     }
 
-    /// With so many descriptors for its process.
+    /// Starts a service with this descriptor limit.
     pub(super) async fn with_descriptors(descriptors: u64) -> Self {
         let before = format!("ulimit -S -n {descriptors}");
-        Self::arranged(Site::new().await, &before, &[]).await
+        Self::start(Site::new().await, &before, &[]).await
     }
 
-    /// On this site, with these settings overridden by their variables.
+    /// Starts a service on this site with these settings overridden.
     pub(super) async fn at(site: Site, variables: &[(&str, &str)]) -> Self {
-        Self::arranged(site, ":", variables).await
+        Self::start(site, ":", variables).await
     }
 
-    async fn arranged(site: Site, before: &str, variables: &[(&str, &str)]) -> Self {
+    async fn start(site: Site, before: &str, variables: &[(&str, &str)]) -> Self {
         let variables = [&LONG_LIMITS, variables].concat();
         let process = Process::start_after(before, &site, &variables).await;
         let limit = json!({ "requestsPerSecond": 100_000, "burst": 100_000 });
         let service = json!({ "tier": "enterprise", "rateLimit": limit });
-        let service = made(&process, "/admin/services", service).await["id"].clone();
+        let service = create(&process, "/admin/services", service).await["id"].clone();
         let key = json!({ "serviceId": service, "algorithm": "P-256", "generate": true });
-        made(&process, "/admin/keys", key).await;
+        create(&process, "/admin/keys", key).await;
         let policy = json!({ "destinationServiceId": service, "alg": "ECDH-ES+A256KW",
             "allowedServiceIds": [service] });
-        let policy = made(&process, "/admin/policies", policy).await["policyNumber"].clone();
+        let policy = create(&process, "/admin/policies", policy).await["policyNumber"].clone();
         let key = json!({ "type": "live", "serviceId": service, "policyNumber": policy });
-        let key = made(&process, "/admin/api-keys", key).await;
+        let key = create(&process, "/admin/api-keys", key).await;
         let mut client = Client {
             address: process.address().to_owned(),
             key: text(&key["secret"]),
@@ -100,9 +100,9 @@ impl Fixture {
         }
     }
 
-    /// Somebody with a key of its own, made by this order.
-    pub(super) async fn client_with(&self, order: Value) -> Client {
-        let key = made(self.process(), "/admin/api-keys", order).await;
+    /// A client with a new API key.
+    pub(super) async fn client_with(&self, body: Value) -> Client {
+        let key = create(self.process(), "/admin/api-keys", body).await;
         Client {
             key: text(&key["secret"]),
             ..self.client.clone()
@@ -117,7 +117,7 @@ impl Fixture {
         &self.site
     }
 
-    /// The process, to be ended; without it there is nobody to ask.
+    /// Takes the process out of the fixture, for example to stop it.
     pub(super) fn take_process(&mut self) -> Process {
         self.process.take().expect("it runs")
     }
@@ -131,19 +131,19 @@ impl Fixture {
         self.process = Some(process);
     }
 
-    /// Clients who ask from now on.
+    /// Starts clients.
     pub(super) fn load(&self) -> Load {
         Load::of(&self.client)
     }
 
-    /// Each success of an application is recorded once as that, and nothing is recorded twice.
+    /// Asserts that each success of an application has exactly one record, and no request has two.
     pub(super) async fn assert_recorded_once(&self, responses: Vec<Response>) {
         let sql = "SELECT request_id, count(*), count(*) FILTER (WHERE response_status = 200) \
                    FROM crypto_operations_audit GROUP BY 1";
         let rows: Vec<(String, i64, i64)> = sqlx::query_as(sql)
             .fetch_all(&mut self.site.connect().await)
             .await
-            .expect("the trail");
+            .expect("the audit log");
         let recorded: HashMap<_, _> = rows
             .into_iter()
             .map(|(id, all, successes)| (id, (all, successes)))
@@ -152,24 +152,24 @@ impl Fixture {
             assert_eq!(*all, 1, "{id} is recorded {all} times");
         }
         let mut successes = 0;
-        for responses in responses
+        for response in responses
             .iter()
-            .filter(|responses| responses.action.is_recorded())
+            .filter(|response| response.action.is_recorded())
         {
-            let rows = recorded.get(&responses.id).copied().unwrap_or_default();
-            if responses.status == 200 {
+            let rows = recorded.get(&response.id).copied().unwrap_or_default();
+            if response.status == 200 {
                 assert_eq!(
                     rows,
                     (1, 1),
-                    "{responses:?} is not recorded as it was answered"
+                    "{response:?} does not match its record"
                 );
                 successes += 1;
             }
         }
-        assert!(successes > 0, "nobody was ever served");
+        assert!(successes > 0, "no request succeeded");
     }
 
-    /// A number among its metrics.
+    /// The value of a metric.
     pub(super) fn metric(&self, name: &str) -> f64 {
         let address = self.process().metrics_address().expect("an address");
         let page = ureq::get(format!("http://{address}/metrics")).call();
@@ -177,7 +177,7 @@ impl Fixture {
         crate::support::Exposition::parse(&text.expect("text")).sum(name, &[])
     }
 
-    /// A number of kibibytes among what the kernel tells of the process.
+    /// A value in KiB from the process status of the kernel.
     pub(super) fn memory(&self, name: &str) -> u64 {
         let status = format!("/proc/{}/status", self.process().id());
         let status = std::fs::read_to_string(status).expect("its status");
@@ -188,8 +188,8 @@ impl Fixture {
         number.parse().expect("a number")
     }
 
-    /// Waits until it says that it is ready for traffic.
-    pub(super) async fn is_ready(&self) {
+    /// Waits until the service is ready.
+    pub(super) async fn wait_until_ready(&self) {
         within(PATIENCE, async || {
             let request = axum::http::Request::get("/readyz").header("host", "it");
             let request = request.body(axum::body::Body::empty()).expect("a request");
@@ -200,29 +200,29 @@ impl Fixture {
     }
 }
 
-/// What an administrator has made by this order, however often it takes: what a hurried service on a
-/// machine under load has refused may have been made, and is wanted under another name then.
-pub(super) async fn made(process: &Process, path: &str, mut order: Value) -> Value {
-    let mut made = Value::Null;
+/// Creates a resource as administrator. Repeats the request after 503 with a new name, because an
+/// earlier attempt may have created the resource.
+pub(super) async fn create(process: &Process, path: &str, mut body: Value) -> Value {
+    let mut created = Value::Null;
     within(PATIENCE, async || {
-        order["name"] = rand::random::<u128>().to_string().into();
-        made = process.post(path, &order);
-        let is_made = made["id"].is_string();
+        body["name"] = rand::random::<u128>().to_string().into();
+        created = process.post(path, &body);
+        let is_created = created["id"].is_string();
         assert!(
-            is_made || made["error"]["code"] == "SERVICE_UNAVAILABLE",
-            "{path}: {made}"
+            is_created || created["error"]["code"] == "SERVICE_UNAVAILABLE",
+            "{path}: {created}"
         );
-        is_made
+        is_created
     })
     .await;
-    made
+    created
 }
 
 fn text(value: &Value) -> String {
-    value.as_str().expect("a text").to_owned()
+    value.as_str().expect("a string").to_owned()
 }
 
-/// The address in the settings that these options are reached by; the password has its own place.
+/// The database URL of these options without the password, which has its own setting.
 pub(super) fn url(options: &PgConnectOptions) -> String {
     use sqlx::ConnectOptions as _;
     let mut url = options.to_url_lossy();

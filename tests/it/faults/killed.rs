@@ -1,4 +1,4 @@
-//! The process dies in the midst of its work.
+//! The process is killed under load.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use rand::{RngExt as _, SeedableRng as _};
 use super::fixture::Fixture;
 use super::load::{Action, Load};
 
-const MOMENTS: usize = 30;
+const KILLS: usize = 30;
 
-/// The seed of the moments, for them to be the same again.
-#[allow(
+/// The seed of the random delays. A fixed seed repeats a run.
+#[set_limit(
     clippy::disallowed_methods,
-    reason = "the tests have no settings but these"
+    reason = "the tests read this variable instead of settings"
 )]
 fn seed() -> u64 {
     let given = std::env::var("SEALWARD_TEST_SEED").ok();
@@ -28,11 +28,11 @@ async fn every_request_answered_before_a_power_cut_is_recorded_once() {
     let mut random = StdRng::seed_from_u64(seed);
     let mut fixture = Fixture::open().await;
     let mut responses = Vec::new();
-    for _ in 0..MOMENTS {
+    for _ in 0..KILLS {
         let load = Load::tolerating_broken_connections(&fixture.client);
         load.is_served(&[Action::Protect]).await;
-        let moment = Duration::from_micros(random.random_range(0..50_000));
-        tokio::time::sleep(moment).await;
+        let delay = Duration::from_micros(random.random_range(0..50_000));
+        tokio::time::sleep(delay).await;
         fixture.take_process().kill();
         responses.extend(load.end().await);
         fixture.restart().await;

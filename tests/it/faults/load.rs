@@ -1,4 +1,4 @@
-//! Clients who go on asking, whatever they are responses.
+//! Clients that send requests continuously, also after errors.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -16,25 +16,25 @@ use tokio::time::{sleep, timeout};
 use crate::process::PATIENCE;
 use crate::support::{Answer, OPERATIONS, PROTECT, UNPROTECT, within};
 
-/// What every payload is.
+/// The content of every payload.
 pub(super) const SECRET: &str = "a secret";
 
-/// The time limit of a request in these tests, and what a machine under load may take beside it.
+/// The time limit of a request in these tests, and the maximum time on a loaded machine.
 pub(super) const LIMIT: &str = "5s";
 const LATEST: Duration = Duration::from_secs(30);
 
-/// Between two requests of one client.
+/// The pause between two requests of one client.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What a client asks for.
+/// The request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Protect,
     Unprotect,
     Hash,
-    /// To read what administrators read.
-    Look,
-    /// To change what administrators change.
+    /// Read a service as administrator.
+    Read,
+    /// Change a service as administrator.
     Change,
 }
 
@@ -43,17 +43,17 @@ impl Action {
         Self::Protect,
         Self::Unprotect,
         Self::Hash,
-        Self::Look,
+        Self::Read,
         Self::Change,
     ];
 
-    /// What applications ask for, which is recorded in the trail.
+    /// Whether the audit log records it as an operation.
     pub(super) fn is_recorded(self) -> bool {
-        !matches!(self, Self::Look | Self::Change)
+        !matches!(self, Self::Read | Self::Change)
     }
 }
 
-/// What clients need to know.
+/// The address and the keys of a client.
 #[derive(Clone)]
 pub(super) struct Client {
     pub(super) address: String,
@@ -63,7 +63,7 @@ pub(super) struct Client {
     pub(super) envelope: Value,
 }
 
-/// One answer, by the name of its request.
+/// The status of a response and the ID of its request.
 #[derive(Debug)]
 pub(super) struct Response {
     pub(super) action: Action,
@@ -71,7 +71,7 @@ pub(super) struct Response {
     pub(super) status: u16,
 }
 
-/// A client for each action, until it is responses to end.
+/// One client per action.
 pub(super) struct Load {
     stop: Arc<AtomicBool>,
     responses: Arc<Mutex<Vec<Response>>>,
@@ -79,20 +79,20 @@ pub(super) struct Load {
     clients: JoinSet<()>,
 }
 
-/// What clients put up with.
+/// The errors that clients accept in addition to 503.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tolerance {
-    /// Nothing but what is right.
+    /// No other errors.
     Strict,
-    /// A connection that breaks, which is the end.
+    /// A broken connection ends the client.
     BrokenConnections,
-    /// The error of one operation is the envelope's, until the canary finds that it is the token's:
-    /// 500 is as right as 503.
+    /// Until the canary detects a token failure, the service reports it as an error of the operation:
+    /// 500 is as valid as 503.
     TokenErrors,
 }
 
 impl Client {
-    /// Asks once, on a connection of its own. An error is that of the connection.
+    /// Sends a request on a new connection. An error is an error of the connection.
     pub(super) async fn ask(&self, action: Action, id: &str) -> Result<Answer, axum::BoxError> {
         let of_administrator = format!("/admin/services/{}", self.service);
         let (method, path, key, body) = match action {
@@ -108,7 +108,7 @@ impl Client {
                 let body = json!({ "operation": "hash", "payload": payload });
                 ("POST", OPERATIONS, &self.key, body)
             }
-            Action::Look => ("GET", &*of_administrator, &self.admin_key, Value::Null),
+            Action::Read => ("GET", &*of_administrator, &self.admin_key, Value::Null),
             Action::Change => {
                 let body = json!({ "description": id });
                 ("PUT", &*of_administrator, &self.admin_key, body)
@@ -129,11 +129,11 @@ impl Client {
     }
 }
 
-/// Sends a request on a connection of its own.
+/// Sends a request on a new connection.
 pub(super) async fn send(address: &str, request: Request<Body>) -> Result<Answer, axum::BoxError> {
     let stream = TokioIo::new(TcpStream::connect(address).await?);
     let (mut sender, connection) = http1::handshake(stream).await?;
-    // How it ends shows in the answer.
+    // Errors of the connection appear in the response.
     tokio::spawn(async move { drop(connection.await) });
     let (parts, body) = sender.send_request(request).await?.into_parts();
     let body = to_bytes(Body::new(body), usize::MAX).await?;
@@ -145,22 +145,22 @@ pub(super) async fn send(address: &str, request: Request<Body>) -> Result<Answer
 }
 
 impl Load {
-    /// Clients who are always answered, and rightly.
+    /// Clients that require a valid response to every request.
     pub(super) fn of(client: &Client) -> Self {
-        Self::gathered(client, Tolerance::Strict)
+        Self::start(client, Tolerance::Strict)
     }
 
-    /// Clients whose connections may break, which ends what they ask for.
+    /// Clients that stop when their connection breaks.
     pub(super) fn tolerating_broken_connections(client: &Client) -> Self {
-        Self::gathered(client, Tolerance::BrokenConnections)
+        Self::start(client, Tolerance::BrokenConnections)
     }
 
-    /// Clients who may be responses that an envelope does not open when it is the token that fails.
+    /// Clients that accept decryption errors when the token fails.
     pub(super) fn tolerating_token_errors(client: &Client) -> Self {
-        Self::gathered(client, Tolerance::TokenErrors)
+        Self::start(client, Tolerance::TokenErrors)
     }
 
-    fn gathered(client: &Client, tolerance: Tolerance) -> Self {
+    fn start(client: &Client, tolerance: Tolerance) -> Self {
         let mut load = Self {
             stop: Arc::default(),
             responses: Arc::default(),
@@ -183,7 +183,7 @@ impl Load {
                         (Tolerance::TokenErrors, Action::Unprotect, 500) => {
                             answer.refused(500, "INTERNAL_ERROR");
                         }
-                        _ => is_right(action, answer),
+                        _ => assert_valid(action, answer),
                     }
                     responses
                         .lock()
@@ -196,32 +196,32 @@ impl Load {
         load
     }
 
-    /// Waits until each of these actions was refused after this, and tells how long that took.
+    /// Waits until each of these actions is refused, and returns the elapsed time.
     pub(super) async fn is_refused(&self, actions: &[Action]) -> Duration {
-        self.hears(503, actions).await
+        self.wait_for_status(503, actions).await
     }
 
-    /// The same for being granted.
+    /// Waits until each of these actions succeeds, and returns the elapsed time.
     pub(super) async fn is_served(&self, actions: &[Action]) -> Duration {
-        self.hears(200, actions).await
+        self.wait_for_status(200, actions).await
     }
 
-    async fn hears(&self, status: u16, actions: &[Action]) -> Duration {
+    async fn wait_for_status(&self, status: u16, actions: &[Action]) -> Duration {
         let before = self.responses.lock().unwrap().len();
         within(PATIENCE, async || {
-            // Each client has a share of it for as long as it is content.
-            let content = Arc::strong_count(&self.responses) - 1;
+            // Each running client holds a reference.
+            let running = Arc::strong_count(&self.responses) - 1;
             let all = Action::ALL.len();
             assert!(
-                content == all || self.tolerance == Tolerance::BrokenConnections,
-                "of {all} clients {content} are left"
+                running == all || self.tolerance == Tolerance::BrokenConnections,
+                "{running} of {all} clients are running"
             );
             let responses = self.responses.lock().unwrap();
-            let heard = |action| {
+            let received = |action| {
                 let mut since = responses[before..].iter();
-                since.any(|responses| responses.action == action && responses.status == status)
+                since.any(|response| response.action == action && response.status == status)
             };
-            actions.iter().all(|action| heard(*action))
+            actions.iter().all(|action| received(*action))
         })
         .await
     }
@@ -231,22 +231,22 @@ impl Load {
         let responses = self.responses.lock().unwrap();
         responses
             .iter()
-            .any(|responses| responses.status != 200 && actions.contains(&responses.action))
+            .any(|response| response.status != 200 && actions.contains(&response.action))
     }
 
-    /// Ends it, and gives all that was responses.
+    /// Stops the clients and returns all responses.
     pub(super) async fn end(mut self) -> Vec<Response> {
         self.stop.store(true, Ordering::Relaxed);
         while let Some(ended) = self.clients.join_next().await {
-            ended.expect("a client who got what it should");
+            ended.expect("a client with valid responses");
         }
         std::mem::take(&mut *self.responses.lock().unwrap())
     }
 }
 
-/// What was wished for, or that it is to be had later.
+/// Asserts a valid result, or 503 with `Retry-After`.
 #[track_caller]
-fn is_right(action: Action, answer: Answer) {
+fn assert_valid(action: Action, answer: Answer) {
     if answer.status != 200 {
         let refused = answer.refused(503, "SERVICE_UNAVAILABLE");
         let seconds: u32 = refused.header("retry-after").parse().expect("seconds");
@@ -254,11 +254,11 @@ fn is_right(action: Action, answer: Answer) {
         return;
     }
     let body = answer.json();
-    let is_granted = match action {
+    let is_valid = match action {
         Action::Protect => body["jwe"]["ciphertext"].is_string(),
         Action::Unprotect => body["payload"] == SECRET,
         Action::Hash => body["result"]["algorithm"] == "SHA-256",
-        Action::Look | Action::Change => body["name"].is_string(),
+        Action::Read | Action::Change => body["name"].is_string(),
     };
-    assert!(is_granted, "{action:?}: {body}");
+    assert!(is_valid, "{action:?}: {body}");
 }

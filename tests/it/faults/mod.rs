@@ -1,12 +1,12 @@
-//! What the service does while something that it stands on fails, or while somebody means it ill.
+//! Failures of dependencies and malicious clients.
 //!
-//! In all of these: no answer comes later than a request may take; none is anything but right, or 503
-//! with `Retry-After`; each success is recorded once; and when the fault is over all goes on by
-//! itself.
+//! In all tests: each response arrives within the time limit of a request and is either correct or 503
+//! with `Retry-After`. Each success is recorded once. The service recovers automatically when the fault
+//! ends.
 
 mod clock;
 mod database;
-mod ended;
+mod sigterm;
 mod fixture;
 mod killed;
 mod load;

@@ -1,6 +1,6 @@
-//! Tokens that fail while clients ask.
+//! Token failures under load.
 //!
-//! How the token crate finds out and recovers is shown by its own tests; here is what clients see.
+//! The tests of the `hsm` crate cover detection and recovery. These tests cover the responses.
 
 use std::time::Duration;
 
@@ -14,14 +14,14 @@ use crate::support::within;
 const CKR_GENERAL_ERROR: u64 = 0x05;
 const CKR_DEVICE_REMOVED: u64 = 0x32;
 
-/// What needs no token.
-const WITHOUT: [Action; 4] = [Action::Protect, Action::Hash, Action::Look, Action::Change];
+/// The actions that need no token.
+const WITHOUT_TOKEN: [Action; 4] = [Action::Protect, Action::Hash, Action::Read, Action::Change];
 
-/// A token that was away for less than five seconds is asked again within five, and a machine under
-/// load takes its time beside that.
-const BACK: Duration = Duration::from_secs(5 + 15);
+/// After an outage of less than five seconds, a token is probed within five. A loaded machine can
+/// take longer.
+const RECOVERY: Duration = Duration::from_secs(5 + 15);
 
-/// The same fault in all that a token is asked for: to unwrap, and the canary.
+/// The same fault in all calls of unwrapping and of the canary.
 fn everywhere(fault: Fault) -> Vec<Rule> {
     [
         "C_DeriveKey",
@@ -38,14 +38,14 @@ async fn a_failing_token_affects_only_operations_that_need_it_and_recovers() {
     let short = [
         ("SEALWARD_HSM_DEADLINE", "1s"),
         ("SEALWARD_HSM_CANARY_INTERVAL", "500ms"),
-        // Threads that hang are replaced this often.
+        // The number of hung threads that are replaced.
         ("SEALWARD_HSM_HANG_BUDGET", "200"),
     ];
     let fixture = Fixture::at(Site::with_faults().await, &short).await;
     let load = Load::tolerating_token_errors(&fixture.client);
     let slow = Duration::from_secs(2);
     for (what, fault) in [
-        ("out", Fault::Return(CKR_DEVICE_REMOVED)),
+        ("removed", Fault::Return(CKR_DEVICE_REMOVED)),
         ("erroring", Fault::Return(CKR_GENERAL_ERROR)),
         ("slow", Fault::Delay(slow)),
         ("hanging", Fault::Hang),
@@ -53,10 +53,10 @@ async fn a_failing_token_affects_only_operations_that_need_it_and_recovers() {
         load.is_served(&Action::ALL).await;
         fixture.site().faults().rules(&everywhere(fault));
         load.is_refused(&[Action::Unprotect]).await;
-        load.is_served(&WITHOUT).await;
+        load.is_served(&WITHOUT_TOKEN).await;
         fixture.site().faults().rules(&[]);
         let took = load.is_served(&[Action::Unprotect]).await;
-        assert!(took < BACK, "{what}: back after {took:?}");
+        assert!(took < RECOVERY, "{what}: recovered after {took:?}");
     }
     assert!(!load.was_refused(&[Action::Protect, Action::Hash]));
     fixture.assert_recorded_once(load.end().await).await;
@@ -65,44 +65,44 @@ async fn a_failing_token_affects_only_operations_that_need_it_and_recovers() {
 #[tokio::test(flavor = "multi_thread")]
 async fn token_operations_are_recorded_after_the_client_disconnects() {
     let fixture = Fixture::at(Site::with_faults().await, &[]).await;
-    ask_and_go(&fixture).await;
+    ask_and_disconnect(&fixture).await;
     assert!(
         recorded(&fixture).await.is_empty(),
-        "the token is at work yet"
+        "the token is still working"
     );
-    within(BACK, async || recorded(&fixture).await == [200]).await;
+    within(RECOVERY, async || recorded(&fixture).await == [200]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_is_recorded_although_the_service_shuts_down() {
     let mut fixture = Fixture::at(Site::with_faults().await, &[]).await;
-    ask_and_go(&fixture).await;
+    ask_and_disconnect(&fixture).await;
     let process = fixture.take_process();
-    let ended = tokio::task::spawn_blocking(move || process.told_to_end());
+    let ended = tokio::task::spawn_blocking(move || process.terminate());
     assert_eq!(ended.await.expect("its end"), Some(0));
     assert_eq!(recorded(&fixture).await, [200]);
 }
 
-/// The name of a request whose client goes while the token works for it.
-const GONE: &str = "gone";
+/// The ID of a request whose client disconnects during the token operation.
+const DISCONNECTED: &str = "disconnected";
 
-async fn ask_and_go(fixture: &Fixture) {
+async fn ask_and_disconnect(fixture: &Fixture) {
     let faults = fixture.site().faults();
     let before = faults.calls("C_DeriveKey");
     let slow = Fault::Delay(Duration::from_secs(2));
     faults.rules(&[slow.on("C_DeriveKey")]);
     let client = fixture.client.clone();
-    let asking = tokio::spawn(async move { client.ask(Action::Unprotect, GONE).await });
-    within(BACK, async || faults.calls("C_DeriveKey") > before).await;
-    asking.abort();
-    assert!(asking.await.is_err(), "it was answered before it went");
+    let pending = tokio::spawn(async move { client.ask(Action::Unprotect, DISCONNECTED).await });
+    within(RECOVERY, async || faults.calls("C_DeriveKey") > before).await;
+    pending.abort();
+    assert!(pending.await.is_err(), "the response arrived before the disconnection");
 }
 
-/// Under which status that request stands in the trail.
+/// The recorded statuses of that request.
 async fn recorded(fixture: &Fixture) -> Vec<i16> {
     sqlx::query_scalar("SELECT response_status FROM crypto_operations_audit WHERE request_id = $1")
-        .bind(GONE)
+        .bind(DISCONNECTED)
         .fetch_all(&mut fixture.site().connect().await)
         .await
-        .expect("the trail")
+        .expect("the audit log")
 }

@@ -1,4 +1,4 @@
-//! The service while it runs.
+//! A running service.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use ureq::Agent;
 use super::{PATIENCE, Site};
 use crate::support::{Authority, within};
 
-/// The service, until it is killed, at the latest when this is dropped.
+/// A process of the service. Dropping this value kills it.
 pub(crate) struct Process {
     child: Child,
     log: PathBuf,
@@ -21,7 +21,7 @@ pub(crate) struct Process {
     client: Client,
 }
 
-/// Somebody who asks it things as its administrator.
+/// An administrator client.
 #[derive(Clone)]
 struct Client {
     agent: Agent,
@@ -36,28 +36,28 @@ impl Process {
         Self::start_with(site, &[]).await
     }
 
-    /// The same with these settings overridden by their variables.
+    /// Starts the service with these settings overridden by their variables.
     pub(crate) async fn start_with(site: &Site, variables: &[(&str, &str)]) -> Self {
         Self::start_after(":", site, variables).await
     }
 
-    /// The same in a shell that has done this before.
+    /// Starts the service in a shell that first runs `before`.
     pub(crate) async fn start_after(before: &str, site: &Site, variables: &[(&str, &str)]) -> Self {
         let command = site.command_after(before, &["serve"]);
         let mut process = Self::spawn(command, site, variables);
         within(PATIENCE, async || {
-            let ended = process.ended();
-            assert!(ended.is_none(), "it ended: {}", process.log());
+            let status = process.exit_status();
+            assert!(status.is_none(), "it exited: {}", process.log());
             process.is_ready()
         })
         .await;
         process
     }
 
-    /// The same over TLS alone, as `localhost`, with a certificate of `authority`.
+    /// Starts the service over TLS as `localhost`, with a certificate of `authority`.
     pub(crate) async fn start_over_tls(site: &Site, authority: &Authority) -> Self {
-        let papers = authority.server("localhost").write(site.folder());
-        let [certificate, key] = papers
+        let issued = authority.server("localhost").write(site.folder());
+        let [certificate, key] = issued
             .each_ref()
             .map(|file| file.to_str().expect("a path of text"));
         let variables = [
@@ -72,7 +72,7 @@ impl Process {
         process
     }
 
-    /// Starts the service, which may yet fail to.
+    /// Starts the service without waiting. The start can fail.
     pub(crate) fn begin(site: &Site, variables: &[(&str, &str)]) -> Self {
         Self::spawn(site.command(&["serve"]), site, variables)
     }
@@ -80,13 +80,13 @@ impl Process {
     fn spawn(mut command: Command, site: &Site, variables: &[(&str, &str)]) -> Self {
         let authorization = format!("Bearer {}", site.admin_key());
         let log = site.file(&format!("{:032x}.log", rand::random::<u128>()));
-        let written = File::create(&log).expect("a log");
-        let also = written.try_clone().expect("a log");
+        let stdout = File::create(&log).expect("a log");
+        let stderr = written.try_clone().expect("a log");
         let child = command
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
-            .stdout(written)
-            .stderr(also)
+            .stdout(stdout)
+            .stderr(stderr)
             .spawn()
             .expect("the service starts");
         Self {
@@ -101,21 +101,21 @@ impl Process {
         }
     }
 
-    /// Whether it has said that it is ready, and where.
+    /// Whether the log contains the `ready` message, which names the address.
     pub(crate) fn is_ready(&mut self) -> bool {
-        if let Some(address) = self.told_of_start("address") {
+        if let Some(address) = self.ready_field("address") {
             self.client.origin = format!("http://{address}");
             self.address = address;
         }
         !self.address.is_empty()
     }
 
-    /// How it ended, if it has.
-    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+    /// The exit status, if it has exited.
+    pub(crate) fn exit_status(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().expect("its state")
     }
 
-    /// Where it listens.
+    /// The listen address.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }
@@ -124,18 +124,18 @@ impl Process {
         self.client.url(path)
     }
 
-    /// The number of its process.
+    /// The process ID.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Ends it at once, as a power cut does.
+    /// Kills the process, like a power failure.
     pub(crate) fn kill(mut self) {
         self.end();
     }
 
-    /// Tells it to end, as a supervisor does; gives its exit code.
-    pub(crate) fn told_to_end(mut self) -> Option<i32> {
+    /// Sends SIGTERM, like a supervisor, and returns the exit code.
+    pub(crate) fn terminate(mut self) -> Option<i32> {
         self.signal(Signal::TERM);
         self.child.wait().expect("its end").code()
     }
@@ -149,7 +149,7 @@ impl Process {
         fs::read_to_string(&self.log).expect("the log")
     }
 
-    /// What an administrator is answered, whatever that is: a success or a refusal.
+    /// Sends a request as administrator and returns the body of the response, also of an error.
     pub(crate) fn get(&self, path: &str) -> Value {
         self.client.get(path)
     }
@@ -159,19 +159,19 @@ impl Process {
         sent.expect("an answer")
     }
 
-    /// Posts on a thread of its own, which does not mind if no answer comes.
-    pub(crate) fn post_aside(&self, path: &str, body: Value) -> JoinHandle<()> {
+    /// Posts on a separate thread and ignores the response.
+    pub(crate) fn post_in_background(&self, path: &str, body: Value) -> JoinHandle<()> {
         let (client, path) = (self.client.clone(), path.to_owned());
         std::thread::spawn(move || drop(client.post(&path, &body)))
     }
 
-    /// Where it tells its metrics, if it does.
+    /// The address of the metrics listener, if there is one.
     pub(crate) fn metrics_address(&self) -> Option<String> {
-        self.told_of_start("metrics")
+        self.ready_field("metrics")
     }
 
-    /// What it said when it was ready.
-    fn told_of_start(&self, what: &str) -> Option<String> {
+    /// A field of the `ready` message.
+    fn ready_field(&self, what: &str) -> Option<String> {
         let log = self.log();
         let lines = log
             .lines()
@@ -181,7 +181,7 @@ impl Process {
     }
 
     fn end(&mut self) {
-        // One that has ended already is what is wanted.
+        // An error means that the process has already exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! What an operator has before the first start: a token, a database, settings.
+//! A token, a database and settings, as an operator prepares them.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,10 +11,10 @@ use serde_json::Value;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions as _, PgConnection};
 
-use super::Ended;
+use super::Exit;
 use crate::support::{Database, softhsm_module};
 
-/// The binary.
+/// The path of the binary.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sealward");
 
 /// The label of the token.
@@ -29,38 +29,38 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// With a token of SoftHSM2.
+    /// Creates a site with a SoftHSM2 token.
     pub(crate) async fn new() -> Self {
         Self::on(Database::new().await)
     }
 
-    /// The same over this database.
+    /// Creates a site with a SoftHSM2 token and this database.
     pub(crate) fn on(database: Database) -> Self {
         let site = Self::over(database, softhsm_module());
-        site.make_softhsm();
+        site.init_softhsm();
         site
     }
 
-    /// With a token of SoftHSM2 that is reached through a module which injects faults.
+    /// Creates a site with a SoftHSM2 token behind a module that injects faults.
     pub(crate) async fn with_faults() -> Self {
         Self::with_faults_over(Database::new().await, "")
     }
 
-    /// The same over this database, with more sections of settings than the sound ones.
+    /// As above, with this database and additional settings.
     pub(crate) fn with_faults_over(database: Database, more: &str) -> Self {
         let mut site = Self::over(database, Control::module());
-        site.make_softhsm();
+        site.init_softhsm();
         site.faults = Some(Control::new(site.folder.join("faults"), softhsm_module()));
-        fs::write(site.settings(), site.sound() + more).expect("write the settings");
+        fs::write(site.settings(), site.default_settings() + more).expect("write the settings");
         site
     }
 
-    /// With a token of kryoptic, which does what a modern HSM does.
+    /// Creates a site with a kryoptic token, which supports the mechanisms of a modern HSM.
     pub(crate) async fn on_kryoptic() -> Self {
         Self::on_kryoptic_over(Database::new().await, "")
     }
 
-    /// The same over this database, with more sections of settings than the sound ones.
+    /// As above, with this database and additional settings.
     pub(crate) fn on_kryoptic_over(database: Database, more: &str) -> Self {
         let site = Self::over(database, kryoptic_module());
         let token = site.folder.join("token");
@@ -72,15 +72,15 @@ impl Site {
         fs::write(site.kryoptic_settings(), settings).expect("kryoptic's settings");
         let pin = format!("{:032x}", rand::random::<u128>());
         fs::write(site.pin_file(), &pin).expect("a PIN");
-        // This tool of SoftHSM2 makes tokens of any module, if it only finds settings of its own.
+        // This SoftHSM2 tool initializes tokens of any module, but requires SoftHSM2 settings.
         let tokens = format!("directories.tokendir = {}\n", token.display());
         fs::write(site.softhsm_settings(), tokens).expect("SoftHSM2's settings");
-        let mut make = Command::new("softhsm2-util");
-        make.arg("--module").arg(&site.module);
-        make.args(["--init-token", "--slot", "0", "--label", LABEL]);
-        make.args(["--so-pin", &pin, "--pin", &pin]);
-        run(make.envs(site.environment()));
-        fs::write(site.settings(), site.sound() + more).expect("write the settings");
+        let mut init = Command::new("softhsm2-util");
+        init.arg("--module").arg(&site.module);
+        init.args(["--init-token", "--slot", "0", "--label", LABEL]);
+        init.args(["--so-pin", &pin, "--pin", &pin]);
+        run(init.envs(site.environment()));
+        fs::write(site.settings(), site.default_settings() + more).expect("write the settings");
         site
     }
 
@@ -95,19 +95,19 @@ impl Site {
             faults: None,
             admin_key: OnceLock::new(),
         };
-        fs::write(site.settings(), site.sound()).expect("write the settings");
+        fs::write(site.settings(), site.default_settings()).expect("write the settings");
         site
     }
 
-    fn make_softhsm(&self) {
+    fn init_softhsm(&self) {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("softhsm/make-token");
         run(Command::new(script)
             .arg(self.folder.join("token"))
             .arg(LABEL));
     }
 
-    /// Settings with which everything works.
-    pub(crate) fn sound(&self) -> String {
+    /// Valid settings for this site.
+    pub(crate) fn default_settings(&self) -> String {
         format!(
             "environment = \"development\"\n\
              [http]\nlisten = \"127.0.0.1:0\"\n\
@@ -122,7 +122,7 @@ impl Site {
         )
     }
 
-    /// Where all of it is.
+    /// The folder of this site.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -136,19 +136,19 @@ impl Site {
         self.folder.join("token/pin")
     }
 
-    /// A file of this site.
+    /// The path of a file in this site.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// A file of this site with this in it.
+    /// Writes a file in this site and returns its path.
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let file = self.file(name);
         fs::write(&file, text).expect("write a file");
         file
     }
 
-    /// What its token can be made to do wrong.
+    /// Controls the faults of the token.
     pub(crate) fn faults(&self) -> &Control {
         self.faults.as_ref().expect("a site with faults")
     }
@@ -165,7 +165,7 @@ impl Site {
         [(name("URL"), url.to_string()), (name("PASSWORD"), password)]
     }
 
-    /// How to reach its database.
+    /// The connection options of the database.
     pub(crate) fn database(&self) -> &PgConnectOptions {
         self.database.options()
     }
@@ -175,27 +175,27 @@ impl Site {
         connection.await.expect("a connection")
     }
 
-    /// The first admin key, made when it is first asked for.
+    /// The first admin key, which the first call creates.
     pub(crate) fn admin_key(&self) -> &str {
         self.admin_key.get_or_init(|| {
-            let wanted = ["api-key", "create", "--type", "admin", "--name", "first"];
-            self.run(&wanted).well().line().to_owned()
+            let create = ["api-key", "create", "--type", "admin", "--name", "first"];
+            self.run(&create).success().line().to_owned()
         })
     }
 
-    /// The binary with these arguments, not started yet.
+    /// A command that runs the binary with these arguments.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        self.arranged(Command::new(PROGRAM), arguments)
+        self.with_environment(Command::new(PROGRAM), arguments)
     }
 
-    /// The same in a shell that does something else before, and then becomes the binary.
+    /// A command that runs `before` in a shell and then replaces the shell with the binary.
     pub(crate) fn command_after(&self, before: &str, arguments: &[&str]) -> Command {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", &format!("{before}; exec \"$0\" \"$@\""), PROGRAM]);
-        self.arranged(shell, arguments)
+        self.with_environment(shell, arguments)
     }
 
-    fn arranged(&self, mut command: Command, arguments: &[&str]) -> Command {
+    fn with_environment(&self, mut command: Command, arguments: &[&str]) -> Command {
         command
             .args(arguments)
             .env_clear()
@@ -204,31 +204,31 @@ impl Site {
         command
     }
 
-    /// Runs the binary with these arguments to its end.
-    pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
+    /// Runs the binary with these arguments until it exits.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Exit {
         let output = self.command(arguments).output();
         output.expect("run the binary").into()
     }
 
-    /// The same with one setting overridden by its variable.
-    pub(crate) fn run_with(&self, arguments: &[&str], variable: &str, value: &str) -> Ended {
+    /// As `run`, with one setting overridden by its variable.
+    pub(crate) fn run_with(&self, arguments: &[&str], variable: &str, value: &str) -> Exit {
         let output = self.command(arguments).env(variable, value).output();
         output.expect("run the binary").into()
     }
 
-    /// What `sealward doctor` reports, whether well or ill.
+    /// The report of `sealward doctor`, successful or not.
     pub(crate) fn doctor(&self) -> Value {
         self.run(&["doctor", "--json"]).json()
     }
 
-    /// The setting `hsm.tokens` with these members of its one token.
+    /// The setting `hsm.tokens` with one token.
     pub(crate) fn tokens(&self, module: &str, label: &str, pin_file: &str) -> String {
         format!(
             "[{{ module = \"{module}\", label = \"{label}\", pin = {{ file = \"{pin_file}\" }} }}]"
         )
     }
 
-    /// What the modules must find in the environment.
+    /// The environment variables of the modules.
     fn environment(&self) -> Vec<(&'static str, OsString)> {
         let mut environment = vec![
             ("SOFTHSM2_CONF", self.softhsm_settings().into()),
@@ -253,14 +253,14 @@ impl Site {
 
 impl Drop for Site {
     fn drop(&mut self) {
-        // A folder left behind in /tmp fails no test.
+        // A remaining folder in /tmp does not fail the test.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
 #[allow(
     clippy::disallowed_methods,
-    reason = "the tests have no settings but these"
+    reason = "the tests read this variable instead of settings"
 )]
 fn kryoptic_module() -> PathBuf {
     std::env::var_os("SEALWARD_TEST_KRYOPTIC")
@@ -269,7 +269,7 @@ fn kryoptic_module() -> PathBuf {
 }
 
 fn run(command: &mut Command) {
-    let output = command.output().expect("it runs");
-    let complaint = String::from_utf8_lossy(&output.stderr);
+    let output = command.output().expect("run the program");
+    let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {complaint}");
 }

@@ -1,4 +1,4 @@
-//! What happens while the shared buckets are out of reach: each instance gives out its part.
+//! While the shared buckets are unavailable, each instance enforces its share.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ const HEALTH: &str = "/api/v1/health";
 const DECISIONS: &str = "sealward_ratelimit_decisions_total";
 const OUTAGES: &str = "sealward_ratelimit_outages_total";
 
-/// For what takes a second, on a machine under load.
+/// The time limit for waiting on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A limiter that is kept, as one of two instances.
+/// A limiter with its background job, as one of two instances.
 async fn one_of_two(valkey: &Valkey, clock: Clock) -> (Arc<Limiter>, Database) {
     let database = Database::new().await;
     for _ in 0..2 {
@@ -35,8 +35,8 @@ async fn one_of_two(valkey: &Valkey, clock: Clock) -> (Arc<Limiter>, Database) {
     (limiter, database)
 }
 
-/// What an instance tells of itself.
-async fn told(world: &World) -> Exposition {
+/// The metrics of an instance.
+async fn metrics(world: &World) -> Exposition {
     let request = Request::get("/metrics").body(Body::empty()).unwrap();
     let response = world.metrics(None).await.oneshot(request).await.unwrap();
     Exposition::parse(&Answer::of(response).await.ok().body)
@@ -49,12 +49,12 @@ fn apart(instances: u32) -> Counting {
 #[tokio::test]
 async fn each_instance_enforces_its_share_and_recovers() {
     let valkey = Valkey::start().await;
-    // Nothing comes back: time stands still here.
+    // The manual clock does not advance, so buckets do not refill.
     let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
     let (limiter, _database) = one_of_two(&valkey, clock).await;
     valkey.proxy.close_connections();
     within(PATIENCE, async || {
-        // Whoever asks meanwhile is answered, and never without a limit.
+        // Requests during the detection are answered with a limit.
         limiter.take(some_service(), rule(1, 1)).await.unwrap();
         limiter.counting() == apart(2)
     })
@@ -76,12 +76,12 @@ async fn an_unresponsive_server_delays_requests_only_once() {
     let (limiter, _database) = one_of_two(&valkey, Clock::system()).await;
     valkey.proxy.stall();
     limiter.take(some_service(), rule(1, 1)).await.unwrap();
-    // It has waited, or the job that keeps watch has: from now on nobody does.
+    // This request or the background job has waited. Further requests do not wait.
     assert!(matches!(limiter.counting(), Counting::Apart(_)));
     let started = tokio::time::Instant::now();
     admitted(&limiter, some_service(), rule(1, 1), 1_000).await;
     let waited = valkey.settings().timeout.0;
-    assert!(started.elapsed() < waited, "each request waited anew");
+    assert!(started.elapsed() < waited, "each request waited");
     valkey.proxy.resume();
     within(PATIENCE, async || limiter.counting() == Counting::Together).await;
 }
@@ -90,7 +90,7 @@ async fn an_unresponsive_server_delays_requests_only_once() {
 async fn losing_and_recovering_the_shared_bucket_allows_no_second_burst() {
     let valkey = Valkey::start().await;
     let (limiter, _database) = one_of_two(&valkey, Clock::system()).await;
-    // Slow enough that what comes back during this test is nothing beside the burst.
+    // The refill during this test is negligible compared with the burst.
     let (empty, half_full, rule) = (some_service(), some_service(), rule(1, 1_000));
     assert!(admitted(&limiter, empty, rule, 1_100).await >= 1_000);
     valkey.proxy.close_connections();
@@ -102,7 +102,7 @@ async fn losing_and_recovering_the_shared_bucket_allows_no_second_burst() {
     let again = admitted(&limiter, empty, rule, 1_000).await;
     assert!(
         again < 100,
-        "{again} were let through apart, after the bucket was emptied together"
+        "{again} were admitted separately after the shared bucket was empty"
     );
     assert_eq!(admitted(&limiter, half_full, rule, 1_000).await, 500);
 
@@ -111,7 +111,7 @@ async fn losing_and_recovering_the_shared_bucket_allows_no_second_burst() {
     let again = admitted(&limiter, half_full, rule, 1_000).await;
     assert!(
         again < 100,
-        "{again} were let through together, after the part was emptied apart"
+        "{again} were admitted from the shared bucket after the share was empty"
     );
 }
 
@@ -130,9 +130,9 @@ async fn a_wrong_password_equals_an_outage_and_is_not_disclosed() {
 async fn health_headers_and_metrics_show_encryption_limits() {
     let valkey = Valkey::start().await;
     let world = World::new().await.counting_in(&valkey).await;
-    let _neighbour = world.another().await;
+    let _other = world.another().await;
     let alice = world.application("alice").await;
-    // What else is wrong on a busy machine makes it worse still, never better.
+    // Other problems of a loaded machine can only worsen the overall status.
     let status = async || {
         let health = alice.get(HEALTH).await.json();
         let limits = health["checks"]["rateLimiter"]["status"].as_str();
@@ -141,7 +141,7 @@ async fn health_headers_and_metrics_show_encryption_limits() {
         limits
     };
     within(PATIENCE, async || status().await == "ok").await;
-    let counted = async |name: &str, labels: &[(&str, &str)]| told(&world).await.sum(name, labels);
+    let counted = async |name: &str, labels: &[(&str, &str)]| metrics(&world).await.sum(name, labels);
     within(PATIENCE, async || {
         alice.post(PROTECT, json!({})).await;
         counted(DECISIONS, &[("counting", "together")]).await > 0.0

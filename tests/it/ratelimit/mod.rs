@@ -1,4 +1,4 @@
-//! Limits that instances share, against the real server.
+//! Rate limits that instances share in Valkey.
 
 mod apart;
 mod together;

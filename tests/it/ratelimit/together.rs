@@ -1,4 +1,4 @@
-//! One bucket for all instances, told as if there were one instance.
+//! One bucket for all instances, with the same headers as for one instance.
 
 use std::num::NonZeroU32;
 
@@ -23,10 +23,10 @@ pub(super) fn some_service() -> Scope {
     Scope::Service(ServiceId::from_uuid(uuid::Uuid::from_u128(rand::random())))
 }
 
-/// How many of so many requests at once are let through.
-pub(super) async fn admitted(limiter: &Limiter, scope: Scope, rule: Rule, asked: usize) -> usize {
-    let asking = (0..asked).map(|_| limiter.take(scope, rule));
-    let taken = join_all(asking).await;
+/// The number of admitted requests among `requests` concurrent ones.
+pub(super) async fn admitted(limiter: &Limiter, scope: Scope, rule: Rule, requests: usize) -> usize {
+    let pending = (0..requests).map(|_| limiter.take(scope, rule));
+    let taken = join_all(pending).await;
     taken.iter().filter(|taken| taken.is_ok()).count()
 }
 
@@ -46,9 +46,9 @@ async fn instances_share_one_bucket() {
     let admitted = by_one + by_other;
     assert!(
         (40..=40 + refilled + 1).contains(&admitted),
-        "{admitted}, {refilled} came back"
+        "{admitted}, {refilled} were refilled"
     );
-    // Another's bucket is full.
+    // The bucket of another service is full.
     assert!(one.take(some_service(), rule).await.is_ok());
 }
 
@@ -57,7 +57,7 @@ async fn a_shared_bucket_has_the_same_headers_as_a_local_one() {
     let valkey = Valkey::start().await;
     let shared = valkey.limiter(Clock::system()).await;
     let own = Limiter::new(Clock::system());
-    // Slow enough that nothing comes back meanwhile.
+    // The refill during this test is less than one token.
     for rule in [rule(1, 1), rule(1, 200), rule(1, 4_000_000)] {
         let scope = some_service();
         for _ in 0..3 {
@@ -65,7 +65,7 @@ async fn a_shared_bucket_has_the_same_headers_as_a_local_one() {
             let (of_shared, of_own) = match (of_shared, of_own) {
                 (Ok(of_shared), Ok(of_own)) => (of_shared, of_own),
                 (Err(of_shared), Err(of_own)) => (of_shared.standing, of_own.standing),
-                // The one token has come back in one of them.
+                // One of the buckets has refilled its only token.
                 _ => continue,
             };
             assert_eq!(of_shared.limit, of_own.limit);
@@ -99,8 +99,8 @@ async fn an_empty_bucket_returns_the_exact_waiting_time() {
 async fn two_instances_send_the_headers_of_the_same_bucket() {
     let valkey = Valkey::start().await;
     let world = World::new().await.counting_in(&valkey).await;
-    let neighbour = world.another().await;
-    // One a second, so that what is left tells what was taken.
+    let other = world.another().await;
+    // One token per second, so that the remaining tokens show the number of requests.
     let tier = json!({ "requestsPerSecond": 1, "burst": 1_000 });
     let service = json!({ "name": "slow", "tier": "enterprise", "rateLimit": tier });
     let service = world
@@ -117,12 +117,12 @@ async fn two_instances_send_the_headers_of_the_same_bucket() {
         .text("secret");
     let started = Instant::now();
     for round in 1..=20_u32 {
-        let asked = if round % 2 == 0 { &world } else { &neighbour };
-        let answer = asked.client(&key).post(PROTECT, json!({})).await;
+        let instance = if round % 2 == 0 { &world } else { &other };
+        let answer = instance.client(&key).post(PROTECT, json!({})).await;
         assert_eq!(answer.header("x-ratelimit-limit"), "1000");
         let left: u32 = answer.header("x-ratelimit-remaining").parse().unwrap();
-        let came_back = u32::try_from(started.elapsed().as_secs()).unwrap() + 1;
-        let expected = 1_000 - round..=1_000 - round + came_back;
+        let refilled = u32::try_from(started.elapsed().as_secs()).unwrap() + 1;
+        let expected = 1_000 - round..=1_000 - round + refilled;
         assert!(expected.contains(&left), "{left} after {round} requests");
     }
 }
@@ -134,7 +134,7 @@ async fn valkey_connections_use_verified_tls() {
         valkey.limiter(Clock::system()).await.counting(),
         Counting::Together
     );
-    // Without a CA that vouches for it, it is as good as away.
+    // Without its CA, the server counts as unavailable.
     let settings = RateLimit {
         ca: None,
         ..valkey.settings()

@@ -1,4 +1,4 @@
-//! The alerts and the dashboard in deploy/ hold to the metrics that there are.
+//! The alerts and the dashboard in deploy/ use existing metrics and labels.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,7 +19,7 @@ fn file(name: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Every metric that is told once something has been asked, with its labels.
+/// All metrics after one request, with their labels.
 async fn metrics() -> Exposition {
     let world = World::new().await;
     world.anonymous().get("/livez").await.ok();
@@ -30,9 +30,9 @@ async fn metrics() -> Exposition {
     Exposition::parse(&Answer::of(response).await.ok().body)
 }
 
-/// Holds one expression of PromQL to the metrics: their names, the labels they are chosen and summed
-/// by, the brackets.
-fn hold(page: &Exposition, expression: &str) {
+/// Checks a PromQL expression: balanced brackets, and names and labels that
+/// exist.
+fn assert_valid(page: &Exposition, expression: &str) {
     let mut open = Vec::new();
     for character in expression.chars() {
         match character {
@@ -90,11 +90,11 @@ async fn every_alert_uses_existing_metrics() {
     let page = metrics().await;
     let text = file("prometheus/alerts.yaml");
     let alerts: Vec<_> = text.split("\n      - alert: ").skip(1).collect();
-    assert!(alerts.len() > 10, "the alerts were not found");
+    assert!(alerts.len() > 10, "the file contains no alerts");
     let mut names = BTreeSet::new();
     for alert in alerts {
         let name = alert.lines().next().unwrap_or_default();
-        assert!(names.insert(name), "{name} is there twice");
+        assert!(names.insert(name), "{name} is defined twice");
         let expression = alert.split("        expr: ").nth(1).expect("an expression");
         let end = ["\n        for: ", "\n        labels: "]
             .iter()
@@ -105,7 +105,7 @@ async fn every_alert_uses_existing_metrics() {
             .trim_start_matches(">-")
             .split_whitespace()
             .collect();
-        hold(&page, &folded.join(" "));
+        assert_valid(&page, &folded.join(" "));
         let severities =
             ["critical", "warning", "info"].map(|name| format!("{{ severity: {name} }}"));
         assert!(
@@ -138,16 +138,16 @@ async fn every_panel_uses_existing_metrics() {
         );
         for target in panel["targets"].as_array().into_iter().flatten() {
             let expression = target["expr"].as_str().unwrap();
-            hold(&page, expression);
+            assert_valid(&page, expression);
             shown += expression;
             shown += "\n";
         }
     }
-    // What the service tells is worth a look.
-    let unseen = ["key_searches", "sessions_opened", "logins", "state_age"];
+    // The dashboard shows every metric with few exceptions.
+    let unshown = ["key_searches", "sessions_opened", "logins", "state_age"];
     for name in page.families.keys() {
-        let is_seen = shown.contains(name.as_str());
-        let need_not = unseen.iter().any(|word| name.contains(word));
-        assert!(is_seen || need_not, "{name} is on no panel");
+        let is_shown = shown.contains(name.as_str());
+        let is_exempt = unshown.iter().any(|word| name.contains(word));
+        assert!(is_shown || is_exempt, "{name} is on no panel");
     }
 }

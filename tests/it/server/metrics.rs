@@ -1,5 +1,5 @@
-//! Metrics: that each is there, that it moves with what it counts, and that it is named as
-//! Prometheus names things.
+//! The metrics: names, descriptions, and
+//! values that follow the requests.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tower::ServiceExt as _;
 use super::site::Site;
 use crate::support::{Answer, Client, Exposition, World, jwe, within};
 
-async fn shown(world: &World) -> Exposition {
+async fn scrape(world: &World) -> Exposition {
     let request = Request::get("/metrics").body(Body::empty()).unwrap();
     let tls = Site::new().tls().unwrap();
     let response = world
@@ -33,29 +33,29 @@ async fn each_metric_exists_and_has_a_description() {
     let world = World::new().await;
     world.anonymous().get("/livez").await.ok();
     within(Duration::from_secs(60), async || {
-        shown(&world).await.sum("sealward_database_up", &[]) > 0.0
+        scrape(&world).await.sum("sealward_database_up", &[]) > 0.0
     })
     .await;
-    let page = shown(&world).await;
-    let mut told = String::new();
+    let page = scrape(&world).await;
+    let mut text = String::new();
     for (name, family) in &page.families {
         let (_, labels) = page.lines_of(name);
         let labels: Vec<_> = labels.into_iter().collect();
-        told += &format!(
+        text += &format!(
             "{} {name} {{{}}}\n    {}\n",
             family.kind,
             labels.join(", "),
             family.help
         );
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(text);
 }
 
 #[tokio::test]
 async fn metric_names_follow_the_prometheus_conventions() {
     let world = World::new().await;
     world.anonymous().get("/livez").await.ok();
-    let page = shown(&world).await;
+    let page = scrape(&world).await;
     let plain = |name: &str| {
         name.bytes()
             .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
@@ -68,9 +68,9 @@ async fn metric_names_follow_the_prometheus_conventions() {
             labels.iter().all(|label| plain(label)),
             "{name}: {labels:?}"
         );
-        // Whose numbers grow without bound with those who ask.
-        for endless in ["id", "service", "key", "client", "request", "policy"] {
-            assert!(!labels.contains(endless), "{name}: {labels:?}");
+        // These labels would have an unlimited number of values.
+        for unlimited in ["id", "service", "key", "client", "request", "policy"] {
+            assert!(!labels.contains(unlimited), "{name}: {labels:?}");
         }
         let expected: &[String] = match family.kind.as_str() {
             "counter" => &[format!("{name}_total")],
@@ -78,7 +78,7 @@ async fn metric_names_follow_the_prometheus_conventions() {
             "histogram" => &["_bucket", "_count", "_sum"].map(|part| format!("{name}{part}")),
             other => panic!("{name} is a {other}"),
         };
-        // What has no values yet has no lines.
+        // A metric without values has no samples.
         assert!(
             lines.is_empty() || lines.iter().copied().eq(expected.iter()),
             "{name}: {lines:?}"
@@ -93,14 +93,14 @@ async fn metric_names_follow_the_prometheus_conventions() {
     }
 }
 
-/// What a series has grown by between two looks.
+/// The metrics before and after an action.
 struct Growth(Exposition, Exposition);
 
 impl Growth {
     async fn during(world: &World, work: impl AsyncFnOnce()) -> Self {
-        let before = shown(world).await;
+        let before = scrape(world).await;
         work().await;
-        Self(before, shown(world).await)
+        Self(before, scrape(world).await)
     }
 
     #[track_caller]
@@ -109,7 +109,7 @@ impl Growth {
         assert!((grown - expected).abs() < f64::EPSILON, "{name}: {grown}");
     }
 
-    /// Others may use the token of this process at the same time.
+    /// Other tests can use the token of this process at the same time.
     #[track_caller]
     fn is_at_least(&self, name: &str, expected: f64) {
         let grown = self.1.sum(name, &[]) - self.0.sum(name, &[]);
@@ -207,12 +207,12 @@ async fn pages_of_the_dashboard_are_counted_by_their_routes() {
     })
     .await;
     let requests = "sealward_http_requests_total";
-    let entrance = [
+    let sign_in = [
         ("route", "/dashboard/sign-in"),
         ("method", "GET"),
         ("status", "200"),
     ];
-    growth.is(requests, &entrance, 1.0);
+    growth.is(requests, &sign_in, 1.0);
     let key = ("route", "/dashboard/keys/{id}");
     growth.is(requests, &[key, ("status", "303")], 2.0);
     growth.is(requests, &[("route", "other"), ("status", "303")], 1.0);
@@ -239,7 +239,7 @@ async fn refusals_of_the_limiter_are_visible_in_the_metrics() {
     let caller = world.client(&key);
     let growth = Growth::during(&world, async || {
         let hash = json!({ "data": 1, "algorithm": "SHA-256" });
-        // Time goes on: of so many in a row one comes too soon.
+        // The bucket refills during the loop, so the number of admitted requests varies.
         loop {
             let answer = caller.operate("hash", hash.clone()).await;
             if answer.status.as_u16() == 429 {
@@ -248,7 +248,7 @@ async fn refusals_of_the_limiter_are_visible_in_the_metrics() {
             answer.ok();
         }
         world
-            .client("sk_live_nobody")
+            .client("sk_live_unknown")
             .protect(json!(1))
             .await
             .refused(401, "AUTHENTICATION_FAILED");
@@ -274,7 +274,7 @@ async fn dependencies_are_visible_in_the_metrics() {
     let world = World::new().await;
     let patience = Duration::from_secs(60);
     within(patience, async || {
-        let page = shown(&world).await;
+        let page = scrape(&world).await;
         [
             "sealward_database_up",
             "sealward_audit_up",
@@ -284,7 +284,7 @@ async fn dependencies_are_visible_in_the_metrics() {
         .all(|name| page.sum(name, &[]) > 0.0)
     })
     .await;
-    let page = shown(&world).await;
+    let page = scrape(&world).await;
     let version = [("version", env!("CARGO_PKG_VERSION"))];
     let exactly = |name: &str, labels: &[(&str, &str)], expected: f64| {
         let found = page.sum(name, labels);
@@ -296,7 +296,7 @@ async fn dependencies_are_visible_in_the_metrics() {
     exactly("sealward_token_state", &[token], 1.0);
     let workers = page.sum("sealward_token_workers", &[token]);
     assert!(workers >= 1.0);
-    // Each has one; the anchor and the keeper have theirs.
+    // Each worker has a session, and the anchor and the keeper have others.
     assert!(page.sum("sealward_token_sessions", &[token]) >= workers);
     assert!(page.sum("sealward_token_canary_duration_seconds", &[token]) > 0.0);
     assert!(page.sum("sealward_database_latency_seconds", &[]) > 0.0);

@@ -1,4 +1,4 @@
-//! Certificates that are renewed while the service runs, and those that cannot be used.
+//! Renewal of certificates in a running service, and invalid certificate files.
 
 use std::fs;
 use std::time::Duration;
@@ -16,8 +16,8 @@ fn router() -> Router {
     Router::new().route("/", get(async || "here"))
 }
 
-/// The certificate that a new connection is shown.
-async fn shown(site: &Site, serving: &Serving) -> CertificateDer<'static> {
+/// The server certificate of a new connection.
+async fn server_certificate(site: &Site, serving: &Serving) -> CertificateDer<'static> {
     let client = SecureClient::trusting(&site.authority);
     client.connect(serving.address).await.unwrap().certificate
 }
@@ -27,7 +27,7 @@ async fn changed_files_are_loaded_and_open_connections_stay() {
     let site = Site::new();
     let tls = site.tls().unwrap();
     let serving = Serving::start(tls.clone(), router()).await;
-    let keeping = tokio::spawn(sealward::server::keep_current(Some(tls)));
+    let reloading = tokio::spawn(sealward::server::keep_current(Some(tls)));
     let client = SecureClient::trusting(&site.authority);
     let mut open = client.connect(serving.address).await.unwrap();
     open.get("/").await.unwrap().ok();
@@ -35,45 +35,45 @@ async fn changed_files_are_loaded_and_open_connections_stay() {
     let renewed = site.authority.server(HOST);
     site.renew(&renewed);
     let expected = certificate(&renewed.certificate);
-    within(PATIENCE, async || shown(&site, &serving).await == expected).await;
+    within(PATIENCE, async || server_certificate(&site, &serving).await == expected).await;
     assert_ne!(open.certificate, expected);
     open.get("/").await.unwrap().ok();
-    keeping.abort();
+    reloading.abort();
 }
 
 #[tokio::test]
 async fn a_renewed_revocation_list_applies_immediately() {
     let clients = Authority::new();
-    let papers = clients.client();
-    let site = Site::new().for_clients_of(&clients);
-    let site = site.with_list(&clients.revoking(&[]));
+    let issued = clients.client();
+    let site = Site::new().with_client_authority(&clients);
+    let site = site.with_list(&clients.revocation_list(&[]));
     let tls = site.tls().unwrap();
     let serving = Serving::start(tls.clone(), router()).await;
-    let keeping = tokio::spawn(sealward::server::keep_current(Some(tls.clone())));
-    let client = SecureClient::showing(&site.authority, &papers);
+    let reloading = tokio::spawn(sealward::server::keep_current(Some(tls.clone())));
+    let client = SecureClient::with_certificate(&site.authority, &issued);
     let mut open = client.connect(serving.address).await.unwrap();
     open.get("/").await.unwrap().ok();
-    let honest = clients.client();
-    let others = SecureClient::showing(&site.authority, &honest);
+    let valid = clients.client();
+    let others = SecureClient::with_certificate(&site.authority, &valid);
     let mut kept = others.connect(serving.address).await.unwrap();
-    let comes_in = async || match client.connect(serving.address).await {
+    let is_accepted = async || match client.connect(serving.address).await {
         Ok(mut connection) => connection.get("/").await.is_ok(),
         Err(_) => false,
     };
-    assert!(comes_in().await);
-    let site = site.with_list(&clients.revoking(&[&papers]));
-    within(PATIENCE, async || !comes_in().await).await;
+    assert!(is_accepted().await);
+    let site = site.with_list(&clients.revocation_list(&[&issued]));
+    within(PATIENCE, async || !is_accepted().await).await;
     // An open connection ends with its certificate; others stay.
     within(PATIENCE, async || open.get("/").await.is_err()).await;
     kept.get("/").await.unwrap().ok();
 
     let list = site.client_crl.as_ref().unwrap();
-    fs::write(list, clients.revoking_long_ago(&[])).unwrap();
+    fs::write(list, clients.expired_revocation_list(&[])).unwrap();
     let error = tls.reload().unwrap_err().to_string();
     let expected = format!("http.tls.client_crl: {} expired at 2021-", list.display());
     assert!(error.starts_with(&expected), "{error}");
-    assert!(!comes_in().await, "the list of before stays in use");
-    keeping.abort();
+    assert!(!is_accepted().await, "the previous list must stay in use");
+    reloading.abort();
 }
 
 #[tokio::test]
@@ -81,42 +81,42 @@ async fn mismatched_files_change_nothing() {
     let site = Site::new();
     let tls = site.tls().unwrap();
     let serving = Serving::start(tls.clone(), router()).await;
-    let before = shown(&site, &serving).await;
+    let before = server_certificate(&site, &serving).await;
     let files = site.files();
-    let papers = site.authority.server(HOST);
-    fs::write(&files.certificate, &papers.certificate).unwrap();
+    let issued = site.authority.server(HOST);
+    fs::write(&files.certificate, &issued.certificate).unwrap();
     let error = tls.reload().unwrap_err().to_string();
     assert!(error.starts_with("http.tls.key: "), "{error}");
     assert!(
         error.contains("must be the key of the certificate in"),
         "{error}"
     );
-    assert_eq!(shown(&site, &serving).await, before);
-    fs::write(&files.key, &papers.key).unwrap();
+    assert_eq!(server_certificate(&site, &serving).await, before);
+    fs::write(&files.key, &issued.key).unwrap();
     tls.reload().unwrap();
     assert_eq!(
-        shown(&site, &serving).await,
-        certificate(&papers.certificate)
+        server_certificate(&site, &serving).await,
+        certificate(&issued.certificate)
     );
 }
 
 #[test]
 fn errors_of_a_file_name_its_setting() {
     let clients = Authority::new();
-    let site = Site::new().for_clients_of(&clients);
-    let site = site.with_list(&clients.revoking(&[]));
+    let site = Site::new().with_client_authority(&clients);
+    let site = site.with_list(&clients.revocation_list(&[]));
     let files = site.files();
     let client_ca = files.client_ca.clone().unwrap();
     let client_crl = files.client_crl.clone().unwrap();
     let all = [&files.certificate, &files.key, &client_ca, &client_crl];
-    let sound = all.map(|file| fs::read(file).unwrap());
-    let over = site.authority.server_between(HOST, [2001, 2002]);
-    let ahead = site.authority.server_between(HOST, [2901, 2902]);
-    let locked =
+    let valid = all.map(|file| fs::read(file).unwrap());
+    let expired = site.authority.server_between(HOST, [2001, 2002]);
+    let future = site.authority.server_between(HOST, [2901, 2902]);
+    let encrypted =
         "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMAA=\n-----END ENCRYPTED PRIVATE KEY-----\n";
     let damaged = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
-    let no_list = damaged.replace("CERTIFICATE", "X509 CRL");
-    let long_ago = clients.revoking_long_ago(&[]);
+    let invalid_list = damaged.replace("CERTIFICATE", "X509 CRL");
+    let expired_list = clients.expired_revocation_list(&[]);
     let cases: [(&str, &std::path::Path, Option<&str>, &str); 14] = [
         ("certificate", &files.certificate, None, "cannot be read: "),
         (
@@ -134,21 +134,21 @@ fn errors_of_a_file_name_its_setting() {
         (
             "certificate",
             &files.certificate,
-            Some(&over.certificate),
+            Some(&expired.certificate),
             "expired at 2002-01-01T00:00:00.000Z: renew",
         ),
         (
             "certificate",
             &files.certificate,
-            Some(&ahead.certificate),
+            Some(&future.certificate),
             "is not valid before 2901-01-01T00:00:00.000Z: is the clock",
         ),
         ("key", &files.key, None, "cannot be read: "),
-        ("key", &files.key, Some(locked), "without a passphrase"),
+        ("key", &files.key, Some(encrypted), "without a passphrase"),
         (
             "key",
             &files.key,
-            Some(&over.key),
+            Some(&expired.key),
             "must be the key of the certificate in",
         ),
         (
@@ -168,17 +168,17 @@ fn errors_of_a_file_name_its_setting() {
         (
             "client_crl",
             &client_crl,
-            Some(&no_list),
+            Some(&invalid_list),
             "cannot be used: ",
         ),
         (
             "client_crl",
             &client_crl,
-            Some(&long_ago),
+            Some(&expired_list),
             "expired at 2021-01-01T00:00:00.000Z: fetch",
         ),
     ];
-    for (setting, file, content, told) in cases {
+    for (setting, file, content, text) in cases {
         match content {
             Some(content) => fs::write(file, content).unwrap(),
             None => fs::remove_file(file).unwrap(),
@@ -186,10 +186,10 @@ fn errors_of_a_file_name_its_setting() {
         let error = site.tls().unwrap_err().to_string();
         let expected = format!("http.tls.{setting}: {} ", file.display());
         assert!(
-            error.starts_with(&expected) && error.contains(told),
-            "{error:?}, not {expected:?} {told:?}"
+            error.starts_with(&expected) && error.contains(text),
+            "{error:?}, not {expected:?} {text:?}"
         );
-        for (file, content) in all.iter().zip(&sound) {
+        for (file, content) in all.iter().zip(&valid) {
             fs::write(file, content).unwrap();
         }
         site.tls().unwrap();

@@ -1,4 +1,4 @@
-//! A listener over TLS, in process.
+//! A TLS listener in this process.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::support::{Authority, HOST, IssuedCertificate, Scratch};
 
-/// A certificate in a folder, and perhaps the authority that clients must come from.
+/// A server certificate in a folder, and optionally the authority of client certificates.
 pub(super) struct Site {
     pub(super) folder: Scratch,
     pub(super) authority: Authority,
@@ -20,7 +20,7 @@ pub(super) struct Site {
     pub(super) client_crl: Option<PathBuf>,
 }
 
-/// A listener that serves until it is told to end.
+/// A running listener.
 pub(super) struct Serving {
     pub(super) address: SocketAddr,
     stop: oneshot::Sender<()>,
@@ -39,8 +39,8 @@ impl Site {
         site
     }
 
-    /// The same for clients of `authority` alone.
-    pub(super) fn for_clients_of(self, authority: &Authority) -> Self {
+    /// Requires client certificates of `authority`.
+    pub(super) fn with_client_authority(self, authority: &Authority) -> Self {
         let file = self.folder.path().join("clients.pem");
         std::fs::write(&file, authority.certificate()).expect("write a certificate");
         Self {
@@ -49,7 +49,7 @@ impl Site {
         }
     }
 
-    /// The same, which reads this list of what their authority has revoked.
+    /// Uses this revocation list for client certificates.
     pub(super) fn with_list(self, list: &str) -> Self {
         let file = self.folder.path().join("revoked.pem");
         std::fs::write(&file, list).expect("write a list");
@@ -59,9 +59,9 @@ impl Site {
         }
     }
 
-    /// Puts these in the place of the present ones.
-    pub(super) fn renew(&self, papers: &IssuedCertificate) {
-        papers.write(self.folder.path());
+    /// Replaces the server certificate.
+    pub(super) fn renew(&self, issued: &IssuedCertificate) {
+        issued.write(self.folder.path());
     }
 
     pub(super) fn files(&self) -> TlsFiles {
@@ -79,7 +79,7 @@ impl Site {
 }
 
 impl Serving {
-    /// Serves `front` under `tls`.
+    /// Serves `front` with `tls`.
     pub(super) async fn start(tls: Tls, front: impl Answers) -> Self {
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let listener = listen("http.listen", any).await.expect("a free port");
@@ -98,9 +98,9 @@ impl Serving {
         }
     }
 
-    /// Ends it; tells whether everything in flight ended.
+    /// Stops the listener. Returns whether all requests in flight completed.
     pub(super) async fn end(self) -> bool {
-        // A listener that is gone already fails the next line.
+        // If the listener has already stopped, the next line fails.
         let _ = self.stop.send(());
         self.ended.await.expect("a listener does not panic")
     }

@@ -1,4 +1,4 @@
-//! What is agreed on with whom, and what is not.
+//! TLS versions, cipher suites and client certificates.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -31,7 +31,7 @@ async fn both_tls_versions_and_both_protocols_are_supported() {
     ];
     for (version, agreed) in versions {
         for protocol in ["h2", "http/1.1"] {
-            let client = SecureClient::speaking(&site.authority, &[version], &[protocol], None);
+            let client = SecureClient::with_versions(&site.authority, &[version], &[protocol], None);
             let mut connection = client.connect(serving.address).await.unwrap();
             assert_eq!(connection.version, Some(agreed));
             assert_eq!(connection.protocol(), protocol);
@@ -49,9 +49,9 @@ async fn both_tls_versions_and_both_protocols_are_supported() {
     assert!(serving.end().await);
 }
 
-/// What a server says to the first message of a client: the type of its record, and of an alert
-/// what it means.
-async fn said_to(serving: &Serving, hello: &[u8]) -> (u8, u8) {
+/// The type of the first record of the server after a client hello, and its description if it is an
+/// alert.
+async fn first_response(serving: &Serving, hello: &[u8]) -> (u8, u8) {
     let mut stream = TcpStream::connect(serving.address).await.unwrap();
     stream.write_all(hello).await.unwrap();
     let mut record = [0; 7];
@@ -59,9 +59,9 @@ async fn said_to(serving: &Serving, hello: &[u8]) -> (u8, u8) {
     (record[0], record[6])
 }
 
-/// The first message of a client that knows this version and this suite at most.
+/// A client hello with this maximum version and only this suite.
 fn hello(version: [u8; 2], suite: [u8; 2]) -> Vec<u8> {
-    // Signatures with P-256 and SHA-256 on the curve P-256, as the certificate has them.
+    // ECDSA with P-256 and SHA-256, like the certificate.
     let extensions = [
         &[0, 13, 0, 4, 0, 2, 4, 3][..],
         &[0, 10, 0, 4, 0, 2, 0, 23],
@@ -94,11 +94,11 @@ async fn old_versions_and_weak_suites_are_refused() {
     const STRONG: [u8; 2] = [0xc0, 0x2b];
     let site = Site::new();
     let serving = Serving::start(site.tls().unwrap(), router()).await;
-    let (kind, _) = said_to(&serving, &hello([3, 3], STRONG)).await;
+    let (kind, _) = first_response(&serving, &hello([3, 3], STRONG)).await;
     assert_eq!(kind, HANDSHAKE, "TLS 1.2 with ECDHE and AES-GCM");
     for (name, version) in [("TLS 1.1", [3, 2]), ("TLS 1.0", [3, 1]), ("SSL 3", [3, 0])] {
-        let said = said_to(&serving, &hello(version, STRONG)).await;
-        assert_eq!(said, (ALERT, PROTOCOL_VERSION), "{name}");
+        let response = first_response(&serving, &hello(version, STRONG)).await;
+        assert_eq!(response, (ALERT, PROTOCOL_VERSION), "{name}");
     }
     let weak = [
         ("RSA key exchange, AES-CBC", [0x00, 0x2f]),
@@ -106,11 +106,11 @@ async fn old_versions_and_weak_suites_are_refused() {
         ("ECDHE, AES-CBC", [0xc0, 0x09]),
         ("ECDHE, 3DES", [0xc0, 0x08]),
         ("ECDHE, RC4", [0xc0, 0x07]),
-        ("ECDHE, nothing", [0xc0, 0x06]),
+        ("ECDHE, no encryption", [0xc0, 0x06]),
     ];
     for (name, suite) in weak {
-        let said = said_to(&serving, &hello([3, 3], suite)).await;
-        assert_eq!(said, (ALERT, HANDSHAKE_FAILURE), "{name}");
+        let response = first_response(&serving, &hello([3, 3], suite)).await;
+        assert_eq!(response, (ALERT, HANDSHAKE_FAILURE), "{name}");
     }
 }
 
@@ -121,33 +121,33 @@ async fn a_tls_listener_refuses_plain_http() {
     let mut stream = TcpStream::connect(serving.address).await.unwrap();
     let request = format!("GET / HTTP/1.1\r\nHost: {HOST}\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
-    let mut said = Vec::new();
-    // It may reset the connection on what it did not read.
-    let _ = stream.read_to_end(&mut said).await;
-    assert_ne!(said.first(), Some(&b'H'), "{said:?}");
+    let mut response = Vec::new();
+    // The server can reset the connection because of unread data.
+    let _ = stream.read_to_end(&mut response).await;
+    assert_ne!(response.first(), Some(&b'H'), "{response:?}");
 }
 
-/// Whether a client that shows `papers` is let in.
-async fn lets_in(site: &Site, serving: &Serving, papers: Option<&IssuedCertificate>) -> bool {
-    let client = match papers {
-        Some(papers) => SecureClient::showing(&site.authority, papers),
+/// Whether the server accepts a client with this certificate.
+async fn accepts(site: &Site, serving: &Serving, issued: Option<&IssuedCertificate>) -> bool {
+    let client = match issued {
+        Some(issued) => SecureClient::with_certificate(&site.authority, issued),
         None => SecureClient::trusting(&site.authority),
     };
-    // In TLS 1.3 a client learns that it is refused when it reads.
-    let asked: Result<_, io::Error> = async {
+    // A TLS 1.3 client receives the refusal when it reads.
+    let response: Result<_, io::Error> = async {
         let mut connection = client.connect(serving.address).await?;
         connection.get("/").await.map_err(io::Error::other)
     }
     .await;
-    asked.is_ok_and(|answer| answer.status == StatusCode::OK)
+    response.is_ok_and(|answer| answer.status == StatusCode::OK)
 }
 
 #[tokio::test]
 async fn client_certificates_are_required_if_configured() {
     let clients = Authority::new();
-    let site = Site::new().for_clients_of(&clients);
+    let site = Site::new().with_client_authority(&clients);
     let serving = Serving::start(site.tls().unwrap(), router()).await;
-    assert!(lets_in(&site, &serving, Some(&clients.client())).await);
+    assert!(accepts(&site, &serving, Some(&clients.client())).await);
     let wrong = [
         ("none", None),
         ("another authority's", Some(Authority::new().client())),
@@ -155,34 +155,34 @@ async fn client_certificates_are_required_if_configured() {
         ("an expired one", Some(clients.expired_client())),
         ("a server's", Some(clients.server("client"))),
     ];
-    for (name, papers) in wrong {
-        assert!(!lets_in(&site, &serving, papers.as_ref()).await, "{name}");
+    for (name, issued) in wrong {
+        assert!(!accepts(&site, &serving, issued.as_ref()).await, "{name}");
     }
 }
 
 #[tokio::test]
 async fn revoked_client_certificates_are_refused() {
     let clients = Authority::new();
-    let (honest, lost) = (clients.client(), clients.client());
-    let list = clients.revoking(&[&lost]);
-    let site = Site::new().for_clients_of(&clients).with_list(&list);
+    let (valid, revoked) = (clients.client(), clients.client());
+    let list = clients.revocation_list(&[&revoked]);
+    let site = Site::new().with_client_authority(&clients).with_list(&list);
     let tls = site.tls().unwrap();
     assert!(tls.lists_end().unwrap() > Clock::system().now());
     let serving = Serving::start(tls, router()).await;
-    assert!(lets_in(&site, &serving, Some(&honest)).await);
-    assert!(!lets_in(&site, &serving, Some(&lost)).await);
-    assert!(!lets_in(&site, &serving, None).await);
+    assert!(accepts(&site, &serving, Some(&valid)).await);
+    assert!(!accepts(&site, &serving, Some(&revoked)).await);
+    assert!(!accepts(&site, &serving, None).await);
 }
 
 #[tokio::test]
 async fn a_revocation_list_does_not_affect_other_authorities() {
     let (clients, others) = (Authority::new(), Authority::new());
     let site = Site::new()
-        .for_clients_of(&clients)
-        .with_list(&others.revoking(&[]));
+        .with_client_authority(&clients)
+        .with_list(&others.revocation_list(&[]));
     let serving = Serving::start(site.tls().unwrap(), router()).await;
-    assert!(!lets_in(&site, &serving, Some(&clients.client())).await);
-    assert!(!lets_in(&site, &serving, Some(&others.client())).await);
+    assert!(!accepts(&site, &serving, Some(&clients.client())).await);
+    assert!(!accepts(&site, &serving, Some(&others.client())).await);
 }
 
 #[tokio::test]
@@ -205,7 +205,7 @@ async fn allowed_networks_apply_to_the_client_address() {
                 format!("Bearer {}", caller.key.as_ref().unwrap()),
             )
             .header("content-type", "application/json")
-            // Nobody here is a proxy.
+            // There is no trusted proxy, so this header has no effect.
             .header("x-forwarded-for", "127.0.0.2")
             .body(Body::from(r#"{"payload":1}"#))
             .unwrap();
@@ -213,7 +213,7 @@ async fn allowed_networks_apply_to_the_client_address() {
     };
     let answer = ask([127, 0, 0, 2]).await.ok();
     let request = answer.text("requestId");
-    let seen: Vec<(String, i16)> = sqlx::query_as(
+    let recorded: Vec<(String, i16)> = sqlx::query_as(
         "SELECT host(client_address), response_status FROM crypto_operations_audit \
          WHERE request_id = $1",
     )
@@ -221,7 +221,7 @@ async fn allowed_networks_apply_to_the_client_address() {
     .fetch_all(&world.pool)
     .await
     .unwrap();
-    assert_eq!(seen, [("127.0.0.2".to_owned(), 200)]);
+    assert_eq!(recorded, [("127.0.0.2".to_owned(), 200)]);
     ask([127, 0, 0, 3])
         .await
         .refused(401, "AUTHENTICATION_FAILED");
@@ -251,7 +251,7 @@ async fn incomplete_handshakes_do_not_delay_the_shutdown() {
     let site = Site::new();
     let serving = Serving::start(site.tls().unwrap(), router()).await;
     let silent = TcpStream::connect(serving.address).await.unwrap();
-    // Its turn has come once a later one is served.
+    // The listener has accepted it when a later connection is served.
     let client = SecureClient::trusting(&site.authority);
     let mut later = client.connect(serving.address).await.unwrap();
     later.get("/").await.unwrap().ok();
@@ -265,7 +265,7 @@ async fn a_silent_client_is_disconnected() {
     let site = Site::new();
     let serving = Serving::start(site.tls().unwrap(), router()).await;
     let mut silent = TcpStream::connect(serving.address).await.unwrap();
-    let mut said = Vec::new();
-    silent.read_to_end(&mut said).await.unwrap();
-    assert_eq!(said, b"");
+    let mut response = Vec::new();
+    silent.read_to_end(&mut response).await.unwrap();
+    assert_eq!(response, b"");
 }

@@ -66,12 +66,12 @@ impl Authority {
     }
 
     /// A revocation list in PEM, created by openssl.
-    pub(crate) fn revoking(&self, revoked: &[&IssuedCertificate]) -> String {
+    pub(crate) fn revocation_list(&self, revoked: &[&IssuedCertificate]) -> String {
         self.list(revoked, "-crldays 1")
     }
 
     /// A revocation list that expired in 2021.
-    pub(crate) fn revoking_long_ago(&self, revoked: &[&IssuedCertificate]) -> String {
+    pub(crate) fn expired_revocation_list(&self, revoked: &[&IssuedCertificate]) -> String {
         self.list(
             revoked,
             "-crl_lastupdate 20200101000000Z -crl_nextupdate 20210101000000Z",
@@ -97,8 +97,8 @@ impl Authority {
             ),
         );
         let ca = |order: &str| openssl(&format!("ca -config {place}/settings {order}"), b"");
-        for papers in revoked {
-            put("revoked.pem", &papers.certificate);
+        for issued in revoked {
+            put("revoked.pem", &issued.certificate);
             ca(&format!("-revoke {place}/revoked.pem"));
         }
         String::from_utf8(ca(&format!("-gencrl {times}"))).expect("text")

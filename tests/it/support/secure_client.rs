@@ -44,7 +44,7 @@ enum Sender {
 impl SecureClient {
     /// A client that offers HTTP/2 and HTTP/1.1.
     pub(crate) fn trusting(authority: &Authority) -> Self {
-        Self::speaking(
+        Self::with_versions(
             authority,
             rustls::DEFAULT_VERSIONS,
             &["h2", "http/1.1"],
@@ -53,16 +53,16 @@ impl SecureClient {
     }
 
     /// Presents a client certificate.
-    pub(crate) fn showing(authority: &Authority, papers: &IssuedCertificate) -> Self {
+    pub(crate) fn with_certificate(authority: &Authority, issued: &IssuedCertificate) -> Self {
         let versions = rustls::DEFAULT_VERSIONS;
-        Self::speaking(authority, versions, &["h2"], Some(papers))
+        Self::with_versions(authority, versions, &["h2"], Some(issued))
     }
 
-    pub(crate) fn speaking(
+    pub(crate) fn with_versions(
         authority: &Authority,
         versions: &[&'static SupportedProtocolVersion],
         protocols: &[&str],
-        papers: Option<&IssuedCertificate>,
+        issued: Option<&IssuedCertificate>,
     ) -> Self {
         let mut roots = RootCertStore::empty();
         roots
@@ -73,11 +73,11 @@ impl SecureClient {
             .with_protocol_versions(versions)
             .expect("versions")
             .with_root_certificates(roots);
-        let mut config = match papers {
+        let mut config = match issued {
             None => config.with_no_client_auth(),
-            Some(papers) => {
-                let key = PrivateKeyDer::from_pem_slice(papers.key.as_bytes()).expect("a key");
-                let chain = vec![certificate(&papers.certificate)];
+            Some(issued) => {
+                let key = PrivateKeyDer::from_pem_slice(issued.key.as_bytes()).expect("a key");
+                let chain = vec![certificate(&issued.certificate)];
                 config.with_client_auth_cert(chain, key).expect("a client")
             }
         };

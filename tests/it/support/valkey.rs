@@ -38,8 +38,8 @@ impl Valkey {
         let folder = folder();
         let authority = Authority::new();
         fs::write(folder.join("ca.pem"), authority.certificate()).expect("write a certificate");
-        let papers = authority.server("localhost").write(&folder);
-        let [certificate, key] = papers.map(|file| file.display().to_string());
+        let issued = authority.server("localhost").write(&folder);
+        let [certificate, key] = issued.map(|file| file.display().to_string());
         // TLS requires a port, and another process can take a free port first. Tries new ports until
         // the server starts.
         loop {

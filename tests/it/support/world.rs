@@ -167,7 +167,7 @@ impl World {
     }
 
     /// Listens with these connection and time limits. Also returns the connections.
-    pub(crate) async fn guarded(
+    pub(crate) async fn with_limits(
         &self,
         connections: u32,
         patience: Patience,

@@ -35,7 +35,7 @@ async fn killed(
         lock.execute(&mut holder).await.expect("a lock");
     }
     let order = json!({ "serviceId": service, "generate": true, "algorithm": "P-256" });
-    let asking = process.post_aside("/admin/keys", order);
+    let asking = process.post_in_background("/admin/keys", order);
     within(PATIENCE, is_there).await;
     process.kill();
     asking.join().expect("the client gives up");

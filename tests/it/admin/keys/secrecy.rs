@@ -149,7 +149,7 @@ async fn a_plaintext_key_is_not_in_the_log() {
         json!({"serviceId": service, "privateKey": key, "use": "data"}),
         json!({"serviceId": service, "publicKey": key}),
     ] {
-        let asking = process.post_aside("/admin/keys", order);
+        let asking = process.post_in_background("/admin/keys", order);
         asking.join().expect("an answer or a refusal");
     }
     let log = process.log();

@@ -1,4 +1,4 @@
-//! A Postgres that takes no more connections.
+//! Postgres accepts no more connections.
 
 use crate::faults::fixture::{Fixture, SHORT_LIMITS};
 use crate::faults::load::Action;
@@ -8,7 +8,7 @@ use crate::support::{Cluster, Database};
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_are_refused_while_postgres_has_no_free_connections() {
     let cluster = Cluster::start().await;
-    // Limits are not for superusers.
+    // The limit does not apply to superusers.
     cluster.run("CREATE ROLE sealward LOGIN CREATEROLE").await;
     cluster
         .run("GRANT sealward_application, sealward_retention TO sealward")
@@ -19,11 +19,11 @@ async fn requests_are_refused_while_postgres_has_no_free_connections() {
         .username("sealward")
         .database("sealward");
     let site = Site::on(Database::of_cluster(options));
-    site.run(&["migrate"]).well();
+    site.run(&["migrate"]).success();
     let fixture = Fixture::at(site, &SHORT_LIMITS).await;
     let load = fixture.load();
     load.is_served(&Action::ALL).await;
-    // Whoever has a connection keeps it.
+    // Existing connections stay open.
     cluster
         .run("ALTER DATABASE sealward CONNECTION LIMIT 0")
         .await;

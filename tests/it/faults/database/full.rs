@@ -1,4 +1,4 @@
-//! A Postgres without room for more.
+//! The disk of Postgres is full.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -12,22 +12,22 @@ use crate::faults::load::Action;
 use crate::process::Site;
 use crate::support::Cluster;
 
-/// What is recorded in the trail, which has no room.
+/// The actions that need audit records.
 const RECORDED: [Action; 3] = [Action::Protect, Action::Unprotect, Action::Hash];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_are_refused_while_the_disk_of_postgres_is_full() {
     if !geteuid().is_root() {
-        eprintln!("not tested: only root can make a disk that is small enough to be filled");
+        eprintln!("skipped: requires root to create a small file system");
         return;
     }
     let cluster = Cluster::start().await;
     let disk = Disk::small(cluster.subfolder("disk"), cluster.user());
     let site = Site::on(cluster.through_proxy());
     let fixture = Fixture::at(site, &SHORT_LIMITS).await;
-    let room = disk.path().display();
+    let path = disk.path().display();
     cluster
-        .run(&format!("CREATE TABLESPACE small LOCATION '{room}'"))
+        .run(&format!("CREATE TABLESPACE small LOCATION '{path}'"))
         .await;
     cluster
         .run(
@@ -48,7 +48,7 @@ async fn requests_are_refused_while_the_disk_of_postgres_is_full() {
     fixture.assert_recorded_once(load.end().await).await;
 }
 
-/// A file system of a few megabytes.
+/// A small file system.
 struct Disk(PathBuf);
 
 impl Disk {
@@ -66,7 +66,7 @@ impl Disk {
         &self.0
     }
 
-    /// Takes all the room there is.
+    /// Fills the file system.
     fn fill(&self) {
         let mut ballast = File::create(self.0.join("ballast")).expect("a file");
         while ballast.write_all(&[0; 4096]).is_ok() {}
@@ -79,7 +79,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // It goes once nobody uses it any more.
+        // It is unmounted when it is no longer used.
         let _ = Command::new("umount").arg("-l").arg(&self.0).status();
     }
 }

@@ -1,4 +1,4 @@
-//! A Postgres that dies and comes back.
+//! Postgres crashes and restarts.
 
 use crate::faults::fixture::{Fixture, SHORT_LIMITS};
 use crate::faults::load::Action;
@@ -18,6 +18,6 @@ async fn a_postgres_crash_loses_no_answered_request() {
         cluster.start_again().await;
     }
     load.is_served(&Action::ALL).await;
-    fixture.is_ready().await;
+    fixture.wait_until_ready().await;
     fixture.assert_recorded_once(load.end().await).await;
 }

@@ -1,4 +1,4 @@
-//! Postgres, each way it can fail.
+//! Postgres failures.
 
 mod crowded;
 mod failover;

@@ -1,4 +1,4 @@
-//! A Postgres that takes no writes, as a standby or one whose operator is short of disk.
+//! Postgres is read-only, like a standby.
 
 use sqlx::{AssertSqlSafe, PgConnection};
 
@@ -6,7 +6,7 @@ use crate::faults::fixture::{Fixture, SHORT_LIMITS};
 use crate::faults::load::Action;
 use crate::process::Site;
 
-/// What cannot be done without writing.
+/// The actions that write.
 const WRITES: [Action; 4] = [
     Action::Protect,
     Action::Unprotect,
@@ -20,12 +20,12 @@ async fn a_read_only_postgres_serves_reads_and_causes_refusals_of_writes() {
     let mut owner = fixture.site().connect().await;
     let load = fixture.load();
     load.is_served(&Action::ALL).await;
-    // It holds for connections made from now on.
+    // The setting applies to new connections.
     alter(&mut owner, "SET default_transaction_read_only = on").await;
     close_connections(&mut owner).await;
     load.is_refused(&WRITES).await;
-    load.is_served(&[Action::Look]).await;
-    // Those made meanwhile go on reading only, until the service lets go of them.
+    load.is_served(&[Action::Read]).await;
+    // Read-only connections stay read-only until the service closes them.
     alter(&mut owner, "RESET default_transaction_read_only").await;
     load.is_served(&Action::ALL).await;
     fixture.assert_recorded_once(load.end().await).await;
@@ -37,10 +37,10 @@ async fn alter(owner: &mut PgConnection, what: &str) {
         .await
         .expect("its name");
     let sql = AssertSqlSafe(format!("ALTER DATABASE {name} {what}"));
-    sqlx::raw_sql(sql).execute(owner).await.expect("it is done");
+    sqlx::raw_sql(sql).execute(owner).await.expect("change the database");
 }
 
-/// Ends the connections of everybody else.
+/// Closes all other connections.
 async fn close_connections(owner: &mut PgConnection) {
     sqlx::query(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -48,5 +48,5 @@ async fn close_connections(owner: &mut PgConnection) {
     )
     .execute(owner)
     .await
-    .expect("they end");
+    .expect("close the connections");
 }

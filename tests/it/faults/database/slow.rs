@@ -1,4 +1,4 @@
-//! A Postgres that takes its time.
+//! Postgres is slow.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ async fn a_slow_postgres_delays_responses_and_a_slower_one_causes_refusals() {
     let load = fixture.load();
     proxy.slow_down(Duration::from_millis(40));
     load.is_served(&Action::ALL).await;
-    // Longer than anything is waited for.
+    // The delay exceeds all time limits.
     proxy.slow_down(Duration::from_secs(20));
     load.is_refused(&Action::ALL).await;
     proxy.slow_down(Duration::ZERO);
     load.is_served(&Action::ALL).await;
-    fixture.is_ready().await;
+    fixture.wait_until_ready().await;
     fixture.assert_recorded_once(load.end().await).await;
 }
 
@@ -25,8 +25,8 @@ async fn slow_connections_to_postgres_succeed() {
     let (fixture, proxy) = Fixture::behind_a_proxy().await;
     let load = fixture.load();
     load.is_served(&Action::ALL).await;
-    // To connect and to ask whether it writes comes to more than half a second, which is what an idle
-    // trail gives it to answer.
+    // Connecting and checking for a primary takes more than half a second, which is the time limit of
+    // an idle audit log.
     proxy.slow_down(Duration::from_millis(130));
     proxy.close_connections();
     proxy.resume();

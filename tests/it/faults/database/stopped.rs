@@ -1,4 +1,4 @@
-//! A Postgres that stands still, with all of its connections.
+//! Postgres hangs with all its connections.
 
 use crate::faults::fixture::{Fixture, SHORT_LIMITS};
 use crate::faults::load::Action;
@@ -16,6 +16,6 @@ async fn requests_are_refused_while_postgres_hangs() {
     load.is_refused(&Action::ALL).await;
     cluster.thaw();
     load.is_served(&Action::ALL).await;
-    fixture.is_ready().await;
+    fixture.wait_until_ready().await;
     fixture.assert_recorded_once(load.end().await).await;
 }

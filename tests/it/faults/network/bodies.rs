@@ -1,4 +1,4 @@
-//! Bodies that are endless, or that come endlessly slowly.
+//! Endless and slow request bodies.
 
 use std::time::Duration;
 
@@ -10,19 +10,19 @@ use crate::faults::load::Action;
 use crate::process::{PATIENCE, Site};
 use crate::support::PROTECT;
 
-/// How much somebody wants to send.
+/// The size of an endless body.
 const ENDLESS: usize = 100 << 20;
 
-/// The kernel keeps some megabytes on each side of a connection; past those nobody takes any.
-const TAKEN: usize = 32 << 20;
+/// The kernel buffers some megabytes on each side of a connection. The service must not read more.
+const BUFFERED: usize = 32 << 20;
 
-/// How much more memory all of them may take together, in kibibytes: a body may have a mebibyte.
+/// The maximum growth of memory for all senders, in KiB. A body can have one MiB.
 const GROWTH: u64 = 48 << 10;
 
 const SENDERS: usize = 8;
 
-/// Sends the headers of a request that protects, and a body in chunks for as long as it is taken;
-/// gives how much that was, and the answer.
+/// Sends the headers of a protect request and a chunked body until the service stops reading. Returns
+/// the number of sent bytes and the response.
 async fn send_chunks(fixture: &Fixture, chunk: &str, pause: Duration) -> (usize, String) {
     let stream = TcpStream::connect(&fixture.client.address).await;
     let (mut from, mut to) = stream.expect("a connection").into_split();
@@ -31,7 +31,7 @@ async fn send_chunks(fixture: &Fixture, chunk: &str, pause: Duration) -> (usize,
          Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
         fixture.client.key
     );
-    to.write_all(head.as_bytes()).await.expect("it listens");
+    to.write_all(head.as_bytes()).await.expect("send data");
     let chunk = format!("{:x}\r\n{chunk}\r\n", chunk.len());
     let sending = tokio::spawn(async move {
         let mut sent = 0;
@@ -43,10 +43,10 @@ async fn send_chunks(fixture: &Fixture, chunk: &str, pause: Duration) -> (usize,
     });
     let mut answer = Vec::new();
     let reading = tokio::time::timeout(PATIENCE, from.read_to_end(&mut answer));
-    // A reset is an end as well.
-    drop(reading.await.expect("the connection is ended"));
+    // A reset also ends the connection.
+    drop(reading.await.expect("the connection ends"));
     let sent = tokio::time::timeout(PATIENCE, sending).await;
-    let sent = sent.expect("nothing is taken any more").expect("a sender");
+    let sent = sent.expect("the service stops reading").expect("a sender");
     (sent, String::from_utf8(answer).expect("text"))
 }
 
@@ -57,7 +57,7 @@ async fn an_endless_body_is_refused_and_not_read() {
     let before = fixture.memory("VmHWM");
     let chunk = " ".repeat(64 << 10);
     let all = (0..SENDERS).map(|_| send_chunks(&fixture, &chunk, Duration::ZERO));
-    // One that comes a byte at a time has as long as any other request.
+    // A slow body has the same time limit as any other request.
     let slow = send_chunks(&fixture, " ", Duration::from_millis(100));
     let ((_, late), all) = tokio::join!(slow, futures_util::future::join_all(all));
     assert!(late.starts_with("HTTP/1.1 408 "), "{late:?}");
@@ -66,7 +66,7 @@ async fn an_endless_body_is_refused_and_not_read() {
     for (sent, answer) in all {
         assert!(answer.starts_with("HTTP/1.1 413 "), "{answer:?}");
         assert!(answer.contains("PAYLOAD_TOO_LARGE"), "{answer:?}");
-        assert!(sent < TAKEN, "{sent} bytes were taken");
+        assert!(sent < BUFFERED, "{sent} bytes were accepted");
     }
     let growth = fixture.memory("VmHWM") - before;
     assert!(growth < GROWTH, "{growth} KiB");

@@ -1,4 +1,4 @@
-//! A process that may have few descriptors.
+//! A process with a low descriptor limit.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::faults::load::Action;
 use crate::process::PATIENCE;
 use crate::support::within;
 
-/// Sets how many descriptors the process may have.
-fn allow(fixture: &Fixture, descriptors: u64) {
+/// Sets the descriptor limit of the process.
+fn set_limit(fixture: &Fixture, descriptors: u64) {
     let process = i32::try_from(fixture.process().id()).expect("a process id");
     let limit = Rlimit {
         current: Some(descriptors),
@@ -29,14 +29,14 @@ fn descriptors(fixture: &Fixture) -> u64 {
 #[tokio::test(flavor = "multi_thread")]
 async fn client_connections_do_not_use_reserved_descriptors() {
     let fixture = Fixture::with_descriptors(64).await;
-    let places = fixture.metric("sealward_http_connections_limit");
-    assert!((1.0..16.0).contains(&places), "{places}");
+    let slots = fixture.metric("sealward_http_connections_limit");
+    assert!((1.0..16.0).contains(&slots), "{places}");
     let load = fixture.load();
     load.is_served(&Action::ALL).await;
-    // More than there are places, and more than there are descriptors.
-    let mut guests = Vec::new();
+    // More connections than slots and descriptors.
+    let mut connections = Vec::new();
     for _ in 0..100 {
-        guests.push(
+        connections.push(
             TcpStream::connect(&fixture.client.address)
                 .await
                 .expect("a connection"),
@@ -50,20 +50,20 @@ async fn client_connections_do_not_use_reserved_descriptors() {
         within(PATIENCE, async || fixture.metric(part) > 0.0).await;
     }
     assert!(descriptors(&fixture) <= 64);
-    drop(guests);
+    drop(connections);
     load.is_served(&Action::ALL).await;
     assert!(!fixture.process().log().contains("cannot accept"));
 
-    // Should they run out all the same, connections are accepted again once there are some.
-    allow(&fixture, descriptors(&fixture).min(20));
+    // If descriptors run out, connections are accepted again when some are free.
+    set_limit(&fixture, descriptors(&fixture).min(20));
     within(PATIENCE, async || {
-        let knocking = TcpStream::connect(&fixture.client.address).await;
+        let connecting = TcpStream::connect(&fixture.client.address).await;
         tokio::time::sleep(Duration::from_millis(20)).await;
-        drop(knocking);
+        drop(connecting);
         fixture.process().log().contains("cannot accept")
     })
     .await;
-    allow(&fixture, 1024);
+    set_limit(&fixture, 1024);
     load.is_served(&Action::ALL).await;
     fixture.assert_recorded_once(load.end().await).await;
 }

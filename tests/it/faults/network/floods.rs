@@ -1,4 +1,4 @@
-//! HTTP/2 clients who send endlessly what costs them nothing, or hold on to what they do not use.
+//! HTTP/2 clients that send cheap frames endlessly or hold idle connections.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::frames::{
     ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, GET_LIVEZ, GET_OPENAPI, GOAWAY, HEADERS,
-    NOTHING_AT_ONCE, PING, RST_STREAM, SETTINGS, connect, frame, read,
+    ZERO_WINDOW, PING, RST_STREAM, SETTINGS, connect, frame, read,
 };
 use crate::process::PATIENCE;
 use crate::support::{World, within};
@@ -20,41 +20,41 @@ const USUAL: Patience = Patience {
     age: Duration::from_secs(3_600),
 };
 
-/// Sends what `next` makes until the other side has had enough, which is before so many bytes.
+/// Sends the frames of `next` until the server closes the connection. Panics after `most` bytes.
 async fn flood(address: SocketAddr, most: usize, mut next: impl FnMut(u32) -> Vec<u8>) {
     let (mut from, mut to) = connect(address).await;
     let reading = tokio::spawn(async move {
-        let mut is_told = false;
+        let mut is_notified = false;
         while let Some((kind, _, _)) = read(&mut from).await {
-            is_told |= kind == GOAWAY;
+            is_notified |= kind == GOAWAY;
         }
-        is_told
+        is_notified
     });
     let flooding = async {
         let mut sent = 0;
         for number in 0.. {
             let bytes = next(number);
             sent += bytes.len();
-            assert!(sent < most, "{sent} bytes were taken");
+            assert!(sent < most, "{sent} bytes were accepted");
             if to.write_all(&bytes).await.is_err() {
                 break;
             }
         }
     };
     let flooded = tokio::time::timeout(PATIENCE, flooding).await;
-    flooded.expect("the connection is ended");
-    // A reset may overtake the word that it is over; the connection is over either way.
+    flooded.expect("the connection ends");
+    // A reset can overtake the GOAWAY frame. The connection ends in both cases.
     tokio::time::timeout(PATIENCE, reading)
         .await
-        .expect("the connection is ended")
+        .expect("the connection ends")
         .expect("frames");
 }
 
-/// It is served over HTTP/2 as before.
+/// Asserts that the server answers an HTTP/2 request.
 async fn is_served(address: SocketAddr) {
     let (mut from, mut to) = connect(address).await;
     let request = frame(HEADERS, END_HEADERS | END_STREAM, 1, GET_LIVEZ);
-    to.write_all(&request).await.expect("it listens");
+    to.write_all(&request).await.expect("send data");
     loop {
         let (kind, stream, payload) = read(&mut from).await.expect("an answer");
         if (kind, stream) == (DATA, 1) {
@@ -67,7 +67,7 @@ async fn is_served(address: SocketAddr) {
 #[tokio::test(flavor = "multi_thread")]
 async fn repeated_stream_resets_close_the_connection() {
     let world = World::new().await;
-    let (address, _) = world.guarded(8, USUAL).await;
+    let (address, _) = world.with_limits(8, USUAL).await;
     let cancel = 8_u32.to_be_bytes();
     flood(address, 64 << 20, |number| {
         let stream = number * 2 + 1;
@@ -82,8 +82,8 @@ async fn repeated_stream_resets_close_the_connection() {
 #[tokio::test(flavor = "multi_thread")]
 async fn endless_headers_close_the_connection() {
     let world = World::new().await;
-    let (address, _) = world.guarded(8, USUAL).await;
-    // A literal that is not to be indexed: a name, and a kilobyte.
+    let (address, _) = world.with_limits(8, USUAL).await;
+    // A literal without indexing: a name and a value of one kilobyte.
     let mut literal = b"\x00\x01x\x7f\x81\x07".to_vec();
     literal.resize(6 + 1024, b'y');
     flood(address, 64 << 20, |number| match number {
@@ -100,10 +100,10 @@ const SHORT: Patience = Patience {
     age: Duration::from_secs(3_600),
 };
 
-/// Waits until the other side has ended the connection, showing it signs of life all the time.
+/// Waits until the server closes the connection, while the client sends and answers pings.
 async fn is_ended(address: SocketAddr, first: Vec<u8>) {
     let (mut from, mut to) = connect(address).await;
-    to.write_all(&first).await.expect("it listens");
+    to.write_all(&first).await.expect("send data");
     let ours = [0; 8];
     let (pinged, mut pings) = mpsc::unbounded_channel::<Vec<u8>>();
     let alive = async {
@@ -121,7 +121,7 @@ async fn is_ended(address: SocketAddr, first: Vec<u8>) {
     let reading = async {
         while let Some((kind, _, payload)) = read(&mut from).await {
             if kind == PING && payload != ours {
-                pinged.send(payload).expect("somebody answers it");
+                pinged.send(payload).expect("queue the ping");
             }
         }
     };
@@ -129,18 +129,18 @@ async fn is_ended(address: SocketAddr, first: Vec<u8>) {
         tokio::select! { () = alive => {}, () = reading => {} }
     };
     let ended = tokio::time::timeout(PATIENCE, ended).await;
-    ended.expect("the connection is ended");
+    ended.expect("the connection ends");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pings_alone_do_not_keep_a_connection_open() {
     let world = World::new().await;
-    let (address, connections) = world.guarded(8, SHORT).await;
-    let asked = |request| frame(HEADERS, END_HEADERS | END_STREAM, 1, request);
-    // Nothing, nothing more after an answer, and an answer that is not let in.
+    let (address, connections) = world.with_limits(8, SHORT).await;
+    let request_frame = |request| frame(HEADERS, END_HEADERS | END_STREAM, 1, request);
+    // No request, no request after a response, and a response without flow-control window.
     is_ended(address, Vec::new()).await;
-    is_ended(address, asked(GET_LIVEZ)).await;
-    let closed = [frame(SETTINGS, 0, 0, NOTHING_AT_ONCE), asked(GET_OPENAPI)];
+    is_ended(address, request_frame(GET_LIVEZ)).await;
+    let closed = [frame(SETTINGS, 0, 0, ZERO_WINDOW), request_frame(GET_OPENAPI)];
     is_ended(address, closed.concat()).await;
     within(PATIENCE, async || connections.open() == 0).await;
     is_served(address).await;

@@ -1,4 +1,4 @@
-//! HTTP/2 by hand: frames that no client would send.
+//! HTTP/2 frames that a normal client does not send.
 
 use std::net::SocketAddr;
 
@@ -14,20 +14,20 @@ pub(super) const PING: u8 = 6;
 pub(super) const GOAWAY: u8 = 7;
 pub(super) const CONTINUATION: u8 = 9;
 
-/// Of a ping that answers another.
+/// Marks the response to a ping.
 pub(super) const ACK: u8 = 1;
 pub(super) const END_STREAM: u8 = 1;
 pub(super) const END_HEADERS: u8 = 4;
 
-/// `GET /livez` of `it`, in HPACK: the static table's names, and literals.
+/// `GET /livez` of the host `it` in HPACK, with names of the static table and literals.
 pub(super) const GET_LIVEZ: &[u8] = b"\x82\x86\x04\x06/livez\x41\x02it";
-/// The same for `/openapi.json`, which is long.
+/// `GET /openapi.json`, which has a long response.
 pub(super) const GET_OPENAPI: &[u8] = b"\x82\x86\x04\x0d/openapi.json\x41\x02it";
 
-/// A setting: how much of an answer may come before more is asked for.
-pub(super) const NOTHING_AT_ONCE: &[u8] = &[0, 4, 0, 0, 0, 0];
+/// The setting of an initial window of zero bytes.
+pub(super) const ZERO_WINDOW: &[u8] = &[0, 4, 0, 0, 0, 0];
 
-/// One frame.
+/// Encodes a frame.
 pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len())
         .expect("a length")
@@ -39,7 +39,7 @@ pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8>
     frame
 }
 
-/// A connection on which the preface was sent.
+/// Opens a connection and sends the preface.
 pub(super) async fn connect(address: SocketAddr) -> (OwnedReadHalf, OwnedWriteHalf) {
     let stream = TcpStream::connect(address).await.expect("a connection");
     let (from, mut to) = stream.into_split();
@@ -47,11 +47,11 @@ pub(super) async fn connect(address: SocketAddr) -> (OwnedReadHalf, OwnedWriteHa
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
         frame(SETTINGS, 0, 0, b""),
     ];
-    to.write_all(&preface.concat()).await.expect("it listens");
+    to.write_all(&preface.concat()).await.expect("send data");
     (from, to)
 }
 
-/// The next frame: its kind, its stream and what is in it; nothing where the connection has ended.
+/// Reads a frame: its kind, stream and payload. `None` if the connection ended.
 pub(super) async fn read(from: &mut OwnedReadHalf) -> Option<(u8, u32, Vec<u8>)> {
     let mut head = [0; 9];
     from.read_exact(&mut head).await.ok()?;

@@ -1,4 +1,4 @@
-//! Clients who mean it ill, or know no better.
+//! Malicious and faulty clients.
 
 mod bodies;
 mod descriptors;

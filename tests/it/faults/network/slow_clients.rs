@@ -1,4 +1,4 @@
-//! Clients who take their time with headers, with answers, or with the next request.
+//! Clients that are slow with headers, responses or the next request.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -17,9 +17,9 @@ const SHORT: Patience = Patience {
     age: Duration::from_secs(3_600),
 };
 
-/// Whether somebody is answered, on a new connection.
+/// Whether a request on a new connection is answered.
 async fn is_served(address: SocketAddr) -> bool {
-    let asked = async {
+    let exchange = async {
         let mut stream = TcpStream::connect(address).await?;
         let request = b"GET /livez HTTP/1.1\r\nHost: it\r\nConnection: close\r\n\r\n";
         stream.write_all(request).await?;
@@ -27,49 +27,49 @@ async fn is_served(address: SocketAddr) -> bool {
         stream.read_to_string(&mut answer).await?;
         std::io::Result::Ok(answer.starts_with("HTTP/1.1 200 OK"))
     };
-    asked.await.unwrap_or(false)
+    exchange.await.unwrap_or(false)
 }
 
-/// Waits until the other side has ended the connection; what it says before that is passed over.
+/// Waits until the server closes the connection, and ignores all data.
 async fn is_ended(stream: &mut TcpStream) {
     let mut bytes = [0; 1024];
     let ended = async { while stream.read(&mut bytes).await.is_ok_and(|read| read > 0) {} };
     let ended = tokio::time::timeout(PATIENCE, ended).await;
-    ended.expect("the connection is ended");
+    ended.expect("the connection ends");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn incomplete_headers_do_not_block_other_clients() {
-    const PLACES: u32 = 8;
+    const CONNECTIONS: u32 = 8;
     let world = World::new().await;
-    let (address, connections) = world.guarded(PLACES, SHORT).await;
-    let mut dawdling = JoinSet::new();
-    // Twice as many as there are places.
-    for _ in 0..PLACES * 2 {
-        dawdling.spawn(async move {
+    let (address, connections) = world.with_limits(CONNECTIONS, SHORT).await;
+    let mut slow_clients = JoinSet::new();
+    // Twice as many connections as allowed.
+    for _ in 0..CONNECTIONS * 2 {
+        slow_clients.spawn(async move {
             let mut stream = TcpStream::connect(address).await.expect("a connection");
-            let began = stream.write_all(b"GET /livez HTTP/1.1\r\nHost: it\r\nX: ");
-            began.await.expect("it listens");
+            let sent = stream.write_all(b"GET /livez HTTP/1.1\r\nHost: it\r\nX: ");
+            sent.await.expect("send data");
             let (mut from, mut to) = stream.split();
-            let drip = async {
+            let trickle = async {
                 while to.write_all(b"x").await.is_ok() {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             };
             let mut answer = Vec::new();
             tokio::select! {
-                () = drip => {}
-                // A reset is an end as well.
+                () = trickle => {}
+                // A reset also ends the connection.
                 _ = from.read_to_end(&mut answer) => {}
             }
             assert!(answer.is_empty(), "{answer:?}");
         });
     }
-    within(PATIENCE, async || connections.open() == PLACES as usize).await;
+    within(PATIENCE, async || connections.open() == CONNECTIONS as usize).await;
     within(PATIENCE, async || is_served(address).await).await;
     assert!(connections.waits() > 0);
-    while let Some(ended) = dawdling.join_next().await {
-        ended.expect("who dawdles is sent away");
+    while let Some(ended) = slow_clients.join_next().await {
+        ended.expect("a slow client is disconnected");
     }
     within(PATIENCE, async || connections.open() == 0).await;
 }
@@ -77,16 +77,16 @@ async fn incomplete_headers_do_not_block_other_clients() {
 #[tokio::test(flavor = "multi_thread")]
 async fn silent_clients_are_disconnected() {
     let world = World::new().await;
-    let (address, connections) = world.guarded(8, SHORT).await;
-    // Nothing at all, the beginning of HTTP/2, and nothing more after an answer.
-    let beginnings: [&[u8]; 3] = [
+    let (address, connections) = world.with_limits(8, SHORT).await;
+    // No data, the start of HTTP/2, and no data after a response.
+    let prefixes: [&[u8]; 3] = [
         b"",
         b"PRI * HTTP/2.0\r\n\r\nSM",
         b"GET /livez HTTP/1.1\r\nHost: it\r\n\r\n",
     ];
-    for beginning in beginnings {
+    for prefix in prefixes {
         let mut stream = TcpStream::connect(address).await.expect("a connection");
-        stream.write_all(beginning).await.expect("it listens");
+        stream.write_all(prefix).await.expect("send data");
         is_ended(&mut stream).await;
     }
     within(PATIENCE, async || connections.open() == 0).await;
@@ -96,15 +96,15 @@ async fn silent_clients_are_disconnected() {
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_that_do_not_read_responses_are_disconnected() {
     let world = World::new().await;
-    let (address, connections) = world.guarded(8, SHORT).await;
+    let (address, connections) = world.with_limits(8, SHORT).await;
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.set_recv_buffer_size(4096).expect("a small buffer");
     let mut stream = socket.connect(address).await.expect("a connection");
-    // The document is long, and asked for again and again without being read.
+    // The client requests a long document repeatedly without reading it.
     let request = b"GET /openapi.json HTTP/1.1\r\nHost: it\r\n\r\n";
-    let asking = async { while stream.write_all(request).await.is_ok() {} };
-    let asking = tokio::time::timeout(PATIENCE, asking).await;
-    asking.expect("it is sent away");
+    let pending = async { while stream.write_all(request).await.is_ok() {} };
+    let pending = tokio::time::timeout(PATIENCE, pending).await;
+    pending.expect("the client is disconnected");
     within(PATIENCE, async || connections.open() == 0).await;
     assert!(is_served(address).await);
 }

@@ -1,5 +1,5 @@
-//! Requests that two readers may take for different ones. Behind a proxy that reads them otherwise,
-//! the second reader must not find a request where the first found a body.
+//! Requests that two parsers can interpret differently. If a proxy interprets a part as a body, the
+//! service must not interpret it as a request.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -17,24 +17,24 @@ const SHORT: Patience = Patience {
     age: Duration::from_secs(3_600),
 };
 
-/// What would be smuggled in.
+/// The hidden request.
 const HIDDEN: &str = "GET /livez HTTP/1.1\r\nHost: hidden\r\n\r\n";
 
-/// The statuses of all answers on one connection, until it is ended.
+/// The statuses of all responses on one connection until it closes.
 async fn statuses(address: SocketAddr, bytes: &str) -> Vec<u16> {
     let mut stream = TcpStream::connect(address).await.expect("a connection");
     stream
         .write_all(bytes.as_bytes())
         .await
-        .expect("it listens");
+        .expect("send data");
     let mut answers = Vec::new();
-    // A reset is an end as well.
+    // A reset also ends the connection.
     let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answers));
-    drop(read.await.expect("the connection is ended"));
+    drop(read.await.expect("the connection ends"));
     let answers = String::from_utf8_lossy(&answers);
-    // The version of an answer is that of its request.
-    let beginnings = answers.split("HTTP/1.").skip(1);
-    beginnings
+    // A response has the HTTP version of its request.
+    let prefixes = answers.split("HTTP/1.").skip(1);
+    prefixes
         .map(|answer| answer[2..5].parse().expect("a status"))
         .collect()
 }
@@ -42,7 +42,7 @@ async fn statuses(address: SocketAddr, bytes: &str) -> Vec<u16> {
 #[tokio::test(flavor = "multi_thread")]
 async fn pipelined_requests_are_answered_in_order() {
     let world = World::new().await;
-    let (address, _) = world.guarded(64, SHORT).await;
+    let (address, _) = world.with_limits(64, SHORT).await;
     let plain = "POST /livez HTTP/1.1\r\nHost: it\r\nContent-Length: 5\r\n\r\nhello";
     let chunked = "POST /livez HTTP/1.1\r\nHost: it\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
     for first in [plain, chunked] {
@@ -56,8 +56,8 @@ async fn pipelined_requests_are_answered_in_order() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_ambiguous_length_closes_the_connection() {
     let world = World::new().await;
-    let (address, _) = world.guarded(64, SHORT).await;
-    // Two lengths, of which the encoding wins; nothing after it is taken for a request.
+    let (address, _) = world.with_limits(64, SHORT).await;
+    // With two lengths, the encoding is used. The rest of the connection is not parsed.
     for headers in [
         "Content-Length: 5\r\nTransfer-Encoding: chunked",
         "Transfer-Encoding: chunked\r\nContent-Length: 5",
@@ -100,29 +100,29 @@ async fn an_ambiguous_length_closes_the_connection() {
             format!("POST /livez HTTP/1.1\r\nHost: it\r\n{headers}\r\n\r\n0\r\n\r\n{HIDDEN}");
         assert_eq!(statuses(address, &request).await, [400], "{headers:?}");
     }
-    let of_old =
+    let http_1_0 =
         format!("POST /livez HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{HIDDEN}");
-    assert_eq!(statuses(address, &of_old).await, [400]);
+    assert_eq!(statuses(address, &http_1_0).await, [400]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_without_a_host_is_the_last_of_its_connection() {
     let world = World::new().await;
-    let (address, _) = world.guarded(64, SHORT).await;
+    let (address, _) = world.with_limits(64, SHORT).await;
     let hostless = "GET /livez HTTP/1.1\r\n\r\n";
     assert_eq!(
         statuses(address, &format!("{hostless}{HIDDEN}")).await,
         [400]
     );
-    let of_old = "GET /livez HTTP/1.0\r\n\r\n";
-    assert_eq!(statuses(address, of_old).await, [200]);
+    let http_1_0 = "GET /livez HTTP/1.0\r\n\r\n";
+    assert_eq!(statuses(address, http_1_0).await, [200]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_line_feed_alone_ends_a_line_and_hides_no_header() {
     let world = World::new().await;
-    let (address, _) = world.guarded(64, SHORT).await;
-    // As RFC 9112, section 2.2, has it: what stands after it is a header, and counts as one.
+    let (address, _) = world.with_limits(64, SHORT).await;
+    // According to RFC 9112, section 2.2, the text after it is a header.
     for headers in [
         "X: a\nContent-Length: 5\r\n\r\nhello",
         "X: a\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
@@ -136,7 +136,7 @@ async fn a_line_feed_alone_ends_a_line_and_hides_no_header() {
 #[tokio::test(flavor = "multi_thread")]
 async fn malformed_chunks_end_the_connection() {
     let world = World::new().await;
-    let (address, _) = world.guarded(64, SHORT).await;
+    let (address, _) = world.with_limits(64, SHORT).await;
     for chunks in [
         "5\nhello\r\n0\r\n\r\n",
         "5;a\nb\r\nhello\r\n0\r\n\r\n",
@@ -148,7 +148,7 @@ async fn malformed_chunks_end_the_connection() {
         "5\r\nhelloxx0\r\n\r\n",
         "10000000000000005\r\nhello\r\n0\r\n\r\n",
     ] {
-        // An address that reads its body, and is refused for what that is.
+        // This endpoint reads its body and refuses the invalid chunk.
         let request = format!(
             "POST /api/v1/protect HTTP/1.1\r\nHost: it\r\nContent-Type: application/json\r\n\
              Transfer-Encoding: chunked\r\n\r\n{chunks}{HIDDEN}"

@@ -1,4 +1,4 @@
-//! The process is responses to end while a hundred requests are under way.
+//! The process receives SIGTERM while a hundred requests are in flight.
 
 use tokio::task::JoinSet;
 
@@ -13,20 +13,20 @@ const REQUESTS: usize = 100;
 async fn requests_in_flight_are_answered_after_sigterm() {
     let mut fixture = Fixture::open().await;
     let mut owner = fixture.site().connect().await;
-    // Whoever waits for a record now waits until this lets go.
+    // Requests wait for their records until this lock is released.
     sqlx::raw_sql("BEGIN; LOCK TABLE crypto_operations_audit IN EXCLUSIVE MODE")
         .execute(&mut owner)
         .await
         .expect("a lock");
-    let mut asking = JoinSet::new();
+    let mut pending = JoinSet::new();
     let mut ask = |number: usize| {
         let client = fixture.client.clone();
-        asking.spawn(async move {
+        pending.spawn(async move {
             let answer = client.ask(Action::Hash, &format!("request {number}")).await;
             answer.expect("an answer").ok();
         });
     };
-    // The first is being written, so the others wait behind it.
+    // The first record is being written, and the others wait in the queue.
     ask(1);
     let mut other = fixture.site().connect().await;
     within(PATIENCE, async || {
@@ -54,10 +54,10 @@ async fn requests_in_flight_are_answered_after_sigterm() {
     sqlx::raw_sql("COMMIT")
         .execute(&mut owner)
         .await
-        .expect("it lets go");
-    while let Some(answered) = asking.join_next().await {
+        .expect("release the lock");
+    while let Some(answered) = pending.join_next().await {
         answered.expect("an answer");
     }
-    let ended = tokio::task::spawn_blocking(move || process.told_to_end());
+    let ended = tokio::task::spawn_blocking(move || process.terminate());
     assert_eq!(ended.await.expect("its end"), Some(0));
 }
