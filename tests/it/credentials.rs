@@ -1,7 +1,7 @@
 //! Every route against every kind of credential.
 //!
-//! The routes are those that stand in the router's page, the methods those that the router itself
-//! tells: one that is new shows up here by itself, and changes the snapshot.
+//! The test reads the routes from the router's source and the methods from its responses, so a new
+//! route changes the snapshot.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -54,19 +54,19 @@ async fn each_route_accepts_only_its_credentials() {
 async fn failed_authentication_is_limited_but_valid_keys_still_work() {
     let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
     let world = World::at(clock.clone(), Stage::Development).await;
-    let stranger = world.anonymous();
+    let anonymous = world.anonymous();
     for _ in 0..1_000 {
-        let refused = stranger.get("/admin/services").await;
+        let refused = anonymous.get("/admin/services").await;
         refused.refused(401, "AUTHENTICATION_FAILED");
     }
-    let limited = stranger.get("/admin/services").await;
+    let limited = anonymous.get("/admin/services").await;
     let limited = limited.refused(429, "RATE_LIMIT_EXCEEDED");
     assert_eq!(limited.header("retry-after"), "1");
     world.admin().get("/admin/services").await.ok();
     clock.advance(Duration::from_millis(20));
-    let refused = stranger.get("/admin/services").await;
+    let refused = anonymous.get("/admin/services").await;
     refused.refused(401, "AUTHENTICATION_FAILED");
-    let limited = stranger.get("/admin/services").await;
+    let limited = anonymous.get("/admin/services").await;
     limited.refused(429, "RATE_LIMIT_EXCEEDED");
 }
 
@@ -80,7 +80,7 @@ async fn administrators_have_a_rate_limit_and_its_headers() {
     assert_eq!(first.header("x-ratelimit-remaining"), "999");
     assert_eq!(first.header("x-ratelimit-reset"), "1800000001");
     for _ in 0..999 {
-        // Refused ones count as well, and say how the caller stands.
+        // Refused requests count too and have the headers.
         let missing = admin.get("/admin/services/x").await;
         missing.header("x-ratelimit-remaining");
     }
@@ -105,8 +105,8 @@ async fn bad_credentials(world: &World, clock: &Clock) -> Vec<(&'static str, Vec
     let expired = key(world, "expired", json!({ "expiresAt": expiry })).await;
     clock.advance(Duration::from_secs(1));
     let live = key(world, "live", json!({ "type": "live" })).await;
-    let elsewhere = json!({ "allowedCidrs": ["192.0.2.0/24"] });
-    let elsewhere = key(world, "elsewhere", elsewhere).await;
+    let restricted = json!({ "allowedCidrs": ["192.0.2.0/24"] });
+    let restricted = key(world, "elsewhere", restricted).await;
     vec![
         ("none", Vec::new()),
         ("empty", vec![String::new()]),
@@ -118,7 +118,7 @@ async fn bad_credentials(world: &World, clock: &Clock) -> Vec<(&'static str, Vec
         ("revoked", vec![bearer(revoked.key.as_ref().unwrap())]),
         ("expired", vec![bearer(&expired)]),
         ("live", vec![bearer(&live)]),
-        ("elsewhere", vec![bearer(&elsewhere)]),
+        ("elsewhere", vec![bearer(&restricted)]),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! Connections to Postgres over TLS, in this file, and migrations under load.
+//! Connections to Postgres over TLS. Migrations under load are in `migrations`.
 
 mod migrations;
 
@@ -22,16 +22,16 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::support::{Authority, Database, IssuedCertificate, Proxy, Scratch, certificate};
 
-/// What a client of Postgres sends first where it wants TLS.
+/// The first message of a Postgres client that requests TLS.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 
-/// The Postgres of the tests behind a door that speaks TLS, as Postgres itself does it.
+/// The Postgres of the tests behind a proxy that accepts TLS like Postgres.
 struct Secured {
     options: PgConnectOptions,
     port: u16,
     _database: Database,
     _proxy: Proxy,
-    _door: JoinSet<()>,
+    _tls_proxy: JoinSet<()>,
 }
 
 impl Secured {
@@ -40,18 +40,18 @@ impl Secured {
         let (plain, proxy) = Proxy::for_server(database.options()).await;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let mut door = JoinSet::new();
-        door.spawn(stand(listener, acceptor(&issued), plain.get_port()));
+        let mut tls_proxy = JoinSet::new();
+        tls_proxy.spawn(accept_connections(listener, acceptor(&issued), plain.get_port()));
         Self {
             options: database.options().clone(),
             port,
             _database: database,
             _proxy: proxy,
-            _door: door,
+            _tls_proxy: tls_proxy,
         }
     }
 
-    /// Connects as the settings would have it.
+    /// Connects with these settings.
     async fn connect(&self, host: &str, port: u16, ca: Option<PathBuf>) -> Result<(), db::Error> {
         let name = self.options.get_database().unwrap();
         let user = self.options.get_username();
@@ -72,21 +72,21 @@ impl Secured {
     }
 }
 
-async fn stand(listener: TcpListener, acceptor: TlsAcceptor, port: u16) {
-    let mut inside = JoinSet::new();
+async fn accept_connections(listener: TcpListener, acceptor: TlsAcceptor, port: u16) {
+    let mut connections = JoinSet::new();
     while let Ok((mut client, _)) = listener.accept().await {
         let acceptor = acceptor.clone();
-        inside.spawn(async move {
+        connections.spawn(async move {
             let mut request = [0; 8];
             client.read_exact(&mut request).await.unwrap();
-            assert_eq!(request, SSL_REQUEST, "a client that does not ask for TLS");
+            assert_eq!(request, SSL_REQUEST, "the client must request TLS");
             client.write_all(b"S").await.unwrap();
-            // A client that does not trust this goes away.
+            // A client that does not trust the certificate disconnects.
             let Ok(mut client) = acceptor.accept(client).await else {
                 return;
             };
             let server = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await;
-            // It ends when either side does.
+            // The copy ends when either side closes.
             let _ = copy_bidirectional(&mut client, &mut server.unwrap()).await;
         });
     }
@@ -146,8 +146,8 @@ async fn postgres_must_present_a_valid_certificate() {
         let refused = secured.connect(host, port, Some(ca.clone())).await;
         let error = refused.expect_err(name);
         assert!(matches!(error, db::Error::Untrusted { .. }), "{error:?}");
-        let told = error.to_string();
-        assert!(told.contains(why) && told.contains("database.ca"), "{told}");
+        let message = error.to_string();
+        assert!(message.contains(why) && message.contains("database.ca"), "{message}");
     }
 }
 
@@ -157,7 +157,7 @@ async fn the_certificate_authority_of_postgres_is_validated_first() {
     let missing = folder.path().join("nothing.pem");
     let empty = folder.path().join("empty.pem");
     fs::write(&empty, "").unwrap();
-    for (file, told) in [
+    for (file, message) in [
         (missing, "cannot be read: "),
         (empty, "must contain a certificate in PEM"),
     ] {
@@ -166,7 +166,7 @@ async fn the_certificate_authority_of_postgres_is_validated_first() {
             ..Settings::default()
         };
         let error = db::servers(&settings, None).unwrap_err().to_string();
-        let expected = format!("database.ca: {} {told}", file.display());
+        let expected = format!("database.ca: {} {message}", file.display());
         assert!(error.starts_with(&expected), "{error:?}, not {expected:?}");
     }
 }

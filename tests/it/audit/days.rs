@@ -1,4 +1,4 @@
-//! The life of a day of the trail, on days made up for it.
+//! The lifecycle of a day of the audit log.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, PgPool};
 
 use crate::support::{Database, pool};
 
-/// A trail with a row in each of so many days before today, and in today.
-struct Trail {
+/// An audit log with one row per day, for this number of days before today and for today.
+struct AuditLog {
     owner: PgPool,
     application: PgPool,
     /// The login that retires days.
@@ -19,7 +19,7 @@ struct Trail {
     _database: Database,
 }
 
-impl Trail {
+impl AuditLog {
     async fn of_days(days: u32) -> Self {
         let database = Database::new().await;
         let owner = database.pool();
@@ -67,17 +67,17 @@ impl Trail {
         now: Timestamp,
         days: u32,
         drop: bool,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Vec<Retired>, RetentionError> {
         let mut connection = self.retention.connect().await.unwrap();
         let mut retired = Vec::new();
         let retention = Retention { days, drop };
         let report = |day| retired.push(day);
-        retire_days(&mut connection, now, retention, patience, report).await?;
+        retire_days(&mut connection, now, retention, timeout, report).await?;
         Ok(retired)
     }
 
-    /// What a query of the owner's finds, as text.
+    /// The result of a query of the owner as text.
     async fn texts(&self, sql: &'static str) -> Vec<String> {
         sqlx::query_scalar(sql)
             .fetch_all(&self.owner)
@@ -85,13 +85,13 @@ impl Trail {
             .unwrap()
     }
 
-    /// The days in the trail, told by their rows.
+    /// The days in the audit log, determined by their rows.
     async fn days(&self) -> Vec<String> {
         self.texts("SELECT request_id FROM crypto_operations_audit ORDER BY ts DESC")
             .await
     }
 
-    /// The tables of days that are not in the trail any more.
+    /// The number of tables of detached days.
     async fn detached(&self) -> usize {
         let tables = "SELECT relname::text FROM pg_class
                        WHERE relkind = 'r' AND NOT relispartition AND relname LIKE 'crypto_operations_audit_%'";
@@ -101,17 +101,17 @@ impl Trail {
 
 #[tokio::test]
 async fn days_are_created_in_advance() {
-    let trail = Trail::of_days(0).await;
-    trail.maintain_days().await;
-    trail.maintain_days().await;
+    let audit_log = AuditLog::of_days(0).await;
+    audit_log.maintain_days().await;
+    audit_log.maintain_days().await;
     let ahead = "SELECT relname::text FROM pg_inherits JOIN pg_class ON oid = inhrelid
                   WHERE inhparent = 'crypto_operations_audit'::regclass";
-    assert_eq!(trail.texts(ahead).await.len(), 8);
+    assert_eq!(audit_log.texts(ahead).await.len(), 8);
 }
 
 #[tokio::test]
 async fn a_day_is_indexed_when_it_closes() {
-    let trail = Trail::of_days(2).await;
+    let audit_log = AuditLog::of_days(2).await;
     let columns = async |back: u32| {
         let sql = "SELECT DISTINCT a.attname::text
                      FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
@@ -120,11 +120,11 @@ async fn a_day_is_indexed_when_it_closes() {
                       AND m.amname = 'btree'
                     ORDER BY 1";
         let columns = sqlx::query_scalar::<_, String>(sql).bind(i64::from(back));
-        columns.fetch_all(&trail.owner).await.unwrap()
+        columns.fetch_all(&audit_log.owner).await.unwrap()
     };
-    let being_written = ["request_id", "ts"];
-    assert_eq!(columns(2).await, being_written);
-    trail.maintain_days().await;
+    let open = ["request_id", "ts"];
+    assert_eq!(columns(2).await, open);
+    audit_log.maintain_days().await;
     let closed = [
         "application_id",
         "key_id",
@@ -135,12 +135,12 @@ async fn a_day_is_indexed_when_it_closes() {
         "ts",
     ];
     assert_eq!(columns(2).await, closed);
-    assert_eq!(columns(0).await, being_written);
+    assert_eq!(columns(0).await, open);
 }
 
 #[tokio::test]
 async fn every_day_is_indexed_by_the_columns_of_its_records() {
-    let trail = Trail::of_days(1).await;
+    let audit_log = AuditLog::of_days(1).await;
     let days = "SELECT c.relname::text FROM pg_index i
                   JOIN pg_class c ON c.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
                   JOIN pg_am m ON m.oid = x.relam
@@ -148,31 +148,31 @@ async fn every_day_is_indexed_by_the_columns_of_its_records() {
                  ORDER BY 1";
     let all = "SELECT c.relname::text FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid
                 WHERE inhparent = 'crypto_operations_audit'::regclass ORDER BY 1";
-    trail.maintain_days().await;
-    assert_eq!(trail.texts(days).await, trail.texts(all).await);
+    audit_log.maintain_days().await;
+    assert_eq!(audit_log.texts(days).await, audit_log.texts(all).await);
 }
 
 #[tokio::test]
 async fn all_days_are_kept_by_default() {
-    let trail = Trail::of_days(3).await;
-    trail.maintain_days().await;
-    assert_eq!(trail.days().await, ["day 0", "day 1", "day 2", "day 3"]);
+    let audit_log = AuditLog::of_days(3).await;
+    audit_log.maintain_days().await;
+    assert_eq!(audit_log.days().await, ["day 0", "day 1", "day 2", "day 3"]);
 }
 
 #[tokio::test]
 async fn old_days_are_detached_and_dropped_if_asked_to() {
-    let trail = Trail::of_days(5).await;
+    let audit_log = AuditLog::of_days(5).await;
     let [five, four, three] = [5, 4, 3].map(|back| {
-        let day = trail.now.minus(Duration::from_secs(back * 24 * 60 * 60));
+        let day = audit_log.now.minus(Duration::from_secs(back * 24 * 60 * 60));
         day.to_string()[..10].to_owned()
     });
     let detached = |day: &String| Retired::Detached(day.clone());
     let dropped = |day: &String| Retired::Dropped(day.clone());
-    let first = trail.retire(3, false).await.unwrap();
+    let first = audit_log.retire(3, false).await.unwrap();
     assert_eq!(first, [detached(&five), detached(&four)]);
-    assert_eq!(trail.days().await, ["day 0", "day 1", "day 2", "day 3"]);
-    assert_eq!(trail.detached().await, 2, "their tables remain");
-    let second = trail.retire(2, true).await.unwrap();
+    assert_eq!(audit_log.days().await, ["day 0", "day 1", "day 2", "day 3"]);
+    assert_eq!(audit_log.detached().await, 2, "the tables remain");
+    let second = audit_log.retire(2, true).await.unwrap();
     assert_eq!(
         second,
         [
@@ -182,10 +182,10 @@ async fn old_days_are_detached_and_dropped_if_asked_to() {
             dropped(&three)
         ]
     );
-    assert_eq!(trail.days().await, ["day 0", "day 1", "day 2"]);
-    assert_eq!(trail.detached().await, 0);
+    assert_eq!(audit_log.days().await, ["day 0", "day 1", "day 2"]);
+    assert_eq!(audit_log.detached().await, 0);
     assert_eq!(
-        trail.retire(2, true).await.unwrap(),
+        audit_log.retire(2, true).await.unwrap(),
         [],
         "nothing remains to do"
     );
@@ -193,78 +193,78 @@ async fn old_days_are_detached_and_dropped_if_asked_to() {
 
 #[tokio::test]
 async fn several_processes_retire_each_day_once() {
-    let trail = Trail::of_days(5).await;
-    let patience = Duration::from_secs(60);
-    let runs = (0..4).map(|_| trail.retire_at(trail.now, 2, true, patience));
+    let audit_log = AuditLog::of_days(5).await;
+    let timeout = Duration::from_secs(60);
+    let runs = (0..4).map(|_| audit_log.retire_at(audit_log.now, 2, true, timeout));
     let retired = futures_util::future::try_join_all(runs).await.unwrap();
     assert_eq!(
         retired.concat().len(),
         6,
         "three days, detached and dropped"
     );
-    assert_eq!(trail.days().await.len(), 3);
+    assert_eq!(audit_log.days().await.len(), 3);
 }
 
 #[tokio::test]
 async fn a_long_read_delays_retention_but_not_records() {
-    let trail = Trail::of_days(3).await;
-    let mut reading = trail.owner.begin().await.unwrap();
+    let audit_log = AuditLog::of_days(3).await;
+    let mut reading = audit_log.owner.begin().await.unwrap();
     sqlx::query("SELECT count(*) FROM crypto_operations_audit")
         .execute(&mut *reading)
         .await
         .unwrap();
-    let delayed = trail.retire(1, false).await;
+    let delayed = audit_log.retire(1, false).await;
     assert!(
         matches!(delayed, Err(RetentionError::Locked)),
         "{delayed:?}"
     );
     reading.rollback().await.unwrap();
-    trail.retire(1, false).await.unwrap();
-    assert_eq!(trail.days().await, ["day 0", "day 1"]);
+    audit_log.retire(1, false).await.unwrap();
+    assert_eq!(audit_log.days().await, ["day 0", "day 1"]);
 }
 
 #[tokio::test]
 async fn a_fast_clock_does_not_close_or_retire_days_early() {
-    let trail = Trail::of_days(2).await;
-    let ahead = trail.now.plus(Duration::from_secs(30 * 24 * 60 * 60));
-    maintain_days(&trail.application, ahead).await.unwrap();
-    let retired = trail.retire_at(ahead, 3, true, Duration::ZERO).await;
+    let audit_log = AuditLog::of_days(2).await;
+    let ahead = audit_log.now.plus(Duration::from_secs(30 * 24 * 60 * 60));
+    maintain_days(&audit_log.application, ahead).await.unwrap();
+    let retired = audit_log.retire_at(ahead, 3, true, Duration::ZERO).await;
     assert_eq!(retired.unwrap(), []);
-    assert_eq!(trail.days().await, ["day 0", "day 1", "day 2"]);
-    assert_eq!(trail.detached().await, 0);
-    // Asked for days to come, the function itself stops before today.
+    assert_eq!(audit_log.days().await, ["day 0", "day 1", "day 2"]);
+    assert_eq!(audit_log.detached().await, 0);
+    // The function refuses to close future days.
     let close = "SELECT coalesce(close_audit_day(current_date + 9)::text, 'no more')
                    FROM generate_series(1, 3)";
-    assert_eq!(trail.texts(close).await[2], "no more");
+    assert_eq!(audit_log.texts(close).await[2], "no more");
 }
 
 #[tokio::test]
 async fn days_younger_than_the_minimum_are_refused() {
-    let trail = Trail::of_days(3).await;
+    let audit_log = AuditLog::of_days(3).await;
     let set = |days: u32| {
         let sql = format!("UPDATE audit_retention SET minimum_days = {days}");
-        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&trail.owner)
+        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&audit_log.owner)
     };
     set(90).await.unwrap();
     for days in [0, 1, 89] {
-        let refused = trail.retire(days, true).await.unwrap_err();
+        let refused = audit_log.retire(days, true).await.unwrap_err();
         assert!(
             matches!(refused, RetentionError::TooYoung(_)),
             "{refused:?}"
         );
-        let told = refused.to_string();
+        let message = refused.to_string();
         assert!(
-            told.contains("retain.days") && told.contains("90 days"),
-            "{told}"
+            message.contains("retain.days") && message.contains("90 days"),
+            "{message}"
         );
     }
-    assert_eq!(trail.retire(90, true).await.unwrap(), []);
+    assert_eq!(audit_log.retire(90, true).await.unwrap(), []);
     set(2).await.unwrap();
-    // The functions refuse a date as well, whoever calls them.
+    // The functions refuse recent dates for every caller.
     for function in ["detach_audit_day", "drop_audit_day"] {
         for back in ["- 1", "+ 0", "+ 9"] {
             let call = format!("SELECT {function}((now() AT TIME ZONE 'UTC')::date {back})");
-            let mut connection = trail.retention.connect().await.unwrap();
+            let mut connection = audit_log.retention.connect().await.unwrap();
             let refused = sqlx::raw_sql(AssertSqlSafe(call))
                 .execute(&mut connection)
                 .await;
@@ -277,19 +277,19 @@ async fn days_younger_than_the_minimum_are_refused() {
             );
         }
     }
-    assert_eq!(trail.days().await.len(), 4);
-    let retired = trail.retire(2, false).await.unwrap();
+    assert_eq!(audit_log.days().await.len(), 4);
+    let retired = audit_log.retire(2, false).await.unwrap();
     assert_eq!(retired.len(), 1);
-    assert_eq!(trail.days().await, ["day 0", "day 1", "day 2"]);
+    assert_eq!(audit_log.days().await, ["day 0", "day 1", "day 2"]);
 }
 
 #[tokio::test]
 async fn only_the_owner_can_access_a_detached_day() {
-    let trail = Trail::of_days(3).await;
-    trail.retire(2, false).await.unwrap();
+    let audit_log = AuditLog::of_days(3).await;
+    audit_log.retire(2, false).await.unwrap();
     let day = "SELECT relname::text FROM pg_class
                 WHERE relkind = 'r' AND NOT relispartition AND relname LIKE 'crypto_operations_audit_%'";
-    let day = trail.texts(day).await.concat();
+    let day = audit_log.texts(day).await.concat();
     for sql in [
         format!("SELECT count(*) FROM {day}"),
         format!("DELETE FROM {day}"),
@@ -298,7 +298,7 @@ async fn only_the_owner_can_access_a_detached_day() {
         format!("DROP TABLE {day}"),
     ] {
         let refused = sqlx::raw_sql(AssertSqlSafe(sql.clone()))
-            .execute(&trail.application)
+            .execute(&audit_log.application)
             .await
             .expect_err(&sql);
         let code = refused.as_database_error().unwrap().code();

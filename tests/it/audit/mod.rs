@@ -1,7 +1,8 @@
-//! The trail, driven directly against Postgres.
+//! The audit log in Postgres.
 
 mod days;
+mod listing;
 mod recorder;
 mod roles;
 mod traffic;
-mod trail;
+

@@ -1,4 +1,4 @@
-//! What the recorder promises: committed before it is answered, neither lost nor doubled.
+//! The recorder confirms a record after its commit, and never loses or duplicates a record.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use sqlx::PgPool;
 
 use crate::support::{Database, pool, within};
 
-/// A machine under load takes its time.
+/// The time limit for waiting on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn open(database: &Database, clock: Clock, settings: &Audit) -> (Recorder, Writer) {
@@ -21,7 +21,7 @@ fn open(database: &Database, clock: Clock, settings: &Audit) -> (Recorder, Write
     Recorder::open(clock, Entropy::system(), pool, settings)
 }
 
-/// Records under that name, and waits for the receipt.
+/// Submits a record with this request ID and waits for the receipt.
 async fn commit(recorder: &Recorder, request_id: &str) {
     let pending = recorder.submit(record(request_id)).unwrap();
     pending.receipt().await.unwrap();
@@ -99,7 +99,7 @@ async fn a_record_that_the_database_refuses_does_not_affect_other_records() {
     .execute(&db)
     .await
     .unwrap();
-    let (recorder, _scribe) = open(&database, Clock::system(), &Audit::default());
+    let (recorder, _writer) = open(&database, Clock::system(), &Audit::default());
     let pending: Vec<_> = (0..100)
         .map(|number| match number {
             37 => recorder.submit(record("poison")).unwrap(),
@@ -118,7 +118,7 @@ async fn a_record_that_the_database_refuses_does_not_affect_other_records() {
 async fn a_commit_with_an_unknown_outcome_is_retried_without_duplicates() {
     let database = Database::new().await;
     let db = database.pool();
-    let (recorder, _scribe) = open(&database, Clock::system(), &Audit::default());
+    let (recorder, _writer) = open(&database, Clock::system(), &Audit::default());
     commit(&recorder, "warm").await;
     let mut killed = 0;
     for round in 0..20 {
@@ -141,14 +141,14 @@ async fn a_commit_with_an_unknown_outcome_is_retried_without_duplicates() {
         }
         assert_eq!(count(&db, &name).await, 5);
     }
-    assert!(killed > 0, "no commit was ever cut off");
+    assert!(killed > 0, "no commit was interrupted");
 }
 
 #[tokio::test]
 async fn late_and_excess_records_are_refused_and_queued_records_are_written() {
     let database = Database::new().await;
     let db = database.pool();
-    let (recorder, _scribe) = open(
+    let (recorder, _writer) = open(
         &database,
         Clock::system(),
         &Audit {
@@ -156,22 +156,22 @@ async fn late_and_excess_records_are_refused_and_queued_records_are_written() {
             deadline: Span::millis(500),
         },
     );
-    // A record may be late at first, and again until all that waited is written.
-    let is_taken = async |name: &str| match recorder.submit(record(name)) {
+    // Records can be late until the writer has processed the queue.
+    let is_accepted = async |name: &str| match recorder.submit(record(name)) {
         Ok(pending) => pending.receipt().await.is_ok(),
         Err(_) => false,
     };
-    within(PATIENCE, async || is_taken("warm").await).await;
+    within(PATIENCE, async || is_accepted("warm").await).await;
     let mut lock = db.begin().await.unwrap();
     sqlx::query("LOCK TABLE crypto_operations_audit IN EXCLUSIVE MODE")
         .execute(&mut *lock)
         .await
         .unwrap();
-    let mut taken = 0;
+    let mut accepted = 0;
     let refused = loop {
         match recorder.submit(record("waiting")) {
             Ok(pending) => {
-                taken += 1;
+                accepted += 1;
                 assert_eq!(pending.receipt().await.err(), Some(Unrecorded::Late));
             }
             Err(refused) => break refused,
@@ -183,8 +183,8 @@ async fn late_and_excess_records_are_refused_and_queued_records_are_written() {
     );
     assert!(!recorder.is_healthy());
     lock.rollback().await.unwrap();
-    within(PATIENCE, async || count(&db, "waiting").await == taken).await;
-    within(PATIENCE, async || is_taken("well").await).await;
+    within(PATIENCE, async || count(&db, "waiting").await == accepted).await;
+    within(PATIENCE, async || is_accepted("well").await).await;
     assert!(recorder.is_healthy());
 }
 
@@ -193,10 +193,10 @@ async fn the_audit_log_is_paged_with_the_newest_record_first() {
     let database = Database::new().await;
     let db = database.pool();
     let clock = Clock::held_at(Timestamp::from_millis(1_772_582_399_000));
-    let (recorder, _scribe) = open(&database, clock.clone(), &Audit::default());
+    let (recorder, _writer) = open(&database, clock.clone(), &Audit::default());
     for number in 0..25 {
         commit(&recorder, &format!("p{number}")).await;
-        // Some in the same millisecond, and over midnight.
+        // Some records in the same millisecond, and some on both sides of midnight.
         if number % 3 == 0 {
             clock.advance(Duration::from_millis(200));
         }
@@ -205,7 +205,7 @@ async fn the_audit_log_is_paged_with_the_newest_record_first() {
         operation_type: Some(OperationType::Hash),
         ..Filter::default()
     };
-    // An hour later the first of the two days is closed, and asked by itself.
+    // An hour later, the first of the two days is closed and is queried separately.
     let later = clock.now().plus(Duration::from_secs(60 * 60));
     for now in [clock.now(), later] {
         let mut read = Vec::new();

@@ -1,4 +1,4 @@
-//! What the service may do in the database, tried on its own connections.
+//! The privileges of the database logins.
 
 use serde_json::json;
 use sqlx::postgres::PgConnectOptions;
@@ -6,14 +6,14 @@ use sqlx::{AssertSqlSafe, PgPool};
 
 use crate::support::{Database, World, pool};
 
-/// What Postgres says to those who may not.
+/// The error code of missing privileges.
 const FORBIDDEN: &str = "42501";
 
 async fn refusal(pool: &PgPool, sql: &str) -> Option<String> {
-    let done = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))
+    let result = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))
         .execute(pool)
         .await;
-    let error = done.err()?;
+    let error = result.err()?;
     Some(error.as_database_error()?.code()?.into_owned())
 }
 
@@ -28,13 +28,13 @@ async fn audit_logs_are_append_only() {
         .fetch_one(&world.pool)
         .await
         .unwrap();
-    for trail in ["crypto_operations_audit", "management_events", &today] {
+    for audit_log in ["crypto_operations_audit", "management_events", &today] {
         for attempt in [
-            format!("UPDATE {trail} SET request_id = 'another'"),
-            format!("DELETE FROM {trail}"),
-            format!("TRUNCATE {trail}"),
-            format!("DROP TABLE {trail}"),
-            format!("ALTER TABLE {trail} DISABLE TRIGGER ALL"),
+            format!("UPDATE {audit_log} SET request_id = 'another'"),
+            format!("DELETE FROM {audit_log}"),
+            format!("TRUNCATE {audit_log}"),
+            format!("DROP TABLE {audit_log}"),
+            format!("ALTER TABLE {audit_log} DISABLE TRIGGER ALL"),
         ] {
             let refused = refusal(&service, &attempt).await;
             assert_eq!(refused.as_deref(), Some(FORBIDDEN), "{attempt}");
@@ -190,7 +190,7 @@ async fn each_privilege_that_could_change_the_audit_log_is_found() {
             found.iter().any(|line| line.ends_with(&revoke)),
             "{grant}: {found:?}"
         );
-        // Following the advice removes it.
+        // The recommended statement removes the excess.
         for line in found {
             let (_, statement) = line.rsplit_once(": ").unwrap();
             let statement = AssertSqlSafe(statement.to_owned());

@@ -1,4 +1,4 @@
-//! The trail in sums, held against the records themselves as Postgres counts them.
+//! Traffic sums match the counts of the records in Postgres.
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What came back, with what it is to be.
+/// The expected values of a step.
 type Expected = (i64, i64, i64, Option<[f32; 3]>);
 
-/// A week of records up to `end`: a steady stream, and ten times as many in the last hour. Times
-/// spread from a fifth of a millisecond to a quarter of a minute; one in seventeen is an error.
+/// A week of records until `end`, at a constant rate and ten times the rate in the last hour. Response
+/// times are 0.2 ms to 15 s; one in seventeen records is an error.
 async fn week(pool: &PgPool, end: Timestamp) {
     let days = "SELECT make_audit_day(day::date)
         FROM generate_series($1::timestamptz - interval '8 days', $1, '1 day') AS day";
@@ -35,8 +35,8 @@ async fn week(pool: &PgPool, end: Timestamp) {
                     SELECT generate_series($1 - interval '1 hour', $1 - interval '1 ms', '5 seconds')
                 ) AS moments (ts)) AS numbered";
     let (service, key) = caller();
-    let made = sqlx::query(days).bind(end).execute(pool).await;
-    made.expect("days to write into");
+    let inserted = sqlx::query(days).bind(end).execute(pool).await;
+    inserted.expect("create the days");
     let records = sqlx::query(records).bind(end).bind(service).bind(key);
     records.execute(pool).await.expect("a week of records");
 }
@@ -46,7 +46,7 @@ fn caller() -> (ServiceId, KeyId) {
     (ServiceId::from_uuid(of(1)), KeyId::from_uuid(of(2)))
 }
 
-/// The step's requests, failures, refusals for being too many, and percentiles, off the records.
+/// The requests, failures, rate-limited requests and percentiles of each step, from the records.
 async fn counted(pool: &PgPool, window: Window) -> Vec<Expected> {
     let sql = "SELECT count(id), count(error_code),
             count(*) FILTER (WHERE error_code = 'RATE_LIMIT_EXCEEDED'),
@@ -74,7 +74,7 @@ async fn counted(pool: &PgPool, window: Window) -> Vec<Expected> {
 async fn hour_day_and_week_match_the_records() {
     let database = Database::new().await;
     let pool = database.pool();
-    let end: Timestamp = "2026-05-12T10:00:00Z".parse().expect("a moment");
+    let end: Timestamp = "2026-05-12T10:00:00Z".parse().expect("a time");
     week(&pool, end).await;
     sum_up(&pool, end).await.expect("sum up");
     assert_eq!(summed_up_to(&pool).await.expect("ask"), Some(end));
@@ -87,12 +87,12 @@ async fn hour_day_and_week_match_the_records() {
             .errors
             .iter()
             .find(|(code, _)| code == "RATE_LIMIT_EXCEEDED");
-        let (_, limited) = limited.expect("the refused");
+        let (_, limited) = limited.expect("the rate-limited requests");
         let expected = counted(&pool, window).await;
         assert_eq!(seen.points.len(), steps);
         assert!(
             expected.iter().all(|(all, ..)| *all > 0),
-            "a step without records proves nothing"
+            "every step must have records"
         );
         for (step, (all, failed, refused, percentiles)) in expected.into_iter().enumerate() {
             let point = seen.points[step];
@@ -115,21 +115,21 @@ async fn hour_day_and_week_match_the_records() {
 async fn a_minute_is_summarized_once_and_only_when_it_is_complete() {
     let database = Database::new().await;
     let pool = database.pool();
-    let end: Timestamp = "2026-05-12T10:00:00Z".parse().expect("a moment");
+    let end: Timestamp = "2026-05-12T10:00:00Z".parse().expect("a time");
     week(&pool, end).await;
     let (service, key) = caller();
     let all = async || uses(&pool, key, end.minus(DAY * 3)).await.expect("uses");
 
     sum_up(&pool, end.minus(HOUR)).await.expect("sum up");
     let before = all().await;
-    sum_up(&pool, end.minus(HOUR)).await.expect("sum up again");
-    assert_eq!(all().await, before, "nothing is counted twice");
+    sum_up(&pool, end.minus(HOUR)).await.expect("sum up twice");
+    assert_eq!(all().await, before, "no record is counted twice");
     assert!(before.last < Some(end.minus(HOUR)) && before.recent < before.all);
 
     sum_up(&pool, end).await.expect("sum up the rest");
-    let good = "SELECT count(*), max(ts) FROM crypto_operations_audit WHERE response_status = 200";
+    let successes = "SELECT count(*), max(ts) FROM crypto_operations_audit WHERE response_status = 200";
     let (served, last): (i64, Timestamp) =
-        sqlx::query_as(good).fetch_one(&pool).await.expect("count");
+        sqlx::query_as(successes).fetch_one(&pool).await.expect("count");
     assert_eq!((all().await.all, all().await.last), (served, Some(last)));
 
     let load = loads(&pool, end.minus(HOUR)).await.expect("loads");
@@ -157,13 +157,13 @@ async fn a_fast_clock_does_not_summarize_an_incomplete_minute() {
         INSERT INTO crypto_operations_audit
             (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
         VALUES (gen_random_uuid(), now() - interval '5 minutes', 'r', 1, 200, 1)";
-    let made = sqlx::raw_sql(record).execute(&pool).await;
-    made.expect("a record");
+    let inserted = sqlx::raw_sql(record).execute(&pool).await;
+    inserted.expect("a record");
     let ahead = Clock::held_at(Clock::system().now().plus(DAY));
-    let keeping = tokio::spawn(keep(ahead, pool.clone(), Duration::ZERO));
+    let summing = tokio::spawn(keep(ahead, pool.clone(), Duration::ZERO));
     let summed = async || summed_up_to(&pool).await.expect("ask");
     within(Duration::from_secs(20), async || summed().await.is_some()).await;
-    keeping.abort();
+    summing.abort();
     let (summed, now) = (summed().await, Clock::system().now());
     assert!(summed <= Some(now), "{summed:?}");
 }

@@ -119,7 +119,7 @@ async fn a_migration_gives_up_its_locks_while_another_session_uses_the_audit_log
             .unwrap_err();
         assert!(matches!(refused, db::Error::Locked(9000)), "{refused}");
     }
-    // It goes on by itself when the session ends.
+    // The migration continues when the session ends.
     let end = async {
         reading.rollback().await.unwrap();
     };

@@ -27,12 +27,12 @@ fn sealward_and_joserfc_open_each_others_envelopes() {
 #[test]
 fn apu_and_apv_from_jose_enter_the_key_derivation() {
     let key = PrivateKey::ec(Curve::P256);
-    let theirs = Peer::jose().ask(&json!({
+    let from_peer = Peer::jose().ask(&json!({
         "do": "seal", "alg": "ECDH-ES+A128KW", "enc": "A256GCM", "publicKey": key.spki_pem(),
         "plaintext": PLAINTEXT, "header": {}, "apu": "Alice", "apv": "Bob",
     }));
     assert_eq!(
-        key.open(read(&theirs.to_string())).unwrap().as_bytes(),
+        key.open(read(&from_peer.to_string())).unwrap().as_bytes(),
         PLAINTEXT.as_bytes()
     );
 }
@@ -45,22 +45,22 @@ fn exchange(mut peer: Peer) {
     let mut exchanged = 0;
     for (key, algs) in PrivateKey::of_every_kind() {
         for (alg, enc) in algs.iter().flat_map(|&alg| Enc::ALL.map(|enc| (alg, enc))) {
-            let ours: Value = serde_json::from_str(&sealed(&key, alg, enc, PLAINTEXT)).unwrap();
+            let own: Value = serde_json::from_str(&sealed(&key, alg, enc, PLAINTEXT)).unwrap();
             let opened = peer.ask(&json!({
-                "do": "open", "alg": alg, "privateKey": key.pkcs8_pem(), "jwe": ours,
+                "do": "open", "alg": alg, "privateKey": key.pkcs8_pem(), "jwe": own,
             }));
-            assert_eq!(opened, PLAINTEXT, "they open ours: {alg} {enc}");
+            assert_eq!(opened, PLAINTEXT, "the peer opens envelopes of Sealward: {alg} {enc}");
 
             for header in &headers {
-                let theirs = peer.ask(&json!({
+                let from_peer = peer.ask(&json!({
                     "do": "seal", "alg": alg, "enc": enc, "publicKey": key.spki_pem(),
                     "plaintext": PLAINTEXT, "header": header,
                 }));
-                let opened = key.open(either_form(&theirs)).unwrap();
+                let opened = key.open(either_form(&from_peer)).unwrap();
                 assert_eq!(
                     opened.as_bytes(),
                     PLAINTEXT.as_bytes(),
-                    "we open theirs: {alg} {enc}"
+                    "Sealward opens envelopes of the peer: {alg} {enc}"
                 );
             }
             exchanged += 1;

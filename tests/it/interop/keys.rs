@@ -12,41 +12,41 @@ async fn keys_are_exchanged_with_cryptography_and_jwcrypto() {
     let world = World::new().await;
     let service = world.service("interop").await;
     let import = async |member: &str, key: &Value, passphrase: Option<&str>| {
-        let mut order = json!({ "serviceId": service, "activate": false, member: key });
+        let mut request = json!({ "serviceId": service, "activate": false, member: key });
         if let Some(passphrase) = passphrase {
-            order["passphrase"] = json!(passphrase);
+            request["passphrase"] = json!(passphrase);
         }
         world
             .admin()
-            .post("/admin/keys", order)
+            .post("/admin/keys", request)
             .await
             .created()
             .json()
     };
     let mut peer = Peer::keys();
     for algorithm in ["RSA-2048", "P-256", "P-384", "P-521", "Ed25519"] {
-        let order = json!({ "do": "make", "algorithm": algorithm, "passphrase": PASSPHRASE });
-        let made = peer.ask(&order);
+        let request = json!({ "do": "make", "algorithm": algorithm, "passphrase": PASSPHRASE });
+        let created = peer.ask(&request);
         let imported = [
-            import("privateKey", &made["pem"], None).await,
-            import("privateKey", &made["locked"], Some(PASSPHRASE)).await,
-            import("privateKey", &made["jwk"], None).await,
-            import("publicKey", &made["public"], None).await,
-            import("publicKey", &made["publicJwk"], None).await,
+            import("privateKey", &created["pem"], None).await,
+            import("privateKey", &created["locked"], Some(PASSPHRASE)).await,
+            import("privateKey", &created["jwk"], None).await,
+            import("publicKey", &created["public"], None).await,
+            import("publicKey", &created["publicJwk"], None).await,
         ];
         for key in imported {
             assert_eq!(key["algorithm"], algorithm);
-            assert_eq!(key["thumbprint"], made["thumbprint"]);
+            assert_eq!(key["thumbprint"], created["thumbprint"]);
         }
 
-        let order = json!({ "serviceId": service, "generate": true, "algorithm": algorithm });
-        let ours = world
+        let request = json!({ "serviceId": service, "generate": true, "algorithm": algorithm });
+        let own = world
             .admin()
-            .post("/admin/keys", order)
+            .post("/admin/keys", request)
             .await
             .created()
             .json();
-        let read = peer.ask(&json!({ "do": "read", "jwk": ours["publicKey"] }));
-        assert_eq!(read["thumbprint"], ours["thumbprint"]);
+        let parsed = peer.ask(&json!({ "do": "read", "jwk": own["publicKey"] }));
+        assert_eq!(parsed["thumbprint"], own["thumbprint"]);
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 pub(super) struct Peer {
     name: &'static str,
     process: Child,
-    orders: ChildStdin,
+    requests: ChildStdin,
     answers: BufReader<ChildStdout>,
 }
 
@@ -43,12 +43,12 @@ impl Peer {
     }
 
     /// Sends a request and waits for its response.
-    pub(super) fn ask(&mut self, order: &Value) -> Value {
-        writeln!(self.orders, "{order}").unwrap();
+    pub(super) fn ask(&mut self, request: &Value) -> Value {
+        writeln!(self.requests, "{request}").unwrap();
         let mut answer = String::new();
         self.answers.read_line(&mut answer).unwrap();
         serde_json::from_str(&answer)
-            .unwrap_or_else(|_| panic!("{} gave no answer to {order}", self.name))
+            .unwrap_or_else(|_| panic!("{} sent no response to {request}", self.name))
     }
 
     fn start(name: &'static str, program: &Path, script: &str) -> Self {
@@ -61,12 +61,12 @@ impl Peer {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("{} does not start: {error}", program.display()));
-        let orders = process.stdin.take().unwrap();
+        let requests = process.stdin.take().unwrap();
         let answers = BufReader::new(process.stdout.take().unwrap());
         Self {
             name,
             process,
-            orders,
+            requests,
             answers,
         }
     }

@@ -49,17 +49,17 @@ async fn hmac_codes_verify_in_both_directions() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let secret = [0x5a; 32];
-    let order = json!({
+    let request = json!({
         "serviceId": alice.service, "algorithm": "HMAC-SHA256",
         "secretKey": BASE64_STANDARD.encode(secret),
     });
-    world.admin().post("/admin/keys", order).await.created();
-    let order = json!({ "data": MESSAGE, "algorithm": "HMAC-SHA256" });
-    let ours = alice.operate("sign", order).await.ok().json()["result"]["signature"].clone();
+    world.admin().post("/admin/keys", request).await.created();
+    let request = json!({ "data": MESSAGE, "algorithm": "HMAC-SHA256" });
+    let own = alice.operate("sign", request).await.ok().json()["result"]["signature"].clone();
     let key = "5a".repeat(secret.len());
     let arguments = format!("dgst -sha256 -mac HMAC -macopt hexkey:{key} -binary");
-    let theirs = openssl(&arguments, MESSAGE.as_bytes());
-    assert_eq!(ours, BASE64_STANDARD.encode(theirs));
+    let from_peer = openssl(&arguments, MESSAGE.as_bytes());
+    assert_eq!(own, BASE64_STANDARD.encode(from_peer));
 }
 
 /// A key from openssl that Sealward imported. Both sides sign with it.
@@ -74,8 +74,8 @@ impl<'w> Shared<'w> {
     async fn new(world: &'w World, algorithm: &'static str) -> Self {
         let caller = world.application(algorithm).await;
         let private = private(algorithm);
-        let order = json!({ "serviceId": caller.service, "use": "sig", "privateKey": private });
-        let imported = world.admin().post("/admin/keys", order).await.created();
+        let request = json!({ "serviceId": caller.service, "use": "sig", "privateKey": private });
+        let imported = world.admin().post("/admin/keys", request).await.created();
         let folder = Folder::new();
         folder.write("private", private.as_bytes());
         folder.write("public", public(&private).as_bytes());
@@ -90,24 +90,24 @@ impl<'w> Shared<'w> {
 
     /// `arguments` select the operation `name` of `/operations` in openssl.
     async fn exchange(&self, name: &str, arguments: &str) {
-        let order = json!({ "data": MESSAGE, "algorithm": name });
-        let ours = self.caller.operate("sign", order).await.ok().json()["result"].clone();
-        let ours = BASE64_STANDARD
-            .decode(ours["signature"].as_str().unwrap())
+        let request = json!({ "data": MESSAGE, "algorithm": name });
+        let own = self.caller.operate("sign", request).await.ok().json()["result"].clone();
+        let own = BASE64_STANDARD
+            .decode(own["signature"].as_str().unwrap())
             .unwrap();
         assert!(
-            self.is_good(arguments, MESSAGE, &ours),
+            self.is_good(arguments, MESSAGE, &own),
             "they verify ours: {name}"
         );
-        assert!(!self.is_good(arguments, "another", &ours), "{name}");
+        assert!(!self.is_good(arguments, "another", &own), "{name}");
 
-        let theirs = self.signed(arguments);
+        let from_peer = self.signed(arguments);
         let verified = async |message: &str| {
-            let order = json!({
-                "data": message, "signature": BASE64_STANDARD.encode(&theirs),
+            let request = json!({
+                "data": message, "signature": BASE64_STANDARD.encode(&from_peer),
                 "algorithm": name, "keyId": self.key_id,
             });
-            self.caller.operate("verify", order).await.ok().json()["result"]["valid"].clone()
+            self.caller.operate("verify", request).await.ok().json()["result"]["valid"].clone()
         };
         assert_eq!(
             verified(MESSAGE).await,

@@ -1,4 +1,4 @@
-//! The load balancer's configuration, which is given to HAProxy itself.
+//! The configuration of the load balancer, verified with HAProxy.
 
 use std::process::Command;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::{read, settings, succeed, top};
 #[test]
 fn haproxy_accepts_its_configuration_with_the_generated_certificates() {
     let (secrets, owner) = (Scratch::new(), Scratch::new());
-    // A second run finds all there.
+    // The second run finds existing files.
     for _ in 0..2 {
         let mut prepare = Command::new(top().join("deploy/container/prepare"));
         succeed(prepare.args([secrets.path(), owner.path()]));
@@ -41,6 +41,6 @@ fn health_checks_detect_a_shutdown_before_the_instance_exits() {
         number.parse().expect("a number")
     };
     let seconds = number("inter") + (number("fall") - 1) * number("fastinter");
-    let seen_after = Duration::from_secs(seconds.into());
-    assert!(settings("deploy/compose/sealward.toml").drain_delay() > seen_after);
+    let detected_after = Duration::from_secs(seconds.into());
+    assert!(settings("deploy/compose/sealward.toml").drain_delay() > detected_after);
 }

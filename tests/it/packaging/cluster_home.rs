@@ -9,7 +9,7 @@ use crate::support::Scratch;
 
 use super::top;
 
-/// Asks for the same home three times, as each `./dev up` does.
+/// Requests the same home three times, like repeated calls of `./dev up`.
 const SCRIPT: &str = r#"
     state=$1
     . deploy/dev/output.sh

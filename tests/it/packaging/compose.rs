@@ -1,4 +1,4 @@
-//! `compose.yaml`: services, what they mount and where they meet.
+//! `compose.yaml`: services, mounts and networks.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn services(compose: &Value) -> impl Iterator<Item = (&str, &Value)> {
         .map(|(name, service)| (name.as_str(), service))
 }
 
-/// The services that run the program itself.
+/// The services that run `sealward serve`.
 fn instances(compose: &Value) -> Vec<&str> {
     services(compose)
         .filter(|(_, service)| service["command"] == serde_json::json!(["serve"]))
@@ -35,14 +35,14 @@ fn texts(value: &Value) -> Vec<&str> {
     items.map(|item| item.as_str().expect("text")).collect()
 }
 
-/// The mounts of a service: what, and where.
+/// The mounts of a service: source and target.
 fn mounts(service: &Value) -> Vec<(&str, &str)> {
     let mounts = texts(&service["volumes"]).into_iter();
     mounts
         .map(|mount| {
             let mut parts = mount.split(':');
-            let (what, place) = (parts.next(), parts.next());
-            (what.expect("what"), place.expect("where"))
+            let (source, target) = (parts.next(), parts.next());
+            (source.expect("a source"), target.expect("a target"))
         })
         .collect()
 }
@@ -66,11 +66,11 @@ fn built_and_mounted_files_exist() {
             );
         }
         for (what, _) in mounts(service) {
-            let is_there = match what.strip_prefix("./") {
+            let exists = match what.strip_prefix("./") {
                 Some(path) => top().join(path).is_file(),
                 None => volumes.contains_key(what),
             };
-            assert!(is_there, "{name} mounts {what}");
+            assert!(exists, "{name} mounts {what}");
         }
         for other in service["depends_on"].as_object().into_iter().flatten() {
             assert!(
@@ -86,7 +86,7 @@ fn built_and_mounted_files_exist() {
 fn instances_find_their_settings_and_all_referenced_files() {
     let compose = compose();
     let file = Dockerfile::read();
-    let config = file.stage("base").last("ENV").expect("the settings' place");
+    let config = file.stage("base").last("ENV").expect("the path of the settings");
     let config = config.strip_prefix("SEALWARD_CONFIG=").expect("a place");
     let settings_text = read(SETTINGS);
     settings(SETTINGS);
@@ -99,7 +99,7 @@ fn instances_find_their_settings_and_all_referenced_files() {
             mounts.contains(&(&format!("./{SETTINGS}"), config)),
             "{name}"
         );
-        // Every path in the settings is on a volume, or comes with a package of the image.
+        // Every path in the settings is on a volume or part of a package of the image.
         for path in settings_text
             .split('"')
             .filter(|text| text.starts_with('/'))
@@ -148,16 +148,16 @@ fn the_load_balancer_reaches_the_instances() {
     let compose = compose();
     let http = settings(SETTINGS).http;
     let balancer = &compose["services"]["load-balancer"];
-    let given = balancer["environment"].as_object().expect("variables");
-    let wanted = read("deploy/haproxy.cfg");
-    let wanted: BTreeSet<&str> = wanted
+    let variables = balancer["environment"].as_object().expect("variables");
+    let expected = read("deploy/haproxy.cfg");
+    let expected: BTreeSet<&str> = expected
         .split("${")
         .skip(1)
         .filter_map(|part| part.split('}').next())
         .collect();
     assert_eq!(
-        given.keys().map(String::as_str).collect::<BTreeSet<_>>(),
-        wanted
+        variables.keys().map(String::as_str).collect::<BTreeSet<_>>(),
+        expected
     );
 
     for (variable, name) in ["SEALWARD_A", "SEALWARD_B"]
@@ -165,10 +165,10 @@ fn the_load_balancer_reaches_the_instances() {
         .zip(instances(&compose))
     {
         let port = http.listen.port();
-        assert_eq!(given[variable], format!("{name}:{port}"));
+        assert_eq!(variables[variable], format!("{name}:{port}"));
     }
     let published = texts(&balancer["ports"]);
-    let listen = given["SEALWARD_LISTEN"].as_str().expect("an address");
+    let listen = variables["SEALWARD_LISTEN"].as_str().expect("an address");
     assert!(
         published.iter().all(|port| port.ends_with(listen)),
         "{published:?}"

@@ -1,4 +1,4 @@
-//! What `.dockerignore` lets through is enough to build the program.
+//! `.dockerignore` includes all files that the build requires.
 
 use std::fs;
 use std::path::Path;
@@ -13,12 +13,12 @@ fn the_build_context_is_whole() {
     let context = Scratch::new();
     let ignore = read(".dockerignore");
     let mut lines = ignore.lines().filter(|line| !line.starts_with('#'));
-    assert_eq!(lines.next(), Some("*"), "what is let through is listed");
+    assert_eq!(lines.next(), Some("*"), "the file lists the included paths");
     for line in lines {
-        let name = line.strip_prefix('!').expect("what is let through");
+        let name = line.strip_prefix('!').expect("an included path");
         copy(&top().join(name), &context.path().join(name));
     }
-    // Cargo looks for every member of the workspace and every target that it is to build.
+    // Cargo checks every member of the workspace and every target.
     succeed(
         Command::new(env!("CARGO"))
             .args([
@@ -35,7 +35,7 @@ fn the_build_context_is_whole() {
 #[test]
 fn the_program_only_embeds_files_of_its_build_context() {
     let ignore = read(".dockerignore");
-    let let_through: Vec<_> = ignore
+    let included: Vec<_> = ignore
         .lines()
         .filter_map(|line| line.strip_prefix('!'))
         .collect();
@@ -53,7 +53,7 @@ fn the_program_only_embeds_files_of_its_build_context() {
             let target = path.parent().expect("a folder").join(name);
             let target = target.canonicalize().unwrap_or(target);
             let inside = |name: &&str| target.starts_with(top().join(name));
-            if !name.is_empty() && !let_through.iter().any(inside) {
+            if !name.is_empty() && !included.iter().any(inside) {
                 wrong.push(format!("{}: {name}", path.display()));
             }
         }

@@ -1,8 +1,8 @@
-//! The `Dockerfile`, read as far as tests ask about it.
+//! A parser of the `Dockerfile` for the tests.
 
 use std::collections::BTreeMap;
 
-/// A stage: what it is based on, its name, and its instructions.
+/// A build stage with its base, its name and its instructions.
 pub(super) struct Stage {
     pub(super) base: String,
     pub(super) name: String,
@@ -10,7 +10,7 @@ pub(super) struct Stage {
 }
 
 pub(super) struct Dockerfile {
-    /// What stands before the first stage.
+    /// The arguments before the first stage.
     pub(super) arguments: BTreeMap<String, String>,
     pub(super) stages: Vec<Stage>,
 }
@@ -56,7 +56,7 @@ impl Dockerfile {
         stage.unwrap_or_else(|| panic!("the Dockerfile has no stage {name}"))
     }
 
-    /// The stage and those it is based on, up to an image from elsewhere.
+    /// The stage and its base stages, without external images.
     pub(super) fn lineage(&self, name: &str) -> Vec<&Stage> {
         let mut lineage = vec![self.stage(name)];
         while let Some(base) = lineage
@@ -70,7 +70,7 @@ impl Dockerfile {
 }
 
 impl Stage {
-    /// What follows each instruction of that name.
+    /// The arguments of each instruction with this name.
     pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.instructions
             .iter()
@@ -78,18 +78,18 @@ impl Stage {
             .map(|(_, rest)| rest.as_str())
     }
 
-    /// What follows the last instruction of that name.
+    /// The arguments of the last instruction with this name.
     pub(super) fn last(&self, name: &str) -> Option<&str> {
         self.all(name).last()
     }
 
-    /// The words of an `ENTRYPOINT` or `CMD` in its JSON form.
+    /// The words of an `ENTRYPOINT` or `CMD` in JSON form.
     pub(super) fn words(&self, name: &str) -> Vec<String> {
         let form = self.last(name).unwrap_or_default();
         serde_json::from_str(form).unwrap_or_else(|error| panic!("{name} {form}: {error}"))
     }
 
-    /// The Debian packages it installs.
+    /// The Debian packages that the stage installs.
     pub(super) fn packages(&self) -> Vec<&str> {
         self.all("RUN")
             .flat_map(|run| run.split("&&"))

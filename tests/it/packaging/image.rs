@@ -1,9 +1,9 @@
-//! The images that the `Dockerfile` makes.
+//! The images of the `Dockerfile`.
 
 use super::dockerfile::{Dockerfile, Stage};
 use super::{assert_is_a_command, read, settings, top};
 
-/// Where images carry what they take from the repository, beside the program.
+/// The folder of repository files in the images.
 const SHARE: &str = "/usr/local/share/sealward/";
 
 #[test]
@@ -16,11 +16,11 @@ fn every_base_is_pinned_to_a_release() {
         let name = stage.base.trim_start_matches("${").trim_end_matches('}');
         let (_, tag) = file.arguments[name].split_once(':').expect("a tag");
         let numbers = tag.split('-').next().expect("a version").split('.');
-        assert!(numbers.clone().count() >= 2, "{tag} is no release");
+        assert!(numbers.clone().count() >= 2, "{tag} is not a release");
         assert!(numbers.clone().all(|number| number.parse::<u32>().is_ok()));
     }
-    let wanted = read("Cargo.toml");
-    let wanted = wanted
+    let expected = read("Cargo.toml");
+    let expected = expected
         .lines()
         .find_map(|line| line.strip_prefix("rust-version = "));
     let version = |text: &str| -> Vec<u32> {
@@ -31,7 +31,7 @@ fn every_base_is_pinned_to_a_release() {
     };
     let (_, tag) = file.arguments["RUST"].split_once(':').expect("a tag");
     let built_with = tag.split('-').next().expect("a version");
-    assert!(version(built_with) >= version(wanted.expect("a version")));
+    assert!(version(built_with) >= version(expected.expect("a version")));
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn no_image_runs_as_root_and_only_trial_images_contain_softhsm() {
         let user = stage.instructions.iter().position(|(it, _)| it == "USER");
         assert!(
             last < user,
-            "{name} runs something after it has given up root"
+            "{name} runs a command after it drops root"
         );
     }
     assert_eq!(file.stages.last().expect("a stage").name, "production");
@@ -61,26 +61,26 @@ fn no_image_runs_as_root_and_only_trial_images_contain_softhsm() {
 #[test]
 fn copied_and_executed_files_exist() {
     let file = Dockerfile::read();
-    let mut made = vec!["/usr/local/bin/sealward".to_owned()];
+    let mut files = vec!["/usr/local/bin/sealward".to_owned()];
     for stage in &file.stages {
         for copy in stage.all("COPY") {
             let words: Vec<&str> = copy.split_whitespace().collect();
             if let ["--from=build", program, place] = words[..] {
                 assert_eq!(
                     (program, place),
-                    ("/build/target/release/sealward", made[0].as_str())
+                    ("/build/target/release/sealward", files[0].as_str())
                 );
             } else if let [source, place] = words[..] {
                 assert!(top().join(source).exists(), "{copy}");
-                made.push(place.to_owned());
+                files.push(place.to_owned());
             }
         }
     }
     let entry = file.stage("dev").words("ENTRYPOINT").join(" ");
-    let script = entry.strip_prefix(SHARE).expect("a script of ours");
+    let script = entry.strip_prefix(SHARE).expect("a script of the repository");
     assert!(top().join(script).exists(), "{entry}");
     assert!(
-        made.iter().any(|place| entry.starts_with(place.as_str())),
+        files.iter().any(|place| entry.starts_with(place.as_str())),
         "{entry}"
     );
 
@@ -115,15 +115,15 @@ fn the_trial_image_contains_the_programs_of_its_scripts() {
             );
         }
     }
-    let conf = file.stage("dev").last("ENV").expect("where the token is");
+    let conf = file.stage("dev").last("ENV").expect("the path of the token");
     let token = conf
         .strip_prefix("SOFTHSM2_CONF=")
-        .expect("its configuration");
+        .expect("a configuration");
     let token = token
         .strip_suffix("/softhsm2.conf")
-        .expect("the name that make-token gives it");
-    let made = file.stage("dev").all("RUN").any(|run| run.contains(token));
-    assert!(made, "nobody makes {token}");
+        .expect("the file name of make-token");
+    let is_created = file.stage("dev").all("RUN").any(|run| run.contains(token));
+    assert!(is_created, "no instruction creates {token}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What the service is delivered in, held against the service: no image is built and no unit is
-//! started here, but paths, ports, packages and settings must be those of the code.
+//! The deployment files match the code: paths, ports, packages and settings. The tests build no images
+//! and start no units.
 
 mod balancer;
 mod cluster_home;
@@ -16,7 +16,7 @@ use clap::Parser as _;
 use sealward::command::Arguments;
 use sealward::settings::{Environment, Settings};
 
-/// The top of the repository.
+/// The root of the repository.
 fn top() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -25,13 +25,13 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(top().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Settings of that file, if it is one that the service accepts.
+/// The settings of a file, which the service must accept.
 fn settings(path: &str) -> Settings {
     let loaded = Settings::load(Some(&top().join(path)), &Environment::default());
     loaded.unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// These words are a command of the service.
+/// Asserts that these words are a valid command.
 #[track_caller]
 fn assert_is_a_command(words: &[impl AsRef<str>]) {
     let words = words.iter().map(AsRef::as_ref);
@@ -40,15 +40,15 @@ fn assert_is_a_command(words: &[impl AsRef<str>]) {
     }
 }
 
-/// Runs a command that must succeed.
+/// Runs a command and asserts its success.
 #[track_caller]
 fn succeed(command: &mut Command) {
     let output = command.output().expect("run a command");
-    let said = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    let values = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     assert!(
         output.status.success(),
         "{command:?}: {}\n{}",
-        said[0],
-        said[1]
+        values[0],
+        values[1]
     );
 }

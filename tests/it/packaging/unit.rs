@@ -1,4 +1,4 @@
-//! The units for systemd.
+//! The systemd units.
 
 use std::process::Command;
 use std::time::Duration;
@@ -12,12 +12,12 @@ const MIGRATE: &str = "deploy/systemd/sealward-migrate@.service";
 const RETAIN: &str = "deploy/systemd/sealward-retain@.service";
 const UNITS: [&str; 3] = [UNIT, MIGRATE, RETAIN];
 
-/// What the unit of the service says of each of its names.
-fn said(name: &str) -> Vec<String> {
-    said_in(UNIT, name)
+/// The values of a key in the unit of the service.
+fn values(name: &str) -> Vec<String> {
+    values_in(UNIT, name)
 }
 
-fn said_in(unit: &str, name: &str) -> Vec<String> {
+fn values_in(unit: &str, name: &str) -> Vec<String> {
     let unit = read(unit);
     let lines = unit.lines().filter_map(|line| line.split_once('='));
     lines
@@ -29,7 +29,7 @@ fn said_in(unit: &str, name: &str) -> Vec<String> {
 #[test]
 fn each_starts_the_program_with_settings_of_the_instance() {
     for (unit, command) in UNITS.into_iter().zip(["serve", "migrate", "retain"]) {
-        let start = said_in(unit, "ExecStart").concat();
+        let start = values_in(unit, "ExecStart").concat();
         let words: Vec<&str> = start.split_whitespace().collect();
         assert_eq!(words[..2], ["/usr/local/bin/sealward", command]);
         assert_is_a_command(&words);
@@ -40,7 +40,7 @@ fn each_starts_the_program_with_settings_of_the_instance() {
 #[test]
 fn each_command_only_has_the_password_of_its_own_login() {
     let passwords = |unit| {
-        let loaded = said_in(unit, "LoadCredential").into_iter();
+        let loaded = values_in(unit, "LoadCredential").into_iter();
         let names = loaded.map(|it| it.split(':').next().unwrap_or_default().to_owned());
         names.filter(|name| name.ends_with("-password")).collect()
     };
@@ -52,7 +52,7 @@ fn each_command_only_has_the_password_of_its_own_login() {
 #[test]
 fn the_credentials_match_the_example_settings() {
     let example = read("docs/configuration.md");
-    for credential in UNITS.map(|unit| said_in(unit, "LoadCredential")).concat() {
+    for credential in UNITS.map(|unit| values_in(unit, "LoadCredential")).concat() {
         let (name, _) = credential.split_once(':').expect("a name and a file");
         let named = format!("{{ credential = \"{name}\" }}");
         assert!(example.contains(&named), "{name}");
@@ -61,38 +61,38 @@ fn the_credentials_match_the_example_settings() {
 
 #[test]
 fn the_unit_waits_for_the_drain_and_does_not_restart_after_a_refused_pin() {
-    let patience: u64 = said("TimeoutStopSec").concat().parse().expect("seconds");
+    let timeout: u64 = values("TimeoutStopSec").concat().parse().expect("seconds");
     let settings = Settings::default();
     let drain = settings.drain_delay() + settings.http.drain_timeout.0;
-    assert!(Duration::from_secs(patience) > drain);
-    // The code that `a_refused_pin_exits_with_a_code_that_prevents_restarts` sees.
-    assert_eq!(said("RestartPreventExitStatus"), ["78"]);
+    assert!(Duration::from_secs(timeout) > drain);
+    // The exit code of `a_refused_pin_exits_with_a_code_that_prevents_restarts`.
+    assert_eq!(values("RestartPreventExitStatus"), ["78"]);
 }
 
 #[test]
 fn the_sysusers_file_creates_the_user_of_the_unit() {
-    let user = said("User").concat();
-    let made = read("deploy/systemd/sysusers.conf");
+    let user = values("User").concat();
+    let declared = read("deploy/systemd/sysusers.conf");
     assert!(
-        made.lines()
+        declared.lines()
             .any(|line| line.starts_with(&format!("u {user} ")))
     );
 }
 
-/// `systemd-analyze` counts to 10; under 2 is what we ask of ourselves.
+/// `systemd-analyze` rates up to 10. The units must stay below 2.
 #[test]
 fn the_unit_has_a_low_exposure_level() {
     for unit in UNITS {
-        let asked = Command::new("systemd-analyze")
+        let result = Command::new("systemd-analyze")
             .args(["security", "--offline=yes", "--threshold=20", "--no-pager"])
             .arg(top().join(unit))
             .output();
-        let Ok(told) = asked else {
-            println!("not checked: this machine has no systemd-analyze");
+        let Ok(output) = result else {
+            println!("skipped: this machine has no systemd-analyze");
             return;
         };
-        let report = String::from_utf8_lossy(&told.stdout);
-        assert!(report.contains("Overall exposure level"), "{told:?}");
-        assert!(told.status.success(), "{report}");
+        let report = String::from_utf8_lossy(&output.stdout);
+        assert!(report.contains("Overall exposure level"), "{output:?}");
+        assert!(output.status.success(), "{report}");
     }
 }

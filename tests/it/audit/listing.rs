@@ -1,4 +1,4 @@
-//! `/admin/audit`: reading the trail.
+//! `GET /admin/audit`.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn items(answer: Answer) -> Vec<Value> {
     answer.ok().json()["items"].as_array().unwrap().clone()
 }
 
-/// The client's names of the requests that a query finds, newest first.
+/// The request IDs that a query finds, newest first.
 async fn found(world: &World, query: &str) -> Vec<String> {
     let items = items(world.admin().get(&format!("{AUDIT}{query}")).await);
     items
@@ -24,7 +24,7 @@ async fn found(world: &World, query: &str) -> Vec<String> {
         .collect()
 }
 
-/// Three applications' requests, a second apart, on a clock that is held.
+/// Requests of three applications, one per second of a manual clock.
 async fn busy_world() -> (World, Vec<String>) {
     let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
     let world = World::at(clock.clone(), Stage::Development).await;
@@ -82,7 +82,7 @@ async fn policies_and_keys_can_be_read() {
     let key = world
         .key(alice.service.as_ref().unwrap(), "data", "AES-256")
         .await;
-    let order = json!({ "data": 1, "algorithm": "AES-256-GCM" });
+    let payload = json!({ "data": 1, "algorithm": "AES-256-GCM" });
     let body = json!({ "operation": "encrypt", "payload": order });
     let named = alice.clone().with("x-request-id", "with a key");
     named.post(OPERATIONS, body).await.ok();
@@ -113,7 +113,7 @@ async fn an_item_has_all_its_members() {
         .application("alice")
         .await
         .with("x-request-id", "mine");
-    let order = json!({ "data": "abc", "algorithm": "SHA-256" });
+    let payload = json!({ "data": "abc", "algorithm": "SHA-256" });
     let body = json!({ "operation": "hash", "payload": order });
     alice.post(OPERATIONS, body).await.ok();
     let item = items(world.admin().get(AUDIT).await).remove(0);
@@ -194,7 +194,7 @@ async fn an_exported_file_contains_the_whole_selection() {
     assert!(lines[0].starts_with("id,timestamp,request_id,application_id,operation_type,"));
     assert!(lines[1].contains(",three sign Ed25519,"));
 
-    // A page is asked for in vain, and still as it must be.
+    // The paging parameters have no effect on an export but must be valid.
     let first = world.admin().get(&format!("{AUDIT}?limit=1")).await.ok();
     let page = format!("?limit=1&cursor={}", first.text("nextCursor"));
     assert_eq!(download("text/csv", &page).await.body, file.body);
@@ -242,13 +242,13 @@ async fn unauthenticated_requests_do_not_fill_the_audit_log() {
         let refused = world.anonymous().post(OPERATIONS, json!({})).await;
         refused.refused(401, "AUTHENTICATION_FAILED");
     }
-    let patience = Duration::from_secs(10);
-    within(patience, async || {
+    let timeout = Duration::from_secs(10);
+    within(timeout, async || {
         found(&world, "?status=401&limit=200").await.len() == 20
     })
     .await;
     clock.advance(Duration::from_secs(60));
-    within(patience, async || {
+    within(timeout, async || {
         found(&world, "?status=401&limit=200").await.len() == 21
     })
     .await;
