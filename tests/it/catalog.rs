@@ -31,7 +31,11 @@ async fn a_cached_entry_is_loaded_once() {
     assert_eq!(reads.load(Ordering::SeqCst), 1);
     catalog.changed(Topic::Policies);
     cache.get(&7).await.unwrap();
-    assert_eq!(reads.load(Ordering::SeqCst), 1, "the cache does not depend on policies");
+    assert_eq!(
+        reads.load(Ordering::SeqCst),
+        1,
+        "the cache does not depend on policies"
+    );
     catalog.changed(Topic::Services);
     cache.get(&7).await.unwrap();
     assert_eq!(reads.load(Ordering::SeqCst), 2);
@@ -60,7 +64,11 @@ async fn an_entry_read_before_a_change_is_not_cached_after_it() {
     value.store(2, Ordering::SeqCst);
     catalog.changed(Topic::Services);
     gate.add_permits(2);
-    assert_eq!(cache.get(&0).await.unwrap(), Some(2), "the second call must not join the older read");
+    assert_eq!(
+        cache.get(&0).await.unwrap(),
+        Some(2),
+        "the second call must not join the older read"
+    );
     assert_eq!(early.await.unwrap().unwrap(), Some(1));
     assert_eq!(cache.get(&0).await.unwrap(), Some(2));
 }

@@ -41,7 +41,11 @@ impl Secured {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let mut tls_proxy = JoinSet::new();
-        tls_proxy.spawn(accept_connections(listener, acceptor(&issued), plain.get_port()));
+        tls_proxy.spawn(accept_connections(
+            listener,
+            acceptor(&issued),
+            plain.get_port(),
+        ));
         Self {
             options: database.options().clone(),
             port,
@@ -147,7 +151,10 @@ async fn postgres_must_present_a_valid_certificate() {
         let error = refused.expect_err(name);
         assert!(matches!(error, db::Error::Untrusted { .. }), "{error:?}");
         let message = error.to_string();
-        assert!(message.contains(why) && message.contains("database.ca"), "{message}");
+        assert!(
+            message.contains(why) && message.contains("database.ca"),
+            "{message}"
+        );
     }
 }
 

@@ -163,7 +163,9 @@ async fn all_days_are_kept_by_default() {
 async fn old_days_are_detached_and_dropped_if_asked_to() {
     let audit_log = AuditLog::of_days(5).await;
     let [five, four, three] = [5, 4, 3].map(|back| {
-        let day = audit_log.now.minus(Duration::from_secs(back * 24 * 60 * 60));
+        let day = audit_log
+            .now
+            .minus(Duration::from_secs(back * 24 * 60 * 60));
         day.to_string()[..10].to_owned()
     });
     let detached = |day: &String| Retired::Detached(day.clone());

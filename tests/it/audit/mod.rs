@@ -5,4 +5,3 @@ mod listing;
 mod recorder;
 mod roles;
 mod traffic;
-

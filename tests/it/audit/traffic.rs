@@ -127,9 +127,12 @@ async fn a_minute_is_summarized_once_and_only_when_it_is_complete() {
     assert!(before.last < Some(end.minus(HOUR)) && before.recent < before.all);
 
     sum_up(&pool, end).await.expect("sum up the rest");
-    let successes = "SELECT count(*), max(ts) FROM crypto_operations_audit WHERE response_status = 200";
-    let (served, last): (i64, Timestamp) =
-        sqlx::query_as(successes).fetch_one(&pool).await.expect("count");
+    let successes =
+        "SELECT count(*), max(ts) FROM crypto_operations_audit WHERE response_status = 200";
+    let (served, last): (i64, Timestamp) = sqlx::query_as(successes)
+        .fetch_one(&pool)
+        .await
+        .expect("count");
     assert_eq!((all().await.all, all().await.last), (served, Some(last)));
 
     let load = loads(&pool, end.minus(HOUR)).await.expect("loads");

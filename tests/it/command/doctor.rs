@@ -17,7 +17,10 @@ async fn a_working_token_passes_with_warnings_about_its_weaknesses() {
     ] {
         let joined: String = report.split_whitespace().collect::<Vec<_>>().join(" ");
         let expected: String = expected.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(joined.contains(&expected), "{expected:?} is not in\n{report}");
+        assert!(
+            joined.contains(&expected),
+            "{expected:?} is not in\n{report}"
+        );
     }
 }
 

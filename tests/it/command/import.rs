@@ -69,7 +69,8 @@ async fn a_modern_token_imports_keys_as_the_command_sends_them() {
         (&key["algorithm"], &key["status"], &key["origin"]),
         (&json!("RSA-2048"), &json!("active"), &json!("imported"))
     );
-    let public_key = json!({ "serviceId": archive.id, "publicKey": public(&rsa), "activate": false });
+    let public_key =
+        json!({ "serviceId": archive.id, "publicKey": public(&rsa), "activate": false });
     let public_key = archive.process.post("/admin/keys", &public_key);
     assert_eq!(key["thumbprint"], public_key["thumbprint"]);
 
@@ -96,9 +97,7 @@ async fn a_modern_token_imports_keys_as_the_command_sends_them() {
 async fn an_offline_wrapped_key_is_imported() {
     let archive = Archive::on(Site::new().await).await;
     let body = json!({ "mechanism": SHA1 });
-    let parameters = archive
-        .process
-        .post("/admin/keys/import-parameters", &body);
+    let parameters = archive.process.post("/admin/keys/import-parameters", &body);
     let part = |name: &str| parameters[name].as_str().expect("text");
     let wrapping = archive.put("wrapping.pem", part("publicKey"));
     let ec = private("P-256");

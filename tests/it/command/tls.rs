@@ -88,7 +88,10 @@ async fn temporary_errors_exit_with_a_code_that_allows_restarts() {
     let folder = Scratch::new();
     let files = authority.server(HOST).write(folder.path());
     let serve = || {
-        let ended = site.command(&["serve"]).envs(tls_variables(&files)).output();
+        let ended = site
+            .command(&["serve"])
+            .envs(tls_variables(&files))
+            .output();
         Exit::from(ended.unwrap())
     };
     let expired = authority.server_between(HOST, [2001, 2002]);

@@ -44,7 +44,11 @@ impl Fixture {
         let site = Site::new().await;
         let (admitted_requests, proxy) = Proxy::for_server(site.database()).await;
         let admitted_requests = url(&admitted_requests);
-        let variables = [&SHORT_LIMITS[..], &[("SEALWARD_DATABASE_URL", &admitted_requests)]].concat();
+        let variables = [
+            &SHORT_LIMITS[..],
+            &[("SEALWARD_DATABASE_URL", &admitted_requests)],
+        ]
+        .concat();
         let fixture = Self::at(site, &variables).await;
         (fixture, proxy)
     }
@@ -158,11 +162,7 @@ impl Fixture {
         {
             let rows = recorded.get(&response.id).copied().unwrap_or_default();
             if response.status == 200 {
-                assert_eq!(
-                    rows,
-                    (1, 1),
-                    "{response:?} does not match its record"
-                );
+                assert_eq!(rows, (1, 1), "{response:?} does not match its record");
                 successes += 1;
             }
         }

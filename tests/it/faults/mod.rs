@@ -6,9 +6,9 @@
 
 mod clock;
 mod database;
-mod sigterm;
 mod fixture;
 mod killed;
 mod load;
 mod network;
+mod sigterm;
 mod tokens;

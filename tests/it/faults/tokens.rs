@@ -95,7 +95,10 @@ async fn ask_and_disconnect(fixture: &Fixture) {
     let pending = tokio::spawn(async move { client.ask(Action::Unprotect, DISCONNECTED).await });
     within(RECOVERY, async || faults.calls("C_DeriveKey") > before).await;
     pending.abort();
-    assert!(pending.await.is_err(), "the response arrived before the disconnection");
+    assert!(
+        pending.await.is_err(),
+        "the response arrived before the disconnection"
+    );
 }
 
 /// The recorded statuses of that request.

@@ -49,7 +49,10 @@ fn exchange(mut peer: Peer) {
             let opened = peer.ask(&json!({
                 "do": "open", "alg": alg, "privateKey": key.pkcs8_pem(), "jwe": own,
             }));
-            assert_eq!(opened, PLAINTEXT, "the peer opens envelopes of Sealward: {alg} {enc}");
+            assert_eq!(
+                opened, PLAINTEXT,
+                "the peer opens envelopes of Sealward: {alg} {enc}"
+            );
 
             for header in &headers {
                 let from_peer = peer.ask(&json!({

@@ -86,7 +86,10 @@ fn built_and_mounted_files_exist() {
 fn instances_find_their_settings_and_all_referenced_files() {
     let compose = compose();
     let file = Dockerfile::read();
-    let config = file.stage("base").last("ENV").expect("the path of the settings");
+    let config = file
+        .stage("base")
+        .last("ENV")
+        .expect("the path of the settings");
     let config = config.strip_prefix("SEALWARD_CONFIG=").expect("a place");
     let settings_text = read(SETTINGS);
     settings(SETTINGS);
@@ -156,7 +159,10 @@ fn the_load_balancer_reaches_the_instances() {
         .filter_map(|part| part.split('}').next())
         .collect();
     assert_eq!(
-        variables.keys().map(String::as_str).collect::<BTreeSet<_>>(),
+        variables
+            .keys()
+            .map(String::as_str)
+            .collect::<BTreeSet<_>>(),
         expected
     );
 

@@ -42,10 +42,7 @@ fn no_image_runs_as_root_and_only_trial_images_contain_softhsm() {
         assert_eq!(stage.last("USER"), Some("10001:10001"), "{name}");
         let last = stage.instructions.iter().rposition(|(it, _)| it == "RUN");
         let user = stage.instructions.iter().position(|(it, _)| it == "USER");
-        assert!(
-            last < user,
-            "{name} runs a command after it drops root"
-        );
+        assert!(last < user, "{name} runs a command after it drops root");
     }
     assert_eq!(file.stages.last().expect("a stage").name, "production");
     let softhsm = |stage: &&Stage| {
@@ -77,7 +74,9 @@ fn copied_and_executed_files_exist() {
         }
     }
     let entry = file.stage("dev").words("ENTRYPOINT").join(" ");
-    let script = entry.strip_prefix(SHARE).expect("a script of the repository");
+    let script = entry
+        .strip_prefix(SHARE)
+        .expect("a script of the repository");
     assert!(top().join(script).exists(), "{entry}");
     assert!(
         files.iter().any(|place| entry.starts_with(place.as_str())),
@@ -115,7 +114,10 @@ fn the_trial_image_contains_the_programs_of_its_scripts() {
             );
         }
     }
-    let conf = file.stage("dev").last("ENV").expect("the path of the token");
+    let conf = file
+        .stage("dev")
+        .last("ENV")
+        .expect("the path of the token");
     let token = conf
         .strip_prefix("SOFTHSM2_CONF=")
         .expect("a configuration");

@@ -74,7 +74,8 @@ fn the_sysusers_file_creates_the_user_of_the_unit() {
     let user = values("User").concat();
     let declared = read("deploy/systemd/sysusers.conf");
     assert!(
-        declared.lines()
+        declared
+            .lines()
             .any(|line| line.starts_with(&format!("u {user} ")))
     );
 }

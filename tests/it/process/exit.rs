@@ -41,10 +41,7 @@ impl Exit {
         let message = message.map(|begins| &self.stderr[begins..]);
         let message = message.unwrap_or_else(|| panic!("no error message in {self:?}"));
         for text in expected {
-            assert!(
-                message.contains(text),
-                "{text:?} is not in {message:?}"
-            );
+            assert!(message.contains(text), "{text:?} is not in {message:?}");
         }
     }
 
@@ -52,7 +49,9 @@ impl Exit {
     #[track_caller]
     pub(crate) fn line(&self) -> &str {
         let mut lines = self.stdout.lines();
-        let line = lines.next().unwrap_or_else(|| panic!("no output: {self:?}"));
+        let line = lines
+            .next()
+            .unwrap_or_else(|| panic!("no output: {self:?}"));
         assert_eq!(lines.next(), None, "{self:?}");
         line
     }

@@ -141,7 +141,8 @@ async fn health_headers_and_metrics_show_encryption_limits() {
         limits
     };
     within(PATIENCE, async || status().await == "ok").await;
-    let counted = async |name: &str, labels: &[(&str, &str)]| metrics(&world).await.sum(name, labels);
+    let counted =
+        async |name: &str, labels: &[(&str, &str)]| metrics(&world).await.sum(name, labels);
     within(PATIENCE, async || {
         alice.post(PROTECT, json!({})).await;
         counted(DECISIONS, &[("counting", "together")]).await > 0.0

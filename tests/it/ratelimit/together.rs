@@ -24,7 +24,12 @@ pub(super) fn some_service() -> Scope {
 }
 
 /// The number of admitted requests among `requests` concurrent ones.
-pub(super) async fn admitted(limiter: &Limiter, scope: Scope, rule: Rule, requests: usize) -> usize {
+pub(super) async fn admitted(
+    limiter: &Limiter,
+    scope: Scope,
+    rule: Rule,
+    requests: usize,
+) -> usize {
     let pending = (0..requests).map(|_| limiter.take(scope, rule));
     let taken = join_all(pending).await;
     taken.iter().filter(|taken| taken.is_ok()).count()

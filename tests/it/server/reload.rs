@@ -35,7 +35,10 @@ async fn changed_files_are_loaded_and_open_connections_stay() {
     let renewed = site.authority.server(HOST);
     site.renew(&renewed);
     let expected = certificate(&renewed.certificate);
-    within(PATIENCE, async || server_certificate(&site, &serving).await == expected).await;
+    within(PATIENCE, async || {
+        server_certificate(&site, &serving).await == expected
+    })
+    .await;
     assert_ne!(open.certificate, expected);
     open.get("/").await.unwrap().ok();
     reloading.abort();

@@ -31,7 +31,8 @@ async fn both_tls_versions_and_both_protocols_are_supported() {
     ];
     for (version, agreed) in versions {
         for protocol in ["h2", "http/1.1"] {
-            let client = SecureClient::with_versions(&site.authority, &[version], &[protocol], None);
+            let client =
+                SecureClient::with_versions(&site.authority, &[version], &[protocol], None);
             let mut connection = client.connect(serving.address).await.unwrap();
             assert_eq!(connection.version, Some(agreed));
             assert_eq!(connection.protocol(), protocol);

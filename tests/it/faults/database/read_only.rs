@@ -37,7 +37,10 @@ async fn alter(owner: &mut PgConnection, what: &str) {
         .await
         .expect("its name");
     let sql = AssertSqlSafe(format!("ALTER DATABASE {name} {what}"));
-    sqlx::raw_sql(sql).execute(owner).await.expect("change the database");
+    sqlx::raw_sql(sql)
+        .execute(owner)
+        .await
+        .expect("change the database");
 }
 
 /// Closes all other connections.

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::frames::{
     ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, GET_LIVEZ, GET_OPENAPI, GOAWAY, HEADERS,
-    ZERO_WINDOW, PING, RST_STREAM, SETTINGS, connect, frame, read,
+    PING, RST_STREAM, SETTINGS, ZERO_WINDOW, connect, frame, read,
 };
 use crate::process::PATIENCE;
 use crate::support::{World, within};
@@ -140,7 +140,10 @@ async fn pings_alone_do_not_keep_a_connection_open() {
     // No request, no request after a response, and a response without flow-control window.
     is_ended(address, Vec::new()).await;
     is_ended(address, request_frame(GET_LIVEZ)).await;
-    let closed = [frame(SETTINGS, 0, 0, ZERO_WINDOW), request_frame(GET_OPENAPI)];
+    let closed = [
+        frame(SETTINGS, 0, 0, ZERO_WINDOW),
+        request_frame(GET_OPENAPI),
+    ];
     is_ended(address, closed.concat()).await;
     within(PATIENCE, async || connections.open() == 0).await;
     is_served(address).await;

@@ -65,7 +65,10 @@ async fn incomplete_headers_do_not_block_other_clients() {
             assert!(answer.is_empty(), "{answer:?}");
         });
     }
-    within(PATIENCE, async || connections.open() == CONNECTIONS as usize).await;
+    within(PATIENCE, async || {
+        connections.open() == CONNECTIONS as usize
+    })
+    .await;
     within(PATIENCE, async || is_served(address).await).await;
     assert!(connections.waits() > 0);
     while let Some(ended) = slow_clients.join_next().await {

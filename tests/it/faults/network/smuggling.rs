@@ -23,10 +23,7 @@ const HIDDEN: &str = "GET /livez HTTP/1.1\r\nHost: hidden\r\n\r\n";
 /// The statuses of all responses on one connection until it closes.
 async fn statuses(address: SocketAddr, bytes: &str) -> Vec<u16> {
     let mut stream = TcpStream::connect(address).await.expect("a connection");
-    stream
-        .write_all(bytes.as_bytes())
-        .await
-        .expect("send data");
+    stream.write_all(bytes.as_bytes()).await.expect("send data");
     let mut answers = Vec::new();
     // A reset also ends the connection.
     let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answers));
