@@ -271,5 +271,5 @@ fn kryoptic_module() -> PathBuf {
 fn run(command: &mut Command) {
     let output = command.output().expect("run the program");
     let message = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {complaint}");
+    assert!(output.status.success(), "{command:?}: {message}");
 }
