@@ -30,7 +30,7 @@ fn descriptors(fixture: &Fixture) -> u64 {
 async fn client_connections_do_not_use_reserved_descriptors() {
     let fixture = Fixture::with_descriptors(64).await;
     let slots = fixture.metric("sealward_http_connections_limit");
-    assert!((1.0..16.0).contains(&slots), "{places}");
+    assert!((1.0..16.0).contains(&slots), "{slots}");
     let load = fixture.load();
     load.is_served(&Action::ALL).await;
     // More connections than slots and descriptors.
