@@ -1,4 +1,4 @@
-//! Who may come in, for how long, and with which forms.
+//! Sign-in, sessions and form tokens.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::support::World;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-fn leads_to_sign_in(answer: &crate::support::Answer) -> bool {
+fn redirects_to_sign_in(answer: &crate::support::Answer) -> bool {
     answer.status == StatusCode::SEE_OTHER
         && answer.header("location").starts_with("/dashboard/sign-in")
 }
@@ -25,7 +25,7 @@ async fn every_page_redirects_to_the_sign_in() {
         "/dashboard/keys?use=enc",
         "/dashboard/nowhere",
     ] {
-        assert!(leads_to_sign_in(&browser.get(path).await), "{path}");
+        assert!(redirects_to_sign_in(&browser.get(path).await), "{path}");
     }
     let place = browser.get("/dashboard/keys?use=enc").await;
     let expected = "/dashboard/sign-in?to=%2Fdashboard%2Fkeys%3Fuse%3Denc";
@@ -43,9 +43,9 @@ async fn only_a_valid_admin_key_signs_in() {
         assert!(refused.body.contains("This key is not accepted"));
     }
     let before = browser.cookie.clone();
-    let entered = browser.sign_in(world.admin_key()).await;
-    assert_eq!(entered.header("location"), "/dashboard");
-    let cookie = entered.header("set-cookie");
+    let response = browser.sign_in(world.admin_key()).await;
+    assert_eq!(response.header("location"), "/dashboard");
+    let cookie = response.header("set-cookie");
     assert!(
         cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict"),
         "{cookie}"
@@ -83,7 +83,7 @@ async fn a_session_ends_on_expiry_sign_out_and_key_revocation() {
     clock.advance(MINUTE * 14);
     idle.get("/dashboard/services").await.ok();
     clock.advance(MINUTE * 15);
-    assert!(leads_to_sign_in(&idle.get("/dashboard/services").await));
+    assert!(redirects_to_sign_in(&idle.get("/dashboard/services").await));
 
     let mut busy = Browser::signed_in(&world).await;
     for _ in 0..72 {
@@ -91,7 +91,7 @@ async fn a_session_ends_on_expiry_sign_out_and_key_revocation() {
         clock.advance(MINUTE * 10);
     }
     assert!(
-        leads_to_sign_in(&busy.get("/dashboard/services").await),
+        redirects_to_sign_in(&busy.get("/dashboard/services").await),
         "after 12 hours"
     );
 
@@ -99,7 +99,9 @@ async fn a_session_ends_on_expiry_sign_out_and_key_revocation() {
     let secret = leaving.cookie.clone();
     leaving.send("/dashboard/sign-out", &[]).await;
     leaving.cookie = secret;
-    assert!(leads_to_sign_in(&leaving.get("/dashboard/services").await));
+    assert!(redirects_to_sign_in(
+        &leaving.get("/dashboard/services").await
+    ));
 
     let mut revoked = Browser::signed_in(&world).await;
     let keys = world.admin().get("/admin/api-keys").await.json();
@@ -109,7 +111,9 @@ async fn a_session_ends_on_expiry_sign_out_and_key_revocation() {
         .delete(&format!("/admin/api-keys/{own}"))
         .await
         .gone();
-    assert!(leads_to_sign_in(&revoked.get("/dashboard/services").await));
+    assert!(redirects_to_sign_in(
+        &revoked.get("/dashboard/services").await
+    ));
 }
 
 #[tokio::test]

@@ -1,11 +1,11 @@
-//! A browser without a screen: it keeps its cookie, finds the token of a form, and sends it.
+//! A minimal browser that keeps its cookie and sends the form token of the last page.
 
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode, header};
 
 use crate::support::{Answer, World};
 
-/// One browser, signed in or not.
+/// A browser, signed in or not.
 pub(super) struct Browser<'w> {
     world: &'w World,
     pub(super) cookie: Option<String>,
@@ -13,7 +13,7 @@ pub(super) struct Browser<'w> {
 }
 
 impl<'w> Browser<'w> {
-    /// One that was never here.
+    /// A browser without a cookie.
     pub(super) fn new(world: &'w World) -> Self {
         Self {
             world,
@@ -22,11 +22,11 @@ impl<'w> Browser<'w> {
         }
     }
 
-    /// One that is signed in with the first admin key.
+    /// A browser that is signed in with the first admin key.
     pub(super) async fn signed_in(world: &'w World) -> Self {
         let mut browser = Self::new(world);
-        let entered = browser.sign_in(world.admin_key()).await;
-        assert_eq!(entered.status, StatusCode::SEE_OTHER, "{entered:?}");
+        let response = browser.sign_in(world.admin_key()).await;
+        assert_eq!(response.status, StatusCode::SEE_OTHER, "{response:?}");
         browser.get("/dashboard/services").await.ok();
         browser
     }
@@ -59,8 +59,8 @@ impl<'w> Browser<'w> {
             .await
     }
 
-    /// Sends a form that is to be taken, and gives where it leads.
-    pub(super) async fn make(&mut self, path: &str, fields: &[(&str, &str)]) -> String {
+    /// Sends a valid form and returns the target of the redirect.
+    pub(super) async fn submit(&mut self, path: &str, fields: &[(&str, &str)]) -> String {
         let answer = self.send(path, fields).await;
         assert_eq!(
             answer.status,

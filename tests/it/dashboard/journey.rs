@@ -1,4 +1,4 @@
-//! From an empty service to an application's first request, and to the end of its key.
+//! Workflows of an administrator, from the first service to the revocation of an API key.
 
 use axum::http::StatusCode;
 use serde_json::json;
@@ -12,14 +12,14 @@ async fn an_administrator_creates_and_removes_an_application() {
     let mut browser = Browser::signed_in(&world).await;
 
     let service = browser
-        .make(
+        .submit(
             "/dashboard/services",
             &[("name", "billing"), ("tier", "standard")],
         )
         .await;
     let service_id = service.rsplit('/').next().unwrap();
     let key = browser
-        .make(
+        .submit(
             "/dashboard/keys",
             &[
                 ("from", "generated"),
@@ -31,7 +31,7 @@ async fn an_administrator_creates_and_removes_an_application() {
         )
         .await;
     let policy = browser
-        .make(
+        .submit(
             "/dashboard/policies",
             &[
                 ("name", "at rest"),
@@ -46,7 +46,7 @@ async fn an_administrator_creates_and_removes_an_application() {
             ],
         )
         .await;
-    // The interface says where a key is made (section 5): under API Keys, by Create API Key.
+    // The interface (section 5) specifies these names.
     let keys = browser.get("/dashboard/api-keys").await.ok().body;
     assert!(keys.contains("<h1>API Keys</h1>") && keys.contains(">Create API Key</a>"));
     let form = browser.get("/dashboard/api-keys/new").await.ok().body;
@@ -77,13 +77,16 @@ async fn an_administrator_creates_and_removes_an_application() {
         .await;
     assert_eq!(opened.ok().json()["payload"], json!([1, 2]));
 
-    let trail = browser
+    let audit_log = browser
         .get("/dashboard/audit?operationType=decrypt")
         .await
         .ok()
         .body;
-    assert!(trail.contains("POL-000001") && trail.contains("billing"));
-    let record = trail.split("href=\"/dashboard/audit/rec_").nth(1).unwrap();
+    assert!(audit_log.contains("POL-000001") && audit_log.contains("billing"));
+    let record = audit_log
+        .split("href=\"/dashboard/audit/rec_")
+        .nth(1)
+        .unwrap();
     let record = record.split('"').next().unwrap();
     let record = browser
         .get(&format!("/dashboard/audit/rec_{record}"))
@@ -99,16 +102,16 @@ async fn an_administrator_creates_and_removes_an_application() {
     assert!(!list.contains(&secret), "the key is shown once");
     let id = list.split("href=\"/dashboard/api-keys/ak_").nth(1).unwrap();
     let place = format!("/dashboard/api-keys/ak_{}", id.split('"').next().unwrap());
-    browser.make(&format!("{place}/revoke"), &[]).await;
+    browser.submit(&format!("{place}/revoke"), &[]).await;
     let refused = application
         .post("/api/v1/protect", json!({ "payload": 1 }))
         .await;
     assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
 
-    let rotated = browser.make(&format!("{key}/rotate"), &[]).await;
+    let rotated = browser.submit(&format!("{key}/rotate"), &[]).await;
     assert_ne!(rotated, key);
     assert!(browser.get(&key).await.ok().body.contains("retired"));
-    browser.make(&format!("{key}/delete"), &[]).await;
+    browser.submit(&format!("{key}/delete"), &[]).await;
     assert!(
         browser
             .get(&key)
@@ -117,14 +120,14 @@ async fn an_administrator_creates_and_removes_an_application() {
             .body
             .contains("will be destroyed")
     );
-    browser.make(&format!("{key}/restore"), &[]).await;
+    browser.submit(&format!("{key}/restore"), &[]).await;
     assert!(browser.get(&key).await.ok().body.contains("disabled"));
 
     let state = format!("{policy}/state?status=inactive&failureMode=passthrough");
-    let asked = browser.get(&state).await.ok().body;
-    assert!(asked.contains("Payloads are returned UNPROTECTED"));
+    let confirmation = browser.get(&state).await.ok().body;
+    assert!(confirmation.contains("Payloads are returned UNPROTECTED"));
     let answer = [("status", "inactive"), ("failureMode", "passthrough")];
-    browser.make(&format!("{policy}/state"), &answer).await;
+    browser.submit(&format!("{policy}/state"), &answer).await;
     let overview = browser.get("/dashboard").await.ok().body;
     assert!(overview.contains("returns payloads unprotected"));
 
@@ -170,8 +173,12 @@ async fn an_invalid_form_keeps_its_input_and_shows_problems() {
     }
     let fields = [("type", "live"), ("operations", "all")];
     let refused = browser.send("/dashboard/api-keys", &fields).await;
-    let told = ["#name", "#serviceId"].map(|place| refused.body.find(&format!("href=\"{place}\"")));
-    assert!(told[0].is_some() && told[0] < told[1], "in order: {told:?}");
+    let positions =
+        ["#name", "#serviceId"].map(|place| refused.body.find(&format!("href=\"{place}\"")));
+    assert!(
+        positions[0].is_some() && positions[0] < positions[1],
+        "in order: {positions:?}"
+    );
     world.service("billing").await;
     let taken = [("name", "billing"), ("tier", "standard")];
     let refused = browser.send("/dashboard/services", &taken).await;
@@ -207,7 +214,7 @@ async fn a_policy_form_has_no_default_for_its_services() {
     let problem = "id=\"allowedServiceIds-problem\"";
     assert!(refused.body.contains(problem), "{}", refused.body);
     let open = [fields.as_slice(), &[("callers", "all")]].concat();
-    browser.make("/dashboard/policies", &open).await;
+    browser.submit("/dashboard/policies", &open).await;
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Lists: searched, filtered, paged through, and the trail taken away as a file.
+//! Lists: search, filters, pages and exports of the audit log.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::Browser;
 use super::sample::{Names, Sample, partner_key};
 use crate::support::{Answer, World};
 
-/// What stands in the table of a page; nothing where there is none.
+/// The rows of the table of a page. Empty without a table.
 fn rows(page: &str) -> Vec<&str> {
     let table = page.split("<tbody").nth(1).unwrap_or_default();
     let table = table.split("</tbody>").next().unwrap_or_default();
@@ -73,13 +73,13 @@ async fn every_list_applies_its_filters() {
     }
 }
 
-/// One more than a page has, of everything.
-async fn crowd(world: &World) {
+/// Creates one more resource of each kind than a page has rows.
+async fn fill_lists(world: &World) {
     let caller = world.application("caller").await;
     let service = world.service("destination").await;
     for number in 0..=50 {
         let name = format!("number {number}");
-        for (room, order) in [
+        for (collection, body) in [
             ("services", json!({})),
             (
                 "policies",
@@ -91,17 +91,17 @@ async fn crowd(world: &World) {
             ),
             ("api-keys", json!({ "type": "live", "serviceId": service })),
         ] {
-            let mut order = order;
-            order["name"] = json!(name);
-            let room = format!("/admin/{room}");
-            world.admin().post(&room, order).await.created();
+            let mut body = body;
+            body["name"] = json!(name);
+            let collection = format!("/admin/{collection}");
+            world.admin().post(&collection, body).await.created();
         }
         let hash = json!({ "data": number, "algorithm": "SHA-256" });
         caller.operate("hash", hash).await.ok();
     }
 }
 
-/// Where the first link that says this leads.
+/// The target of the first link with this text.
 fn link(page: &Answer, words: &str) -> Option<String> {
     let (before, _) = page.body.split_once(&format!("\">{words}</a>"))?;
     let (_, place) = before.rsplit_once("href=\"")?;
@@ -111,7 +111,7 @@ fn link(page: &Answer, words: &str) -> Option<String> {
 #[tokio::test]
 async fn every_list_has_pages() {
     let world = World::new().await;
-    crowd(&world).await;
+    fill_lists(&world).await;
     let mut browser = Browser::signed_in(&world).await;
     for place in [
         "services?nameContains=",
@@ -132,12 +132,12 @@ async fn every_list_has_pages() {
         let first = browser.get(&format!("/dashboard/{place}")).await.ok();
         assert_eq!(named(&first).len(), 50, "{place}");
         assert_eq!(link(&first, "First page"), None, "{place}");
-        let next = link(&first, "Next page").expect("more than a page");
+        let next = link(&first, "Next page").expect("a second page");
         let second = browser.get(&next).await.ok();
         assert!(!named(&second).is_empty(), "{place}");
-        let [before, after] = [&first, &second].map(|page| BTreeSet::from_iter(named(page)));
+        let [before, after] = [&first, &second].map(|page| BTreeSet::from_iter(program(page)));
         assert!(before.is_disjoint(&after), "{place}");
-        let back = link(&second, "First page").expect("a way back");
+        let back = link(&second, "First page").expect("a link to the first page");
         assert_eq!(named(&browser.get(&back).await.ok()), named(&first));
         let (_, filter) = place.split_once('?').expect("a filter");
         let kept = filter.ends_with('=') || (next.contains(filter) && back.contains(filter));
@@ -174,7 +174,7 @@ async fn a_key_page_shows_its_use_and_events() {
     let mut browser = Browser::signed_in(&sample.world).await;
     let place = format!("/dashboard/keys/{}", sample.key);
     let key = browser.get(&place).await.ok().body;
-    let told = |name: &str| {
+    let detail = |name: &str| {
         let (_, rest) = key.split_once(&format!("<dt>{name}</dt>")).expect(name);
         rest.split("</dd>").next().expect("a value").to_owned()
     };
@@ -185,14 +185,14 @@ async fn a_key_page_shows_its_use_and_events() {
         .fetch_one(&sample.world.pool)
         .await
         .expect("its uses");
-    assert!(told("Total").contains(&format!(">{ever}<")), "{ever}");
-    assert!(told("Last used").contains("2026-05-12"));
+    assert!(detail("Total").contains(&format!(">{ever}<")), "{ever}");
+    assert!(detail("Last used").contains("2026-05-12"));
 
     let events = "/admin/audit/management?resourceType=key&action=update";
     let events = sample.world.admin().get(events).await.ok().json();
     let retired = events["items"].as_array().expect("events").iter();
     let mut retired = retired.filter(|event| event["after"]["status"] == "retired");
-    let event = retired.next().expect("one made way")["id"].as_str();
+    let event = retired.next().expect("a retirement event")["id"].as_str();
     let place = format!("/dashboard/events/{}", event.expect("an id"));
     let event = browser.get(&place).await.ok().body;
     for change in [

@@ -1,5 +1,5 @@
-//! Whether pages are valid HTML: html5ever parses them as browsers do and tells each error of the
-//! parse, html-validate reads what else the standard asks of them.
+//! Validates HTML: html5ever parses pages like a browser and reports parse errors, and html-validate
+//! checks further rules of the standard.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,19 +12,19 @@ use html5ever::{ParseOpts, parse_document};
 use markup5ever_rcdom::RcDom;
 use serde_json::json;
 
-/// What is wrong with these pages, a line for each fault.
+/// The faults of these pages, one per line.
 pub(super) fn faults_of<'p>(pages: impl Iterator<Item = (&'p str, &'p str)> + Clone) -> String {
     let mut faults = invalid(pages.clone());
     for (name, html) in pages {
-        for error in misread(html) {
+        for error in parse_errors(html) {
             faults += &format!("{name}: {error}\n");
         }
     }
     faults
 }
 
-/// What a browser has to guess about a page.
-fn misread(html: &str) -> Vec<String> {
+/// The parse errors of a page.
+fn parse_errors(html: &str) -> Vec<String> {
     let options = ParseOpts {
         tokenizer: TokenizerOpts {
             exact_errors: true,
@@ -39,12 +39,12 @@ fn misread(html: &str) -> Vec<String> {
     let page = parse_document(RcDom::default(), options).one(html);
     let mut errors: Vec<_> = page.errors.take().into_iter().map(String::from).collect();
     if page.quirks_mode.get() != QuirksMode::NoQuirks {
-        errors.push("it is shown as browsers of the last century did".to_owned());
+        errors.push("the page is in quirks mode".to_owned());
     }
     errors
 }
 
-/// What html-validate has to say.
+/// The report of html-validate.
 fn invalid<'p>(pages: impl Iterator<Item = (&'p str, &'p str)>) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages/validate.mjs");
     let mut process = Command::new("node")
@@ -54,20 +54,20 @@ fn invalid<'p>(pages: impl Iterator<Item = (&'p str, &'p str)>) -> String {
         .stdout(Stdio::piped())
         .spawn()
         .expect("start node");
-    let mut stdin = process.stdin.take().expect("where to write");
+    let mut stdin = process.stdin.take().expect("an input");
     for (name, html) in pages {
-        writeln!(stdin, "{}", json!({ "name": name, "html": html })).expect("hand over a page");
+        writeln!(stdin, "{}", json!({ "name": name, "html": html })).expect("write a page");
     }
     drop(stdin);
-    let said = process.wait_with_output().expect("its end");
-    assert!(said.status.success(), "{said:?}");
-    String::from_utf8(said.stdout).expect("text")
+    let output = process.wait_with_output().expect("its end");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("text")
 }
 
-/// Where the packages from npm are that look at pages.
+/// The folder of the npm packages for these checks.
 #[allow(
     clippy::disallowed_methods,
-    reason = "where ./dev test put the packages"
+    reason = "./dev test sets the folder of the packages"
 )]
 pub(super) fn packages() -> PathBuf {
     std::env::var_os("SEALWARD_TEST_PAGES")
@@ -84,8 +84,8 @@ fn ambiguous_markup_is_an_error() {
             "<!DOCTYPE html><html lang=\"en\"><head><title>x</title></head><body>{body}</body></html>"
         )
     };
-    assert_eq!(misread(&page("<p>A <b>page</b></p>")), [""; 0]);
-    assert_ne!(misread("<p>no type"), [""; 0]);
+    assert_eq!(parse_errors(&page("<p>A <b>page</b></p>")), [""; 0]);
+    assert_ne!(parse_errors("<p>no type"), [""; 0]);
     for wrong in [
         "<p><div></div></p>",
         "<b><i>across</b></i>",
@@ -96,6 +96,6 @@ fn ambiguous_markup_is_an_error() {
         "</section>",
         "<div>",
     ] {
-        assert_ne!(misread(&page(wrong)), [""; 0], "{wrong}");
+        assert_ne!(parse_errors(&page(wrong)), [""; 0], "{wrong}");
     }
 }

@@ -1,4 +1,4 @@
-//! The dashboard: whatever a browser would send through the router, and a browser itself.
+//! The dashboard, tested with requests and with a real browser.
 
 mod access;
 mod browser;

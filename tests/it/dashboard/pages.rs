@@ -1,17 +1,17 @@
-//! Every page, with nothing to show, with something of everything, and with names that mean harm.
+//! Every page without data, with data and with hostile names.
 
 use axum::http::StatusCode;
 
 use super::Browser;
 use super::markup::faults_of;
-use super::sample::{HARM, Names, Sample, empty};
+use super::sample::{HOSTILE_TEXT, Names, Sample, empty};
 use super::scenes::{self, Scene};
 use crate::support::{Answer, World};
 
 #[tokio::test]
 async fn every_page_renders_without_data() {
     let world = empty().await;
-    shown(&world, scenes::without_anything()).await;
+    open_all(&world, scenes::without_anything()).await;
 }
 
 #[tokio::test]
@@ -19,36 +19,36 @@ async fn every_page_renders_with_data() {
     let sample = Sample::new(Names::Typical).await;
     let scenes = scenes::of(&sample).await;
     for route in routes() {
-        let is_seen = scenes.iter().any(|scene| fits(&route, &scene.path));
-        assert!(is_seen, "{route} is seen by no scene");
+        let is_covered = scenes.iter().any(|scene| fits(&route, &scene.path));
+        assert!(is_covered, "{route} has no scene");
     }
-    shown(&sample.world, scenes).await;
+    open_all(&sample.world, scenes).await;
 }
 
 #[tokio::test]
 async fn hostile_names_are_escaped() {
     let sample = Sample::new(Names::Hostile).await;
     let scenes = scenes::with_names(&sample).await;
-    let pages = shown(&sample.world, scenes).await;
+    let pages = open_all(&sample.world, scenes).await;
     for (name, page) in &pages {
-        for harm in ["<script", "<b>R"] {
-            assert!(!page.body.contains(harm), "{name}");
+        for text in ["<script", "<b>R"] {
+            assert!(!page.body.contains(text), "{name}");
         }
     }
     let (_, list) = pages
         .iter()
         .find(|(name, _)| *name == "services")
         .expect("the list");
-    let kept_apart = "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;";
-    assert!(HARM.starts_with("<script>") && list.body.contains(kept_apart));
+    let isolated = "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;";
+    assert!(HOSTILE_TEXT.starts_with("<script>") && list.body.contains(isolated));
 }
 
-/// What a browser may do with a page: style it, show its images, send its forms, all of them ours.
+/// The content security policy: only own styles, images and form targets.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 
-/// Opens each, and holds it to what holds for all.
-async fn shown(world: &World, scenes: Vec<Scene>) -> Vec<(&'static str, Answer)> {
+/// Opens all pages and checks the requirements that apply to every page.
+async fn open_all(world: &World, scenes: Vec<Scene>) -> Vec<(&'static str, Answer)> {
     let mut browser = Browser::signed_in(world).await;
     let mut pages = Vec::new();
     for scene in scenes {
@@ -80,7 +80,7 @@ async fn shown(world: &World, scenes: Vec<Scene>) -> Vec<(&'static str, Answer)>
     pages
 }
 
-/// The addresses of the router, but for what is no page.
+/// The routes of pages in the router.
 fn routes() -> Vec<String> {
     let router = include_str!("../../../src/dashboard/router.rs");
     let quoted = router
@@ -92,7 +92,7 @@ fn routes() -> Vec<String> {
     pages.map(str::to_owned).collect()
 }
 
-/// Whether a path is of a route.
+/// Whether a path matches a route.
 fn fits(route: &str, path: &str) -> bool {
     let path = path.split('?').next().expect("a path");
     let (route, path) = (route.split('/'), path.split('/'));

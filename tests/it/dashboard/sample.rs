@@ -1,4 +1,4 @@
-//! A world as administrators have it after some months: something of everything, in every state.
+//! A realistic world with resources of every kind in every state.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 
 use crate::support::{PROTECT, World};
 
-/// How things are called in it.
+/// The names of the resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Names {
     Typical,
-    /// As long as names may be, and meant to do harm to whoever shows them.
+    /// Names of the maximum length with hostile text.
     Hostile,
 }
 
-/// What means harm: markup, quotes, a turn of the text's direction, a letter of four bytes.
-pub(super) const HARM: &str = "<script>alert(1)</script>\"'&\u{1F4A9}";
+/// Hostile text: markup, quotes, a change of the text direction and a four-byte character.
+pub(super) const HOSTILE_TEXT: &str = "<script>alert(1)</script>\"'&\u{1F4A9}";
 
-/// What there is, by its identifiers.
+/// The IDs of the resources.
 pub(super) struct Sample {
     pub(super) world: World,
     pub(super) billing: String,
@@ -35,10 +35,10 @@ pub(super) struct Sample {
     pub(super) revoked_api_key: String,
 }
 
-/// A world in which nothing has happened, at a time that does not pass.
+/// An empty world with a manual clock.
 pub(super) async fn empty() -> World {
-    let moment: Timestamp = "2026-05-12T10:42:30Z".parse().expect("a moment");
-    World::at(Clock::held_at(moment), Stage::Development).await
+    let time: Timestamp = "2026-05-12T10:42:30Z".parse().expect("a time");
+    World::at(Clock::held_at(time), Stage::Development).await
 }
 
 impl Sample {
@@ -53,7 +53,7 @@ impl Sample {
         let archive = admin.service("archive", "standard").await;
         let partner = admin.service("partner", "standard").await;
 
-        let former = admin.key(&billing, "billing 2025", "P-256", "enc").await;
+        let previous = admin.key(&billing, "billing 2025", "P-256", "enc").await;
         let key = admin.key(&billing, "billing 2026", "P-256", "enc").await;
         let signing = admin.key(&payments, "receipts", "Ed25519", "sig").await;
         let data = admin.key(&billing, "card numbers", "AES-256", "data").await;
@@ -83,8 +83,8 @@ impl Sample {
         let off = json!({ "status": "inactive", "failureMode": "drop" });
         let dropping = admin.policy("TELEMETRY", &payments, off).await;
         admin.policy("ARCHIVE", &archive, json!({})).await;
-        let theirs = json!({ "keyOwnership": "destination_managed" });
-        admin.policy("PARTNER", &partner, theirs).await;
+        let destination_managed = json!({ "keyOwnership": "destination_managed" });
+        admin.policy("PARTNER", &partner, destination_managed).await;
 
         let bound = json!({ "type": "live", "serviceId": billing, "policyNumber": "BILLING",
             "allowedOperations": ["protect", "unprotect"], "allowedCidrs": ["10.20.0.0/16", "2001:db8::/32"] });
@@ -97,7 +97,7 @@ impl Sample {
         let path = format!("/admin/api-keys/{revoked_api_key}");
         world.admin().delete(&path).await.gone();
 
-        traffic(&world, &[&billing, &payments], &[&key, &former, &data]).await;
+        traffic(&world, &[&billing, &payments], &[&key, &previous, &data]).await;
         call(&world, &caller.1).await;
         Self {
             billing,
@@ -121,68 +121,68 @@ struct Admin<'w> {
 }
 
 impl Admin<'_> {
-    fn called(&self, name: &str) -> String {
+    fn name(&self, name: &str) -> String {
         match self.names {
             Names::Typical => name.to_owned(),
             Names::Hostile => {
-                let name = format!("{HARM}{name}");
+                let name = format!("{HOSTILE_TEXT}{name}");
                 let missing = 100 - name.chars().count();
                 name + &"x".repeat(missing)
             }
         }
     }
 
-    async fn make(&self, room: &str, name: &str, mut order: Value) -> (String, Value) {
-        order["name"] = json!(self.called(name));
+    async fn create(&self, collection: &str, name: &str, mut body: Value) -> (String, Value) {
+        body["name"] = json!(self.name(name));
         self.world.clock.advance(Duration::from_secs(7));
-        let path = format!("/admin/{room}");
-        let made = self.world.admin().post(&path, order).await.created();
-        (made.text("id"), made.json())
+        let path = format!("/admin/{collection}");
+        let created = self.world.admin().post(&path, body).await.created();
+        (created.text("id"), created.json())
     }
 
-    async fn change(&self, room: &str, id: &str, change: Value) {
-        let path = format!("/admin/{room}/{id}");
+    async fn change(&self, collection: &str, id: &str, change: Value) {
+        let path = format!("/admin/{collection}/{id}");
         self.world.admin().put(&path, change).await.ok();
     }
 
     async fn service(&self, name: &str, tier: &str) -> String {
-        let description = self.called("Runs in the east region");
-        let order = json!({ "tier": tier, "description": description, "publishKeys": true });
-        self.make("services", name, order).await.0
+        let description = self.name("Runs in the east region");
+        let body = json!({ "tier": tier, "description": description, "publishKeys": true });
+        self.create("services", name, body).await.0
     }
 
     async fn key(&self, service: &str, name: &str, algorithm: &str, usage: &str) -> String {
-        let order =
+        let body =
             json!({ "serviceId": service, "algorithm": algorithm, "use": usage, "generate": true });
-        self.make("keys", name, order).await.0
+        self.create("keys", name, body).await.0
     }
 
     async fn public_key(&self, service: &str) -> String {
-        let order = json!({ "serviceId": service, "publicKey": partner_key() });
-        self.make("keys", "partner", order).await.0
+        let body = json!({ "serviceId": service, "publicKey": partner_key() });
+        self.create("keys", "partner", body).await.0
     }
 
-    async fn policy(&self, number: &str, destination: &str, mut order: Value) -> String {
-        order["policyNumber"] = json!(number);
-        order["destinationServiceId"] = json!(destination);
-        order["alg"] = json!("ECDH-ES+A256KW");
-        if order["allowedServiceIds"].is_null() {
-            order["allowedServiceIds"] = json!(["*"]);
+    async fn policy(&self, number: &str, destination: &str, mut body: Value) -> String {
+        body["policyNumber"] = json!(number);
+        body["destinationServiceId"] = json!(destination);
+        body["alg"] = json!("ECDH-ES+A256KW");
+        if body["allowedServiceIds"].is_null() {
+            body["allowedServiceIds"] = json!(["*"]);
         }
-        order["description"] = json!(self.called("Agreed with the auditors"));
+        body["description"] = json!(self.name("Agreed with the auditors"));
         let name = format!("{} data", number.to_lowercase());
-        self.make("policies", &name, order).await.0
+        self.create("policies", &name, body).await.0
     }
 
-    /// Its identifier and itself.
-    async fn api_key(&self, name: &str, order: Value) -> (String, String) {
-        let (id, made) = self.make("api-keys", name, order).await;
-        let secret = made["secret"].as_str().expect("a key");
+    /// Creates an API key and returns its ID and its secret.
+    async fn api_key(&self, name: &str, body: Value) -> (String, String) {
+        let (id, created) = self.create("api-keys", name, body).await;
+        let secret = created["secret"].as_str().expect("a key");
         (id, secret.to_owned())
     }
 }
 
-/// Requests of every kind, good and bad, for the trail.
+/// Sends valid and invalid requests of every kind for the audit log.
 async fn call(world: &World, key: &str) {
     let application = world.client(key);
     let later = || world.clock.advance(Duration::from_millis(1_370));
@@ -204,8 +204,8 @@ async fn call(world: &World, key: &str) {
     let digest = json!({ "data": "a receipt", "algorithm": "SHA-256" });
     application.operate("hash", digest).await.ok();
     later();
-    let strange = application.clone().with("x-request-id", "<b>R</b> & \"R\"");
-    strange
+    let hostile = application.clone().with("x-request-id", "<b>R</b> & \"R\"");
+    hostile
         .post(PROTECT, json!({}))
         .await
         .refused(400, "INVALID_REQUEST");
@@ -214,14 +214,14 @@ async fn call(world: &World, key: &str) {
         .protect_under("ARCHIVE", json!(1))
         .await
         .refused(500, "DESTINATION_KEY_NOT_FOUND");
-    // The clock stood still while they were answered.
+    // The manual clock did not advance during the requests.
     let took =
         "UPDATE crypto_operations_audit SET response_time_ms = 0.9 + payload_size_bytes / 97.0";
-    let done = sqlx::query(took).execute(&world.pool).await;
-    done.expect("times that they may have taken");
+    let result = sqlx::query(took).execute(&world.pool).await;
+    result.expect("set response times");
 }
 
-/// A week of sums: days and nights, a bad quarter of an hour, a service near its limit.
+/// A week of traffic with days and nights, 15 minutes of errors and a service near its limit.
 async fn traffic(world: &World, services: &[&String], keys: &[&String]) {
     let now = world.clock.now();
     let sql = "
@@ -248,7 +248,7 @@ async fn traffic(world: &World, services: &[&String], keys: &[&String]) {
     for (service, busiest, limited) in [(services[0], 25_900_i64, 0_i64), (services[1], 6_400, 812)]
     {
         let service: ServiceId = service.parse().expect("a service");
-        let done = now_at(busy).bind(service).bind(busiest).bind(limited);
+        let result = now_at(busy).bind(service).bind(busiest).bind(limited);
         done.execute(&world.pool).await.expect("a busy minute");
     }
     let used = "INSERT INTO key_use_days
@@ -257,12 +257,12 @@ async fn traffic(world: &World, services: &[&String], keys: &[&String]) {
                                $1 - $3 * interval '40 days', '1 day') AS day";
     for (place, key) in (0_i32..).zip(keys) {
         let key: KeyId = key.parse().expect("a key");
-        let done = now_at(used).bind(key).bind(place);
+        let result = now_at(used).bind(key).bind(place);
         done.execute(&world.pool).await.expect("uses");
     }
 }
 
-/// The public half of somebody's key on P-256.
+/// The public P-256 key of a partner.
 pub(super) fn partner_key() -> Value {
     json!({ "kty": "EC", "crv": "P-256",
         "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",

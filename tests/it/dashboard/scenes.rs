@@ -1,13 +1,13 @@
-//! Every page there is to see, by its address and what is sent there.
+//! All pages with their paths and forms.
 
 use super::sample::Sample;
 
 /// One page.
 pub(super) struct Scene {
-    /// What a picture of it is called.
+    /// The file name of its screenshot.
     pub(super) name: &'static str,
     pub(super) path: String,
-    /// The fields of the form that is sent there; without, the page is just opened.
+    /// The fields of the form to send. `None` opens the page.
     pub(super) form: Option<Vec<(&'static str, String)>>,
     pub(super) status: u16,
 }
@@ -38,7 +38,7 @@ impl Scene {
     }
 }
 
-/// Those that are there whatever else is.
+/// The pages that require no data.
 pub(super) fn without_anything() -> Vec<Scene> {
     let open = Scene::open;
     vec![
@@ -65,18 +65,18 @@ pub(super) fn without_anything() -> Vec<Scene> {
     ]
 }
 
-/// Those on which names stand that somebody gave. The one left out has the token make a key of 4096
-/// bits, which takes its time.
+/// The pages that show names. One page is excluded because it generates a 4096-bit key, which is
+/// slow.
 pub(super) async fn with_names(sample: &Sample) -> Vec<Scene> {
     let mut scenes = of(sample).await;
     scenes.retain(|scene| scene.name != "key-import-prepared");
     scenes
 }
 
-/// Those, and all that show something of a sample.
+/// All pages, including those that show the sample.
 pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
     let (open, send) = (Scene::open, Scene::send);
-    let at = |room: &str, id: &str, rest: &str| format!("/dashboard/{room}/{id}{rest}");
+    let at = |collection: &str, id: &str, rest: &str| format!("/dashboard/{collection}/{id}{rest}");
     let newest = async |path: &str| {
         let list = sample.world.admin().get(path).await.ok().json();
         list["items"][0]["id"].as_str().expect("one").to_owned()
@@ -165,7 +165,7 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
                 ("from", "plain"),
                 ("name", "x"),
                 ("privateKey", "none"),
-                ("serviceId", "nobody"),
+                ("serviceId", "unknown"),
             ],
         ),
         send(

@@ -1,8 +1,8 @@
-//! The process that starts Chromium and drives it: chromedriver, spoken to in W3C WebDriver.
+//! A W3C WebDriver client for chromedriver, which starts and controls Chromium.
 //!
-//! The protocol is a few JSON requests, and this client all of it that is needed. The crates for it
-//! would have every test run on another `serde_json` than is shipped (by its `preserve_order`), or
-//! bring a second `http` and two `cookie`s.
+//! The tests need only a few JSON requests of the protocol. The existing crates would enable
+//! `preserve_order` of `serde_json` in all tests, unlike in the shipped binary, or add a second
+//! version of `http` and of `cookie`.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt as _;
@@ -15,23 +15,23 @@ use rustix::process::{Pid, Signal, geteuid, kill_process_group};
 use serde_json::{Value, json};
 use ureq::Agent;
 
-/// A loaded machine takes its time to start a browser and to draw a page.
+/// The time limit for the browser on a loaded machine.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
 const PREFIX: &str = "sealward-it-chromium-";
 
-/// One Chromium with a profile of its own. Both are gone with this.
+/// A Chromium with its own profile. Dropping this value removes both.
 pub(super) struct Driver {
     process: Child,
-    // Nobody reads it after the start, but a driver that could not write to it would end.
-    _said: BufReader<ChildStdout>,
+    // Kept open, because the driver exits if it cannot write to its output.
+    _stdout: BufReader<ChildStdout>,
     home: PathBuf,
     agent: Agent,
-    /// The address of the one session.
+    /// The URL of the session.
     session: String,
 }
 
-/// What the driver answered instead: the name of an error, and what it says.
+/// An error response of the driver: the error name and message.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}: {1}")]
 pub(super) struct Refused(String, String);
@@ -45,9 +45,9 @@ impl Driver {
             rand::random::<u32>()
         ));
         fs::create_dir(&home).expect("a folder for the profile");
-        let mut process = Command::new(named("SEALWARD_TEST_CHROMEDRIVER"))
+        let mut process = Command::new(program("SEALWARD_TEST_CHROMEDRIVER"))
             .arg("--port=0")
-            // Whatever Chromium leaves behind, it leaves there.
+            // Chromium writes its temporary files there.
             .env("HOME", &home)
             .env("TMPDIR", &home)
             .stdin(Stdio::null())
@@ -56,8 +56,8 @@ impl Driver {
             .process_group(0)
             .spawn()
             .expect("start chromedriver");
-        let mut said = BufReader::new(process.stdout.take().expect("what it says"));
-        let port = port(&mut said);
+        let mut output = BufReader::new(process.stdout.take().expect("an output"));
+        let port = port(&mut output);
         let config = Agent::config_builder()
             .proxy(None)
             .timeout_global(Some(PATIENCE))
@@ -65,7 +65,7 @@ impl Driver {
             .build();
         let mut driver = Self {
             process,
-            _said: said,
+            _stdout: output,
             agent: config.new_agent(),
             session: format!("http://127.0.0.1:{port}/session"),
             home,
@@ -88,8 +88,8 @@ impl Driver {
         let mut answer =
             answer.map_err(|error| Refused("no answer".to_owned(), error.to_string()))?;
         let text = answer.body_mut().read_to_vec().expect("a whole answer");
-        let mut told: Value = serde_json::from_slice(&text).expect("an answer in JSON");
-        let value = told["value"].take();
+        let mut response: Value = serde_json::from_slice(&text).expect("an answer in JSON");
+        let value = response["value"].take();
         if answer.status().is_success() {
             return Ok(value);
         }
@@ -100,7 +100,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // In good order if it can be, and in any case: what has ended already cannot be ended again.
+        // First an orderly shutdown, then a kill. Errors mean that the process has already exited.
         let _ = self.call("DELETE", "", &Value::Null);
         let id = i32::try_from(self.process.id())
             .ok()
@@ -109,13 +109,13 @@ impl Drop for Driver {
             let _ = kill_process_group(id, Signal::KILL);
         }
         let _ = self.process.wait();
-        // The last of a browser's processes may still be writing; the next test sweeps.
+        // A process of the browser can still write files. The next test removes the folder.
         let _ = fs::remove_dir_all(&self.home);
     }
 }
 
-fn port(said: &mut impl BufRead) -> u16 {
-    let mut lines = said.lines();
+fn port(output: &mut impl BufRead) -> u16 {
+    let mut lines = output.lines();
     loop {
         let line = lines.next().expect("chromedriver starts").expect("a line");
         let port = line.split("started successfully on port ").nth(1);
@@ -130,7 +130,7 @@ fn capabilities(home: &Path) -> Value {
     let mut arguments = vec![
         "--headless=new",
         "--disable-gpu",
-        // Containers have little of it.
+        // Containers have little shared memory.
         "--disable-dev-shm-usage",
         "--disable-breakpad",
         "--disable-background-networking",
@@ -144,11 +144,11 @@ fn capabilities(home: &Path) -> Value {
         "--lang=en-US",
         &profile,
     ];
-    // Chromium's sandbox refuses to work for root, whom containers are run as.
+    // The sandbox of Chromium does not support root, the usual user in containers.
     if geteuid().is_root() {
         arguments.push("--no-sandbox");
     }
-    let options = json!({ "binary": named("SEALWARD_TEST_CHROMIUM"), "args": arguments });
+    let options = json!({ "binary": program("SEALWARD_TEST_CHROMIUM"), "args": arguments });
     json!({ "capabilities": { "alwaysMatch": {
         "browserName": "chrome",
         "acceptInsecureCerts": true,
@@ -157,7 +157,7 @@ fn capabilities(home: &Path) -> Value {
     } } })
 }
 
-/// Removes the profiles of tests that have ended without doing so.
+/// Removes the profiles of interrupted tests.
 fn sweep() {
     let Ok(entries) = fs::read_dir(env::temp_dir()) else {
         return;
@@ -167,7 +167,7 @@ fn sweep() {
         let rest = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
         let process = rest.and_then(|rest| rest.split('-').next());
         if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
-            // Another process may sweep at the same time.
+            // Another process can remove them at the same time.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
@@ -175,9 +175,9 @@ fn sweep() {
 
 #[allow(
     clippy::disallowed_methods,
-    reason = "the tests have no settings but these"
+    reason = "the tests read this variable instead of settings"
 )]
-fn named(variable: &str) -> PathBuf {
+fn program(variable: &str) -> PathBuf {
     let named = env::var_os(variable);
     named
         .unwrap_or_else(|| panic!("{variable} is not set: ./dev test sets it"))

@@ -1,8 +1,8 @@
-//! The dashboard in a real browser: clicked through, looked at by axe, drawn as pictures.
+//! The dashboard in a real browser: workflows, accessibility checks and screenshots.
 
 mod driver;
-mod look;
 mod tour;
+mod viewport;
 mod workflows;
 
 use std::sync::Arc;
@@ -15,23 +15,23 @@ use serde_json::{Value, json};
 use self::driver::{Driver, PATIENCE, Refused};
 use crate::support::{Authority, Scratch, World, within};
 
-/// The name under which WebDriver hands elements over.
+/// The member name of element references in WebDriver.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// Chromium before the dashboard of one world. It acts as people do: it finds fields by their
-/// labels, buttons and links by what they say.
+/// Chromium with the dashboard of one world. It finds fields by their labels, and buttons and
+/// links by their texts.
 pub(super) struct Chromium {
     driver: Arc<Driver>,
     address: String,
 }
 
 impl Chromium {
-    /// Starts one that has been nowhere yet.
+    /// Starts a browser.
     pub(super) async fn start(world: &World) -> Self {
         Self::before(format!("http://{}", world.served(None).await)).await
     }
 
-    /// The same, over TLS. It takes any certificate.
+    /// Starts a browser over TLS. It accepts every certificate.
     pub(super) async fn start_over_tls(world: &World) -> Self {
         let folder = Scratch::new();
         let [certificate, key] = Authority::new().server("127.0.0.1").write(folder.path());
@@ -53,7 +53,7 @@ impl Chromium {
         }
     }
 
-    /// Starts one and signs in with the first admin key.
+    /// Starts a browser and signs in with the first admin key.
     pub(super) async fn signed_in(world: &World) -> Self {
         let chromium = Self::start(world).await;
         chromium.open("/dashboard/sign-in").await;
@@ -66,7 +66,7 @@ impl Chromium {
         self.press("Sign in").await;
     }
 
-    /// Opens a page of the dashboard, as from the address bar.
+    /// Opens a page of the dashboard.
     pub(super) async fn open(&self, path: &str) {
         self.open_elsewhere(&format!("{}{path}", self.address))
             .await;
@@ -78,13 +78,13 @@ impl Chromium {
         opened.unwrap_or_else(|refused| panic!("{url}: {refused:?}"));
     }
 
-    /// Where it is, without the origin.
+    /// The current path and query.
     pub(super) async fn place(&self) -> String {
         let place = self.run("return location.pathname + location.search", &[]);
         place.await.as_str().expect("a place").to_owned()
     }
 
-    /// The one cookie that it keeps for the dashboard, as it keeps it.
+    /// The only cookie of the dashboard with its attributes.
     pub(super) async fn cookie(&self) -> Value {
         let driver = self.driver.clone();
         let kept = tokio::task::spawn_blocking(move || driver.call("GET", "/cookie", &Value::Null));
@@ -95,14 +95,14 @@ impl Chromium {
         cookie.clone()
     }
 
-    /// What the page says.
+    /// The text of the page.
     pub(super) async fn text(&self) -> String {
         let text = self.run("return document.body.innerText", &[]).await;
         text.as_str().expect("a text").to_owned()
     }
 
-    /// Waits until the page says this.
-    pub(super) async fn sees(&self, words: &str) {
+    /// Waits until the page contains this text.
+    pub(super) async fn wait_for_text(&self, words: &str) {
         let says =
             "return document.body !== null && document.body.innerText.includes(arguments[0])";
         within(PATIENCE, async || {
@@ -112,20 +112,20 @@ impl Chromium {
         .await;
     }
 
-    /// Types into the field with this label, over what is in it.
+    /// Replaces the text of the field with this label.
     pub(super) async fn fill(&self, label: &str, text: &str) {
         let field = self.element(FIELD, label).await;
         self.act(&field, "clear", json!({})).await;
         self.act(&field, "value", json!({ "text": text })).await;
     }
 
-    /// Ticks the box, or takes the choice, with this label.
+    /// Selects the checkbox or radio button with this label.
     pub(super) async fn tick(&self, label: &str) {
         let field = self.element(FIELD, label).await;
         self.act(&field, "click", json!({})).await;
     }
 
-    /// Takes the choice that says this in the field with this label.
+    /// Selects an option of the field with this label.
     pub(super) async fn choose(&self, label: &str, choice: &str) {
         let found = self.run(CHOICE, &[json!(label), json!(choice)]).await;
         let found = found[ELEMENT].as_str();
@@ -133,35 +133,35 @@ impl Chromium {
         self.act(found, "click", json!({})).await;
     }
 
-    /// Presses the button, or follows the link, that says this, and waits for the next page.
+    /// Clicks the button or link with this text and waits for the next page.
     pub(super) async fn press(&self, words: &str) {
         let button = self.element(BUTTON, words).await;
         self.follow(&button).await;
     }
 
-    /// The same with what this selector finds first.
+    /// Clicks the first element that matches the selector and waits for the next page.
     pub(super) async fn press_first(&self, selector: &str) {
         let first = "return document.querySelector(arguments[0])";
         let button = self.element(first, selector).await;
         self.follow(&button).await;
     }
 
-    /// Runs a script in the page, which its policy forbids to the page itself.
+    /// Runs a script in the page. The content security policy does not apply to it.
     pub(super) async fn run(&self, script: &str, arguments: &[Value]) -> Value {
         let answer = self.try_run(script, arguments).await;
         answer.unwrap_or_else(|refused| panic!("{refused:?}"))
     }
 
-    /// Sends a command of Chromium's own protocol.
+    /// Sends a command of the Chrome DevTools Protocol.
     async fn command(&self, name: &str, parameters: Value) -> Value {
-        let order = json!({ "cmd": name, "params": parameters });
-        let answer = self.post("/goog/cdp/execute", order).await;
+        let body = json!({ "cmd": name, "params": parameters });
+        let answer = self.post("/goog/cdp/execute", body).await;
         answer.unwrap_or_else(|refused| panic!("{name}: {refused:?}"))
     }
 
     async fn try_run(&self, script: &str, arguments: &[Value]) -> Result<Value, Refused> {
-        let order = json!({ "script": script, "args": arguments });
-        self.post("/execute/sync", order).await
+        let body = json!({ "script": script, "args": arguments });
+        self.post("/execute/sync", body).await
     }
 
     async fn element(&self, find: &str, words: &str) -> String {
@@ -178,7 +178,7 @@ impl Chromium {
         self.arrive().await;
     }
 
-    /// Waits for a page without the mark of the last one. Between two pages there is none to ask.
+    /// Waits for a page without the mark of the previous one. Scripts fail between two pages.
     async fn arrive(&self) {
         within(PATIENCE, async || {
             let arrived = self.try_run(ARRIVED, &[]).await;
@@ -187,8 +187,8 @@ impl Chromium {
         .await;
     }
 
-    async fn act(&self, element: &str, act: &str, order: Value) {
-        let done = self.post(&format!("/element/{element}/{act}"), order).await;
+    async fn act(&self, element: &str, act: &str, body: Value) {
+        let result = self.post(&format!("/element/{element}/{act}"), body).await;
         done.unwrap_or_else(|refused| panic!("{act}: {refused:?}"));
     }
 

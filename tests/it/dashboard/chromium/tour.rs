@@ -1,4 +1,4 @@
-//! Every page as people see it: on a desk and on a phone, by day and by night.
+//! Every page in every viewport and color scheme.
 
 use std::env;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::Chromium;
-use super::look::{LOOKS, Look};
+use super::viewport::{VIEWPORTS, Viewport};
 use crate::dashboard::sample::{Names, Sample};
 use crate::dashboard::scenes::{self, Scene};
 
@@ -19,19 +19,19 @@ async fn every_page_is_accessible() {
     let mut faults = Vec::new();
     for scene in scenes::of(&sample).await {
         chromium.see(&scene).await;
-        chromium.hand_axe().await;
-        for look in LOOKS {
-            chromium.look(look).await;
-            let Look { width, scheme } = look;
+        chromium.load_axe().await;
+        for viewport in VIEWPORTS {
+            chromium.set_viewport(viewport).await;
+            let Viewport { width, scheme } = viewport;
             let name = format!("{}-{width}-{scheme}", scene.name);
-            let violations = chromium.violations(look).await.into_iter();
+            let violations = chromium.violations(viewport).await.into_iter();
             faults.extend(violations.map(|fault| format!("{name}: {fault}")));
             if !chromium.fits().await {
-                faults.push(format!("{name}: is wider than the screen"));
+                faults.push(format!("{name}: is wider than the viewport"));
             }
             if let Some(pictures) = &pictures {
                 chromium
-                    .picture(look, &pictures.join(format!("{name}.png")))
+                    .picture(viewport, &pictures.join(format!("{name}.png")))
                     .await;
             }
         }
@@ -47,17 +47,17 @@ async fn long_names_fit_the_screen() {
         chromium.see(&scene).await;
         for width in WIDTHS {
             let scheme = "light";
-            chromium.look(Look { width, scheme }).await;
+            chromium.set_viewport(Viewport { width, scheme }).await;
             assert!(chromium.fits().await, "{} at {width}", scene.name);
         }
     }
 }
 
-/// Phones, tablets either way round, a desk; and to either side of where the layout changes.
+/// Phones, tablets in both orientations, a desktop, and both sides of each layout breakpoint.
 const WIDTHS: [u32; 7] = [320, 390, 834, 961, 1024, 1241, 1280];
 
 impl Chromium {
-    /// Opens a page, or sends the form that leads to it.
+    /// Opens a page or sends its form.
     async fn see(&self, scene: &Scene) {
         let Some(form) = &scene.form else {
             return self.open(&scene.path).await;
@@ -83,10 +83,10 @@ const SEND: &str = "
     document.body.append(form);
     form.submit();";
 
-/// Where pictures of the pages are wanted, if they are.
+/// The folder for screenshots, if requested.
 #[allow(
     clippy::disallowed_methods,
-    reason = "tests/screenshots/run asks for pictures by this"
+    reason = "tests/screenshots/run sets this variable"
 )]
 fn pictures() -> Option<PathBuf> {
     let folder: PathBuf = env::var_os("SEALWARD_TEST_PICTURES")?.into();

@@ -1,4 +1,4 @@
-//! What administrators do, from one click to the next.
+//! Workflows of administrators in the browser.
 
 use std::time::Duration;
 
@@ -70,8 +70,8 @@ async fn an_administrator_creates_observes_and_removes_an_application() {
     assert_eq!(opened.json()["payload"], json!({ "card": "4111" }));
 
     chromium.press("Audit").await;
-    let trail = chromium.text().await;
-    assert!(trail.contains("encrypt") && trail.contains("decrypt"));
+    let audit_log = chromium.text().await;
+    assert!(audit_log.contains("encrypt") && audit_log.contains("decrypt"));
     chromium.press_first("main tbody a").await;
     let record = chromium.text().await;
     assert!(record.contains("/api/v1/unprotect") && record.contains("billing"));
@@ -139,7 +139,11 @@ async fn sessions_expire_and_foreign_forms_are_refused_over_tls() {
     chromium.press("Win").await;
     assert_eq!(chromium.place().await, "/dashboard/sign-in");
     let services = world.admin().get("/admin/services").await.json();
-    assert_eq!(services["items"], json!([]), "nothing came of either");
+    assert_eq!(
+        services["items"],
+        json!([]),
+        "neither request creates a service"
+    );
 
     let link = format!(
         "data:text/html,<a href='{}/dashboard/events'>Read</a>",
@@ -147,7 +151,9 @@ async fn sessions_expire_and_foreign_forms_are_refused_over_tls() {
     );
     chromium.open_elsewhere(&link).await;
     chromium.press("Read").await;
-    chromium.sees("All changes by administrators").await;
+    chromium
+        .wait_for_text("All changes by administrators")
+        .await;
 
     chromium.open("/dashboard/services/new").await;
     chromium.fill("Name", "too late").await;
@@ -162,8 +168,8 @@ async fn sessions_expire_and_foreign_forms_are_refused_over_tls() {
     chromium
         .open(&format!("/dashboard/api-keys/{own}/revoke"))
         .await;
-    let asked = chromium.text().await;
-    assert!(asked.contains("It is the key you are signed in with"));
+    let confirmation = chromium.text().await;
+    assert!(confirmation.contains("It is the key you are signed in with"));
     chromium.press("Revoke API key").await;
     assert!(chromium.place().await.starts_with("/dashboard/sign-in"));
 }
