@@ -14,11 +14,11 @@ async fn a_key_is_shown_completely_only_once() {
     let admin = world.admin();
     let service = world.service("billing").await;
     let body = json!({ "name": "billing", "type": "live", "serviceId": service });
-    let made = admin.post("/admin/api-keys", body).await.created();
-    let secret = made.text("secret");
+    let created = admin.post("/admin/api-keys", body).await.created();
+    let secret = created.text("secret");
     let hint = format!("sk_live_…{}", &secret[secret.len() - 4..]);
     let expected = json!({
-        "id": made.json()["id"],
+        "id": created.json()["id"],
         "name": "billing",
         "type": "live",
         "serviceId": service,
@@ -29,11 +29,11 @@ async fn a_key_is_shown_completely_only_once() {
         "status": "active",
         "expiresAt": null,
         "lastUsedAt": null,
-        "createdAt": made.json()["createdAt"],
-        "updatedAt": made.json()["createdAt"],
+        "createdAt": created.json()["createdAt"],
+        "updatedAt": created.json()["createdAt"],
         "revokedAt": null,
     });
-    let read = admin.get(made.header("location")).await.ok();
+    let read = admin.get(created.header("location")).await.ok();
     assert_eq!(read.json(), expected);
     let list = admin.get("/admin/api-keys").await.ok();
     let events = admin.get("/admin/audit/management").await.ok();
@@ -137,15 +137,15 @@ async fn a_key_is_valid_until_it_expires() {
     let admin = world.admin();
     let expiry = clock.now().plus(Duration::from_secs(60)).to_string();
     let body = json!({ "name": "n", "type": "admin", "expiresAt": expiry });
-    let made = admin.post("/admin/api-keys", body).await.created();
-    let other = world.client(&made.text("secret"));
+    let created = admin.post("/admin/api-keys", body).await.created();
+    let other = world.client(&created.text("secret"));
     other.get("/admin/services").await.ok();
     clock.advance(Duration::from_millis(59_999));
     other.get("/admin/services").await.ok();
     clock.advance(Duration::from_millis(1));
     let refused = other.get("/admin/services").await;
     refused.refused(401, "AUTHENTICATION_FAILED");
-    let shown = admin.get(made.header("location")).await.ok();
+    let shown = admin.get(created.header("location")).await.ok();
     assert_eq!(shown.text("status"), "expired");
 }
 
@@ -153,17 +153,17 @@ async fn a_key_is_valid_until_it_expires() {
 async fn last_use_is_written_in_batches() {
     let world = World::new().await;
     let body = json!({ "name": "n", "type": "admin" });
-    let made = world.admin().post("/admin/api-keys", body).await.created();
-    let other = world.client(&made.text("secret"));
+    let created = world.admin().post("/admin/api-keys", body).await.created();
+    let other = world.client(&created.text("secret"));
     for _ in 0..5 {
         other.get("/admin/services").await.ok();
     }
-    let before = world.admin().get(made.header("location")).await.ok();
+    let before = world.admin().get(created.header("location")).await.ok();
     assert_eq!(before.json()["lastUsedAt"], json!(null));
     let tag = before.header("etag").to_owned();
-    let path = made.header("location").to_owned();
+    let path = created.header("location").to_owned();
     let world = world.restarted().await;
     let after = world.admin().get(&path).await.ok();
     assert!(after.json()["lastUsedAt"].is_string());
-    assert_eq!(after.header("etag"), tag, "being used is no change");
+    assert_eq!(after.header("etag"), tag, "use must not change the ETag");
 }

@@ -1,4 +1,4 @@
-//! What several administrators do at once.
+//! Concurrent changes by several administrators.
 
 use std::collections::HashSet;
 
@@ -39,12 +39,12 @@ async fn one_of_several_parallel_changes_with_one_etag_succeeds() {
 async fn concurrently_created_policies_have_different_numbers() {
     let world = std::sync::Arc::new(World::new().await);
     let service = world.service("billing").await;
-    let mut made = JoinSet::new();
+    let mut created = JoinSet::new();
     for _ in 0..20 {
         let (world, service) = (world.clone(), service.clone());
-        made.spawn(async move { world.policy(&service).await });
+        created.spawn(async move { world.policy(&service).await });
     }
-    let numbers: HashSet<String> = made.join_all().await.into_iter().collect();
+    let numbers: HashSet<String> = created.join_all().await.into_iter().collect();
     assert_eq!(numbers.len(), 20);
 }
 
@@ -60,10 +60,10 @@ async fn a_service_with_a_new_policy_is_never_deleted() {
             let body = json!({ "name": "n", "destinationServiceId": service,
                 "allowedServiceIds": ["*"] });
             let admin = world.admin();
-            let (deleted, made) =
+            let (deleted, created) =
                 tokio::join!(admin.delete(&path), admin.post("/admin/policies", body));
-            match (deleted.status.as_u16(), made.status.as_u16()) {
-                (204, 400) => made.invalid(&[("destinationServiceId", "unknown")]),
+            match (deleted.status.as_u16(), created.status.as_u16()) {
+                (204, 400) => created.invalid(&[("destinationServiceId", "unknown")]),
                 (409, 201) => {}
                 other => panic!("{other:?}"),
             }

@@ -9,30 +9,30 @@ async fn every_change_is_recorded_with_before_and_after() {
     let world = World::new().await;
     let admin = world.admin();
     let named = admin.clone().with("x-request-id", "ticket 17");
-    let made = named.post("/admin/services", json!({ "name": "billing" }));
-    let made = made.await.created();
-    let path = made.header("location");
+    let created = named.post("/admin/services", json!({ "name": "billing" }));
+    let created = created.await.created();
+    let path = created.header("location");
     let renamed = admin.put(path, json!({ "name": "payments" })).await.ok();
     admin.put(path, json!({ "name": "payments" })).await.ok();
     admin.delete(path).await.gone();
 
-    let id = made.text("id");
+    let id = created.text("id");
     let list = format!("/admin/audit/management?resourceId={id}");
     let list = admin.get(&list).await.ok().json();
     let events = list["items"].as_array().unwrap();
-    let told: Vec<(&Value, &Value, &Value)> = events
+    let listed: Vec<(&Value, &Value, &Value)> = events
         .iter()
         .map(|event| (&event["action"], &event["before"], &event["after"]))
         .collect();
-    let (first, second) = (made.json(), renamed.json());
+    let (first, second) = (created.json(), renamed.json());
     assert_eq!(
-        told,
+        listed,
         [
             (&json!("delete"), &second, &Value::Null),
             (&json!("update"), &first, &second),
             (&json!("create"), &Value::Null, &first),
         ],
-        "the newest first, and nothing of what changed nothing"
+        "newest first, without an event for a request that changes nothing"
     );
     let create = &events[2];
     assert_eq!(create["request_id"], json!("ticket 17"));

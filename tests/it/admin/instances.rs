@@ -1,4 +1,4 @@
-//! What one instance changes holds on all of them soon, whatever breaks.
+//! Changes on one instance apply on all instances in time, also during failures.
 
 use std::time::Duration;
 
@@ -8,19 +8,23 @@ use serde_json::json;
 
 use crate::support::{Answer, World, jwe, within};
 
-/// The contract's bound is a second, and `tests/it/catalog.rs` shows what it rests on: proofs that are
-/// good for three quarters of one. Here whole instances share a busy machine with other tests.
+/// The limit of the contract is one second, based on heartbeats, which `tests/it/catalog.rs` tests. These
+/// tests run whole instances on a machine that also runs other tests.
 const BOUND: Duration = Duration::from_secs(20);
 
 #[tokio::test]
 async fn a_revocation_applies_immediately_on_its_instance() {
     let world = World::new().await;
-    let made = another_admin(&world).await;
-    let other = world.client(&made.text("secret"));
+    let created = another_admin(&world).await;
+    let other = world.client(&created.text("secret"));
     for _ in 0..10 {
         other.get("/admin/services").await.ok();
     }
-    world.admin().delete(made.header("location")).await.gone();
+    world
+        .admin()
+        .delete(created.header("location"))
+        .await
+        .gone();
     let refused = other.get("/admin/services").await;
     refused.refused(401, "AUTHENTICATION_FAILED");
 }
@@ -28,12 +32,16 @@ async fn a_revocation_applies_immediately_on_its_instance() {
 #[tokio::test]
 async fn a_revocation_applies_to_another_instance_within_a_second() {
     let world = World::new().await;
-    let neighbour = world.another().await;
+    let second = world.another().await;
     for _ in 0..5 {
-        let made = another_admin(&world).await;
-        let other = neighbour.client(&made.text("secret"));
+        let created = another_admin(&world).await;
+        let other = second.client(&created.text("secret"));
         other.get("/admin/services").await.ok();
-        world.admin().delete(made.header("location")).await.gone();
+        world
+            .admin()
+            .delete(created.header("location"))
+            .await
+            .gone();
         within(BOUND, async || {
             other.get("/admin/services").await.status == 401
         })
@@ -44,10 +52,10 @@ async fn a_revocation_applies_to_another_instance_within_a_second() {
 #[tokio::test]
 async fn a_changed_limit_applies_on_another_instance_within_a_second() {
     let world = World::new().await;
-    let neighbour = world.another().await;
+    let second = world.another().await;
     let application = world.application("billing").await;
     let limit = async || {
-        let other = neighbour.client(application.key.as_ref().unwrap());
+        let other = second.client(application.key.as_ref().unwrap());
         let answer = other.get("/admin/services").await.refused(403, "FORBIDDEN");
         answer.header("x-ratelimit-limit").to_owned()
     };
@@ -61,11 +69,14 @@ async fn a_changed_limit_applies_on_another_instance_within_a_second() {
 #[tokio::test]
 async fn changes_during_a_lost_notification_connection_are_not_missed() {
     let world = World::new().await;
-    let made = another_admin(&world).await;
-    let other = world.client(&made.text("secret"));
+    let created = another_admin(&world).await;
+    let other = world.client(&created.text("secret"));
     other.get("/admin/services").await.ok();
-    within(BOUND, async || cut_notices(&world).await > 0).await;
-    // Behind the back of the instance, so that nothing but a notice or a fresh look tells it.
+    within(BOUND, async || {
+        close_notification_connections(&world).await > 0
+    })
+    .await;
+    // A direct change in the database. The instance learns of it from a notification or a new lookup.
     sqlx::query("UPDATE api_keys SET revoked_at = now() WHERE name = 'another'")
         .execute(&world.pool)
         .await
@@ -79,31 +90,31 @@ async fn changes_during_a_lost_notification_connection_are_not_missed() {
 #[tokio::test]
 async fn policies_and_keys_apply_on_another_instance() {
     let world = World::new().await;
-    let neighbour = world.another().await;
-    everything_holds_on(&world, &neighbour).await;
+    let second = world.another().await;
+    assert_changes_apply_on(&world, &second).await;
 }
 
 #[tokio::test]
 async fn policies_and_keys_apply_on_an_instance_without_notifications() {
     let world = World::new().await;
-    let neighbour = world.another().await;
-    // Each connection for notices is cut as soon as it is there, so nothing cached is ever trusted
-    // for long; look-ups go on.
-    let cutting = async {
+    let second = world.another().await;
+    // Each notification connection is closed immediately, so no instance trusts its caches for long.
+    // Lookups continue.
+    let interrupting = async {
         loop {
-            cut_notices(&world).await;
+            close_notification_connections(&world).await;
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
     tokio::select! {
-        () = everything_holds_on(&world, &neighbour) => {}
-        () = cutting => {}
+        () = assert_changes_apply_on(&world, &second) => {}
+        () = interrupting => {}
     }
 }
 
-/// Changes of each kind on one instance hold on the other. Each is made once the former is known to
-/// hold.
-async fn everything_holds_on(world: &World, neighbour: &World) {
+/// Asserts that changes of each kind on one instance apply on the other. Each change follows the
+/// confirmation of the previous one.
+async fn assert_changes_apply_on(world: &World, second: &World) {
     let destination = world.some_destination().await;
     let alice = world
         .application("alice")
@@ -111,9 +122,9 @@ async fn everything_holds_on(world: &World, neighbour: &World) {
         .await;
     let service = alice.service.clone().unwrap();
     let data_key = world.key(&service, "data", "AES-128").await;
-    let there = neighbour.client(alice.key.as_ref().unwrap());
+    let on_second = second.client(alice.key.as_ref().unwrap());
     let kid = async || {
-        let envelope = jwe(&there.protect(json!(1)).await);
+        let envelope = jwe(&on_second.protect(json!(1)).await);
         let header = BASE64URL
             .decode(envelope["protected"].as_str().unwrap())
             .unwrap();
@@ -121,39 +132,48 @@ async fn everything_holds_on(world: &World, neighbour: &World) {
         header["kid"].as_str().unwrap().to_owned()
     };
     let encrypts = async || {
-        let order = json!({ "data": 1, "algorithm": "AES-128-GCM", "keyId": data_key });
-        there.operate("encrypt", order).await.status
+        let body = json!({ "data": 1, "algorithm": "AES-128-GCM", "keyId": data_key });
+        on_second.operate("encrypt", body).await.status
     };
     assert_eq!(kid().await, destination.key);
     assert_eq!(encrypts().await, 200);
 
-    let newer = world.key(&destination.service, "enc", "P-256").await;
-    within(BOUND, async || kid().await == newer).await;
+    let new_key = world.key(&destination.service, "enc", "P-256").await;
+    within(BOUND, async || kid().await == new_key).await;
     world
         .change_policy(&destination, json!({ "status": "inactive" }))
         .await;
-    within(BOUND, async || there.protect(json!(1)).await.status == 403).await;
+    within(BOUND, async || {
+        on_second.protect(json!(1)).await.status == 403
+    })
+    .await;
     world
         .change_policy(&destination, json!({ "status": "active" }))
         .await;
-    within(BOUND, async || there.protect(json!(1)).await.status == 200).await;
+    within(BOUND, async || {
+        on_second.protect(json!(1)).await.status == 200
+    })
+    .await;
     world
         .change_key(&data_key, json!({ "status": "disabled" }))
         .await;
     within(BOUND, async || encrypts().await == 403).await;
     world.revoke(&alice).await;
-    within(BOUND, async || there.protect(json!(1)).await.status == 401).await;
-    // What holds once holds from then on.
+    within(BOUND, async || {
+        on_second.protect(json!(1)).await.status == 401
+    })
+    .await;
+    // A change that applies once continues to apply.
     for _ in 0..20 {
-        there
+        on_second
             .protect(json!(1))
             .await
             .refused(401, "AUTHENTICATION_FAILED");
     }
 }
 
-/// Cuts the connections on which instances hear of changes; says how many there were.
-async fn cut_notices(world: &World) -> i64 {
+/// Closes the notification connections of the instances and returns their number.
+async fn close_notification_connections(world: &World) -> i64 {
     let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
                 WHERE datname = current_database() AND application_name = $1";
     sqlx::query_scalar(cut)

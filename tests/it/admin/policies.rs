@@ -11,9 +11,9 @@ async fn a_policy_is_created_with_defaults_and_read_by_id_and_by_number() {
     let service = world.service("billing").await;
     let body = json!({ "name": "invoices", "destinationServiceId": service,
         "allowedServiceIds": ["*"] });
-    let made = admin.post("/admin/policies", body).await.created();
+    let created = admin.post("/admin/policies", body).await.created();
     let expected = json!({
-        "id": made.json()["id"],
+        "id": created.json()["id"],
         "policyNumber": "POL-000001",
         "name": "invoices",
         "description": null,
@@ -27,11 +27,11 @@ async fn a_policy_is_created_with_defaults_and_read_by_id_and_by_number() {
         "allowedOperations": ["protect", "unprotect"],
         "contextRequired": false,
         "requireBinding": false,
-        "createdAt": made.json()["createdAt"],
-        "updatedAt": made.json()["createdAt"],
+        "createdAt": created.json()["createdAt"],
+        "updatedAt": created.json()["createdAt"],
     });
-    assert_eq!(made.json(), expected);
-    let by_id = admin.get(made.header("location")).await.ok();
+    assert_eq!(created.json(), expected);
+    let by_id = admin.get(created.header("location")).await.ok();
     let by_number = admin.get("/admin/policies/POL-000001").await.ok();
     assert_eq!(by_id.json(), expected);
     assert_eq!(by_number.json(), expected);
@@ -88,12 +88,12 @@ async fn a_policy_requires_its_allowed_services() {
     let world = World::new().await;
     let admin = world.admin();
     let service = world.service("billing").await;
-    let order = |allowed: Value| {
-        let mut order = json!({ "name": "n", "destinationServiceId": service });
+    let body = |allowed: Value| {
+        let mut body = json!({ "name": "n", "destinationServiceId": service });
         if !allowed.is_boolean() {
-            order["allowedServiceIds"] = allowed;
+            body["allowedServiceIds"] = allowed;
         }
-        order
+        body
     };
     for (allowed, code) in [
         (json!(false), "required"),
@@ -103,11 +103,11 @@ async fn a_policy_requires_its_allowed_services() {
         (json!([service, "*"]), "conflict"),
         (json!("*"), "type"),
     ] {
-        let refused = admin.post("/admin/policies", order(allowed)).await;
+        let refused = admin.post("/admin/policies", body(allowed)).await;
         refused.invalid(&[("allowedServiceIds", code)]);
     }
-    let made = admin.post("/admin/policies", order(json!(["*"]))).await;
-    let path = format!("/admin/policies/{}", made.created().text("id"));
+    let created = admin.post("/admin/policies", body(json!(["*"]))).await;
+    let path = format!("/admin/policies/{}", created.created().text("id"));
     let null = json!({ "allowedServiceIds": null });
     let kept = admin.put(&path, null.clone()).await.ok();
     assert_eq!(kept.json()["allowedServiceIds"], json!(["*"]));
@@ -154,15 +154,15 @@ async fn a_response_can_be_put_back_and_absent_members_stay() {
         "status": "inactive", "failureMode": "drop", "allowedServiceIds": [service],
         "allowedOperations": ["protect"], "description": "d",
     });
-    let made = admin.post("/admin/policies", whole).await.created();
+    let created = admin.post("/admin/policies", whole).await.created();
     let same = admin
-        .put("/admin/policies/invoices", made.json())
+        .put("/admin/policies/invoices", created.json())
         .await
         .ok();
-    assert_eq!(same.json(), made.json());
+    assert_eq!(same.json(), created.json());
     let change = json!({ "status": "active", "allowedServiceIds": ["*"] });
     let changed = admin.put("/admin/policies/invoices", change).await.ok();
-    let mut expected = made.json();
+    let mut expected = created.json();
     expected["status"] = json!("active");
     expected["allowedServiceIds"] = json!(["*"]);
     expected["updatedAt"] = changed.json()["updatedAt"].clone();
@@ -191,9 +191,9 @@ async fn a_list_is_filtered_by_status_and_destination() {
     let (billing, other) = (world.service("billing").await, world.service("other").await);
     let first = world.policy(&billing).await;
     let second = world.policy(&other).await;
-    let asleep = json!({ "status": "inactive" });
+    let inactive = json!({ "status": "inactive" });
     admin
-        .put(&format!("/admin/policies/{first}"), asleep)
+        .put(&format!("/admin/policies/{first}"), inactive)
         .await
         .ok();
     let numbers = async |query: &str| {
@@ -208,6 +208,6 @@ async fn a_list_is_filtered_by_status_and_destination() {
     assert_eq!(numbers("status=inactive").await, [first]);
     let of_other = format!("destinationServiceId={other}");
     assert_eq!(numbers(&of_other).await, [second]);
-    let refused = admin.get("/admin/policies?status=asleep").await;
+    let refused = admin.get("/admin/policies?status=unknown").await;
     refused.invalid(&[("status", "unsupported")]);
 }

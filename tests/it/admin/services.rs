@@ -9,31 +9,31 @@ use crate::support::World;
 async fn a_service_is_created_with_defaults_and_read_back() {
     let world = World::new().await;
     let admin = world.admin();
-    let made = admin
+    let created = admin
         .post("/admin/services", json!({ "name": "billing" }))
         .await
         .created();
     let expected = json!({
-        "id": made.json()["id"],
+        "id": created.json()["id"],
         "name": "billing",
         "description": null,
         "tier": "standard",
         "rateLimit": { "requestsPerSecond": 100, "burst": 200 },
         "publishKeys": false,
-        "createdAt": made.json()["createdAt"],
-        "updatedAt": made.json()["createdAt"],
+        "createdAt": created.json()["createdAt"],
+        "updatedAt": created.json()["createdAt"],
     });
-    assert_eq!(made.json(), expected);
-    assert!(made.text("id").starts_with("svc_"));
-    let time: Timestamp = made.text("createdAt").parse().unwrap();
+    assert_eq!(created.json(), expected);
+    assert!(created.text("id").starts_with("svc_"));
+    let time: Timestamp = created.text("createdAt").parse().unwrap();
     assert_eq!(
         time.to_string(),
-        made.text("createdAt"),
-        "as times are written"
+        created.text("createdAt"),
+        "an RFC 3339 time in milliseconds"
     );
-    assert_eq!(made.header("etag"), "\"1\"");
-    let read = admin.get(made.header("location")).await.ok();
-    assert_eq!(read.json(), made.json());
+    assert_eq!(created.header("etag"), "\"1\"");
+    let read = admin.get(created.header("location")).await.ok();
+    assert_eq!(read.json(), created.json());
     assert_eq!(read.header("etag"), "\"1\"");
 }
 
@@ -81,16 +81,16 @@ async fn a_response_can_be_put_back_and_absent_members_stay() {
         "name": "billing", "description": "pays", "tier": "enterprise", "publishKeys": true,
         "rateLimit": { "requestsPerSecond": 7, "burst": 9 },
     });
-    let made = admin.post("/admin/services", whole).await.created();
-    let path = made.header("location");
+    let created = admin.post("/admin/services", whole).await.created();
+    let path = created.header("location");
 
-    let same = admin.put(path, made.json()).await.ok();
-    assert_eq!(same.json(), made.json());
+    let same = admin.put(path, created.json()).await.ok();
+    assert_eq!(same.json(), created.json());
     assert_eq!(same.header("etag"), "\"1\"", "nothing changed");
 
     let changed = admin.put(path, json!({ "description": null })).await.ok();
     assert_eq!(changed.header("etag"), "\"2\"");
-    let mut expected = made.json();
+    let mut expected = created.json();
     expected["description"] = json!(null);
     expected["updatedAt"] = changed.json()["updatedAt"].clone();
     assert_eq!(changed.json(), expected);
@@ -106,13 +106,13 @@ async fn a_response_can_be_put_back_and_absent_members_stay() {
 async fn read_only_members_cannot_be_set() {
     let world = World::new().await;
     let admin = world.admin();
-    let made = admin.post("/admin/services", json!({ "name": "billing" }));
-    let made = made.await.created();
+    let created = admin.post("/admin/services", json!({ "name": "billing" }));
+    let created = created.await.created();
     let body =
         json!({ "id": "svc_01h455vb4pex5vsknk084sn02q", "createdAt": "2020-01-01T00:00:00.000Z" });
-    let refused = admin.put(made.header("location"), body).await;
+    let refused = admin.put(created.header("location"), body).await;
     refused.invalid(&[("id", "conflict"), ("createdAt", "conflict")]);
-    let refused = admin.post("/admin/services", made.json()).await;
+    let refused = admin.post("/admin/services", created.json()).await;
     refused.invalid(&[
         ("id", "unknown"),
         ("createdAt", "unknown"),
@@ -182,7 +182,7 @@ async fn pages_neither_repeat_nor_skip_while_services_come_and_go() {
                 .iter()
                 .map(|item| item["name"].as_str().unwrap().to_owned()),
         );
-        // What was seen goes away, and something new comes.
+        // Deletes a listed service and creates another.
         let gone = format!("/admin/services/{}", items[0]["id"].as_str().unwrap());
         admin.delete(&gone).await.gone();
         let Some(next) = page["nextCursor"].as_str() else {
@@ -248,7 +248,7 @@ async fn names_have_no_hidden_characters() {
         json!({ "name": name, "description": description, "destinationServiceId": service,
             "allowedServiceIds": ["*"] })
     };
-    for (path, order) in [
+    for (path, body) in [
         ("/admin/services", json!({ "name": bad })),
         ("/admin/policies", policy(bad, "d")),
         ("/admin/api-keys", json!({ "name": bad, "type": "admin" })),
@@ -259,7 +259,7 @@ async fn names_have_no_hidden_characters() {
         ("/admin/policies", policy("two\nlines", "d")),
         ("/admin/policies", policy("tab\t", "d")),
     ] {
-        let refused = admin.post(path, order).await;
+        let refused = admin.post(path, body).await;
         refused.invalid(&[("name", "format")]);
     }
     for description in ["\u{2066}", "\r", "\u{85}"] {
@@ -268,8 +268,8 @@ async fn names_have_no_hidden_characters() {
             .await;
         refused.invalid(&[("description", "format")]);
     }
-    let order = policy("n", "two\n\tlines");
-    let made = admin.post("/admin/policies", order).await.created();
+    let body = policy("n", "two\n\tlines");
+    let created = admin.post("/admin/policies", body).await.created();
 
     // A name of an earlier release stays until it changes.
     sqlx::query("UPDATE policies SET name = $1, description = $1")
@@ -277,7 +277,7 @@ async fn names_have_no_hidden_characters() {
         .execute(&world.pool)
         .await
         .expect("an old name");
-    let path = format!("/admin/policies/{}", made.text("id"));
+    let path = format!("/admin/policies/{}", created.text("id"));
     let same = json!({ "name": bad, "description": bad, "status": "inactive" });
     admin.put(&path, same).await.ok();
     let other = json!({ "name": format!("{bad}!") });

@@ -86,7 +86,7 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
     let mut scenes = without_anything();
     let (billing, key) = (&sample.billing, &sample.key);
     scenes.extend([
-        open("services-none", "/dashboard/services?nameContains=nobody"),
+        open("services-none", "/dashboard/services?nameContains=unknown"),
         open("service", &at("services", billing, "?done=saved")),
         open("service-edit", &at("services", billing, "/edit")),
         open("service-delete", &at("services", billing, "/delete")),

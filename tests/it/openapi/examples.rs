@@ -1,4 +1,4 @@
-//! What the document shows as an example is as it says of its schemas.
+//! The examples of the document match their schemas.
 
 use serde_json::Value;
 
@@ -16,11 +16,11 @@ fn every_example_matches_its_schema() {
     assert!(seen > 100, "{seen}");
 }
 
-/// Calls `check` with the place of a schema and an example of it, for each example from `place` on.
+/// Calls `check` with the place of a schema and its example, for each example below `place`.
 fn visit(place: &str, value: &Value, check: &mut impl FnMut(&str, &Value)) {
     match value {
         Value::Object(members) => {
-            // A schema has its examples in an array, and whatever has a schema has them beside it.
+            // A schema contains its examples. Other objects have examples next to their schema.
             if let Some(Value::Array(examples)) = members.get("examples") {
                 examples.iter().for_each(|example| check(place, example));
             }
@@ -50,7 +50,7 @@ fn visit(place: &str, value: &Value, check: &mut impl FnMut(&str, &Value)) {
     }
 }
 
-/// Streams and the document itself speak for themselves.
+/// Streams and the document itself need no example.
 #[test]
 fn every_body_has_an_example() {
     for (_, _, operation) in operations() {
@@ -59,23 +59,23 @@ fn every_body_has_an_example() {
             continue;
         }
         let answers = &operation["responses"];
-        for spoken in [&operation["requestBody"], &answers["200"], &answers["201"]] {
-            let json = &spoken["content"]["application/json"];
-            let is_shown = json["example"].is_object() || is_exemplified(&json["schema"]);
-            assert!(json.is_null() || is_shown, "{id}: {json:#}");
+        for response in [&operation["requestBody"], &answers["200"], &answers["201"]] {
+            let json = &response["content"]["application/json"];
+            let is_documented = json["example"].is_object() || has_example(&json["schema"]);
+            assert!(json.is_null() || is_documented, "{id}: {json:#}");
         }
     }
 }
 
-/// Whether there is an example of a schema, of one that it offers, or of what a list of it holds.
-fn is_exemplified(schema: &'static Value) -> bool {
+/// Whether a schema, one of its alternatives or its list items have an example.
+fn has_example(schema: &'static Value) -> bool {
     let reference = schema["$ref"].as_str();
     if let Some(pointer) = reference.and_then(|reference| reference.strip_prefix('#')) {
-        return is_exemplified(document().pointer(pointer).expect("a schema"));
+        return has_example(document().pointer(pointer).expect("a schema"));
     }
-    let offered = schema["oneOf"].as_array().into_iter().flatten();
-    let held = &schema["properties"]["items"]["items"];
+    let alternatives = schema["oneOf"].as_array().into_iter().flatten();
+    let items = &schema["properties"]["items"]["items"];
     schema["examples"].is_array()
-        || offered.into_iter().any(is_exemplified)
-        || held.is_object() && is_exemplified(held)
+        || alternatives.into_iter().any(has_example)
+        || items.is_object() && has_example(items)
 }

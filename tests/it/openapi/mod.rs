@@ -1,4 +1,4 @@
-//! The document of the API: as it was, whole, and true to the router.
+//! The OpenAPI document: its snapshot, its references and its routes.
 
 mod examples;
 mod routes;
@@ -27,14 +27,14 @@ fn references_and_components_match() {
     for reference in &references {
         let pointer = reference
             .strip_prefix('#')
-            .expect("a place in this document");
+            .expect("a reference within this document");
         assert!(document.pointer(pointer).is_some(), "{reference}");
     }
     for kind in ["schemas", "responses", "headers"] {
         let components = document["components"][kind].as_object().expect(kind);
         for name in components.keys() {
             let reference = format!("#/components/{kind}/{name}");
-            assert!(references.contains(&reference), "{reference} is idle");
+            assert!(references.contains(&reference), "{reference} is unused");
         }
     }
 }
@@ -63,10 +63,10 @@ fn an_independent_validator_accepts_the_document() {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// Where `./dev test` put the tools that hold the API to its document.
+/// The folder of the tools that check the document.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the tests have no settings but these"
+    reason = "the tests read this variable instead of settings"
 )]
 fn tools() -> PathBuf {
     std::env::var_os("SEALWARD_TEST_API")

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::support::conformance::document;
 use crate::support::{Answer, World};
 
-/// Every operation of the document: its method, its path, what it says.
+/// All operations of the document with their methods and paths.
 pub(super) fn operations() -> impl Iterator<Item = (String, &'static String, &'static Value)> {
     let paths = document()["paths"].as_object().expect("paths");
     paths.iter().flat_map(|(path, item)| {
@@ -36,22 +36,24 @@ async fn each_path_supports_exactly_the_documented_methods() {
         }
         let refused = world.admin().send_text(Method::TRACE, path, "{}").await;
         let refused = refused.refused(405, "METHOD_NOT_ALLOWED");
-        let offered = refused.header("allow").split(',');
-        let offered: BTreeSet<_> = offered.map(|method| method.trim().to_owned()).collect();
-        assert_eq!(offered, documented, "{path}");
+        let alternatives = refused.header("allow").split(',');
+        let alternatives: BTreeSet<_> = alternatives
+            .map(|method| method.trim().to_owned())
+            .collect();
+        assert_eq!(alternatives, documented, "{path}");
     }
 }
 
 #[tokio::test]
 async fn head_responses_have_a_length_and_no_body() {
     let world = World::new().await;
-    let asked = async |method, path| {
+    let send = async |method, path| {
         let request = Request::builder().method(method).uri(path);
         let request = request.body(Body::empty()).unwrap();
         Answer::of(world.front().answer(request).await).await
     };
     for path in ["/livez", "/nowhere", "/admin/services", "/api/v1/protect"] {
-        let (head, get) = (asked("HEAD", path).await, asked("GET", path).await);
+        let (head, get) = (send("HEAD", path).await, send("GET", path).await);
         assert_eq!(head.status, get.status, "{path}");
         assert_eq!(head.body, "", "{path}");
         assert_eq!(
@@ -62,11 +64,11 @@ async fn head_responses_have_a_length_and_no_body() {
     }
 }
 
-/// What `Routes::at` adds is in the document, so nothing may be added beside it.
+/// `Routes::at` documents its routes. No other function may add routes.
 #[test]
 fn every_route_has_a_description() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/http");
-    let beside: Vec<_> = files(&folder)
+    let undocumented: Vec<_> = files(&folder)
         .into_iter()
         .filter(|file| !file.ends_with("routes.rs"))
         .filter(|file| {
@@ -76,10 +78,10 @@ fn every_route_has_a_description() {
                 .any(|call| text.contains(call))
         })
         .collect();
-    assert!(beside.is_empty(), "{beside:?}");
+    assert!(undocumented.is_empty(), "{undocumented:?}");
 }
 
-/// A filter that is in the document is taken by the handler: what it does not know it would refuse.
+/// The handler accepts every documented filter. It refuses unknown ones with another code.
 #[tokio::test]
 async fn every_documented_query_parameter_is_accepted() {
     let world = World::new().await;
@@ -91,12 +93,12 @@ async fn every_documented_query_parameter_is_accepted() {
         for name in names {
             assert_eq!(method, "GET", "{path}");
             let answer = world.admin().get(&format!("{path}?{name}=%00")).await;
-            // Nothing takes U+0000, so that the answer tells whether the name is known.
-            let told = answer.refused(400, "INVALID_REQUEST").json()["error"]["details"].clone();
-            let told = told.as_array().expect("details");
-            assert_eq!(told.len(), 1, "{path}: {told:?}");
-            assert_eq!(told[0]["field"], name, "{path}");
-            assert_ne!(told[0]["code"], "unknown", "{path}: {name}");
+            // No parameter accepts U+0000, so the response shows whether the name is known.
+            let details = answer.refused(400, "INVALID_REQUEST").json()["error"]["details"].clone();
+            let details = details.as_array().expect("details");
+            assert_eq!(details.len(), 1, "{path}: {details:?}");
+            assert_eq!(details[0]["field"], name, "{path}");
+            assert_ne!(details[0]["code"], "unknown", "{path}: {name}");
         }
     }
 }

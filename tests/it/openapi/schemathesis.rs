@@ -1,8 +1,8 @@
-//! schemathesis asks a service that really runs for everything that the document allows, and for
-//! what it does not allow; whatever is answered is as the document says.
+//! schemathesis sends valid and invalid requests to a running service. Each response must match the
+//! document.
 //!
-//! Here it asks little, and always the same; `./dev verify api` asks for longer, each time something
-//! else. `tests/api` says what is left out, and why.
+//! This test sends a small fixed set of requests. `./dev verify api` runs longer with random ones.
+//! `tests/api` documents the exclusions.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use super::routes::operations;
 use super::tools;
 use crate::process::{Process, Site};
 
-/// A few requests of each kind, always the same: how many seconds they take is the machine's affair.
+/// The options for a small fixed set of requests, without a time limit.
 const FEW: [&str; 6] = [
     "--phases",
     "examples,fuzzing,stateful",
@@ -29,7 +29,7 @@ const FEW: [&str; 6] = [
 async fn responses_match_the_document() {
     let site = Site::on_kryoptic().await;
     let process = Process::start(&site).await;
-    let (world, api_key) = furnish(&process);
+    let (world, api_key) = create_resources(&process);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/api");
     let answers = site.file("answers.json");
     let mut run = Command::new(tools().join("bin/schemathesis"));
@@ -37,7 +37,7 @@ async fn responses_match_the_document() {
         .arg(folder.join("schemathesis.toml"))
         .args(["run", &process.url("/openapi.json")])
         .args(["--generation-database", "none"])
-        // It leaves files where it runs.
+        // schemathesis writes files in its working folder.
         .current_dir(answers.parent().expect("a folder"))
         .env("SCHEMATHESIS_HOOKS", folder.join("hooks.py"))
         .env("SEALWARD_ADMIN_KEY", site.admin_key())
@@ -49,18 +49,18 @@ async fn responses_match_the_document() {
         None => run.args(FEW),
     };
     let output = run.output().expect("schemathesis runs");
-    let told = String::from_utf8_lossy(&output.stdout);
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}{complaint}");
+    let details = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{details}{errors}");
 
-    // It was let in, and it found what it asked for.
-    let answers = fs::read_to_string(answers).expect("what was answered");
+    // The requests were authenticated, and each operation succeeded at least once.
+    let answers = fs::read_to_string(answers).expect("read the response counts");
     let answers: BTreeMap<String, BTreeMap<u16, u64>> =
         serde_json::from_str(&answers).expect("counts");
-    println!("{answers:?}\n{told}");
+    println!("{answers:?}\n{details}");
     for (_, _, operation) in operations() {
         let id = operation["operationId"].as_str().expect("an id");
-        // That was the first thing it asked for.
+        // schemathesis reads the document before it counts responses.
         if id == "openapi" {
             continue;
         }
@@ -71,15 +71,15 @@ async fn responses_match_the_document() {
         assert!(succeeded, "{id}: {statuses:?}");
     }
     let revoked = process.log().contains("revoked API key");
-    assert!(!revoked, "it has locked itself out");
+    assert!(!revoked, "the run revoked its own API key");
 }
 
-/// What there is to ask for; and the key of an application.
-fn furnish(process: &Process) -> (Value, String) {
+/// Creates the resources for the run and returns their IDs and an API key.
+fn create_resources(process: &Process) -> (Value, String) {
     let post = |path: &str, body: Value| process.post(path, &body);
-    let id = |made: &Value| {
-        let id = made["id"].as_str();
-        id.unwrap_or_else(|| panic!("{made}")).to_owned()
+    let id = |created: &Value| {
+        let id = created["id"].as_str();
+        id.unwrap_or_else(|| panic!("{created}")).to_owned()
     };
     let service = |name: &str| {
         let service = json!({ "name": name, "publishKeys": true });
@@ -124,7 +124,10 @@ fn furnish(process: &Process) -> (Value, String) {
     (world, secret)
 }
 
-#[expect(clippy::disallowed_methods, reason = "what tests/api/run was told")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests/api/run sets this variable"
+)]
 fn longer() -> Option<String> {
     std::env::var("SEALWARD_TEST_API_SECONDS").ok()
 }

@@ -53,10 +53,10 @@ impl Answer {
     /// Asserts status 201 and a `Location` with the ID.
     #[track_caller]
     pub(crate) fn created(self) -> Self {
-        let made = self.expect(StatusCode::CREATED);
-        let path = made.header("location");
-        assert!(path.ends_with(&made.text("id")), "{path}");
-        made
+        let created = self.expect(StatusCode::CREATED);
+        let path = created.header("location");
+        assert!(path.ends_with(&created.text("id")), "{path}");
+        created
     }
 
     /// Asserts status 204 without a body.

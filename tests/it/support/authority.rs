@@ -96,7 +96,8 @@ impl Authority {
                  unique_subject = no\n"
             ),
         );
-        let ca = |order: &str| openssl(&format!("ca -config {place}/settings {order}"), b"");
+        let ca =
+            |arguments: &str| openssl(&format!("ca -config {place}/settings {arguments}"), b"");
         for issued in revoked {
             put("revoked.pem", &issued.certificate);
             ca(&format!("-revoke {place}/revoked.pem"));

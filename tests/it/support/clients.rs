@@ -147,12 +147,12 @@ impl<'w> IntoFuture for Application<'w> {
         Box::pin(async move {
             let service = self.world.service(&self.name).await;
             self.key["serviceId"] = json!(service);
-            let made = self.world.admin().post("/admin/api-keys", self.key).await;
-            let made = made.created();
-            let key = made.text("secret");
+            let created = self.world.admin().post("/admin/api-keys", self.key).await;
+            let created = created.created();
+            let key = created.text("secret");
             Client {
                 service: Some(service),
-                key_id: Some(made.text("id")),
+                key_id: Some(created.text("id")),
                 key: Some(key.clone()),
                 ..self.world.client(&key)
             }

@@ -43,8 +43,8 @@ impl Cluster {
     pub(crate) async fn start() -> Self {
         let mut shared = postgres::cluster().connect().await.expect("a connection");
         let ask = async |connection: &mut PgConnection, sql| -> String {
-            let told = sqlx::query_scalar(sql).fetch_one(connection).await;
-            told.expect("what it is asked")
+            let value = sqlx::query_scalar(sql).fetch_one(connection).await;
+            value.expect("a value")
         };
         let programs = "SELECT setting FROM pg_config WHERE name = 'BINDIR'";
         let programs = ask(&mut shared, programs).await;
@@ -66,7 +66,7 @@ impl Cluster {
     /// A synchronous standby of this cluster.
     pub(crate) async fn standby(&self) -> Self {
         let mut standby = Self::of(self.programs.clone(), self.user).await;
-        let made = self
+        let created = self
             .program("pg_basebackup")
             .args(["--no-sync", "--checkpoint=fast", "--write-recovery-conf"])
             .args(["--username=postgres", "--host"])
@@ -76,7 +76,7 @@ impl Cluster {
             .stderr(Stdio::piped())
             .output()
             .expect("pg_basebackup runs");
-        assert!(made.status.success(), "{made:?}");
+        assert!(created.status.success(), "{created:?}");
         // It copies the settings of the primary. The last value of a setting applies.
         let settings = format!("unix_socket_directories = '{}'\n", standby.folder.display());
         let mut file = fs::OpenOptions::new()
@@ -126,7 +126,9 @@ impl Cluster {
     pub(crate) async fn run(&self, sql: &str) {
         let mut connection = self.past_proxy().connect().await.expect("a connection");
         let sql = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
-        sql.execute(&mut connection).await.expect("it is done");
+        sql.execute(&mut connection)
+            .await
+            .expect("execute the statement");
     }
 
     /// The user of its processes.
@@ -135,7 +137,7 @@ impl Cluster {
     }
 
     fn make(&self) {
-        let made = self
+        let created = self
             .program("initdb")
             .args(["--username=postgres", "--auth=trust", "--encoding=UTF8"])
             .args(["--locale=C.UTF-8", "--no-sync", "--pgdata"])
@@ -143,7 +145,7 @@ impl Cluster {
             .stderr(Stdio::piped())
             .output()
             .expect("initdb runs");
-        assert!(made.status.success(), "{made:?}");
+        assert!(created.status.success(), "{created:?}");
         let settings = format!(
             "{SETTINGS}unix_socket_directories = '{}'\n",
             self.folder.display()

@@ -12,15 +12,15 @@ pub(crate) const OPERATIONS: &str = "/api/v1/operations";
 impl World {
     /// Generates a key of `service` in the token and returns its ID.
     pub(crate) async fn key(&self, service: &str, usage: &str, algorithm: &str) -> String {
-        let order = json!({
+        let arguments = json!({
             "serviceId": service,
             "name": format!("{usage} {algorithm}"),
             "use": usage,
             "algorithm": algorithm,
             "generate": true,
         });
-        let made = self.admin().post("/admin/keys", order).await;
-        made.created().text("id")
+        let created = self.admin().post("/admin/keys", arguments).await;
+        created.created().text("id")
     }
 
     /// Creates a service with an envelope key and a policy with this algorithm.
@@ -29,12 +29,12 @@ impl World {
         let key = self.key(&service, "enc", algorithm).await;
         let policy = json!({ "name": name, "destinationServiceId": service, "alg": alg,
             "allowedServiceIds": ["*"] });
-        let made = self.admin().post("/admin/policies", policy).await.created();
+        let created = self.admin().post("/admin/policies", policy).await.created();
         Destination {
             service,
             key,
-            policy_id: made.text("id"),
-            policy: made.text("policyNumber"),
+            policy_id: created.text("id"),
+            policy: created.text("policyNumber"),
         }
     }
 

@@ -16,8 +16,8 @@ pub(crate) fn openssl(arguments: &str, input: &[u8]) -> Vec<u8> {
     stdin.write_all(input).expect("openssl reads");
     drop(stdin);
     let output = process.wait_with_output().expect("openssl ends");
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "openssl {arguments}: {complaint}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "openssl {arguments}: {message}");
     output.stdout
 }
 

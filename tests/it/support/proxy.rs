@@ -50,8 +50,8 @@ impl Proxy {
         let (delay, pace) = watch::channel(Duration::ZERO);
         let (close_connections, _) = broadcast::channel(1);
         let mut forwarding = JoinSet::new();
-        let way = Way { gate, pace };
-        forwarding.spawn(accept(listener, target, way, close_connections.clone()));
+        let mode = Mode { gate, pace };
+        forwarding.spawn(accept(listener, target, mode, close_connections.clone()));
         let proxy = Self {
             is_open,
             delay,
@@ -86,7 +86,7 @@ impl Proxy {
 
 /// The current forwarding mode.
 #[derive(Clone)]
-struct Way {
+struct Mode {
     gate: watch::Receiver<bool>,
     pace: watch::Receiver<Duration>,
 }
@@ -94,7 +94,7 @@ struct Way {
 async fn accept(
     listener: TcpListener,
     target: Target,
-    way: Way,
+    mode: Mode,
     close_connections: broadcast::Sender<()>,
 ) {
     let mut connections = JoinSet::new();
@@ -105,13 +105,13 @@ async fn accept(
             Target::Socket(socket) => {
                 if let Ok(server) = UnixStream::connect(socket).await {
                     let (from, to) = server.into_split();
-                    join(&mut connections, client, (from, to), &way, ended);
+                    join(&mut connections, client, (from, to), &mode, ended);
                 }
             }
             Target::Host(host, port) => {
                 if let Ok(server) = TcpStream::connect((host.as_str(), *port)).await {
                     let (from, to) = server.into_split();
-                    join(&mut connections, client, (from, to), &way, ended);
+                    join(&mut connections, client, (from, to), &mode, ended);
                 }
             }
         }
@@ -125,15 +125,15 @@ fn join(
         impl AsyncRead + Unpin + Send + 'static,
         impl AsyncWrite + Unpin + Send + 'static,
     ),
-    way: &Way,
+    mode: &Mode,
     [mut there, mut back]: [broadcast::Receiver<()>; 2],
 ) {
     let (from_client, to_client) = client.into_split();
-    let forwarding = forward(from_client, to_server, way.clone());
+    let forwarding = forward(from_client, to_server, mode.clone());
     connections.spawn(async move {
         tokio::select! { () = forwarding => {}, _ = there.recv() => {} }
     });
-    let forwarding = forward(from_server, to_client, way.clone());
+    let forwarding = forward(from_server, to_client, mode.clone());
     connections.spawn(async move {
         tokio::select! { () = forwarding => {}, _ = back.recv() => {} }
     });
@@ -142,7 +142,7 @@ fn join(
 async fn forward(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
-    Way { mut gate, pace }: Way,
+    Mode { mut gate, pace }: Mode,
 ) {
     let mut bytes = vec![0; 16 * 1024];
     while let Ok(read) = from.read(&mut bytes).await {

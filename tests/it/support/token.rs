@@ -60,13 +60,13 @@ fn make(home: &Path) {
         home.join("tokens").display()
     );
     fs::write(&config, settings).expect("write the token's configuration");
-    let made = Command::new("softhsm2-util")
+    let created = Command::new("softhsm2-util")
         .args(["--init-token", "--free", "--label", LABEL])
         .args(["--so-pin", "1234", "--pin", PIN])
         .env("SOFTHSM2_CONF", &config)
         .output()
         .expect("run softhsm2-util");
-    assert!(made.status.success(), "{made:?}");
+    assert!(created.status.success(), "{created:?}");
     // SAFETY: Rust code reads the environment under the same lock. The only C code that reads this
     // name is the module, which the caller loads afterwards on this thread.
     unsafe { env::set_var("SOFTHSM2_CONF", &config) };

@@ -127,7 +127,7 @@ impl Drop for Valkey {
 fn folder() -> PathBuf {
     let name = format!("sealward-valkey-{:032x}", rand::random::<u128>());
     let folder = std::env::temp_dir().join(name);
-    let made = fs::DirBuilder::new().mode(0o700).create(&folder);
-    made.expect("a folder");
+    let created = fs::DirBuilder::new().mode(0o700).create(&folder);
+    created.expect("a folder");
     folder
 }

@@ -119,19 +119,19 @@ impl World {
 
     /// Creates a service and returns its ID.
     pub(crate) async fn service(&self, name: &str) -> String {
-        let made = self
+        let created = self
             .admin()
             .post("/admin/services", json!({ "name": name }))
             .await;
-        made.created().text("id")
+        created.created().text("id")
     }
 
     /// Creates a policy for `destination` and returns its number.
     pub(crate) async fn policy(&self, destination: &str) -> String {
         let policy = json!({ "name": "policy", "destinationServiceId": destination,
             "allowedServiceIds": ["*"] });
-        let made = self.admin().post("/admin/policies", policy).await;
-        made.created().text("policyNumber")
+        let created = self.admin().post("/admin/policies", policy).await;
+        created.created().text("policyNumber")
     }
 
     /// Revokes the API key of `client`.
@@ -146,8 +146,8 @@ impl World {
 
     /// The handler of metrics for a listener.
     pub(crate) async fn metrics(&self, tls: Option<Tls>) -> Router {
-        let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
-        let listener = listen("http.listen", anywhere).await.expect("a port");
+        let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+        let listener = listen("http.listen", any_port).await.expect("a port");
         self.service.metrics(tls, listener.connections())
     }
 
@@ -161,8 +161,8 @@ impl World {
 
     /// Listens on a free port for clients outside this process and returns the address.
     pub(crate) async fn served(&self, tls: Option<Tls>) -> SocketAddr {
-        let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
-        let listener = listen("http.listen", anywhere).await.expect("a port");
+        let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+        let listener = listen("http.listen", any_port).await.expect("a port");
         self.serve(listener.over(tls))
     }
 
@@ -172,8 +172,8 @@ impl World {
         connections: u32,
         patience: Patience,
     ) -> (SocketAddr, Connections) {
-        let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
-        let listener = listen("http.listen", anywhere).await.expect("a port");
+        let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+        let listener = listen("http.listen", any_port).await.expect("a port");
         let listener = listener.for_at_most(connections).with(patience);
         let connections = listener.connections();
         (self.serve(listener), connections)
@@ -263,7 +263,7 @@ async fn first_admin_key(clock: &Clock, pool: &PgPool) -> String {
     };
     let body = json!({"name": "first", "type": "admin"});
     let request = ResourceRequest::of_json(&body, ResourceRequest::to_create).expect("a request");
-    let made = api_keys::create(&context, request).await;
-    let secret: LiveKey = made.expect("the first admin key").secret;
+    let created = api_keys::create(&context, request).await;
+    let secret: LiveKey = created.expect("the first admin key").secret;
     secret.expose_secret().to_owned()
 }

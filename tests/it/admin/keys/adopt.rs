@@ -1,4 +1,4 @@
-//! Keys that were in the token before.
+//! Adoption of existing keys in the token.
 
 use hsm::{Algorithm, NewKey, Purpose};
 use serde_json::json;
@@ -6,18 +6,18 @@ use serde_json::json;
 use super::{generate, id, send};
 use crate::support::{World, token};
 
-/// Makes a key in the token as the vendor's tools would; its id and its label.
+/// Generates a key in the token, like a vendor tool, and returns its ID and label.
 async fn vendors_key(algorithm: Algorithm, purpose: Purpose) -> (String, String) {
     let id: [u8; 12] = rand::random();
     let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
     let label = format!("vendor {hex}");
-    let order = NewKey {
+    let body = NewKey {
         id: id.to_vec(),
         label: label.clone(),
         algorithm,
         purpose,
     };
-    token().await.generate(order).await.expect("a key");
+    token().await.generate(body).await.expect("a key");
     (hex, label)
 }
 
@@ -26,8 +26,8 @@ async fn a_key_is_adopted_by_id_or_by_label_and_once() {
     let world = World::new().await;
     let service = world.service("adopting").await;
     let (hex, label) = vendors_key(Algorithm::Rsa2048, Purpose::Envelope).await;
-    let order = json!({"tokenObject": {"ckaId": hex}});
-    let key = send(&world, &service, order.clone()).await.created().json();
+    let body = json!({"tokenObject": {"ckaId": hex}});
+    let key = send(&world, &service, body.clone()).await.created().json();
     assert_eq!(
         (
             &key["origin"],
@@ -42,14 +42,14 @@ async fn a_key_is_adopted_by_id_or_by_label_and_once() {
             &json!(true)
         )
     );
-    send(&world, &service, order).await.refused(409, "CONFLICT");
-    let order = json!({"tokenObject": {"label": label}});
-    send(&world, &service, order).await.refused(409, "CONFLICT");
+    send(&world, &service, body).await.refused(409, "CONFLICT");
+    let body = json!({"tokenObject": {"label": label}});
+    send(&world, &service, body).await.refused(409, "CONFLICT");
 
     let (_, label) = vendors_key(Algorithm::Aes256, Purpose::Data).await;
-    let order = json!({"tokenObject": {"label": label}});
+    let body = json!({"tokenObject": {"label": label}});
     assert_eq!(
-        send(&world, &service, order).await.created().json()["use"],
+        send(&world, &service, body).await.created().json()["use"],
         "data"
     );
 }
@@ -76,10 +76,10 @@ async fn missing_or_unsuitable_keys_are_not_adopted() {
         (json!({}), "", ("tokenObject", "required")),
     ];
     for (object, usage, problem) in cases {
-        let mut order = json!({"tokenObject": object});
+        let mut body = json!({"tokenObject": object});
         if !usage.is_empty() {
-            order["use"] = json!(usage);
+            body["use"] = json!(usage);
         }
-        send(&world, &service, order).await.invalid(&[problem]);
+        send(&world, &service, body).await.invalid(&[problem]);
     }
 }

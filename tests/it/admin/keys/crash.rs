@@ -1,5 +1,5 @@
-//! The process is killed at every step of making a key. Nothing is left that could be used, and
-//! nothing is forgotten.
+//! The process is killed at every step of key generation. It leaves no usable key without a record,
+//! and the next start reports every orphan.
 
 use faulty_token::Fault;
 use serde_json::json;
@@ -8,51 +8,51 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use crate::process::{PATIENCE, Process, Site};
 use crate::support::within;
 
-/// What is left of the making of one key.
+/// The remains of an interrupted key generation.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Left {
+struct Remains {
     intents: i64,
     records: i64,
-    /// Objects in the token that the service, started anew, says no record names.
+    /// The token objects that the restarted service reports as orphans.
     orphans: usize,
 }
 
-/// Has a key made while nobody gets at the table `locked`, and kills the process once `is_there`
-/// says that the step is reached. Then an hour goes by, and the service starts anew.
+/// Starts a key generation with a lock on the table `locked`, and kills the process when `is_reached`
+/// returns true. Then advances the intents by an hour and restarts the service.
 async fn killed(
     site: &Site,
-    locked: Option<&str>,
-    is_there: impl AsyncFnMut() -> bool,
-) -> (Left, Process) {
+    locked_table: Option<&str>,
+    is_reached: impl AsyncFnMut() -> bool,
+) -> (Remains, Process) {
     let mut database = site.connect().await;
     let process = Process::start(site).await;
-    let made = process.post("/admin/services", &json!({ "name": "crashing" }));
-    let service = made["id"].clone();
+    let created = process.post("/admin/services", &json!({ "name": "crashing" }));
+    let service = created["id"].clone();
     let mut holder = site.connect().await;
-    if let Some(table) = locked {
+    if let Some(table) = locked_table {
         let lock = format!("BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE");
         let lock = sqlx::raw_sql(AssertSqlSafe(lock));
         lock.execute(&mut holder).await.expect("a lock");
     }
-    let order = json!({ "serviceId": service, "generate": true, "algorithm": "P-256" });
-    let asking = process.post_in_background("/admin/keys", order);
-    within(PATIENCE, is_there).await;
+    let body = json!({ "serviceId": service, "generate": true, "algorithm": "P-256" });
+    let pending = process.post_in_background("/admin/keys", body);
+    within(PATIENCE, is_reached).await;
     process.kill();
-    asking.join().expect("the client gives up");
-    // What the killed process waited for must not happen after its death.
+    pending.join().expect("the client gives up");
+    // Statements of the killed process must not complete.
     sqlx::query(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
           WHERE datname = current_database() AND wait_event_type = 'Lock'",
     )
     .execute(&mut database)
     .await
-    .expect("its connections end");
-    holder.close().await.expect("the lock ends");
+    .expect("close its connections");
+    holder.close().await.expect("release the lock");
 
     sqlx::query("UPDATE key_intents SET created_at = created_at - interval '1 hour'")
         .execute(&mut database)
         .await
-        .expect("time goes by");
+        .expect("change the intents");
     let process = Process::start(site).await;
     within(PATIENCE, async || {
         process.log().contains("token and records were compared")
@@ -62,7 +62,7 @@ async fn killed(
         .log()
         .matches("the token holds a key that no record names")
         .count();
-    let left = Left {
+    let left = Remains {
         intents: count(&mut database, "key_intents").await,
         records: count(&mut database, "keys").await,
         orphans,
@@ -76,8 +76,8 @@ async fn count(database: &mut PgConnection, table: &str) -> i64 {
     count.await.expect("a count")
 }
 
-/// Whether somebody waits for a table that is locked.
-async fn somebody_waits(database: &mut PgConnection) -> bool {
+/// Whether a connection waits for a lock.
+async fn has_lock_waiter(database: &mut PgConnection) -> bool {
     sqlx::query_scalar(
         "SELECT EXISTS (SELECT FROM pg_stat_activity
                          WHERE datname = current_database() AND wait_event_type = 'Lock')",
@@ -92,10 +92,10 @@ async fn a_crash_before_the_intent_leaves_nothing() {
     let site = Site::with_faults().await;
     let mut watching = site.connect().await;
     let (left, _) = killed(&site, Some("key_intents"), async || {
-        somebody_waits(&mut watching).await
+        has_lock_waiter(&mut watching).await
     })
     .await;
-    assert_eq!(left, Left::default());
+    assert_eq!(left, Remains::default());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -108,7 +108,7 @@ async fn a_crash_after_the_intent_cancels_the_intent() {
         site.faults().calls("C_GenerateKeyPair") > before
     })
     .await;
-    assert_eq!(left, Left::default());
+    assert_eq!(left, Remains::default());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -116,13 +116,13 @@ async fn a_crash_after_the_object_reports_an_orphan() {
     let site = Site::with_faults().await;
     let mut watching = site.connect().await;
     let (left, process) = killed(&site, Some("management_events"), async || {
-        somebody_waits(&mut watching).await
+        has_lock_waiter(&mut watching).await
     })
     .await;
-    let found = Left {
+    let found = Remains {
         intents: 1,
         orphans: 1,
-        ..Left::default()
+        ..Remains::default()
     };
     assert_eq!(left, found);
     let intended: uuid::Uuid = sqlx::query_scalar("SELECT id FROM key_intents")
@@ -130,7 +130,10 @@ async fn a_crash_after_the_object_reports_an_orphan() {
         .await
         .expect("the intent");
     let intended = sealward::ids::KeyId::from_uuid(intended).to_string();
-    assert!(process.log().contains(&intended), "the orphan is named");
+    assert!(
+        process.log().contains(&intended),
+        "the log must name the orphan"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -139,10 +142,10 @@ async fn a_crash_after_the_record_leaves_a_usable_key() {
     let mut watching = site.connect().await;
     let (left, process) =
         killed(&site, None, async || count(&mut watching, "keys").await > 0).await;
-    let whole = Left {
+    let expected = Remains {
         records: 1,
-        ..Left::default()
+        ..Remains::default()
     };
-    assert_eq!(left, whole);
+    assert_eq!(left, expected);
     assert_eq!(process.get("/admin/keys")["items"][0]["status"], "active");
 }

@@ -1,4 +1,4 @@
-//! The end of a key.
+//! Destruction and restoration of keys.
 
 use std::time::Duration;
 
@@ -17,24 +17,24 @@ use crate::support::{World, token, within};
 
 const DELAY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// A clock that is ahead of Postgres' by years.
-fn held() -> Clock {
+/// A clock that is years ahead of Postgres.
+fn fast_clock() -> Clock {
     Clock::held_at(Timestamp::from_millis(1_900_000_000_000))
 }
 
-/// As if the delay of all deleted keys had run out, by every clock there is.
-async fn run_out(world: &World) {
+/// Ends the delay of all deleted keys for every clock.
+async fn end_delay(world: &World) {
     let sql = "UPDATE keys SET destroy_at = now() WHERE status = 'pending_destruction'";
     let moved = sqlx::query(sql).execute(&world.pool).await;
-    assert!(moved.expect("keys to end").rows_affected() > 0);
-    // What happens from now on has a later id.
+    assert!(moved.expect("deleted keys").rows_affected() > 0);
+    // Later events have a higher ID.
     world.clock.advance(Duration::from_secs(1));
 }
 
-/// Destroys what is due by the clock of the world.
+/// Destroys the keys that are due by the clock of the world.
 async fn destroy(world: &World) {
     let destroyed = try_to_destroy(world).await;
-    destroyed.expect("look for what is due");
+    destroyed.expect("find due keys");
 }
 
 async fn try_to_destroy(world: &World) -> Result<usize, sealward::management::Error> {
@@ -52,7 +52,7 @@ async fn try_to_destroy(world: &World) -> Result<usize, sealward::management::Er
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deleted_key_is_destroyed_after_the_delay_by_one_of_several_instances() {
-    let world = World::at(held(), Stage::Development).await;
+    let world = World::at(fast_clock(), Stage::Development).await;
     let service = world.service("ending").await;
     let key = generate(&world, &service, "P-256").await;
     world.clock.advance(Duration::from_millis(1));
@@ -67,11 +67,11 @@ async fn a_deleted_key_is_destroyed_after_the_delay_by_one_of_several_instances(
     assert_eq!(
         read(&world, id(&key)).await,
         pending,
-        "deleting it again changes nothing"
+        "a second deletion must change nothing"
     );
 
-    run_out(&world).await;
-    // An instance destroys what is due when it starts.
+    end_delay(&world).await;
+    // An instance destroys due keys when it starts.
     let (_one, _other) = tokio::join!(world.another(), world.another());
     within(Duration::from_secs(20), async || {
         read(&world, id(&key)).await["status"] == "destroyed"
@@ -112,33 +112,33 @@ async fn a_deleted_key_is_destroyed_after_the_delay_by_one_of_several_instances(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restored_key_is_not_destroyed() {
-    let world = World::at(held(), Stage::Development).await;
+    let world = World::at(fast_clock(), Stage::Development).await;
     let service = world.service("spared").await;
-    let spared = generate(&world, &service, "P-256").await;
-    let doomed = generate(&world, &service, "AES-128").await;
-    for key in [&spared, &doomed] {
+    let restored_key = generate(&world, &service, "P-256").await;
+    let destroyed_key = generate(&world, &service, "AES-128").await;
+    for key in [&restored_key, &destroyed_key] {
         world.admin().delete(&path(id(key))).await.gone();
     }
-    let back = set(&world, id(&spared), "disabled").await.ok().json();
+    let back = set(&world, id(&restored_key), "disabled").await.ok().json();
     assert_eq!(
         (&back["status"], &back["destroyAt"]),
         (&json!("disabled"), &Value::Null)
     );
-    run_out(&world).await;
+    end_delay(&world).await;
     let _another = world.another().await;
     within(Duration::from_secs(20), async || {
-        read(&world, id(&doomed)).await["status"] == "destroyed"
+        read(&world, id(&destroyed_key)).await["status"] == "destroyed"
     })
     .await;
     assert_eq!(
-        set(&world, id(&spared), "active").await.ok().json()["status"],
+        set(&world, id(&restored_key), "active").await.ok().json()["status"],
         "active"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fast_clock_does_not_destroy_keys_early() {
-    let world = World::at(held(), Stage::Development).await;
+    let world = World::at(fast_clock(), Stage::Development).await;
     let service = world.service("ahead").await;
     let key = generate(&world, &service, "P-256").await;
     world.admin().delete(&path(id(&key))).await.gone();
@@ -147,7 +147,7 @@ async fn a_fast_clock_does_not_destroy_keys_early() {
     world.clock.advance(DELAY);
     destroy(&world).await;
     assert_eq!(status().await, "pending_destruction");
-    run_out(&world).await;
+    end_delay(&world).await;
     destroy(&world).await;
     assert_eq!(status().await, "destroyed");
 }
@@ -161,21 +161,21 @@ async fn a_slow_clock_does_not_shorten_the_delay() {
     let deleted_at = Clock::system().now();
     world.admin().delete(&path(id(&key))).await.gone();
     let due = read(&world, id(&key)).await["destroyAt"].clone();
-    let due: Timestamp = serde_json::from_value(due).expect("a moment");
+    let due: Timestamp = serde_json::from_value(due).expect("a time");
     assert!(due >= deleted_at.plus(DELAY), "{due}");
 }
 
-/// Deletes a key and lets its delay run out.
+/// Deletes a key and ends its delay.
 async fn deleted(world: &World, service: &str) -> Value {
     let key = generate(world, service, "P-256").await;
     world.admin().delete(&path(id(&key))).await.gone();
-    run_out(world).await;
+    end_delay(world).await;
     key
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_whose_delay_is_over_cannot_be_restored() {
-    let world = World::at(held(), Stage::Development).await;
+    let world = World::at(fast_clock(), Stage::Development).await;
     let service = world.service("late").await;
     let key = deleted(&world, &service).await;
     let refused = set(&world, id(&key), "disabled").await;
@@ -188,7 +188,7 @@ async fn a_key_whose_delay_is_over_cannot_be_restored() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_stays_destroyed_if_its_record_fails_after_the_token() {
-    let world = World::at(held(), Stage::Development).await;
+    let world = World::at(fast_clock(), Stage::Development).await;
     let destination = world
         .destination("failing", "P-256", "ECDH-ES+A256KW")
         .await;
@@ -198,7 +198,7 @@ async fn a_key_stays_destroyed_if_its_record_fails_after_the_token() {
         .await;
     client.protect(json!(1)).await.ok();
     world.admin().delete(&path(&destination.key)).await.gone();
-    run_out(&world).await;
+    end_delay(&world).await;
     // The token destroys the key, and then the commit fails.
     let mut owner = world.database().connect().await.expect("a connection");
     sqlx::raw_sql(
@@ -210,27 +210,30 @@ async fn a_key_stays_destroyed_if_its_record_fails_after_the_token() {
     )
     .execute(&mut owner)
     .await
-    .expect("a trigger");
+    .expect("create the trigger");
     assert!(try_to_destroy(&world).await.is_err());
-    let half: Vec<u8> = sqlx::query_scalar("SELECT token_id FROM keys")
+    let key_ref: Vec<u8> = sqlx::query_scalar("SELECT token_id FROM keys")
         .fetch_one(&world.pool)
         .await
         .expect("the key");
-    let lost = token().await.find(&KeyRef::private(half)).await;
-    assert_eq!(lost.expect_err("no key").kind(), ErrorKind::KeyMissing);
+    let lost = token().await.find(&KeyRef::private(key_ref)).await;
+    assert_eq!(
+        lost.expect_err("the key must be missing").kind(),
+        ErrorKind::KeyMissing
+    );
 
-    // Even a failover to a server whose clock is behind does not bring the key back.
+    // A failover to a server with a slow clock does not restore the key.
     sqlx::query("UPDATE keys SET destroy_at = now() + interval '1 day'")
         .execute(&world.pool)
         .await
-        .expect("a later end");
+        .expect("set a later time");
     for status in ["disabled", "retired", "active"] {
         let refused = set(&world, &destination.key, status).await;
         refused.refused(409, "CONFLICT");
     }
     let disabled = "UPDATE keys SET status = 'disabled', destroy_at = NULL";
     let forced = sqlx::query(disabled).execute(&world.pool).await;
-    let forced = forced.expect_err("the database refuses it too");
+    let forced = forced.expect_err("the database must refuse the change");
     assert!(forced.to_string().contains("keys_destruction_is_final"));
     client
         .protect(json!(1))
@@ -240,23 +243,23 @@ async fn a_key_stays_destroyed_if_its_record_fails_after_the_token() {
     sqlx::raw_sql("DROP TRIGGER destruction_fails ON management_events")
         .execute(&mut owner)
         .await
-        .expect("no trigger");
+        .expect("drop the trigger");
     destroy(&world).await;
     assert_eq!(read(&world, &destination.key).await["status"], "destroyed");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_no_token_holds_does_not_become_active() {
-    let world = World::at(held(), Stage::Development).await;
+    let world = World::at(fast_clock(), Stage::Development).await;
     let service = world.service("lost").await;
     let key = generate(&world, &service, "P-256").await;
     set(&world, id(&key), "disabled").await.ok();
-    let half: Vec<u8> = sqlx::query_scalar("SELECT token_id FROM keys")
+    let key_ref: Vec<u8> = sqlx::query_scalar("SELECT token_id FROM keys")
         .fetch_one(&world.pool)
         .await
         .expect("the key");
-    let half = KeyRef::private(half);
-    token().await.destroy(&half).await.expect("a lost key");
+    let key_ref = KeyRef::private(key_ref);
+    token().await.destroy(&key_ref).await.expect("a lost key");
     let refused = set(&world, id(&key), "active").await;
     let message = refused.refused(409, "CONFLICT").message();
     assert!(message.contains("token holds the key"), "{message}");
@@ -265,24 +268,24 @@ async fn a_key_that_no_token_holds_does_not_become_active() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_destroyed_key_is_removed_from_a_token_that_returns() {
-    let world = World::at(held(), Stage::Development).await;
+    let world = World::at(fast_clock(), Stage::Development).await;
     let service = world.service("away").await;
     let key = generate(&world, &service, "P-256").await;
-    let half: Vec<u8> = sqlx::query_scalar(
+    let key_ref: Vec<u8> = sqlx::query_scalar(
         "UPDATE keys SET status = 'destroyed', destroy_at = now() RETURNING token_id",
     )
     .fetch_one(&world.pool)
     .await
     .expect("a record of a destroyed key");
-    let half = KeyRef::private(half);
+    let key_ref = KeyRef::private(key_ref);
     token()
         .await
-        .find(&half)
+        .find(&key_ref)
         .await
-        .expect("the key is still there");
+        .expect("the key must still exist");
     let _another = world.another().await;
     within(Duration::from_secs(20), async || {
-        let found = token().await.find(&half).await;
+        let found = token().await.find(&key_ref).await;
         found.is_err_and(|error| error.kind() == ErrorKind::KeyMissing)
     })
     .await;

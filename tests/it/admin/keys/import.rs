@@ -1,4 +1,4 @@
-//! Keys made elsewhere, in every form that is taken.
+//! Import of keys in every accepted format.
 
 use serde_json::{Value, json};
 
@@ -22,14 +22,14 @@ async fn private_keys_of_openssl_are_accepted() {
             (&key["algorithm"], &key["origin"], &key["hasPrivate"]),
             (&json!(algorithm), &json!("imported"), &json!(true))
         );
-        let half = json!({"publicKey": public(&private), "activate": false});
-        let half = send(&world, &service, half).await.created().json();
-        assert_eq!(half["publicKey"], key["publicKey"]);
+        let public_key = json!({"publicKey": public(&private), "activate": false});
+        let public_key = send(&world, &service, public_key).await.created().json();
+        assert_eq!(public_key["publicKey"], key["publicKey"]);
         assert_eq!(
-            (&half["thumbprint"], &half["hasPrivate"]),
+            (&public_key["thumbprint"], &public_key["hasPrivate"]),
             (&key["thumbprint"], &json!(false))
         );
-        // A JWK is another way to write the same.
+        // A JWK is another format of the same key.
         let jwk = json!({"publicKey": key["publicKey"], "activate": false});
         let jwk = send(&world, &service, jwk).await.created().json();
         assert_eq!(jwk["thumbprint"], key["thumbprint"]);
@@ -41,40 +41,43 @@ async fn encrypted_private_keys_are_opened_by_their_passphrase() {
     let world = World::new().await;
     let service = world.service("locked").await;
     let key = private("P-256");
-    let ways = [
+    let options = [
         "-v2 aes-256-cbc",
         "-v2 aes-128-cbc -v2prf hmacWithSHA512",
         "-v2 aes-256-cbc -v2prf hmacWithSHA1",
         "-scrypt",
     ];
-    for way in ways {
-        let locked = pem(&format!("pkcs8 -topk8 {way} -passout pass:swordfish"), &key);
-        let order = |passphrase: Value| json!({"privateKey": locked, "passphrase": passphrase});
-        send(&world, &service, order(json!("swordfish")))
+    for option in options {
+        let encrypted = pem(
+            &format!("pkcs8 -topk8 {option} -passout pass:swordfish"),
+            &key,
+        );
+        let body = |passphrase: Value| json!({"privateKey": encrypted, "passphrase": passphrase});
+        send(&world, &service, body(json!("swordfish")))
             .await
             .created();
-        send(&world, &service, order(json!("trout")))
+        send(&world, &service, body(json!("trout")))
             .await
             .invalid(&[("passphrase", "conflict")]);
-        send(&world, &service, json!({"privateKey": locked}))
+        send(&world, &service, json!({"privateKey": encrypted}))
             .await
             .invalid(&[("passphrase", "required")]);
     }
-    let order = json!({"privateKey": key, "passphrase": "swordfish"});
-    send(&world, &service, order)
+    let body = json!({"privateKey": key, "passphrase": "swordfish"});
+    send(&world, &service, body)
         .await
         .invalid(&[("passphrase", "conflict")]);
     let old = pem(
         "pkcs8 -topk8 -v1 PBE-SHA1-3DES -passout pass:swordfish",
         &key,
     );
-    let order = json!({"privateKey": old, "passphrase": "swordfish"});
-    send(&world, &service, order)
+    let body = json!({"privateKey": old, "passphrase": "swordfish"});
+    send(&world, &service, body)
         .await
         .invalid(&[("privateKey", "format")]);
     let slow = pem("pkcs8 -topk8 -iter 9000000 -passout pass:swordfish", &key);
-    let order = json!({"privateKey": slow, "passphrase": "swordfish"});
-    send(&world, &service, order)
+    let body = json!({"privateKey": slow, "passphrase": "swordfish"});
+    send(&world, &service, body)
         .await
         .invalid(&[("privateKey", "range")]);
 }
@@ -92,7 +95,7 @@ async fn only_the_key_of_a_certificate_is_read() {
             folder.display()
         );
         let certificate = pem(&arguments, "");
-        std::fs::remove_file(&folder).expect("the file is there");
+        std::fs::remove_file(&folder).expect("remove the file");
         let key = send(&world, &service, json!({"publicKey": certificate})).await;
         let bare = send(&world, &service, json!({"publicKey": public(&private)})).await;
         assert_eq!(
@@ -120,8 +123,8 @@ async fn the_length_and_use_determine_the_algorithm_of_a_secret_key() {
         ),
         (json!({"secretKey": of(48)}), "HMAC-SHA256", "sig"),
     ];
-    for (order, algorithm, usage) in cases {
-        let key = send(&world, &service, order).await.created().json();
+    for (body, algorithm, usage) in cases {
+        let key = send(&world, &service, body).await.created().json();
         assert_eq!(
             (&key["algorithm"], &key["use"]),
             (&json!(algorithm), &json!(usage))
@@ -143,8 +146,8 @@ async fn the_length_and_use_determine_the_algorithm_of_a_secret_key() {
             ("use", "conflict"),
         ),
     ];
-    for (order, problem) in wrong {
-        send(&world, &service, order).await.invalid(&[problem]);
+    for (body, problem) in wrong {
+        send(&world, &service, body).await.invalid(&[problem]);
     }
 }
 
@@ -159,12 +162,12 @@ async fn weak_and_mismatched_keys_are_refused_with_their_member() {
         ("X25519", "unsupported"),
     ] {
         let private = private(algorithm);
-        let order = json!({"privateKey": private});
-        send(&world, &service, order)
+        let body = json!({"privateKey": private});
+        send(&world, &service, body)
             .await
             .invalid(&[("privateKey", code)]);
-        let order = json!({"publicKey": public(&private)});
-        send(&world, &service, order)
+        let body = json!({"publicKey": public(&private)});
+        send(&world, &service, body)
             .await
             .invalid(&[("publicKey", code)]);
     }
@@ -176,12 +179,12 @@ async fn weak_and_mismatched_keys_are_refused_with_their_member() {
     send(&world, &service, json!({"privateKey": traditional}))
         .await
         .invalid(&[("privateKey", "unsupported")]);
-    let order = json!({"privateKey": private("P-256"), "algorithm": "P-384"});
-    send(&world, &service, order)
+    let body = json!({"privateKey": private("P-256"), "algorithm": "P-384"});
+    send(&world, &service, body)
         .await
         .invalid(&[("algorithm", "conflict")]);
-    let beside = json!({"kty": "EC", "crv": "P-256", "x": "AA", "y": 5, "d": "AA"});
-    send(&world, &service, json!({"publicKey": beside}))
+    let extra = json!({"kty": "EC", "crv": "P-256", "x": "AA", "y": 5, "d": "AA"});
+    send(&world, &service, json!({"publicKey": extra}))
         .await
         .invalid(&[("publicKey.d", "conflict"), ("publicKey.y", "type")]);
 }
@@ -190,11 +193,11 @@ async fn weak_and_mismatched_keys_are_refused_with_their_member() {
 async fn plaintext_requires_development() {
     let world = World::at(Clock::system(), Stage::Production).await;
     let service = world.service("strict").await;
-    for order in [
+    for body in [
         json!({"privateKey": private("P-256")}),
         json!({"secretKey": "AAAA"}),
     ] {
-        let refused = send(&world, &service, order).await;
+        let refused = send(&world, &service, body).await;
         let refused = refused.refused(403, "OPERATION_NOT_ALLOWED");
         assert!(refused.message().contains("keys.allow_plaintext_import"));
     }

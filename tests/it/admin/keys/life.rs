@@ -1,11 +1,11 @@
-//! The states of a key, over the API.
+//! The states of a key in the API.
 
 use serde_json::{Value, json};
 
 use super::{generate, id, path, read, send, set};
 use crate::support::World;
 
-/// Brings a fresh key into a state.
+/// Creates a key in this state.
 async fn in_state(world: &World, service: &str, state: &str) -> String {
     let key = generate(world, service, "AES-128").await;
     let id = id(&key).to_owned();
@@ -61,9 +61,9 @@ async fn a_key_is_created_with_the_requested_or_default_values() {
         (json!({"algorithm": "HMAC-SHA256"}), "HMAC-SHA256", "sig"),
         (json!({"algorithm": "AES-128"}), "AES-128", "data"),
     ];
-    for (mut order, algorithm, usage) in cases {
-        order["generate"] = json!(true);
-        let key = send(&world, &service, order).await.created().json();
+    for (mut body, algorithm, usage) in cases {
+        body["generate"] = json!(true);
+        let key = send(&world, &service, body).await.created().json();
         assert_eq!(
             (
                 &key["algorithm"],
@@ -101,11 +101,11 @@ async fn a_key_is_created_with_the_requested_or_default_values() {
 async fn all_errors_of_a_request_are_reported_at_once() {
     let world = World::new().await;
     let service = world.service("wrong").await;
-    let order = json!({
+    let body = json!({
         "generate": true, "secretKey": "AAAA", "use": "data", "algorithm": "P-256", "name": "",
         "expiresAt": "2001-01-01T00:00:00Z", "colour": "red",
     });
-    send(&world, &service, order).await.invalid(&[
+    send(&world, &service, body).await.invalid(&[
         ("colour", "unknown"),
         ("name", "length"),
         ("expiresAt", "range"),
@@ -125,8 +125,8 @@ async fn all_errors_of_a_request_are_reported_at_once() {
     )
     .await
     .invalid(&[("serviceId", "unknown")]);
-    let order = json!({"generate": true, "algorithm": "RSA-1024"});
-    send(&world, &service, order)
+    let body = json!({"generate": true, "algorithm": "RSA-1024"});
+    send(&world, &service, body)
         .await
         .invalid(&[("algorithm", "unsupported")]);
 }

@@ -15,25 +15,25 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, World};
 
-/// Has a key of `algorithm` made for `service`.
+/// Generates a key of `service` with this algorithm.
 async fn generate(world: &World, service: &str, algorithm: &str) -> Value {
-    let order = json!({ "serviceId": service, "generate": true, "algorithm": algorithm });
+    let body = json!({ "serviceId": service, "generate": true, "algorithm": algorithm });
     world
         .admin()
-        .post("/admin/keys", order)
+        .post("/admin/keys", body)
         .await
         .created()
         .json()
 }
 
-/// Sends a key for `service`, with these members beside.
+/// Sends a key request for `service` with these members.
 async fn send(world: &World, service: &str, members: Value) -> Answer {
-    let mut order = members;
-    order["serviceId"] = json!(service);
-    world.admin().post("/admin/keys", order).await
+    let mut body = members;
+    body["serviceId"] = json!(service);
+    world.admin().post("/admin/keys", body).await
 }
 
-/// The key as it is now.
+/// Reads a key.
 async fn read(world: &World, id: &str) -> Value {
     world.admin().get(&path(id)).await.ok().json()
 }

@@ -1,4 +1,4 @@
-//! One envelope key takes the place of another, whoever asks at the same time.
+//! Rotation of envelope keys, also with concurrent requests.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -19,12 +19,12 @@ async fn a_new_key_only_retires_the_previous_key_of_its_family() {
     let service = world.service("rotating").await;
     let rsa = generate(&world, &service, "RSA-2048").await;
     let ec = generate(&world, &service, "P-256").await;
-    let newer = generate(&world, &service, "P-384").await;
+    let new_key = generate(&world, &service, "P-384").await;
     assert_eq!(read(&world, id(&rsa)).await["status"], "active");
     assert_eq!(read(&world, id(&ec)).await["status"], "retired");
-    assert_eq!(read(&world, id(&newer)).await["status"], "active");
+    assert_eq!(read(&world, id(&new_key)).await["status"], "active");
     set(&world, id(&ec), "active").await.ok();
-    assert_eq!(read(&world, id(&newer)).await["status"], "retired");
+    assert_eq!(read(&world, id(&new_key)).await["status"], "retired");
 }
 
 #[tokio::test]
@@ -43,11 +43,11 @@ async fn one_of_a_hundred_concurrent_activations_remains() {
     let service = world.service("contended").await;
     let mut keys = Vec::new();
     for _ in 0..10 {
-        let order = json!({"generate": true, "algorithm": "P-256", "activate": false});
-        keys.push(send(&world, &service, order).await.created().text("id"));
+        let body = json!({"generate": true, "algorithm": "P-256", "activate": false});
+        keys.push(send(&world, &service, body).await.created().text("id"));
     }
-    let asked = (0..100).map(|turn| set(&world, &keys[turn % keys.len()], "active"));
-    for answer in join_all(asked).await {
+    let changes = (0..100).map(|turn| set(&world, &keys[turn % keys.len()], "active"));
+    for answer in join_all(changes).await {
         answer.ok();
     }
     assert_eq!(active(&world, &service).await.len(), 1);
@@ -70,7 +70,7 @@ async fn one_of_a_hundred_concurrent_activations_remains() {
     assert_eq!(
         retirements,
         activations - 1,
-        "each but the first took another's place"
+        "each activation except the first must retire a key"
     );
 }
 
@@ -88,8 +88,8 @@ async fn one_of_several_changes_from_the_same_state_succeeds() {
         .header("etag")
         .to_owned();
     let admin = world.admin().with("if-match", &tag);
-    let asked = (0..20).map(|turn| admin.put(&path, json!({"name": format!("name {turn}")})));
-    let answers = join_all(asked).await;
+    let changes = (0..20).map(|turn| admin.put(&path, json!({"name": format!("name {turn}")})));
+    let answers = join_all(changes).await;
     let won = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!(won, 1);
     for lost in answers.into_iter().filter(|answer| answer.status != 200) {
@@ -130,7 +130,7 @@ async fn published_public_keys_are_available_to_partners() {
     assert_eq!(answer.header("cache-control"), "public, max-age=60");
     let published = answer.json();
     let keys = published["keys"].as_array().expect("keys");
-    let told: Vec<_> = keys
+    let listed: Vec<_> = keys
         .iter()
         .map(|key| (&key["kid"], &key["use"], &key["alg"]))
         .collect();
@@ -139,14 +139,14 @@ async fn published_public_keys_are_available_to_partners() {
         (&sig["id"], &json!("sig"), &json!("EdDSA")),
         (&rsa["id"], &json!("sig"), &json!("RS256")),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(listed, expected);
     assert_eq!(keys[0]["x"], enc["publicKey"]["x"]);
 
-    let newer = generate(&world, &service, "P-256").await;
+    let new_key = generate(&world, &service, "P-256").await;
     let published = world.anonymous().get(&jwks).await.ok().json();
     assert_eq!(
         published["keys"][0]["kid"], sig["id"],
-        "a retired enc key is gone"
+        "a retired envelope key must not be published"
     );
-    assert_eq!(published["keys"][2]["kid"], newer["id"]);
+    assert_eq!(published["keys"][2]["kid"], new_key["id"]);
 }

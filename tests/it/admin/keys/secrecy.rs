@@ -1,4 +1,4 @@
-//! Nothing of a key that came in plaintext is kept anywhere but in the token.
+//! A key that is imported in plaintext remains only in the token.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -13,7 +13,7 @@ use crate::process::{Process, Site};
 use crate::support::World;
 use crate::support::openssl::{pem, private};
 
-/// What must be found nowhere: parts of the secret, in every way in which they could be written.
+/// Parts of a secret in all encodings, which must not be found.
 struct Canary(Vec<Vec<u8>>);
 
 impl Canary {
@@ -27,7 +27,7 @@ impl Canary {
             hex[..24].to_uppercase().into_bytes(),
             decimal.join(", ").into_bytes(),
         ];
-        // The same bytes look different in base64 by where they stand.
+        // Base64 of the same bytes depends on their position.
         for start in 0..3 {
             let part = &secret[start..start + (secret.len() - start) / 3 * 3];
             for engine in [STANDARD_NO_PAD, URL_SAFE_NO_PAD] {
@@ -38,11 +38,9 @@ impl Canary {
     }
 
     #[track_caller]
-    fn is_not_in(&self, what: &str, where_it_was_looked_for: &[u8]) {
+    fn assert_absent(&self, what: &str, text: &[u8]) {
         for form in &self.0 {
-            let found = where_it_was_looked_for
-                .windows(form.len())
-                .any(|part| part == form);
+            let found = text.windows(form.len()).any(|part| part == form);
             assert!(!found, "a part of the key is in {what}");
         }
     }
@@ -89,8 +87,8 @@ async fn a_plaintext_key_is_in_no_response_event_or_row() {
         let key = private(algorithm);
         let canary = Canary::of(&secret_of(&key));
         let wrong = key.replace("-----END", "AAAA\n-----END");
-        let locked = pem("pkcs8 -topk8 -passout pass:swordfish", &key);
-        let orders = [
+        let encrypted = pem("pkcs8 -topk8 -passout pass:swordfish", &key);
+        let bodies = [
             json!({"privateKey": key}),
             json!({"privateKey": key, "use": "data"}),
             json!({"privateKey": key, "algorithm": "P-521"}),
@@ -98,24 +96,24 @@ async fn a_plaintext_key_is_in_no_response_event_or_row() {
             json!({"privateKey": key, "secretKey": key}),
             json!({"publicKey": key}),
             json!({"name": key, "generate": true}),
-            json!({"privateKey": locked, "passphrase": "swordfish"}),
+            json!({"privateKey": encrypted, "passphrase": "swordfish"}),
         ];
-        for order in orders {
-            let body = order.to_string();
+        for body in bodies {
+            let text = body.to_string();
             let read = ResourceRequest::<KeyRequest>::to_create(
-                Text::parse(body.as_bytes()).expect("JSON"),
+                Text::parse(text.as_bytes()).expect("JSON"),
             );
-            canary.is_not_in("debug output", format!("{read:?}").as_bytes());
-            let answer = send(&world, &service, order).await;
-            canary.is_not_in("an answer", answer.body.as_bytes());
+            canary.assert_absent("debug output", format!("{read:?}").as_bytes());
+            let answer = send(&world, &service, body).await;
+            canary.assert_absent("an answer", answer.body.as_bytes());
         }
         let events = world
             .admin()
             .get("/admin/audit/management?limit=200")
             .await
             .ok();
-        canary.is_not_in("an event", events.body.as_bytes());
-        canary.is_not_in("the database", &database(&world).await);
+        canary.assert_absent("an event", events.body.as_bytes());
+        canary.assert_absent("the database", &database(&world).await);
     }
 }
 
@@ -126,15 +124,15 @@ async fn a_secret_key_is_in_no_response_and_no_row() {
     let secret: [u8; 32] = rand::random();
     let canary = Canary::of(&secret);
     let text = STANDARD.encode(secret);
-    for order in [
+    for body in [
         json!({"secretKey": text}),
         json!({"secretKey": text, "algorithm": "AES-128"}),
         json!({"secretKey": text, "use": "enc"}),
     ] {
-        let answer = send(&world, &service, order).await;
-        canary.is_not_in("an answer", answer.body.as_bytes());
+        let answer = send(&world, &service, body).await;
+        canary.assert_absent("an answer", answer.body.as_bytes());
     }
-    canary.is_not_in("the database", &database(&world).await);
+    canary.assert_absent("the database", &database(&world).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -144,20 +142,20 @@ async fn a_plaintext_key_is_not_in_the_log() {
     let service = process.post("/admin/services", &json!({ "name": "canary" }))["id"].clone();
     let key = private("P-256");
     let canary = Canary::of(&secret_of(&key));
-    for order in [
+    for body in [
         json!({"serviceId": service, "privateKey": key}),
         json!({"serviceId": service, "privateKey": key, "use": "data"}),
         json!({"serviceId": service, "publicKey": key}),
     ] {
-        let asking = process.post_in_background("/admin/keys", order);
-        asking.join().expect("an answer or a refusal");
+        let pending = process.post_in_background("/admin/keys", body);
+        pending.join().expect("the request ends");
     }
     let log = process.log();
     assert!(
         log.contains("request refused"),
-        "refusals are logged: {log}"
+        "the refusal must be logged: {log}"
     );
-    canary.is_not_in("the log", log.as_bytes());
+    canary.assert_absent("the log", log.as_bytes());
 }
 
 #[test]
@@ -170,7 +168,7 @@ fn a_private_key_is_redacted_in_debug_output() {
     let key: PrivateKey = *key;
     let printed = format!("{key:?} {:?} {:#?}", key.parts(), key.public());
     assert!(printed.contains("[redacted]"));
-    canary.is_not_in("debug output", printed.as_bytes());
+    canary.assert_absent("debug output", printed.as_bytes());
 }
 
 #[test]
@@ -183,7 +181,7 @@ fn a_plaintext_canary_is_found() {
         URL_SAFE_NO_PAD.encode([&[1][..], &secret].concat()),
     ];
     for shown in shown {
-        let caught = std::panic::catch_unwind(|| canary.is_not_in("here", shown.as_bytes()));
+        let caught = std::panic::catch_unwind(|| canary.assert_absent("here", shown.as_bytes()));
         assert!(caught.is_err(), "{shown}");
     }
 }

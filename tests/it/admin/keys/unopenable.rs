@@ -1,4 +1,4 @@
-//! Envelope keys of RSA on a token that does not open what would be sealed for them.
+//! RSA envelope keys on a token that cannot open their envelopes.
 
 use serde_json::{Value, json};
 
@@ -8,13 +8,13 @@ use crate::support::openssl::{private, public};
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_whose_envelopes_would_be_lost_is_not_created() {
     let site = Site::new().await;
-    // SoftHSM has no OAEP with SHA-256, and nothing may stand in for it.
-    let as_it_is = [("SEALWARD_HSM_ALLOW_RAW_RSA", "false")];
-    let process = Process::start_with(&site, &as_it_is).await;
+    // SoftHSM does not support OAEP with SHA-256, and the replacement is disabled.
+    let without_raw_rsa = [("SEALWARD_HSM_ALLOW_RAW_RSA", "false")];
+    let process = Process::start_with(&site, &without_raw_rsa).await;
     let service = process.post("/admin/services", &json!({ "name": "sha-1" }))["id"].clone();
-    let send = |mut order: Value| {
-        order["serviceId"] = service.clone();
-        process.post("/admin/keys", &order)
+    let send = |mut body: Value| {
+        body["serviceId"] = service.clone();
+        process.post("/admin/keys", &body)
     };
     let rsa = private("RSA-2048");
     let wrapped = json!({
@@ -22,13 +22,13 @@ async fn a_key_whose_envelopes_would_be_lost_is_not_created() {
         "mechanism": "RSA_OAEP_SHA1_AES_KWP",
         "ciphertext": "AAAA",
     });
-    for order in [
+    for body in [
         json!({ "generate": true }),
         json!({ "generate": true, "algorithm": "RSA-4096" }),
         json!({ "privateKey": rsa }),
         json!({ "wrappedKey": wrapped, "algorithm": "RSA-2048" }),
     ] {
-        let refused = send(order);
+        let refused = send(body);
         let problem = &refused["error"]["details"][0];
         assert_eq!(
             (&problem["field"], &problem["code"]),
@@ -37,13 +37,13 @@ async fn a_key_whose_envelopes_would_be_lost_is_not_created() {
         );
     }
 
-    // Neither signing keys, nor those on a curve, nor those that others hold are concerned.
-    for order in [
+    // Signing keys, EC keys and public keys of destinations are not affected.
+    for body in [
         json!({ "privateKey": rsa, "use": "sig" }),
         json!({ "generate": true, "algorithm": "P-256" }),
         json!({ "publicKey": public(&rsa) }),
     ] {
-        let made = send(order);
-        assert_eq!(made["status"], "active", "{made}");
+        let created = send(body);
+        assert_eq!(created["status"], "active", "{created}");
     }
 }

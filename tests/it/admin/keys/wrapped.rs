@@ -1,4 +1,4 @@
-//! Keys wrapped for the token, and the wrapping keys they come with.
+//! Import of wrapped keys, and their import keys.
 
 use hsm::{ImportMechanism, wrap_for_import};
 use sealward::binary::to_base64;
@@ -11,17 +11,17 @@ use super::send;
 use crate::support::World;
 use crate::support::openssl::{private, public};
 
-/// SoftHSM has this one alone.
+/// The only mechanism of SoftHSM.
 const MECHANISM: &str = "RSA_OAEP_SHA1_AES_KWP";
 
 async fn parameters(world: &World) -> Value {
-    let order = json!({ "mechanism": MECHANISM });
-    let made = world
+    let body = json!({ "mechanism": MECHANISM });
+    let created = world
         .admin()
-        .post("/admin/keys/import-parameters", order)
+        .post("/admin/keys/import-parameters", body)
         .await;
-    assert_eq!(made.status, 201, "{}", made.body);
-    made.json()
+    assert_eq!(created.status, 201, "{}", created.body);
+    created.json()
 }
 
 fn wrap(parameters: &Value, key: &[u8]) -> Value {
@@ -54,15 +54,15 @@ async fn a_wrapped_key_is_imported_once() {
     let service = world.service("wrapped").await;
     let key = private("P-256");
     let parameters = parameters(&world).await;
-    let order = json!({
+    let body = json!({
         "publicKey": public(&key), "wrappedKey": wrap(&parameters, &pkcs8(&key)), "name": "partner",
     });
-    let made = send(&world, &service, order.clone()).await.created().json();
+    let created = send(&world, &service, body.clone()).await.created().json();
     assert_eq!(
-        (&made["algorithm"], &made["hasPrivate"]),
+        (&created["algorithm"], &created["hasPrivate"]),
         (&json!("P-256"), &json!(true))
     );
-    send(&world, &service, order)
+    send(&world, &service, body)
         .await
         .invalid(&[("wrappedKey.importKeyId", "unknown")]);
 
@@ -83,18 +83,21 @@ async fn wrapped_rsa_and_secret_keys_are_imported() {
     let service = world.service("wrapped").await;
     let rsa = private("RSA-2048");
     let wrapped = wrap(&parameters(&world).await, &pkcs8(&rsa));
-    let order = json!({ "wrappedKey": wrapped });
-    let made = send(&world, &service, order).await.created().json();
-    assert_eq!(made["algorithm"], "RSA-2048", "as its length tells");
-    let half = json!({"publicKey": public(&rsa), "activate": false});
-    let half = send(&world, &service, half).await.created().json();
-    assert_eq!(made["thumbprint"], half["thumbprint"]);
+    let body = json!({ "wrappedKey": wrapped });
+    let created = send(&world, &service, body).await.created().json();
+    assert_eq!(
+        created["algorithm"], "RSA-2048",
+        "the length determines the algorithm"
+    );
+    let public_key = json!({"publicKey": public(&rsa), "activate": false});
+    let public_key = send(&world, &service, public_key).await.created().json();
+    assert_eq!(created["thumbprint"], public_key["thumbprint"]);
 
     let wrapped = wrap(&parameters(&world).await, &[7; 32]);
-    let order = json!({ "wrappedKey": wrapped });
-    let made = send(&world, &service, order).await.created().json();
+    let body = json!({ "wrappedKey": wrapped });
+    let created = send(&world, &service, body).await.created().json();
     assert_eq!(
-        (&made["algorithm"], &made["use"]),
+        (&created["algorithm"], &created["use"]),
         (&json!("AES-256"), &json!("data"))
     );
 }
@@ -104,12 +107,12 @@ async fn hidden_properties_of_a_wrapped_key_are_required() {
     let world = World::new().await;
     let service = world.service("unsaid").await;
     let wrapped = wrap(&parameters(&world).await, &pkcs8(&private("P-256")));
-    let order = json!({"wrappedKey": wrapped});
-    send(&world, &service, order)
+    let body = json!({"wrappedKey": wrapped});
+    send(&world, &service, body)
         .await
         .invalid(&[("algorithm", "required")]);
-    let order = json!({"wrappedKey": wrapped, "algorithm": "P-256"});
-    send(&world, &service, order)
+    let body = json!({"wrappedKey": wrapped, "algorithm": "P-256"});
+    send(&world, &service, body)
         .await
         .invalid(&[("publicKey", "required")]);
     send(&world, &service, json!({"wrappedKey": {}}))
@@ -143,10 +146,10 @@ async fn mismatched_halves_use_up_the_attempts_of_an_import_key() {
 async fn a_mechanism_that_the_token_lacks_is_refused() {
     let world = World::new().await;
     for mechanism in ["RSA_OAEP_SHA256_AES_KWP", "PKCS1"] {
-        let order = json!({ "mechanism": mechanism });
+        let body = json!({ "mechanism": mechanism });
         let answer = world
             .admin()
-            .post("/admin/keys/import-parameters", order)
+            .post("/admin/keys/import-parameters", body)
             .await;
         answer.invalid(&[("mechanism", "unsupported")]);
     }
