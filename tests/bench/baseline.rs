@@ -9,12 +9,12 @@ use serde_json::Value;
 /// A process that runs one command per line of stdin and answers with a line of JSON.
 pub(crate) struct Baseline {
     child: Child,
-    orders: ChildStdin,
+    commands: ChildStdin,
     answers: BufReader<ChildStdout>,
 }
 
 /// The result of one command.
-pub(crate) struct Done {
+pub(crate) struct Measurement {
     pub(crate) times: usize,
     pub(crate) rate: f64,
     pub(crate) p50: Duration,
@@ -26,7 +26,7 @@ impl Baseline {
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = piped.spawn().expect("a baseline process");
         Self {
-            orders: child.stdin.take().expect("its input"),
+            commands: child.stdin.take().expect("its input"),
             answers: BufReader::new(child.stdout.take().expect("its output")),
             child,
         }
@@ -45,17 +45,17 @@ impl Baseline {
     }
 
     pub(crate) fn command(&mut self, command: &str) -> String {
-        writeln!(self.orders, "{command}").expect("a running baseline process");
+        writeln!(self.commands, "{command}").expect("a running baseline process");
         self.line()
     }
 
     /// Runs `what` with `at_once` in parallel for `span`.
-    pub(crate) fn measure(&mut self, what: &str, at_once: usize, span: Duration) -> Done {
-        let told = self.command(&format!("{what} {at_once} {}", span.as_millis()));
-        let told: Value = serde_json::from_str(&told).expect("JSON");
-        let micros = |name: &str| Duration::from_micros(told[name].as_u64().expect("µs"));
-        let times = told["times"].as_u64().expect("a count");
-        Done {
+    pub(crate) fn measure(&mut self, what: &str, at_once: usize, span: Duration) -> Measurement {
+        let result = self.command(&format!("{what} {at_once} {}", span.as_millis()));
+        let result: Value = serde_json::from_str(&result).expect("JSON");
+        let micros = |name: &str| Duration::from_micros(result[name].as_u64().expect("µs"));
+        let times = result["times"].as_u64().expect("a count");
+        Measurement {
             times: usize::try_from(times).expect("a count"),
             rate: times as f64 / micros("spanUs").as_secs_f64(),
             p50: micros("p50Us"),

@@ -40,11 +40,14 @@ pub(crate) fn recorder(database: &str) {
     let database = PgPool::connect_lazy(database).expect("an address of Postgres");
     let (clock, entropy) = (Clock::system(), Entropy::system());
     let (recorder, _scribe) = Recorder::open(clock.clone(), entropy, database, &Audit::default());
-    for order in stdin().lines() {
-        let order = order.expect("an order");
-        let numbers: Vec<u64> = order.split(' ').filter_map(|it| it.parse().ok()).collect();
+    for command in stdin().lines() {
+        let command = command.expect("a command");
+        let numbers: Vec<u64> = command
+            .split(' ')
+            .filter_map(|it| it.parse().ok())
+            .collect();
         let [at_once, millis] = numbers[..] else {
-            panic!("an order: {order}");
+            panic!("an invalid command: {command}");
         };
         runtime.block_on(commit(
             &recorder,
@@ -83,13 +86,13 @@ async fn commit(recorder: &Recorder, clock: &Clock, at_once: u64, span: Duration
     let mut times = std::mem::take(&mut *times.lock().expect("the times"));
     times.sort_unstable();
     let percentile = |share: usize| times[(times.len() - 1) * share / 100].as_micros();
-    let told = json!({
+    let result = json!({
         "times": times.len(),
         "spanUs": span.as_micros(),
         "p50Us": percentile(50),
         "p99Us": percentile(99),
     });
-    println!("{told}");
+    println!("{result}");
 }
 
 fn record(clock: &Clock, (service, api_key, key): (ServiceId, ApiKeyId, KeyId)) -> Record {
@@ -106,7 +109,7 @@ fn record(clock: &Clock, (service, api_key, key): (ServiceId, ApiKeyId, KeyId)) 
         response_status: 200,
         arrived: clock.monotonic(),
         error_code: None,
-        outcome: Outcome::Done,
+        outcome: Outcome::Measurement,
         error_message: None,
         client_address: Some([127, 0, 0, 1].into()),
     }

@@ -49,16 +49,16 @@ pub(crate) fn load(
     span: Duration,
 ) -> Load {
     let log = scratch("log");
-    let mut command = prepared(request, protocol, connections, span, &log);
+    let mut command = h2load_command(request, protocol, connections, span, &log);
     let output = command.output().expect("h2load, of nghttp2-client");
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{command:?}: {said}");
+    let output = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{command:?}: {output}");
     let load = read(&log);
     fs::remove_file(&log).expect("its end");
-    load.unwrap_or_else(|| panic!("{command:?}: no answers: {said}"))
+    load.unwrap_or_else(|| panic!("{command:?}: no answers: {output}"))
 }
 
-fn prepared(
+fn h2load_command(
     request: &Request,
     protocol: Protocol,
     connections: usize,

@@ -30,13 +30,13 @@ pub(crate) struct Callers {
 
 /// Limits above every measured rate and size.
 const UNLIMITED: u32 = 1_000_000_000;
-const ROOM: (&str, &str) = ("SEALWARD_LIMITS_MAX_BODY_BYTES", "4194304");
+const BODY_LIMIT: (&str, &str) = ("SEALWARD_LIMITS_MAX_BODY_BYTES", "4194304");
 
 impl Instance {
     /// Starts the service and creates the resources.
     pub(crate) async fn start(site: &Site) -> Self {
         let (process, started_in) = started(site, &[]).await;
-        let callers = Callers::made(&process);
+        let callers = Callers::create(&process);
         Self {
             process,
             callers,
@@ -139,23 +139,25 @@ impl Instance {
 }
 
 impl Callers {
-    fn made(process: &Process) -> Self {
-        let made = |path: &str, body: Value, member: &str| {
-            let made = process.post(path, &body);
-            let told = made[member].as_str();
-            told.unwrap_or_else(|| panic!("{path}: {made}")).to_owned()
+    fn create(process: &Process) -> Self {
+        let create = |path: &str, body: Value, member: &str| {
+            let create = process.post(path, &body);
+            let result = create[member].as_str();
+            result
+                .unwrap_or_else(|| panic!("{path}: {create}"))
+                .to_owned()
         };
         let service = |name: &str| {
             let limit = json!({ "requestsPerSecond": UNLIMITED, "burst": UNLIMITED });
             let body = json!({ "name": name, "tier": "enterprise", "rateLimit": limit });
-            made("/admin/services", body, "id")
+            create("/admin/services", body, "id")
         };
         let key = |service: &str, usage: &str, algorithm: &str| {
             let body = json!({
                 "serviceId": service, "name": algorithm, "use": usage, "algorithm": algorithm,
                 "generate": true,
             });
-            made("/admin/keys", body, "id")
+            create("/admin/keys", body, "id")
         };
         let caller = service("caller");
         let bound = |algorithm: &str, alg: &str| {
@@ -163,11 +165,11 @@ impl Callers {
             key(&destination, "enc", algorithm);
             let policy = json!({ "name": algorithm, "destinationServiceId": destination,
                 "allowedServiceIds": [caller], "alg": alg });
-            let number = made("/admin/policies", policy, "policyNumber");
+            let number = create("/admin/policies", policy, "policyNumber");
             let body = json!({
                 "name": algorithm, "type": "live", "serviceId": caller, "policyNumber": number,
             });
-            made("/admin/api-keys", body, "secret")
+            create("/admin/api-keys", body, "secret")
         };
         Self {
             rsa_2048: bound("RSA-2048", "RSA-OAEP-256"),
@@ -182,7 +184,7 @@ impl Callers {
 
 async fn started(site: &Site, variables: &[(&str, &str)]) -> (Process, Duration) {
     site.admin_key();
-    let variables = [&[ROOM], variables].concat();
+    let variables = [&[BODY_LIMIT], variables].concat();
     let began = Instant::now();
     let process = Process::start_with(site, &variables).await;
     (process, began.elapsed())

@@ -57,7 +57,7 @@ fn main() {
     let pin = fs::read_to_string(pin_file).expect("a PIN");
     let pin = AuthPin::new(pin.trim().to_owned().into_boxed_str());
     anchor.login(UserType::User, Some(&pin)).expect("a login");
-    let keys = Keys::made(&anchor);
+    let keys = Keys::create(&anchor);
     for command in stdin().lines() {
         let command = command.expect("a command");
         let words: Vec<&str> = command.split(' ').collect();
@@ -110,7 +110,7 @@ fn run(token: &Pkcs11, slot: Slot, keys: &Keys, what: &str, threads: u64, span: 
 type Operation = Box<dyn Fn(&Session, &Keys)>;
 
 impl Keys {
-    fn made(session: &Session) -> Self {
+    fn create(session: &Session) -> Self {
         let [rsa_2048, rsa_3072] = [2048_u64, 3072].map(|bits| rsa(session, bits));
         let (public, p256) = pair(
             session,
@@ -232,7 +232,7 @@ fn pair(
     usages: &[Attribute],
 ) -> (ObjectHandle, ObjectHandle) {
     let public = [&[Attribute::Token(false)], public].concat();
-    let private = [&with_limits()[..], usages].concat();
+    let private = [&key_attributes()[..], usages].concat();
     session
         .generate_key_pair(by, &public, &private)
         .expect("a key pair")
@@ -244,14 +244,14 @@ fn secret(session: &Session) -> ObjectHandle {
         Attribute::Encrypt(true),
         Attribute::Decrypt(true),
     ];
-    let template = [&with_limits()[..], &own].concat();
+    let template = [&key_attributes()[..], &own].concat();
     session
         .generate_key(&Mechanism::AesKeyGen, &template)
         .expect("a key")
 }
 
 /// The attributes of the keys of the service.
-fn with_limits() -> [Attribute; 5] {
+fn key_attributes() -> [Attribute; 5] {
     [
         Attribute::Token(true),
         Attribute::Private(true),

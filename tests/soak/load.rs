@@ -68,7 +68,7 @@ async fn send_requests(
         if stop.load(Ordering::Relaxed) {
             return;
         }
-        if worker.ask(&FREE).await.is_some() {
+        if worker.send_random(&FREE).await.is_some() {
             answered.fetch_add(1, Ordering::Relaxed);
         }
         if number % REQUESTS_PER_CONNECTION == 0 {

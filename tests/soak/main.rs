@@ -33,12 +33,12 @@ use rand::{RngExt as _, SeedableRng as _};
 use tokio::time::{Instant, sleep};
 
 use chaos::administrator::Administrator;
+use chaos::changes::by_administrator;
 use chaos::check::violations;
 use chaos::client::Places;
-use chaos::faults::by_administrator;
 use chaos::fixtures::Fixtures;
 use chaos::instances::Instances;
-use chaos::plan::{Demand, Step};
+use chaos::plan::{AdminChange, Step};
 use chaos::run::rows;
 use chaos::run_log::RunLog;
 use chaos::worker::Worker;
@@ -114,8 +114,8 @@ async fn main() -> ExitCode {
             lines.push(line);
         }
     };
-    let demands = by_administrator(&mut admin, &fixtures, &run_log, &steps, until);
-    tokio::join!(measure, demands);
+    let admin_changes = by_administrator(&mut admin, &fixtures, &run_log, &steps, until);
+    tokio::join!(measure, admin_changes);
     load.end().await;
     // The service closes connections soon after the clients.
     let mut after = gauge.read().await;
@@ -132,12 +132,12 @@ async fn main() -> ExitCode {
     let mut entries = std::mem::take(&mut *run_log.lock());
     entries.history.instances = 1;
     entries.history.rows = rows(&cluster).await;
-    let mut broken: Vec<String> = violations(&entries.history)
+    let mut failures: Vec<String> = violations(&entries.history)
         .iter()
         .map(ToString::to_string)
         .collect();
-    broken.extend(entries.broken.iter().map(ToString::to_string));
-    broken.extend(gauge::failures(&before, &lines, &after, GROWTH));
+    failures.extend(entries.violated.iter().map(ToString::to_string));
+    failures.extend(gauge::failures(&before, &lines, &after, GROWTH));
     println!(
         "{} requests, {} audit records, {} changes; memory grew by {:.1} % after the warm-up",
         entries.history.attempts.len(),
@@ -145,10 +145,10 @@ async fn main() -> ExitCode {
         entries.events.len(),
         gauge::growth(&lines) * 100.0,
     );
-    for failure in broken.iter().take(20) {
+    for failure in failures.iter().take(20) {
         println!("{failure}");
     }
-    if broken.is_empty() {
+    if failures.is_empty() {
         println!("no error, nothing leaked, and all guarantees hold");
         return ExitCode::SUCCESS;
     }
@@ -184,14 +184,14 @@ impl Arguments {
 }
 
 /// The changes, each kind in turn.
-fn changes(length: Duration) -> Vec<Step<Demand>> {
+fn changes(length: Duration) -> Vec<Step<AdminChange>> {
     let number = usize::try_from(length.as_secs() / CHANGES.as_secs()).expect("some");
     let kinds = |which| match which % 5 {
-        0 => Demand::RevokeApiKey(which),
-        1 => Demand::TurnPolicy(which),
-        2 => Demand::TurnKey(which),
-        3 => Demand::ReplacePolicy,
-        _ => Demand::NewEnvelopeKey(which),
+        0 => AdminChange::RevokeApiKey(which),
+        1 => AdminChange::TogglePolicy(which),
+        2 => AdminChange::ToggleKey(which),
+        3 => AdminChange::ReplacePolicy,
+        _ => AdminChange::NewEnvelopeKey(which),
     };
     let steps = (0..number).map(|which| Step {
         after: CHANGES,

@@ -74,7 +74,7 @@ async fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-async fn default_settings(world: &World, destination: &Destination) -> EnvelopeBuilder {
+async fn valid_envelope(world: &World, destination: &Destination) -> EnvelopeBuilder {
     EnvelopeBuilder::to(world, destination).await
 }
 
