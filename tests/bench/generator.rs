@@ -51,11 +51,11 @@ pub(crate) fn load(
     let log = scratch("log");
     let mut command = h2load_command(request, protocol, connections, span, &log);
     let output = command.output().expect("h2load, of nghttp2-client");
-    let output = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{command:?}: {output}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{command:?}: {text}");
     let load = read(&log);
     fs::remove_file(&log).expect("its end");
-    load.unwrap_or_else(|| panic!("{command:?}: no answers: {output}"))
+    load.unwrap_or_else(|| panic!("{command:?}: no responses: {text}"))
 }
 
 fn h2load_command(

@@ -141,10 +141,10 @@ impl Instance {
 impl Callers {
     fn create(process: &Process) -> Self {
         let create = |path: &str, body: Value, member: &str| {
-            let create = process.post(path, &body);
-            let result = create[member].as_str();
+            let created = process.post(path, &body);
+            let result = created[member].as_str();
             result
-                .unwrap_or_else(|| panic!("{path}: {create}"))
+                .unwrap_or_else(|| panic!("{path}: {created}"))
                 .to_owned()
         };
         let service = |name: &str| {
