@@ -83,7 +83,7 @@ async fn policies_and_keys_can_be_read() {
         .key(alice.service.as_ref().unwrap(), "data", "AES-256")
         .await;
     let payload = json!({ "data": 1, "algorithm": "AES-256-GCM" });
-    let body = json!({ "operation": "encrypt", "payload": order });
+    let body = json!({ "operation": "encrypt", "payload": payload });
     let named = alice.clone().with("x-request-id", "with a key");
     named.post(OPERATIONS, body).await.ok();
     assert_eq!(
@@ -114,7 +114,7 @@ async fn an_item_has_all_its_members() {
         .await
         .with("x-request-id", "mine");
     let payload = json!({ "data": "abc", "algorithm": "SHA-256" });
-    let body = json!({ "operation": "hash", "payload": order });
+    let body = json!({ "operation": "hash", "payload": payload });
     alice.post(OPERATIONS, body).await.ok();
     let item = items(world.admin().get(AUDIT).await).remove(0);
     insta::assert_json_snapshot!(item, {

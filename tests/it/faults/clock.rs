@@ -98,7 +98,7 @@ async fn clock_jumps_of_hours_do_not_disrupt_the_service() {
     let load = fixture.load();
     load.is_served(&Action::ALL).await;
     within(PATIENCE, async || status_of(&expiring).await == 200).await;
-    let sent = Instant::now();
+    let began = Instant::now();
     let mut admitted_requests = admitted(&limited, BURST).await;
 
     clock.set("+3600");

@@ -11,7 +11,7 @@ use super::load::{Action, Load};
 const KILLS: usize = 30;
 
 /// The seed of the random delays. A fixed seed repeats a run.
-#[set_limit(
+#[allow(
     clippy::disallowed_methods,
     reason = "the tests read this variable instead of settings"
 )]

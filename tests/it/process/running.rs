@@ -81,7 +81,7 @@ impl Process {
         let authorization = format!("Bearer {}", site.admin_key());
         let log = site.file(&format!("{:032x}.log", rand::random::<u128>()));
         let stdout = File::create(&log).expect("a log");
-        let stderr = written.try_clone().expect("a log");
+        let stderr = stdout.try_clone().expect("a log");
         let child = command
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
