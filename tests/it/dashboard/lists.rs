@@ -135,7 +135,7 @@ async fn every_list_has_pages() {
         let next = link(&first, "Next page").expect("a second page");
         let second = browser.get(&next).await.ok();
         assert!(!named(&second).is_empty(), "{place}");
-        let [before, after] = [&first, &second].map(|page| BTreeSet::from_iter(program(page)));
+        let [before, after] = [&first, &second].map(|page| BTreeSet::from_iter(named(page)));
         assert!(before.is_disjoint(&after), "{place}");
         let back = link(&second, "First page").expect("a link to the first page");
         assert_eq!(named(&browser.get(&back).await.ok()), named(&first));

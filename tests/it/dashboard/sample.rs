@@ -249,7 +249,7 @@ async fn traffic(world: &World, services: &[&String], keys: &[&String]) {
     {
         let service: ServiceId = service.parse().expect("a service");
         let result = now_at(busy).bind(service).bind(busiest).bind(limited);
-        done.execute(&world.pool).await.expect("a busy minute");
+        result.execute(&world.pool).await.expect("a busy minute");
     }
     let used = "INSERT INTO key_use_days
         SELECT $2, day, 41000 - 300 * extract(day FROM day), day + interval '9 hours'
@@ -258,7 +258,7 @@ async fn traffic(world: &World, services: &[&String], keys: &[&String]) {
     for (place, key) in (0_i32..).zip(keys) {
         let key: KeyId = key.parse().expect("a key");
         let result = now_at(used).bind(key).bind(place);
-        done.execute(&world.pool).await.expect("uses");
+        result.execute(&world.pool).await.expect("uses");
     }
 }
 

@@ -189,7 +189,7 @@ impl Chromium {
 
     async fn act(&self, element: &str, act: &str, body: Value) {
         let result = self.post(&format!("/element/{element}/{act}"), body).await;
-        done.unwrap_or_else(|refused| panic!("{act}: {refused:?}"));
+        result.unwrap_or_else(|refused| panic!("{act}: {refused:?}"));
     }
 
     async fn post(&self, path: &str, body: Value) -> Result<Value, Refused> {
