@@ -24,7 +24,7 @@ pub struct Authenticator {
 }
 
 /// A request is not authenticated.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum Denied {
     /// Its credential is not valid.
     #[error(transparent)]
@@ -32,6 +32,9 @@ pub enum Denied {
     /// Its credential cannot be checked now.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
+    /// Its address has too many look-ups of unknown credentials.
+    #[error("the address has too many look-ups")]
+    Crowded,
 }
 
 impl Authenticator {
@@ -51,17 +54,19 @@ impl Authenticator {
         }
     }
 
-    /// The caller with this `Authorization` header and address.
+    /// The caller with this `Authorization` header and address. A look-up of a new credential waits
+    /// for `admission` first.
     ///
     /// # Errors
-    /// The credential is not valid, or the database is unreachable.
+    /// The credential is not valid, the admission fails, or the database is unreachable.
     pub async fn authenticate(
         &self,
         authorization: Option<&[u8]>,
         client: IpAddr,
+        admission: impl Future<Output = Result<(), Denied>> + Send,
     ) -> Result<Caller, Denied> {
         let at_rest = bearer(authorization)?.at_rest();
-        let known = self.identities.get(&at_rest).await?;
+        let known = self.identities.get_admitted(&at_rest, admission).await?;
         Ok(self.admit(&at_rest, known, client)?)
     }
 

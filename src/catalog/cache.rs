@@ -5,8 +5,9 @@ use std::hash::Hash;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use moka::future::Cache as Entries;
+use moka::future::{Cache as Entries, CacheBuilder};
 use moka::policy::EvictionPolicy;
 
 use super::{Catalog, Topic};
@@ -25,23 +26,30 @@ impl From<sqlx::Error> for Unreadable {
 type Loading<V> = Pin<Box<dyn Future<Output = sqlx::Result<Option<V>>> + Send>>;
 type Loader<K, V> = dyn Fn(K) -> Loading<V> + Send + Sync;
 
+/// How long a missing value stays missing without a notification.
+const MISSING_FOR: Duration = Duration::from_secs(1);
+
 /// Values of `V` by `K`, read by a loader.
 ///
-/// Values are cloned, so `V` should be cheap to clone. Missing values are not cached, so creating a
-/// record needs no notification.
+/// Values are cloned, so `V` should be cheap to clone. Missing values are kept apart, so that they
+/// do not evict values.
 pub struct Cache<K, V> {
     catalog: Catalog,
     topics: &'static [Topic],
     entries: Entries<(u64, K), V>,
+    missing: Entries<(u64, K), ()>,
+    /// Keys that had a value in any epoch. Their look-ups need no admission.
+    proven: Entries<K, ()>,
     /// The epoch of the last look-up. Entries of earlier epochs are stale.
     epoch: AtomicU64,
     load: Box<Loader<K, V>>,
 }
 
 /// Why a shared read returned no value.
-enum Without {
+enum Without<R> {
     Existing,
     Reading(sqlx::Error),
+    Admission(R),
 }
 
 impl<K, V> Cache<K, V>
@@ -58,11 +66,9 @@ where
         Self {
             catalog,
             topics,
-            // Evicts the least recently used value.
-            entries: Entries::builder()
-                .max_capacity(capacity)
-                .eviction_policy(EvictionPolicy::lru())
-                .build(),
+            entries: entries(capacity).build(),
+            missing: entries(capacity).time_to_live(MISSING_FOR).build(),
+            proven: entries(capacity).build(),
             epoch: AtomicU64::new(0),
             load: Box::new(move |key| Box::pin(load(key))),
         }
@@ -73,23 +79,58 @@ where
     /// # Errors
     /// The value is not cached and the database is unreachable.
     pub async fn get(&self, key: &K) -> Result<Option<V>, Unreadable> {
+        self.get_admitted(key, async { Ok::<_, Unreadable>(()) })
+            .await
+    }
+
+    /// The current value of `key`. A read of the database waits for `admission` first, unless the key
+    /// had a value before.
+    ///
+    /// # Errors
+    /// The value is not cached, and the admission fails or the database is unreachable.
+    pub async fn get_admitted<R>(
+        &self,
+        key: &K,
+        admission: impl Future<Output = Result<(), R>> + Send,
+    ) -> Result<Option<V>, R>
+    where
+        R: From<Unreadable> + Clone + Send + Sync + 'static,
+    {
         if !self.catalog.is_current() {
-            return self.read_and_remember(key).await;
+            if !self.proven.contains_key(key) {
+                admission.await?;
+            }
+            return Ok(self.read_and_remember(key).await?);
         }
+        let place = self.now(key);
         let loading = async {
-            match (self.load)(key.clone()).await {
+            if self.missing.contains_key(&place) {
+                return Err(Without::Existing);
+            }
+            if !self.proven.contains_key(key) {
+                admission.await.map_err(Without::Admission)?;
+            }
+            match self.load(key).await {
                 Ok(Some(value)) => Ok(value),
-                Ok(None) => Err(Without::Existing),
+                Ok(None) => {
+                    self.missing.insert(place.clone(), ()).await;
+                    Err(Without::Existing)
+                }
                 Err(error) => Err(Without::Reading(error)),
             }
         };
-        match self.entries.try_get_with(self.now(key), loading).await {
+        match self.entries.try_get_with(place.clone(), loading).await {
             Ok(value) => Ok(Some(value)),
             Err(why) => match Arc::try_unwrap(why) {
                 Ok(Without::Existing) => Ok(None),
-                Ok(Without::Reading(error)) => Err(error.into()),
-                // Waiters retry by themselves instead of sharing an error.
-                Err(_) => Ok((self.load)(key.clone()).await?),
+                Ok(Without::Admission(refused)) => Err(refused),
+                Ok(Without::Reading(error)) => Err(Unreadable::from(error).into()),
+                Err(shared) => match &*shared {
+                    Without::Existing => Ok(None),
+                    Without::Admission(refused) => Err(refused.clone()),
+                    // Waiters retry by themselves instead of sharing an error.
+                    Without::Reading(_) => Ok(self.load(key).await.map_err(Unreadable::from)?),
+                },
             },
         }
     }
@@ -102,10 +143,19 @@ where
 
     async fn read_and_remember(&self, key: &K) -> Result<Option<V>, Unreadable> {
         let place = self.now(key);
-        let value = (self.load)(key.clone()).await?;
+        let value = self.load(key).await?;
         match &value {
             Some(value) => self.entries.insert(place, value.clone()).await,
             None => self.entries.invalidate(&place).await,
+        }
+        Ok(value)
+    }
+
+    async fn load(&self, key: &K) -> sqlx::Result<Option<V>> {
+        let value = (self.load)(key.clone()).await?;
+        match &value {
+            Some(_) => self.proven.insert(key.clone(), ()).await,
+            None => self.proven.invalidate(key).await,
         }
         Ok(value)
     }
@@ -117,9 +167,21 @@ where
             && self.epoch.fetch_max(epoch, Ordering::Relaxed) < epoch
         {
             self.entries.invalidate_all();
+            self.missing.invalidate_all();
         }
         (epoch, key.clone())
     }
+}
+
+/// Entries that evict the least recently used one.
+fn entries<K, V>(capacity: u64) -> CacheBuilder<K, V, Entries<K, V>>
+where
+    K: Hash + Eq + Send + Sync + 'static,
+    V: Clone + Send + Sync + 'static,
+{
+    Entries::builder()
+        .max_capacity(capacity)
+        .eviction_policy(EvictionPolicy::lru())
 }
 
 impl<K, V> fmt::Debug for Cache<K, V> {

@@ -27,7 +27,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     let listener = server::listen("http.listen", settings.http.listen).await?;
     let listener = listener
         .over(tls.clone())
-        .for_at_most(server::connections_allowed(&settings))
+        .for_at_most(server::connections_allowed(&settings), &settings.http)
         .with(server::Patience::of(&settings.http));
     let database = startup::database(&settings, environment).await?;
     startup::check_login(&settings, &database).await?;
@@ -36,7 +36,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     let metrics = match settings.metrics.listen {
         Some(address) => {
             let listener = server::listen("metrics.listen", address).await?;
-            Some(listener.for_at_most(SCRAPERS))
+            Some(listener.for_at_most(SCRAPERS, &settings.http))
         }
         None => None,
     };

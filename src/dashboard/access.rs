@@ -98,12 +98,16 @@ async fn resume(
     client: IpAddr,
 ) -> Result<Option<Viewer>, PageError> {
     let now = dashboard.clock.now();
-    let Some(at_rest) = session::resume(&dashboard.database, now, &secret).await? else {
+    let look_up = dashboard.limiter.look_up(client);
+    let sessions = &dashboard.sessions;
+    let resumed = sessions.resume(&dashboard.database, now, &secret, look_up);
+    let Some(at_rest) = resumed.await? else {
         return Ok(None);
     };
     let caller = match dashboard.authenticator.resume(at_rest, client).await {
         Ok(caller) => caller,
         Err(Denied::Unreadable(unreadable)) => return Err(unreadable.into()),
+        Err(Denied::Crowded) => return Err(PageError::Crowded),
         // The sessions of a revoked or expired key end.
         Err(Denied::Refused(_)) => {
             session::close(&dashboard.database, &secret).await?;

@@ -3,12 +3,16 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use super::session::Sessions;
 use crate::keys::Vault;
 use crate::web::Resources;
 
 /// Everything a page may use. Clones share it.
 #[derive(Clone, Debug)]
-pub struct Dashboard(Arc<Parts>);
+pub struct Dashboard {
+    parts: Arc<Parts>,
+    pub(super) sessions: Arc<Sessions>,
+}
 
 /// The parts of a [`Dashboard`].
 #[derive(Debug)]
@@ -23,7 +27,10 @@ impl Dashboard {
     /// Shares `parts` among pages.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(parts))
+        Self {
+            parts: Arc::new(parts),
+            sessions: Arc::default(),
+        }
     }
 }
 
@@ -31,7 +38,7 @@ impl Deref for Dashboard {
     type Target = Parts;
 
     fn deref(&self) -> &Parts {
-        &self.0
+        &self.parts
     }
 }
 

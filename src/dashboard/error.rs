@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use hsm::ErrorKind;
 use maud::html;
 
+use super::session::NotResumed;
 use super::view::shell;
 use super::view::words::capital;
 use super::viewer::Viewer;
@@ -32,6 +33,8 @@ pub(super) enum PageError {
     UnreadableForm,
     /// The rate limit is exceeded.
     TooMany,
+    /// The address has too many look-ups of unknown sessions.
+    Crowded,
     /// The request exceeded its time limit.
     TimedOut,
     /// A defect of the service.
@@ -93,6 +96,11 @@ impl PageError {
                 StatusCode::TOO_MANY_REQUESTS,
                 "Too many requests",
                 "Wait a moment, then load the page again.",
+            ),
+            Self::Crowded => description(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "This page is temporarily unavailable",
+                "Your address sends too many requests with unknown sessions. Reload the page in a moment.",
             ),
             Self::TimedOut => description(
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -216,6 +224,15 @@ impl From<management::Error> for PageError {
 impl From<Unreadable> for PageError {
     fn from(unreadable: Unreadable) -> Self {
         Self::Unreadable(unreadable)
+    }
+}
+
+impl From<NotResumed> for PageError {
+    fn from(not_resumed: NotResumed) -> Self {
+        match not_resumed {
+            NotResumed::Crowded(_) => Self::Crowded,
+            NotResumed::Database(error) => error.into(),
+        }
     }
 }
 

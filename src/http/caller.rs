@@ -10,7 +10,7 @@ use tracing::Instrument as _;
 
 use super::app::App;
 use super::error::ApiError;
-use crate::auth::{Administrator, Caller, Denied, Refusal};
+use crate::auth::{Administrator, Caller, Denied};
 use crate::ratelimit::{Rule, Scope};
 use crate::telemetry::step;
 use crate::web::{ClientAddress, LoggedCaller, write_rate_limit};
@@ -55,14 +55,9 @@ pub(super) async fn identify(
     headers: &HeaderMap,
     client: IpAddr,
 ) -> Result<Caller, ApiError> {
-    let known = app
-        .authenticator
-        .authenticate(authorization(headers), client)
-        .await;
-    match known {
+    match app.authenticate(authorization(headers), client).await {
         Ok(caller) => Ok(caller),
-        Err(Denied::Unreadable(unreadable)) => Err(ApiError::from(unreadable)),
-        Err(Denied::Refused(refusal)) => Err(unauthenticated(app, client, refusal).await),
+        Err(denied) => Err(unauthenticated(app, client, denied).await),
     }
 }
 
@@ -79,8 +74,14 @@ pub(super) fn authorization(headers: &HeaderMap) -> Option<&[u8]> {
     given.next().is_none().then(|| first.as_bytes())
 }
 
-/// The error for a refused credential: 401, or 429 once the address has failed too often.
-pub(super) async fn unauthenticated(app: &App, client: IpAddr, refusal: Refusal) -> ApiError {
+/// The error for a denied request: 401 for a refused credential, or 429 once the address has failed
+/// too often; 503 for a credential that cannot be checked now.
+pub(super) async fn unauthenticated(app: &App, client: IpAddr, denied: Denied) -> ApiError {
+    let refusal = match denied {
+        Denied::Refused(refusal) => refusal,
+        Denied::Unreadable(unreadable) => return unreadable.into(),
+        Denied::Crowded => return ApiError::Crowded,
+    };
     match app
         .limiter
         .take(Scope::Failures(client), Rule::FAILURES)

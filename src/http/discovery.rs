@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use axum::Json;
+use axum::{Extension, Json};
 use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
@@ -14,6 +14,7 @@ use super::error::ApiError;
 use crate::http::error_code::errors;
 use crate::ids::ServiceId;
 use crate::keys::JwkSet;
+use crate::web::ClientAddress;
 
 const CACHEABLE: (header::HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=60");
 
@@ -37,13 +38,17 @@ impl IntoResponse for Published {
 )]
 pub(super) async fn jwks(
     State(app): State<App>,
+    Extension(ClientAddress(client)): Extension<ClientAddress>,
     service: Result<Path<String>, PathRejection>,
 ) -> Result<Published, ApiError> {
     // A segment that cannot be decoded is answered like an unknown id.
     let Path(service) = service.map_err(|_| ApiError::NotFound)?;
     let service: ServiceId = service.parse().map_err(|_| ApiError::NotFound)?;
-    let published = app.keyring.published(service).await?;
+    let mut look_up = app.limiter.look_up(client);
+    let admission = async { look_up.turn().await.map_err(ApiError::from) };
+    let published = app.keyring.published(service, admission).await?;
     let keys = published.ok_or(ApiError::NotFound)?;
+    look_up.found();
     Ok(Published(keys))
 }
 

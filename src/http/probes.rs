@@ -1,7 +1,6 @@
 //! Liveness and readiness probes, without an API key.
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
@@ -11,12 +10,8 @@ use utoipa::{IntoResponses, ToSchema};
 
 use super::app::App;
 use super::error::ApiError;
-use crate::db;
 
 const OK: ProbeResult = ProbeResult { status: Status::Ok };
-
-/// A database that takes longer counts as unavailable.
-const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The probe succeeded.
 #[derive(Debug, Serialize, IntoResponses, ToSchema)]
@@ -44,10 +39,11 @@ pub(super) async fn live() -> ProbeResult {
     OK
 }
 
-/// Reports that the instance accepts traffic: the database answers and no shutdown has begun.
+/// Reports that the instance accepts traffic: the database answered within the last second and no
+/// shutdown has begun.
 #[utoipa::path(get, path = "", operation_id = "ready")]
 pub(super) async fn ready(State(app): State<App>) -> Result<ProbeResult, ApiError> {
-    if app.draining.load(Ordering::Relaxed) || !db::answers(&app.database, TIMEOUT).await {
+    if app.draining.load(Ordering::Relaxed) || app.database_monitor.latency().is_none() {
         return Err(ApiError::Unavailable);
     }
     Ok(OK)

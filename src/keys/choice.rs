@@ -77,7 +77,7 @@ pub struct Keyring {
     /// The active keys of a service, latest activation first.
     active: Cache<ServiceId, Arc<[Arc<Usable>]>>,
     /// The published key set of a service, if it publishes one.
-    published: Cache<ServiceId, Option<Arc<JwkSet>>>,
+    published: Cache<ServiceId, Arc<JwkSet>>,
 }
 
 /// The part of a key that operations need.
@@ -158,7 +158,7 @@ impl Keyring {
                     let pool = public.clone();
                     async move {
                         let keys = store::published(&pool, service).await?;
-                        Ok(Some(keys.map(|keys| Arc::new(JwkSet::of(&keys)))))
+                        Ok(keys.map(|keys| Arc::new(JwkSet::of(&keys))))
                     }
                 },
             ),
@@ -269,12 +269,20 @@ impl Keyring {
         }
     }
 
-    /// The published public keys of a service, if it publishes them.
+    /// The published public keys of a service, if it publishes them. A look-up of a service without
+    /// published keys waits for `admission` first.
     ///
     /// # Errors
-    /// If the database is needed and does not respond.
-    pub async fn published(&self, service: ServiceId) -> Result<Option<Arc<JwkSet>>, Unreadable> {
-        Ok(self.published.get(&service).await?.flatten())
+    /// If the admission fails, or the database is needed and does not respond.
+    pub async fn published<R>(
+        &self,
+        service: ServiceId,
+        admission: impl Future<Output = Result<(), R>> + Send,
+    ) -> Result<Option<Arc<JwkSet>>, R>
+    where
+        R: From<Unreadable> + Clone + Send + Sync + 'static,
+    {
+        self.published.get_admitted(&service, admission).await
     }
 
     async fn by_id(&self, id: KeyId) -> Result<Option<Arc<Usable>>, Unreadable> {

@@ -46,6 +46,14 @@ impl Buckets {
         Ok(level)
     }
 
+    /// Gives a token back.
+    pub(super) fn give_back(&self, scope: Scope, rule: Rule, now: u64) {
+        let mut shard = self.shard(scope);
+        if let Some(bucket) = shard.buckets.get_mut(&scope) {
+            bucket.full_at = bucket.full_at.saturating_sub(rule.interval()).max(now);
+        }
+    }
+
     /// The state of a bucket.
     pub(super) fn look(&self, scope: Scope, rule: Rule, now: u64) -> Level {
         rule.level(self.shard(scope).bucket(scope).full_at, now)

@@ -51,6 +51,8 @@ pub enum Counting {
 pub struct Limiter {
     clock: Clock,
     buckets: Buckets,
+    /// Look-ups of unknown credentials and ids per address, in this process only.
+    pub(super) look_ups: Buckets,
     shared: Option<Shared>,
     tally: Tally,
 }
@@ -77,6 +79,7 @@ impl Limiter {
         Self {
             clock,
             buckets: Buckets::default(),
+            look_ups: Buckets::default(),
             shared: None,
             tally: Tally::default(),
         }
@@ -190,7 +193,7 @@ impl Limiter {
         }
     }
 
-    fn now(&self) -> u64 {
+    pub(super) fn now(&self) -> u64 {
         u64::try_from(self.clock.monotonic().as_nanos()).unwrap_or(u64::MAX)
     }
 }

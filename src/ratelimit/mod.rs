@@ -8,6 +8,7 @@ mod bucket;
 mod buckets;
 mod census;
 mod limiter;
+mod look_up;
 mod scope;
 mod shared;
 mod store;
@@ -15,6 +16,7 @@ mod tally;
 
 pub use self::bucket::Rule;
 pub use self::limiter::{Counting, Exceeded, Limiter, Standing};
-pub use self::scope::Scope;
+pub use self::look_up::{Crowded, LookUp};
+pub use self::scope::{Scope, network_of};
 pub use self::shared::{BadAddress, Shared};
 pub use self::tally::Counts;

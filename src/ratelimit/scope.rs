@@ -19,7 +19,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// A client can use any address of its IPv6 /64 network.
+    /// The scope of the client's whole network.
     pub(super) fn widened(self) -> Self {
         match self {
             Self::Failures(address) => Self::Failures(network_of(address)),
@@ -41,7 +41,9 @@ impl fmt::Display for Scope {
     }
 }
 
-fn network_of(address: IpAddr) -> IpAddr {
+/// The address, or the /64 network of an IPv6 address: a client can use any of its addresses.
+#[must_use]
+pub fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             let network = u128::from(address) & !u128::from(u64::MAX);

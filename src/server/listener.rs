@@ -19,7 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use super::connections::{Connections, OpenConnection};
+use super::connections::{Connections, OpenConnection, Quota};
 use super::framing;
 use super::front::Answers;
 use super::pace::{Overdue, Pace, Patience};
@@ -75,7 +75,7 @@ pub async fn listen(setting: &'static str, address: SocketAddr) -> Result<Listen
         socket,
         address,
         tls: None,
-        connections: Connections::at_most(usual.max_connections),
+        connections: Connections::at_most(usual.max_connections, Quota::of(&usual)),
         patience: Patience::of(&usual),
     })
 }
@@ -93,11 +93,11 @@ impl Listener {
         Self { tls, ..self }
     }
 
-    /// Sets the maximum number of connections.
+    /// Sets the maximum number of connections, of which each client address has its part.
     #[must_use]
-    pub fn for_at_most(self, connections: u32) -> Self {
+    pub fn for_at_most(self, connections: u32, http: &Http) -> Self {
         Self {
-            connections: Connections::at_most(connections),
+            connections: Connections::at_most(connections, Quota::of(http)),
             ..self
         }
     }
@@ -148,7 +148,9 @@ impl Listener {
                 () = &mut stop => break,
                 (slot, accepted) = came => match (slot, accepted) {
                     (Some(slot), Ok((stream, peer))) => {
-                        tokio::spawn(door.clone().admit(stream, peer, slot.open_connection()));
+                        if let Some(connection) = slot.open_connection(peer.ip()) {
+                            tokio::spawn(door.clone().admit(stream, peer, connection));
+                        }
                     }
                     (None, _) => break,
                     (_, Err(error)) => {

@@ -27,6 +27,9 @@ pub struct Http {
     /// The maximum number of client connections. Further connections wait until another closes. The
     /// limit of file descriptors (`LimitNOFILE=`) can lower it.
     pub max_connections: u32,
+    /// The maximum number of connections of one client address, or of one IPv6 /64 network. The
+    /// service closes further connections at once. Trusted proxies have no limit.
+    pub max_connections_per_address: u32,
     /// The maximum time for the TLS handshake, and then for the headers of a request.
     pub header_timeout: Span,
     /// The maximum time that a connection may be idle between requests, or that a client may stop
@@ -51,6 +54,7 @@ impl Default for Http {
             tls: Tls::default(),
             trusted_proxies: Vec::new(),
             max_connections: 4096,
+            max_connections_per_address: 512,
             header_timeout: Span::seconds(10),
             idle_timeout: Span::seconds(75),
             max_connection_age: Span::seconds(60 * 60),
@@ -72,8 +76,16 @@ impl Http {
                 self.listen
             ));
         }
-        if self.max_connections == 0 {
-            found.push("http.max_connections must be at least 1".to_owned());
+        for (setting, connections) in [
+            ("max_connections", self.max_connections),
+            (
+                "max_connections_per_address",
+                self.max_connections_per_address,
+            ),
+        ] {
+            if connections == 0 {
+                found.push(format!("http.{setting} must be at least 1"));
+            }
         }
         for (setting, span) in [
             ("header_timeout", self.header_timeout),

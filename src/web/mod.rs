@@ -2,6 +2,7 @@
 //! frame around every handler, and rate limits.
 
 mod arrival;
+mod authentication;
 mod client_address;
 mod frame;
 mod rate_limit;

@@ -71,8 +71,7 @@ async fn authenticate(
     client: std::net::IpAddr,
 ) -> Result<Option<Administrator>, PageError> {
     let bearer = zeroize::Zeroizing::new(format!("Bearer {}", form.text("key")));
-    let authenticator = &dashboard.authenticator;
-    match authenticator
+    match dashboard
         .authenticate(Some(bearer.as_bytes()), client)
         .await
     {
@@ -82,6 +81,7 @@ async fn authenticate(
             Ok(None)
         }
         Err(Denied::Unreadable(unreadable)) => Err(unreadable.into()),
+        Err(Denied::Crowded) => Err(PageError::Crowded),
     }
 }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use moka::future::Cache;
 use sha2::{Digest as _, Sha256};
 use sqlx::PgPool;
 use subtle::ConstantTimeEq as _;
@@ -18,6 +19,7 @@ use zeroize::Zeroizing;
 
 use crate::auth::{Administrator, AtRest};
 use crate::clock::{Entropy, Timestamp};
+use crate::ratelimit::{Crowded, LookUp};
 
 pub(super) use self::cookie::Transport;
 
@@ -26,6 +28,29 @@ const IDLE: Duration = Duration::from_secs(15 * 60);
 
 /// The longest duration of a session.
 const LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
+
+/// The number of sessions and of unknown secrets that an instance remembers.
+const REMEMBERED: u64 = 10_000;
+
+/// How long an unknown secret costs no look-up.
+const UNKNOWN_FOR: Duration = Duration::from_secs(1);
+
+/// The digests of secrets that this instance has looked up. Valid sessions are looked up again with
+/// each request, without waiting for a turn.
+#[derive(Debug)]
+pub(super) struct Sessions {
+    valid: Cache<[u8; 32], ()>,
+    unknown: Cache<[u8; 32], ()>,
+}
+
+/// A session cannot be resumed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotResumed {
+    #[error(transparent)]
+    Crowded(#[from] Crowded),
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
 
 /// The secret of a browser. It wipes itself and is never shown.
 #[derive(Clone)]
@@ -87,14 +112,52 @@ pub(super) async fn open(
     store::insert(database, secret.digest(), administrator.api_key_id(), now).await
 }
 
-/// The key behind a valid session, whose last use becomes now.
-pub(super) async fn resume(
-    database: &PgPool,
-    now: Timestamp,
-    secret: &Secret,
-) -> sqlx::Result<Option<AtRest>> {
-    let (idle_since, began) = (now.minus(IDLE), now.minus(LIFETIME));
-    store::touch(database, secret.digest(), now, idle_since, began).await
+impl Sessions {
+    /// The key behind a valid session, whose last use becomes now. The look-up of a new secret waits
+    /// for its turn.
+    ///
+    /// # Errors
+    /// The address has too many look-ups, or the database fails.
+    pub(super) async fn resume(
+        &self,
+        database: &PgPool,
+        now: Timestamp,
+        secret: &Secret,
+        mut look_up: LookUp<'_>,
+    ) -> Result<Option<AtRest>, NotResumed> {
+        let digest = secret.digest();
+        if !self.valid.contains_key(&digest) {
+            if self.unknown.contains_key(&digest) {
+                return Ok(None);
+            }
+            look_up.turn().await?;
+        }
+        let (idle_since, began) = (now.minus(IDLE), now.minus(LIFETIME));
+        let key = store::touch(database, digest, now, idle_since, began).await?;
+        if key.is_some() {
+            look_up.found();
+            self.valid.insert(digest, ()).await;
+        } else {
+            self.valid.invalidate(&digest).await;
+            self.unknown.insert(digest, ()).await;
+        }
+        Ok(key)
+    }
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        Self {
+            valid: Cache::builder()
+                .max_capacity(REMEMBERED)
+                .time_to_live(LIFETIME)
+                .build(),
+            unknown: Cache::builder()
+                .max_capacity(REMEMBERED)
+                .time_to_live(UNKNOWN_FOR)
+                .build(),
+        }
+    }
 }
 
 /// Ends a session.

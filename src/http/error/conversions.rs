@@ -14,7 +14,7 @@ use crate::json::NotJson;
 use crate::management::{self, Missing};
 use crate::problem::{Code, Problem};
 use crate::protection::{self, RecordedStatus, Unread};
-use crate::ratelimit::Exceeded;
+use crate::ratelimit::{Crowded, Exceeded};
 
 impl ApiError {
     /// One problem with the body as a whole.
@@ -123,6 +123,12 @@ impl From<Unreadable> for ApiError {
 impl From<WrongKind> for ApiError {
     fn from(wrong: WrongKind) -> Self {
         Self::WrongKind(wrong)
+    }
+}
+
+impl From<Crowded> for ApiError {
+    fn from(_: Crowded) -> Self {
+        Self::Crowded
     }
 }
 

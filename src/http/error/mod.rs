@@ -16,7 +16,7 @@ use crate::audit::Unrecorded;
 use crate::auth::{Refusal, WrongKind};
 use crate::management::Missing;
 use crate::problem::Problem;
-use crate::ratelimit::Exceeded;
+use crate::ratelimit::{Crowded, Exceeded};
 
 pub use self::conversions::recorded_status;
 pub(super) use self::response::{CarriedError, Description, ErrorBody};
@@ -72,6 +72,8 @@ pub(super) enum ApiError {
     Unrecorded(Unrecorded),
     /// The database failed.
     Database(Arc<sqlx::Error>),
+    /// The address has too many look-ups of unknown credentials and ids.
+    Crowded,
     /// The request exceeded its time limit.
     TimedOut,
     /// A dependency is temporarily unavailable.
@@ -119,7 +121,7 @@ impl ApiError {
             Self::DestinationKeyNotFound => ErrorCode::DestinationKeyNotFound.into(),
             Self::DecryptionFailed => ErrorCode::DecryptionFailed.into(),
             Self::Failed(_) | Self::Token(_) => Self::Internal.describe(),
-            Self::TokenOut(_) | Self::Unrecorded(_) => Self::Unavailable.describe(),
+            Self::TokenOut(_) | Self::Unrecorded(_) | Self::Crowded => Self::Unavailable.describe(),
             Self::Database(error) if !is_transient(error) => Self::Internal.describe(),
             Self::Database(_) => Self::Unavailable.describe(),
             Self::TimedOut => Self::Unavailable
@@ -144,6 +146,7 @@ impl ApiError {
             Self::Unrecorded(unrecorded) => unrecorded.to_string(),
             Self::Token(error) | Self::TokenOut(error) => error.report(),
             Self::Failed(why) => (*why).to_owned(),
+            Self::Crowded => Crowded.to_string(),
             Self::Problems(problems) => listed(problems),
             other => other.describe().message.into_owned(),
         }

@@ -127,16 +127,17 @@ pub(in crate::http) async fn health(State(app): State<App>, request: Request) ->
 /// Authenticates the caller; without the database, a remembered caller is enough.
 async fn identify(app: &App, headers: &HeaderMap, client: IpAddr) -> Result<Caller, ApiError> {
     let authorization = authorization(headers);
-    let known = app.authenticator.authenticate(authorization, client);
-    let refusal = match timeout(AUTHENTICATION_TIMEOUT, known).await {
-        Ok(Ok(caller)) => return Ok(caller),
-        Ok(Err(Denied::Refused(refusal))) => refusal,
+    let known = app.authenticate(authorization, client);
+    match timeout(AUTHENTICATION_TIMEOUT, known).await {
+        Ok(Ok(caller)) => Ok(caller),
+        Ok(Err(denied @ (Denied::Refused(_) | Denied::Crowded))) => {
+            Err(unauthenticated(app, client, denied).await)
+        }
         Ok(Err(Denied::Unreadable(_))) | Err(_) => {
             let remembered = app.authenticator.recall(authorization, client).await;
-            return remembered.map_err(|_| ApiError::Unavailable);
+            remembered.map_err(|_| ApiError::Unavailable)
         }
-    };
-    Err(unauthenticated(app, client, refusal).await)
+    }
 }
 
 fn check(app: &App) -> Health {

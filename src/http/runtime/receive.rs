@@ -16,7 +16,6 @@ use crate::auth::{Caller, Denied};
 use crate::http::app::App;
 use crate::http::body::{self, Bytes};
 use crate::http::caller::{authorization, client_address, unauthenticated};
-use crate::http::error::ApiError;
 use crate::json::Text;
 use crate::protection::{Call, Unread};
 use crate::ratelimit::Standing;
@@ -65,7 +64,6 @@ pub(super) async fn receive(
     let (parts, body) = request.into_parts();
     let authorization = authorization(&parts.headers);
     match app
-        .authenticator
         .authenticate(authorization, origin.client)
         .instrument(step!("caller"))
         .await
@@ -127,7 +125,7 @@ async fn revalidate(
         return Ok(caller);
     }
     let authorization = authorization(&parts.headers);
-    let again = app.authenticator.authenticate(authorization, origin.client);
+    let again = app.authenticate(authorization, origin.client);
     again.instrument(step!("caller")).await
 }
 
@@ -143,9 +141,9 @@ async fn reject_anonymous(
             unread.into()
         }
         // The syntax of a longer body is unknown.
-        Err(Unread::TooLarge) => authentication_error(app, origin.client, denied).await,
+        Err(Unread::TooLarge) => unauthenticated(app, origin.client, denied).await,
         Ok(body) => match Text::parse(&body) {
-            Ok(_) => authentication_error(app, origin.client, denied).await,
+            Ok(_) => unauthenticated(app, origin.client, denied).await,
             Err(not_json) => not_json.into(),
         },
     };
@@ -170,11 +168,4 @@ async fn reject_anonymous(
         sealing: origin.endpoint.sealing(),
     });
     error.into_response()
-}
-
-async fn authentication_error(app: &App, client: IpAddr, denied: Denied) -> ApiError {
-    match denied {
-        Denied::Refused(refusal) => unauthenticated(app, client, refusal).await,
-        Denied::Unreadable(unreadable) => unreadable.into(),
-    }
 }

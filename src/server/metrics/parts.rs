@@ -77,6 +77,11 @@ impl Parts {
             "sealward_http_connections_waits",
             "Connections to the API that waited because the maximum was reached.",
             [(vec![], connections.waits())],
+        )?;
+        page.counters(
+            "sealward_http_connections_refused",
+            "Connections to the API that were closed because their address has too many.",
+            [(vec![], connections.refused())],
         )
     }
 

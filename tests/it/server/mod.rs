@@ -5,3 +5,4 @@ mod metrics;
 mod reload;
 mod site;
 mod tls;
+mod unauthenticated;

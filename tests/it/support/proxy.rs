@@ -3,6 +3,8 @@
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
@@ -16,6 +18,8 @@ pub(crate) struct Proxy {
     is_open: watch::Sender<bool>,
     delay: watch::Sender<Duration>,
     close_connections: broadcast::Sender<()>,
+    /// Pieces of data that clients sent. A query of Postgres is at least one.
+    sent: Arc<AtomicU64>,
     _forwarding: JoinSet<()>,
 }
 
@@ -50,12 +54,18 @@ impl Proxy {
         let (delay, pace) = watch::channel(Duration::ZERO);
         let (close_connections, _) = broadcast::channel(1);
         let mut forwarding = JoinSet::new();
-        let mode = Mode { gate, pace };
+        let sent = Arc::new(AtomicU64::new(0));
+        let mode = Mode {
+            gate,
+            pace,
+            sent: sent.clone(),
+        };
         forwarding.spawn(accept(listener, target, mode, close_connections.clone()));
         let proxy = Self {
             is_open,
             delay,
             close_connections,
+            sent,
             _forwarding: forwarding,
         };
         (port, proxy)
@@ -71,6 +81,11 @@ impl Proxy {
         self.stall();
         // Sending fails only if there is no connection.
         let _ = self.close_connections.send(());
+    }
+
+    /// The number of pieces of data that clients sent.
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed)
     }
 
     /// Delays data in both directions.
@@ -89,6 +104,7 @@ impl Proxy {
 struct Mode {
     gate: watch::Receiver<bool>,
     pace: watch::Receiver<Duration>,
+    sent: Arc<AtomicU64>,
 }
 
 async fn accept(
@@ -129,11 +145,11 @@ fn join(
     [mut there, mut back]: [broadcast::Receiver<()>; 2],
 ) {
     let (from_client, to_client) = client.into_split();
-    let forwarding = forward(from_client, to_server, mode.clone());
+    let forwarding = forward(from_client, to_server, mode.clone(), Some(mode.sent.clone()));
     connections.spawn(async move {
         tokio::select! { () = forwarding => {}, _ = there.recv() => {} }
     });
-    let forwarding = forward(from_server, to_client, mode.clone());
+    let forwarding = forward(from_server, to_client, mode.clone(), None);
     connections.spawn(async move {
         tokio::select! { () = forwarding => {}, _ = back.recv() => {} }
     });
@@ -142,10 +158,14 @@ fn join(
 async fn forward(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
-    Mode { mut gate, pace }: Mode,
+    Mode { mut gate, pace, .. }: Mode,
+    count: Option<Arc<AtomicU64>>,
 ) {
     let mut bytes = vec![0; 16 * 1024];
     while let Ok(read) = from.read(&mut bytes).await {
+        if let Some(count) = &count {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
         let delay = *pace.borrow();
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;

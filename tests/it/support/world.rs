@@ -17,7 +17,7 @@ use sealward::resource::ResourceRequest;
 use sealward::server::{
     Answers as _, Connections, Front, Listener, Patience, Service, Tls, listen,
 };
-use sealward::settings::{Limits, RateLimit, Settings, Span, Stage};
+use sealward::settings::{Http, Limits, RateLimit, Settings, Span, Stage};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use sqlx::PgPool;
@@ -172,9 +172,20 @@ impl World {
         connections: u32,
         patience: Patience,
     ) -> (SocketAddr, Connections) {
+        let http = Http::default();
+        self.limited(connections, patience, &http).await
+    }
+
+    /// The same with the connections per address in these settings.
+    pub(crate) async fn limited(
+        &self,
+        connections: u32,
+        patience: Patience,
+        http: &Http,
+    ) -> (SocketAddr, Connections) {
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
         let listener = listen("http.listen", any_port).await.expect("a port");
-        let listener = listener.for_at_most(connections).with(patience);
+        let listener = listener.for_at_most(connections, http).with(patience);
         let connections = listener.connections();
         (self.serve(listener), connections)
     }

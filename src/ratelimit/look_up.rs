@@ -1,0 +1,111 @@
+//! Look-ups of unknown credentials and ids, which read the database for unauthenticated requests.
+//!
+//! An address looks up 1,000 at once. Further look-ups wait in a queue of 50, which advances by 50 a
+//! second. A look-up that finds something does not count.
+
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use super::{Limiter, Rule, Scope};
+
+/// The number of look-ups that wait per address.
+const QUEUE: u32 = 50;
+
+/// A look-up of one request.
+#[derive(Debug)]
+pub struct LookUp<'a> {
+    limiter: &'a Limiter,
+    scope: Scope,
+    /// Whether it counts.
+    is_taken: bool,
+}
+
+/// The queue of the address is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the address has too many look-ups of unknown credentials")]
+pub struct Crowded;
+
+impl Rule {
+    /// The look-ups that an address may begin: at once and in the queue.
+    const LOOK_UPS: Self = match NonZeroU32::new(Self::FAILURES.burst.get() + QUEUE) {
+        Some(burst) => Self::new(Self::FAILURES.per_second, burst),
+        None => Self::FAILURES,
+    };
+}
+
+impl Limiter {
+    /// A look-up for a request from this address. It counts from its turn on.
+    #[must_use]
+    pub fn look_up(&self, client: IpAddr) -> LookUp<'_> {
+        LookUp {
+            limiter: self,
+            scope: Scope::Failures(client).widened(),
+            is_taken: false,
+        }
+    }
+}
+
+impl LookUp<'_> {
+    /// Waits for the turn of the look-up.
+    ///
+    /// # Errors
+    /// The queue of the address is full.
+    pub async fn turn(&mut self) -> Result<(), Crowded> {
+        let look_ups = &self.limiter.look_ups;
+        let taken = look_ups.take(self.scope, Rule::LOOK_UPS, self.limiter.now());
+        let level = taken.map_err(|_| Crowded)?;
+        self.is_taken = true;
+        let at_once = Duration::from_nanos(Rule::FAILURES.depth());
+        let wait = level.full_in.saturating_sub(at_once);
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+        Ok(())
+    }
+
+    /// The look-up found something, so it does not count.
+    pub fn found(self) {
+        if self.is_taken {
+            let limiter = self.limiter;
+            let look_ups = &limiter.look_ups;
+            look_ups.give_back(self.scope, Rule::LOOK_UPS, limiter.now());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::{Clock, Timestamp};
+
+    #[tokio::test(start_paused = true)]
+    async fn an_address_waits_for_its_look_ups_and_then_has_none() {
+        let limiter = Limiter::new(Clock::held_at(Timestamp::from_millis(1_000)));
+        let (crowded, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
+        let begun = tokio::time::Instant::now();
+        for _ in 0..1_000 {
+            limiter.look_up(crowded).turn().await.unwrap();
+        }
+        assert_eq!(begun.elapsed(), Duration::ZERO);
+        for place in 1..=QUEUE {
+            let begun = tokio::time::Instant::now();
+            limiter.look_up(crowded).turn().await.unwrap();
+            // Timers count whole milliseconds.
+            assert_eq!(begun.elapsed().as_millis(), u128::from(place) * 20);
+        }
+        assert_eq!(limiter.look_up(crowded).turn().await, Err(Crowded));
+        limiter.look_up(other).turn().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_look_up_that_finds_something_does_not_count() {
+        let limiter = Limiter::new(Clock::held_at(Timestamp::from_millis(1_000)));
+        let client = IpAddr::from([192, 0, 2, 1]);
+        for _ in 0..2_000 {
+            let mut look_up = limiter.look_up(client);
+            look_up.turn().await.unwrap();
+            look_up.found();
+        }
+    }
+}
