@@ -39,8 +39,7 @@ pub(super) async fn live() -> ProbeResult {
     OK
 }
 
-/// Reports that the instance accepts traffic: the database answered within the last second and no
-/// shutdown has begun.
+/// Reports that the instance accepts traffic: the database answers and no shutdown has begun.
 #[utoipa::path(get, path = "", operation_id = "ready")]
 pub(super) async fn ready(State(app): State<App>) -> Result<ProbeResult, ApiError> {
     if app.draining.load(Ordering::Relaxed) || app.database_monitor.latency().is_none() {
