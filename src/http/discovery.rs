@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use axum::{Extension, Json};
 use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 
 use super::app::App;
 use super::error::ApiError;

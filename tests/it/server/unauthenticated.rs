@@ -125,5 +125,7 @@ async fn an_address_with_many_unknown_credentials_queues_but_its_known_keys_pass
     billing.get("/api/v1/health").await.ok();
     let new = first.application("new").await;
     let new = world.client(new.key.as_deref().unwrap());
-    new.get("/api/v1/health").await.refused(503, "SERVICE_UNAVAILABLE");
+    new.get("/api/v1/health")
+        .await
+        .refused(503, "SERVICE_UNAVAILABLE");
 }

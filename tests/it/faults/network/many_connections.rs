@@ -60,7 +60,11 @@ async fn an_address_has_a_maximum_of_connections() {
 
     drop(first);
     within(PATIENCE, async || connections.open() == 1).await;
-    assert!(ask(&mut connect(address).await).await.starts_with("HTTP/1.1 200"));
+    assert!(
+        ask(&mut connect(address).await)
+            .await
+            .starts_with("HTTP/1.1 200")
+    );
     assert!(ask(&mut second).await.starts_with("HTTP/1.1 200"));
 }
 
@@ -105,6 +109,9 @@ async fn a_connection_closes_at_its_maximum_age_after_the_request_in_flight() {
     in_flight.write_all(b"}").await.expect("it is read");
     let response = read_response(&mut in_flight).await;
     assert!(response.starts_with("HTTP/1.1 401"), "{response}");
-    assert!(response.to_lowercase().contains("connection: close"), "{response}");
+    assert!(
+        response.to_lowercase().contains("connection: close"),
+        "{response}"
+    );
     within(PATIENCE, async || connections.open() == 0).await;
 }
