@@ -52,16 +52,21 @@ impl LookUp<'_> {
     /// # Errors
     /// The queue of the address is full.
     pub async fn turn(&mut self) -> Result<(), Crowded> {
+        let wait = self.queue()?;
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+        Ok(())
+    }
+
+    /// Takes a place in the queue and returns how long to wait.
+    fn queue(&mut self) -> Result<Duration, Crowded> {
         let look_ups = &self.limiter.look_ups;
         let taken = look_ups.take(self.scope, Rule::LOOK_UPS, self.limiter.now());
         let level = taken.map_err(|_| Crowded)?;
         self.is_taken = true;
         let at_once = Duration::from_nanos(Rule::FAILURES.depth());
-        let wait = level.full_in.saturating_sub(at_once);
-        if !wait.is_zero() {
-            tokio::time::sleep(wait).await;
-        }
-        Ok(())
+        Ok(level.full_in.saturating_sub(at_once))
     }
 
     /// The look-up found something, so it does not count.
@@ -79,32 +84,33 @@ mod tests {
     use super::*;
     use crate::clock::{Clock, Timestamp};
 
-    #[tokio::test(start_paused = true)]
-    async fn an_address_waits_for_its_look_ups_and_then_has_none() {
-        let limiter = Limiter::new(Clock::held_at(Timestamp::from_millis(1_000)));
+    #[test]
+    fn an_address_waits_for_its_look_ups_and_then_has_none() {
         let (crowded, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
-        let begun = tokio::time::Instant::now();
+        let clock = Clock::held_at(Timestamp::from_millis(1_000));
+        let limiter = Limiter::new(clock.clone());
+        let wait = |client| limiter.look_up(client).queue();
         for _ in 0..1_000 {
-            limiter.look_up(crowded).turn().await.unwrap();
+            assert_eq!(wait(crowded), Ok(Duration::ZERO));
         }
-        assert_eq!(begun.elapsed(), Duration::ZERO);
+        let interval = Duration::from_millis(20);
         for place in 1..=QUEUE {
-            let begun = tokio::time::Instant::now();
-            limiter.look_up(crowded).turn().await.unwrap();
-            // Timers count whole milliseconds.
-            assert_eq!(begun.elapsed().as_millis(), u128::from(place) * 20);
+            assert_eq!(wait(crowded), Ok(interval * place));
         }
-        assert_eq!(limiter.look_up(crowded).turn().await, Err(Crowded));
-        limiter.look_up(other).turn().await.unwrap();
+        assert_eq!(wait(crowded), Err(Crowded));
+        assert_eq!(wait(other), Ok(Duration::ZERO));
+        clock.advance(interval);
+        assert_eq!(wait(crowded), Ok(interval * QUEUE));
+        assert_eq!(wait(crowded), Err(Crowded));
     }
 
-    #[tokio::test]
-    async fn a_look_up_that_finds_something_does_not_count() {
+    #[test]
+    fn a_look_up_that_finds_something_does_not_count() {
         let limiter = Limiter::new(Clock::held_at(Timestamp::from_millis(1_000)));
         let client = IpAddr::from([192, 0, 2, 1]);
         for _ in 0..2_000 {
             let mut look_up = limiter.look_up(client);
-            look_up.turn().await.unwrap();
+            assert_eq!(look_up.queue(), Ok(Duration::ZERO));
             look_up.found();
         }
     }

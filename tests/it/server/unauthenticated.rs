@@ -29,7 +29,7 @@ fn unknown_service() -> String {
 async fn counted() -> (World, World, Proxy) {
     let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
     let first = World::at(clock, Stage::Development).await;
-    let (options, proxy) = Proxy::in_front_of(first.database()).await;
+    let (options, proxy) = Proxy::for_server(first.database()).await;
     let world = first.another_by(options).await;
     // Until it hears of changes, it caches nothing.
     let is_cached = async || {
