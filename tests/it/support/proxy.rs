@@ -145,7 +145,12 @@ fn join(
     [mut there, mut back]: [broadcast::Receiver<()>; 2],
 ) {
     let (from_client, to_client) = client.into_split();
-    let forwarding = forward(from_client, to_server, mode.clone(), Some(mode.sent.clone()));
+    let forwarding = forward(
+        from_client,
+        to_server,
+        mode.clone(),
+        Some(mode.sent.clone()),
+    );
     connections.spawn(async move {
         tokio::select! { () = forwarding => {}, _ = there.recv() => {} }
     });
