@@ -93,7 +93,7 @@ async fn a_connection_closes_at_its_maximum_age_after_the_request_in_flight() {
         age: Duration::from_millis(300),
         ..USUAL
     };
-    let (address, connections) = world.guarded(8, patience).await;
+    let (address, connections) = world.with_limits(8, patience).await;
     let mut in_flight = connect(address).await;
     let half = b"POST /api/v1/protect HTTP/1.1\r\nHost: it\r\nContent-Type: application/json\r\n\
                  Content-Length: 2\r\n\r\n{";
