@@ -35,8 +35,30 @@ pub(super) struct Parts<'a> {
     pub(super) kid: &'a str,
     pub(super) pol: Option<&'a str>,
     pub(super) ctx: Option<ContextTag>,
+    pub(super) members: HeaderMembers<'a>,
     /// An uncompressed point.
     pub(super) epk: Option<(Curve, &'a [u8])>,
+}
+
+/// The header members that depend on what the recipient expects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderMembers<'a> {
+    /// The `typ`.
+    pub typ: Option<&'a str>,
+    /// The time of creation in seconds since 1970, as `iat`.
+    pub iat: Option<i64>,
+    /// Whether the `cty` is `json`. Otherwise there is none.
+    pub cty: bool,
+}
+
+impl Default for HeaderMembers<'_> {
+    fn default() -> Self {
+        Self {
+            typ: None,
+            iat: None,
+            cty: true,
+        }
+    }
 }
 
 /// How the content key is wrapped, with its parameters.
@@ -121,7 +143,9 @@ pub(super) fn write(parts: Parts<'_>) -> String {
     if let Some(ctx) = parts.ctx {
         write_member(&mut json, "ctx", &ctx.to_string());
     }
-    write_member(&mut json, "cty", "json");
+    if parts.members.cty {
+        write_member(&mut json, "cty", "json");
+    }
     write_member(&mut json, "enc", parts.enc.name());
     if let Some((curve, point)) = parts.epk {
         let coordinates = point.split_first().map_or(point, |(_form, xy)| xy);
@@ -133,9 +157,15 @@ pub(super) fn write(parts: Parts<'_>) -> String {
         write_member(&mut json, "y", &to_base64url(y));
         json.push(b'}');
     }
+    if let Some(iat) = parts.members.iat {
+        json.extend_from_slice(format!(",\"iat\":{iat}").as_bytes());
+    }
     write_member(&mut json, "kid", parts.kid);
     if let Some(pol) = parts.pol {
         write_member(&mut json, "pol", pol);
+    }
+    if let Some(typ) = parts.members.typ {
+        write_member(&mut json, "typ", typ);
     }
     json.push(b'}');
     to_base64url(&json)

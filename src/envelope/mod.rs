@@ -24,6 +24,7 @@ mod seal;
 pub use crate::algorithms::{Curve, Family, OaepHash};
 pub use algorithm::{Alg, Enc};
 pub use context::{Context, ContextTag};
+pub use header::HeaderMembers;
 pub use open::{Opening, Plaintext, Question, Unopenable};
 pub use parse::{Envelope, NotAnEnvelope};
 pub use public_key::{PublicKey, UnusableKey};

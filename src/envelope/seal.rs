@@ -6,7 +6,7 @@ use super::agreement::{self, LONGEST_KEY, Parties};
 use super::algorithm::{Alg, Enc, oaep};
 use super::content::{self, ContentKey, IV_LEN};
 use super::context::{Context, ContextTag};
-use super::header::{self, Parts};
+use super::header::{self, HeaderMembers, Parts};
 use super::public_key::{EcPublicKey, PublicKey, RsaPublicKey};
 use crate::algorithms::OaepHash;
 use crate::binary::append_base64url;
@@ -23,6 +23,8 @@ pub struct Recipient<'a> {
     pub policy: Option<&'a str>,
     /// The context that the opener must repeat.
     pub context: Option<&'a Context>,
+    /// The header members that the recipient expects.
+    pub members: HeaderMembers<'a>,
 }
 
 /// Why no envelope could be made.
@@ -62,6 +64,7 @@ pub fn seal(
             kid: recipient.kid,
             pol: recipient.policy,
             ctx,
+            members: recipient.members,
             epk,
         })
     };

@@ -70,12 +70,14 @@ const CAPACITY: u64 = 20_000;
 pub struct Keyring {
     pub(super) token: Token,
     pub(super) encryptions: Arc<Encryptions>,
-    clock: Clock,
+    pub(super) clock: Clock,
     /// By identifier. Missing keys are cached too, so that an unknown `kid` does not cost a query each
     /// time.
     by_id: Cache<KeyId, Option<Arc<Usable>>>,
     /// The active keys of a service, latest activation first.
     active: Cache<ServiceId, Arc<[Arc<Usable>]>>,
+    /// The envelope keys of a service that partners name by identifiers of their own.
+    by_partner_kid: Cache<ServiceId, Arc<[Arc<Usable>]>>,
     /// The published key set of a service, if it publishes one.
     published: Cache<ServiceId, Arc<JwkSet>>,
 }
@@ -84,6 +86,8 @@ pub struct Keyring {
 #[derive(Debug)]
 pub(super) struct Usable {
     pub(super) id: KeyId,
+    /// The `kid` of its envelopes.
+    pub(super) kid: String,
     service_id: ServiceId,
     usage: Usage,
     algorithm: Algorithm,
@@ -131,6 +135,7 @@ impl Keyring {
         clock: Clock,
     ) -> Self {
         let (one, several, public) = (pool.clone(), pool.clone(), pool.clone());
+        let partners = pool.clone();
         Self {
             token,
             encryptions,
@@ -146,6 +151,14 @@ impl Keyring {
                 let pool = several.clone();
                 async move {
                     let found = store::active_of(&pool, service).await?;
+                    let usable = found.iter().map(|key| Arc::new(Usable::of(key)));
+                    Ok(Some(usable.collect()))
+                }
+            }),
+            by_partner_kid: Cache::new(catalog.clone(), &[Topic::Keys], CAPACITY, move |service| {
+                let pool = partners.clone();
+                async move {
+                    let found = store::named_by_partners(&pool, service).await?;
                     let usable = found.iter().map(|key| Arc::new(Usable::of(key)));
                     Ok(Some(usable.collect()))
                 }
@@ -185,7 +198,8 @@ impl Keyring {
     }
 
     /// The key that opens the envelope of `permit` under the policy that the request names: the key of
-    /// `kid` if it is usable, else the active key of the family. It has a private key.
+    /// `kid`, an identifier of a key or of a partner, if it is usable, else the active key of the
+    /// family. It has a private key.
     ///
     /// If the active keys of the destination have another family, it is one of those. The envelope then
     /// does not match the key, so the error is the `alg` and not a missing key.
@@ -200,8 +214,8 @@ impl Keyring {
         let active = self.active_of(destination).await?;
         let opens = |key: &&Arc<Usable>| key.envelope.is_some() && key.private.is_some();
         let any = active.iter().find(opens).ok_or(NoKey::NotFound)?;
-        if let Some(id) = envelope.kid().and_then(|kid| kid.parse().ok())
-            && let Some(named) = self.by_id(id).await?
+        if let Some(kid) = envelope.kid()
+            && let Some(named) = self.by_kid(destination, kid).await?
             && named.service_id == destination
             && named.status.undoes()
             && opens(&&named)
@@ -289,6 +303,20 @@ impl Keyring {
         Ok(self.by_id.get(&id).await?.flatten())
     }
 
+    /// The key that a partner of `service` can mean by `kid`.
+    async fn by_kid(
+        &self,
+        service: ServiceId,
+        kid: &str,
+    ) -> Result<Option<Arc<Usable>>, Unreadable> {
+        if let Ok(id) = kid.parse() {
+            return self.by_id(id).await;
+        }
+        let named = self.by_partner_kid.get(&service).await?;
+        let mut named = named.iter().flat_map(|keys| keys.iter());
+        Ok(named.find(|key| key.kid == kid).cloned())
+    }
+
     async fn active_of(&self, service: ServiceId) -> Result<Arc<[Arc<Usable>]>, Unreadable> {
         let known = self.active.get(&service).await?;
         Ok(known.unwrap_or_else(|| Arc::from([])))
@@ -301,6 +329,7 @@ impl Usable {
         let spki = spki.unwrap_or_default();
         Self {
             id: key.id,
+            kid: key.kid(),
             service_id: key.service_id,
             usage: key.usage,
             algorithm: key.algorithm,

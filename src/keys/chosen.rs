@@ -89,11 +89,12 @@ impl Chosen<'_, PolicyPermit<to::Protect>> {
         let binding = policy.binding().map(|id| id.to_string());
         let recipient = Recipient {
             key: self.key.envelope.as_ref().ok_or(SealError::Unfit)?,
-            kid: &self.key.id.to_string(),
+            kid: &self.key.kid,
             alg: policy.alg,
             enc: policy.enc,
             policy: binding.as_deref(),
             context,
+            members: policy.header_members(self.keyring.clock.now()),
         };
         seal(entropy, recipient, plaintext, out)
     }

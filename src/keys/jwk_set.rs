@@ -4,7 +4,6 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{Key, Usage};
-use crate::ids::KeyId;
 use crate::material::{Algorithm, Family, Jwk};
 
 /// A JWK Set.
@@ -17,7 +16,7 @@ pub struct JwkSet {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = PublishedJwk)]
 struct Published {
-    kid: KeyId,
+    kid: String,
     r#use: Usage,
     alg: &'static str,
     #[serde(flatten)]
@@ -28,7 +27,7 @@ impl JwkSet {
     pub(super) fn of(keys: &[Key]) -> Self {
         let keys = keys.iter().filter_map(|key| {
             Some(Published {
-                kid: key.id,
+                kid: key.kid(),
                 r#use: key.usage,
                 alg: alg(key.usage, key.algorithm)?,
                 key: key.public.as_ref()?.to_jwk(),

@@ -10,13 +10,16 @@ use crate::clock::Timestamp;
 use crate::closed_set;
 use crate::ids::{KeyId, ServiceId};
 use crate::material::{Algorithm, Jwk, PublicKey};
+use crate::resource::Printable;
 use crate::revision::Revision;
 
 /// The record of a key. The private key, if Sealward has it, is in the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Its identifier: the `keyId` of the API, the `kid` of envelopes.
+    /// Its identifier: the `keyId` of the API.
     pub id: KeyId,
+    /// The identifier that partners use for it, if it differs.
+    pub partner_kid: Option<Printable>,
     /// The service that owns it.
     pub service_id: ServiceId,
     /// Its name.
@@ -60,6 +63,15 @@ closed_set! {
 }
 
 impl Key {
+    /// Its identifier outside: the `kid` of envelopes and of the JWK Set.
+    #[must_use]
+    pub fn kid(&self) -> String {
+        match &self.partner_kid {
+            Some(kid) => kid.to_string(),
+            None => self.id.to_string(),
+        }
+    }
+
     /// Whether the token has its private or secret key.
     #[must_use]
     pub fn has_private(&self) -> bool {
@@ -110,6 +122,7 @@ impl Key {
 #[serde(rename_all = "camelCase")]
 struct Shown<'a> {
     id: KeyId,
+    partner_kid: Option<&'a Printable>,
     service_id: ServiceId,
     name: &'a str,
     r#use: Usage,
@@ -142,6 +155,7 @@ impl Serialize for Key {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Shown {
             id: self.id,
+            partner_kid: self.partner_kid.as_ref(),
             service_id: self.service_id,
             name: &self.name,
             r#use: self.usage,

@@ -11,13 +11,14 @@ use crate::clock::Timestamp;
 use crate::db::undecodable;
 use crate::ids::{KeyId, ServiceId};
 use crate::material::{Algorithm, PublicKey};
+use crate::resource::Printable;
 use crate::revision::Revision;
 
 /// The columns of `Row`.
 macro_rules! columns {
     () => {
-        "id, service_id, name, usage, algorithm, origin, status, token_id, token_label, public_key, \
-         expires_at, activated_at, destroy_at, revision, created_at, updated_at"
+        "id, partner_kid, service_id, name, usage, algorithm, origin, status, token_id, token_label, \
+         public_key, expires_at, activated_at, destroy_at, revision, created_at, updated_at"
     };
 }
 
@@ -46,6 +47,41 @@ pub(super) async fn active_of(
     .fetch_all(database)
     .await?;
     rows.into_iter().map(Key::try_from).collect()
+}
+
+/// The envelope keys of a service that partners name by identifiers of their own and that open
+/// envelopes.
+pub(super) async fn named_by_partners(
+    database: impl PgExecutor<'_>,
+    service: ServiceId,
+) -> sqlx::Result<Vec<Key>> {
+    let rows: Vec<Row> = sqlx::query_as(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM keys
+          WHERE service_id = $1 AND partner_kid IS NOT NULL AND usage = 'enc'
+            AND status IN ('active', 'retired')"
+    ))
+    .bind(service)
+    .fetch_all(database)
+    .await?;
+    rows.into_iter().map(Key::try_from).collect()
+}
+
+/// Whether a key of the service that is not destroyed has this identifier for partners.
+pub async fn has_partner_kid(
+    connection: &mut PgConnection,
+    service: ServiceId,
+    kid: &Printable,
+) -> sqlx::Result<bool> {
+    sqlx::query_scalar(
+        "SELECT EXISTS (SELECT FROM keys
+          WHERE service_id = $1 AND partner_kid = $2 AND status <> 'destroyed')",
+    )
+    .bind(service)
+    .bind(kid)
+    .fetch_one(connection)
+    .await
 }
 
 /// Locks the service and then the key, so that changes of several keys of one service are serialized.
@@ -157,8 +193,9 @@ pub async fn insert(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()
     sqlx::query(
         "INSERT INTO keys (id, service_id, name, usage, algorithm, origin, status, token_id,
                            token_label, public_key, thumbprint, expires_at, activated_at,
-                           destroy_at, revision, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+                           destroy_at, revision, created_at, updated_at, partner_kid)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+                 $18)",
     )
     .bind(key.id)
     .bind(key.service_id)
@@ -177,6 +214,7 @@ pub async fn insert(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()
     .bind(key.revision)
     .bind(key.created_at)
     .bind(key.updated_at)
+    .bind(&key.partner_kid)
     .execute(&mut *connection)
     .await?;
     forget_intent(connection, key.id.uuid()).await
@@ -285,6 +323,7 @@ pub(super) async fn published(
 #[derive(FromRow)]
 struct Row {
     id: KeyId,
+    partner_kid: Option<Printable>,
     service_id: ServiceId,
     name: String,
     usage: Usage,
@@ -312,6 +351,7 @@ impl TryFrom<Row> for Key {
         })?;
         Ok(Self {
             id: row.id,
+            partner_kid: row.partner_kid,
             service_id: row.service_id,
             name: row.name,
             usage: row.usage,

@@ -35,6 +35,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 mod allowed_services;
+mod headers;
 mod number;
 mod opening;
 mod operations;
@@ -45,6 +46,7 @@ mod rule;
 mod store;
 
 pub use self::allowed_services::AllowedServices;
+pub use self::headers::EnvelopeHeaders;
 pub use self::number::{NotANumber, PolicyNumber};
 pub use self::opening::{OpeningPermit, OpeningRefused};
 pub use self::permit::{NotAllowed, Permit, Permittable, PolicyPermit, authorize, to};

@@ -162,6 +162,7 @@ mod tests {
             allowed_operations: operations.iter().copied().collect(),
             context_required: false,
             require_binding: false,
+            headers: None,
             created_at: Timestamp::from_millis(0),
             updated_at: Timestamp::from_millis(0),
             revision: Revision::FIRST,

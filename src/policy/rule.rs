@@ -1,9 +1,10 @@
 //! A policy, and what its state means for protecting and unprotecting.
 
 use super::operations::PolicyOperations;
-use super::{AllowedServices, PolicyNumber};
+use super::{AllowedServices, EnvelopeHeaders, PolicyNumber};
+use crate::clock::Timestamp;
 use crate::closed_set;
-use crate::envelope::{Alg, Enc};
+use crate::envelope::{Alg, Enc, HeaderMembers};
 use crate::ids::{PolicyId, ServiceId};
 use crate::operation::{Operation, Operations};
 use crate::problem::{Code, Problem, Problems};
@@ -45,6 +46,9 @@ resource! {
         /// Whether an envelope that names no policy of this service is refused. Not supported when only
         /// the destination service holds the private key.
         "Require binding" require_binding: bool = false;
+        /// The header members `typ`, `iat` and `cty` of envelopes, exactly; null for `cty` alone. Only
+        /// supported when only the destination service holds the private key.
+        "Envelope headers" headers: Option<EnvelopeHeaders> = None;
     }
 }
 
@@ -140,6 +144,13 @@ impl Policy {
         }
     }
 
+    /// The header members of an envelope that is made at `now`, beside those that every envelope has.
+    #[must_use]
+    pub fn header_members(&self, now: Timestamp) -> HeaderMembers<'_> {
+        let headers = self.headers.as_ref();
+        headers.map_or_else(HeaderMembers::default, |headers| headers.at(now))
+    }
+
     /// Notes the members that do not fit the key ownership.
     pub fn check_binding(&self, problems: &mut Problems) {
         let members = [
@@ -150,6 +161,9 @@ impl Policy {
             for (member, _) in members.into_iter().filter(|(_, is_set)| *is_set) {
                 problems.note(binding_unsupported(member));
             }
+        } else if self.headers.is_some() {
+            let message = "is not supported with keyOwnership service_managed";
+            problems.note(Problem::new("headers", Code::Unsupported, message));
         }
     }
 

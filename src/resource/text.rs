@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, RangeInclusive};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::value::{Value, string};
@@ -62,6 +62,36 @@ texts! {
     Name: 1 to 100, Line, and [];
     /// The description of a resource, for people.
     Description: 0 to 1000, Paragraph, and ['\n', '\t'];
+}
+
+/// An identifier of 1 to 128 printable ASCII characters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type, ToSchema)]
+#[serde(transparent)]
+#[sqlx(transparent)]
+#[schema(pattern = "^[ -~]{1,128}$")]
+pub struct Printable(String);
+
+impl Value for Printable {
+    const INPUT: Input = Input::Line;
+
+    fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
+        string(text, field, problems, |text| {
+            let text = bounded(text, 1..=128)?;
+            if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+                return Ok(Self(text));
+            }
+            let message = "must be printable ASCII characters";
+            Err(Problem::of_body(Code::Format, message))
+        })
+    }
+}
+
+impl Deref for Printable {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
 }
 
 const MESSAGE: &str = "must not contain control or bidirectional formatting characters";

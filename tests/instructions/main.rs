@@ -27,7 +27,7 @@ use std::hint::black_box;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use sealward::clock::Entropy;
-use sealward::envelope::{Alg, Enc, Envelope, Recipient, seal};
+use sealward::envelope::{Alg, Enc, Envelope, HeaderMembers, Recipient, seal};
 use sealward::json::Text;
 use sealward::server::Answers as _;
 
@@ -57,6 +57,7 @@ fn envelopes(payload: &str) {
         enc: Enc::A256GCM,
         policy: None,
         context: None,
+        members: HeaderMembers::default(),
     };
     let sealed = || {
         let mut out = String::with_capacity(4 * KIB);

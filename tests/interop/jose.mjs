@@ -20,7 +20,8 @@ async function seal({ alg, enc, publicKey, plaintext, header, apu, apv }) {
 }
 
 async function open({ alg, privateKey, jwe }) {
-  const { plaintext } = await jose.flattenedDecrypt(jwe, await jose.importPKCS8(privateKey, alg));
+  const decrypt = typeof jwe === "string" ? jose.compactDecrypt : jose.flattenedDecrypt;
+  const { plaintext } = await decrypt(jwe, await jose.importPKCS8(privateKey, alg));
   return new TextDecoder().decode(plaintext);
 }
 

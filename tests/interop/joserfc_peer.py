@@ -21,7 +21,8 @@ def seal(order):
 
 def unseal(order):
     private = key(order, order["privateKey"])
-    return jwe.decrypt_json(order["jwe"], private, ALGORITHMS).plaintext.decode()
+    decrypt = jwe.decrypt_compact if isinstance(order["jwe"], str) else jwe.decrypt_json
+    return decrypt(order["jwe"], private, ALGORITHMS).plaintext.decode()
 
 
 for line in sys.stdin:

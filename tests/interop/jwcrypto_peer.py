@@ -19,7 +19,8 @@ def seal(order):
 
 def unseal(order):
     envelope = JWE(algs=ALGORITHMS)
-    envelope.deserialize(json.dumps(order["jwe"]), JWK.from_pem(order["privateKey"].encode()))
+    text = order["jwe"] if isinstance(order["jwe"], str) else json.dumps(order["jwe"])
+    envelope.deserialize(text, JWK.from_pem(order["privateKey"].encode()))
     return envelope.payload.decode()
 
 

@@ -23,7 +23,7 @@ use sealward::binary::{from_base64url, to_base64url};
 use sealward::canonical;
 use sealward::catalog::{Cache, Catalog, Topic};
 use sealward::clock::{Clock, Entropy};
-use sealward::envelope::{Alg, Curve, Enc, Envelope, Recipient, seal};
+use sealward::envelope::{Alg, Curve, Enc, Envelope, HeaderMembers, Recipient, seal};
 use sealward::ids::KeyId;
 use sealward::json::Text;
 use sealward::settings::Audit;
@@ -161,6 +161,7 @@ fn sealed(private: &PrivateKey, alg: Alg, payload: &str) -> String {
         enc: Enc::A256GCM,
         policy: None,
         context: None,
+        members: HeaderMembers::default(),
     };
     let mut out = String::with_capacity(payload.len() * 4 / 3 + KIB);
     let made = seal(&Entropy::system(), recipient, payload.as_bytes(), &mut out);

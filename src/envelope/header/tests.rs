@@ -18,6 +18,7 @@ fn parts(kid: &str) -> Parts<'_> {
         kid,
         pol: None,
         ctx: None,
+        members: HeaderMembers::default(),
         epk: None,
     }
 }
@@ -68,6 +69,24 @@ fn a_header_has_one_form_and_round_trips() {
     assert_eq!(header.kid.as_deref(), Some("k\""));
     assert_eq!(header.pol.as_deref(), Some("pol_1"));
     assert_eq!(header.ctx, Ctx::Tag(tag));
+}
+
+#[test]
+fn a_recipient_decides_on_members() {
+    let members = HeaderMembers {
+        typ: Some("JOSE"),
+        iat: Some(1_900_000_000),
+        cty: false,
+    };
+    let json = written(Parts {
+        members,
+        ..parts("visa-MLE-123")
+    });
+    assert_eq!(
+        json,
+        r#"{"alg":"RSA-OAEP-256","enc":"A256GCM","iat":1900000000,"kid":"visa-MLE-123","typ":"JOSE"}"#
+    );
+    assert!(read(json.as_bytes(), &mut None).is_ok());
 }
 
 #[test]

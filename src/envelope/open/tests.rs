@@ -217,6 +217,7 @@ fn seal_to(public: &PublicKey, plaintext: &[u8]) -> Envelope {
         enc: Enc::A256GCM,
         policy: None,
         context: None,
+        members: crate::envelope::HeaderMembers::default(),
     };
     let mut sealed = String::new();
     crate::envelope::seal(&Entropy::system(), recipient, plaintext, &mut sealed).unwrap();

@@ -54,10 +54,16 @@ async fn carry_out(
     // Checked before the token does anything, and again when the key is recorded.
     let mut change = context.begin().await?;
     check_service(&mut change, requested.service_id).await?;
+    if let Some(kid) = &requested.partner_kid
+        && store::has_partner_kid(change.connection(), requested.service_id, kid).await?
+    {
+        return Err(partner_kid_taken());
+    }
     drop(change);
 
     let RequestedKey {
         service_id,
+        partner_kid,
         source,
         name,
         activate,
@@ -68,6 +74,7 @@ async fn carry_out(
     let now = change.now();
     let key = Key {
         id: obtained.id,
+        partner_kid,
         service_id,
         name: name.map_or_else(
             || format!("{} {}", obtained.algorithm, obtained.usage),
@@ -197,11 +204,17 @@ async fn record(
         let recorded = ["keys_token_id_is_unique", "keys_token_label_is_unique"];
         if recorded.iter().any(|index| error.is_duplicate_of(index)) {
             Error::Conflict("the key of the token is recorded already".to_owned())
+        } else if error.is_duplicate_of("keys_partner_kid_is_unique") {
+            partner_kid_taken()
         } else {
             error
         }
     })?;
     Ok(retired)
+}
+
+fn partner_kid_taken() -> Error {
+    Error::Conflict("another key of the service has this partnerKid".to_owned())
 }
 
 async fn check_service(change: &mut Change<'_>, service: ServiceId) -> Result<(), Error> {

@@ -27,6 +27,7 @@ async fn a_policy_is_created_with_defaults_and_read_by_id_and_by_number() {
         "allowedOperations": ["protect", "unprotect"],
         "contextRequired": false,
         "requireBinding": false,
+        "headers": null,
         "createdAt": created.json()["createdAt"],
         "updatedAt": created.json()["createdAt"],
     });
@@ -210,4 +211,60 @@ async fn a_list_is_filtered_by_status_and_destination() {
     assert_eq!(numbers(&of_other).await, [second]);
     let refused = admin.get("/admin/policies?status=unknown").await;
     refused.invalid(&[("status", "unsupported")]);
+}
+
+#[tokio::test]
+async fn only_policies_of_destination_managed_keys_have_headers() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let service = world.service("partner").await;
+    let policy = |ownership: &str, headers: Value| {
+        json!({ "name": "n", "destinationServiceId": service, "allowedServiceIds": ["*"],
+            "keyOwnership": ownership, "headers": headers })
+    };
+    let all = json!({ "typ": "JOSE", "iat": true, "cty": "json" });
+    let refused = policy("service_managed", all.clone());
+    let refused = admin.post("/admin/policies", refused).await;
+    refused.invalid(&[("headers", "unsupported")]);
+    let accepted = policy("service_managed", json!(null));
+    admin.post("/admin/policies", accepted).await.created();
+    for (headers, problems) in [
+        (json!("JOSE"), &[("headers", "type")][..]),
+        (
+            json!({ "typ": "", "iat": 1, "cty": "JWT", "alg": "none" }),
+            &[
+                ("headers.typ", "length"),
+                ("headers.iat", "type"),
+                ("headers.cty", "unsupported"),
+                ("headers.alg", "unknown"),
+            ],
+        ),
+        (json!({ "typ": "grün" }), &[("headers.typ", "format")]),
+    ] {
+        let refused = policy("destination_managed", headers);
+        admin
+            .post("/admin/policies", refused)
+            .await
+            .invalid(problems);
+    }
+
+    let made = policy("destination_managed", all.clone());
+    let made = admin.post("/admin/policies", made).await.created();
+    assert_eq!(made.json()["headers"], all);
+    let path = made.header("location");
+    let to_service = json!({ "keyOwnership": "service_managed" });
+    let refused = admin.patch(path, to_service).await;
+    refused.invalid(&[("headers", "unsupported")]);
+    // The object is replaced and not merged.
+    let part = admin
+        .patch(path, json!({ "headers": { "iat": true } }))
+        .await
+        .ok();
+    let expected = json!({ "typ": null, "iat": true, "cty": null });
+    assert_eq!(part.json()["headers"], expected);
+    let kept = admin.put(path, json!({ "name": "m" })).await.ok();
+    assert_eq!(kept.json()["headers"], expected);
+    let none = json!({ "headers": null, "keyOwnership": "service_managed" });
+    let none = admin.patch(path, none).await.ok();
+    assert_eq!(none.json()["headers"], json!(null));
 }

@@ -8,7 +8,7 @@ mod tampering;
 pub(crate) use private_key::PrivateKey;
 
 use sealward::clock::Entropy;
-use sealward::envelope::{Alg, Context, Enc, Envelope, Recipient, seal};
+use sealward::envelope::{Alg, Context, Enc, Envelope, HeaderMembers, Recipient, seal};
 use sealward::json::Text;
 
 /// Seals for `key` like `/protect`.
@@ -32,6 +32,7 @@ fn sealed_in(
         enc,
         policy,
         context,
+        members: HeaderMembers::default(),
     };
     let mut out = String::new();
     seal(

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use sealward::clock::Entropy;
-use sealward::envelope::{Alg, Curve, Enc, Recipient, SealError, Unopenable, seal};
+use sealward::envelope::{Alg, Curve, Enc, HeaderMembers, Recipient, SealError, Unopenable, seal};
 use sealward::json::Text;
 
 use super::{PrivateKey, read, sealed};
@@ -75,6 +75,7 @@ fn an_algorithm_of_another_key_family_is_refused_before_any_key_operation() {
             enc: Enc::A256GCM,
             policy: None,
             context: None,
+            members: HeaderMembers::default(),
         };
         let mut out = String::new();
         assert_eq!(

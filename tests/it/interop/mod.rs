@@ -4,5 +4,6 @@
 
 mod envelopes;
 mod keys;
+mod partners;
 mod peer;
 mod signatures;

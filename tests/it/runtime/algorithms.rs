@@ -1,10 +1,8 @@
 //! `/protect` and `/unprotect` with every algorithm that a policy may name.
 
-use base64::Engine as _;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
 use serde_json::{Value, json};
 
-use crate::support::{World, jwe};
+use crate::support::{World, header_of, jwe};
 
 #[tokio::test]
 async fn rsa_keys_of_every_size_wrap_content_keys() {
@@ -35,7 +33,7 @@ async fn everything_comes_back(algorithm: &str, algs: [&str; 2]) {
         world.change_policy(&destination, terms).await;
         let payload = json!({ "alg": alg, "amount": 1.5 });
         let envelope = jwe(&alice.protect(payload.clone()).await);
-        let header = header(&envelope);
+        let header = header_of(&envelope);
         assert_eq!(
             (&header["alg"], &header["enc"], &header["kid"]),
             (&json!(alg), &json!(enc), &json!(destination.key)),
@@ -44,9 +42,4 @@ async fn everything_comes_back(algorithm: &str, algs: [&str; 2]) {
         let opened = alice.unprotect(&envelope).await.ok().json();
         assert_eq!(opened["payload"], payload, "{algorithm} {alg} {enc}");
     }
-}
-
-fn header(envelope: &Value) -> Value {
-    let protected = envelope["protected"].as_str().unwrap();
-    serde_json::from_slice(&BASE64URL.decode(protected).unwrap()).unwrap()
 }

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Destination, EnvelopeBuilder, World, epk};
+use crate::support::{Answer, Destination, EnvelopeBuilder, World, epk, header_of};
 
 /// What is done to the bytes of a member.
 type Damage = fn(&mut Vec<u8>);
@@ -120,13 +120,6 @@ async fn faults(world: &World, to: &Destination, other: &Destination) -> Vec<(St
     smaller["protected"] = json!(BASE64URL.encode(header.to_string()));
     faults.push(("another enc".into(), smaller));
     faults
-}
-
-fn header_of(envelope: &Value) -> Value {
-    let header = BASE64URL
-        .decode(envelope["protected"].as_str().unwrap())
-        .unwrap();
-    serde_json::from_slice(&header).unwrap()
 }
 
 /// What a client sees, but for the limit, which any request takes from.

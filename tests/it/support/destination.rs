@@ -92,3 +92,10 @@ impl Client<'_> {
 pub(crate) fn jwe(protected: &Answer) -> Value {
     protected.clone().ok().json()["jwe"].clone()
 }
+
+/// The header of an envelope.
+pub(crate) fn header_of(envelope: &Value) -> Value {
+    let protected = envelope["protected"].as_str().expect("a string");
+    let header = sealward::binary::from_base64url(protected).expect("base64url");
+    serde_json::from_slice(&header).expect("a header in JSON")
+}

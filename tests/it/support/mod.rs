@@ -21,7 +21,9 @@ pub(crate) use self::answer::Answer;
 pub(crate) use self::authority::{Authority, IssuedCertificate};
 pub(crate) use self::clients::Client;
 pub(crate) use self::cluster::Cluster;
-pub(crate) use self::destination::{Destination, OPERATIONS, PROTECT, REWRAP, UNPROTECT, jwe};
+pub(crate) use self::destination::{
+    Destination, OPERATIONS, PROTECT, REWRAP, UNPROTECT, header_of, jwe,
+};
 pub(crate) use self::envelope_builder::{EnvelopeBuilder, epk};
 pub(crate) use self::exposition::Exposition;
 pub(crate) use self::postgres::{Database, pool, superuser};

@@ -112,6 +112,10 @@ pub(in crate::dashboard) async fn show(
         section.card {
             (facts([
                 ("Key ID", html! { code { (key.id) } }),
+                ("Partner key ID", match &key.partner_kid {
+                    Some(kid) => html! { code { (&**kid) } },
+                    None => html! { span.faint { "none" } },
+                }),
                 ("Service", service(key.service_id, &names)),
                 ("Use", html! { (usage(key.usage)) }),
                 ("Algorithm", html! { (key.algorithm.name()) }),

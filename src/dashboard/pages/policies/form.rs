@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use maud::{Markup, html};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{SECTION, place};
 use crate::dashboard::error::{PageError, refusal};
@@ -28,6 +28,7 @@ pub(in crate::dashboard) async fn new(
         .with("keyOwnership", "service_managed")
         .with("alg", Alg::default().name())
         .with("enc", Enc::default().name())
+        .with("headers.cty", "yes")
         .with("allowedOperations", "protect")
         .with("allowedOperations", "unprotect")
         .with("allowedOperations", "rewrap");
@@ -166,6 +167,16 @@ fn terms(fields: &Fields<'_>, services: &[(ServiceId, String)]) -> Markup {
             name: "requireBinding", label: "Require a binding",
             hint: "Unprotect only envelopes that name a policy of this service.", required: false,
         }))
+        (fields.line("text", Field {
+            name: "headers.typ", label: "Envelope header: typ",
+            hint: "If the destination expects it. These three are only for keys that the destination holds.", required: false,
+        }))
+        (fields.check(Field {
+            name: "headers.iat", label: "Envelope header: iat", hint: "The time at which the envelope was made.", required: false,
+        }))
+        (fields.check(Field {
+            name: "headers.cty", label: "Envelope header: cty", hint: "The value json.", required: false,
+        }))
         div.option-group {
             (fields.radios(Field { name: "callers", label: "Allowed services", ..Field::default() }, &[
                 Choice { value: "all", label: "Every service", hint: "Including services that you create later." },
@@ -197,6 +208,17 @@ fn body(form: &Form) -> Body {
         .set("allowedOperations", list("allowedOperations"))
         .set("contextRequired", form.has("contextRequired", "yes"))
         .set("requireBinding", form.has("requireBinding", "yes"))
+        .set("headers", headers(form))
+}
+
+/// The header members; null for the default, so that other policies need no headers.
+fn headers(form: &Form) -> Value {
+    let typ = form.some("headers.typ");
+    let [iat, cty] = ["headers.iat", "headers.cty"].map(|name| form.has(name, "yes"));
+    if typ.is_none() && !iat && cty {
+        return Value::Null;
+    }
+    json!({ "typ": typ, "iat": iat, "cty": cty.then_some("json") })
 }
 
 fn form_of(policy: &Policy) -> Form {
@@ -204,6 +226,7 @@ fn form_of(policy: &Policy) -> Form {
         KeyOwnership::ServiceManaged => "service_managed",
         KeyOwnership::DestinationManaged => "destination_managed",
     };
+    let members = policy.header_members(policy.updated_at);
     let mut form = Form::default()
         .with("revision", policy.revision.to_string())
         .with("policyNumber", policy.policy_number.as_str())
@@ -218,6 +241,9 @@ fn form_of(policy: &Policy) -> Form {
         .with("enc", policy.enc.name())
         .with_some("contextRequired", policy.context_required.then_some("yes"))
         .with_some("requireBinding", policy.require_binding.then_some("yes"))
+        .with_some("headers.typ", members.typ)
+        .with_some("headers.iat", members.iat.map(|_| "yes"))
+        .with_some("headers.cty", members.cty.then_some("yes"))
         .with(
             "callers",
             match policy.allowed_service_ids {

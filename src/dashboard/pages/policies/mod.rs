@@ -110,6 +110,7 @@ pub(in crate::dashboard) async fn show(
                     ("Encryption", html! { code { (policy.enc.name()) } }),
                     ("Context", html! { (if policy.context_required { "required" } else { "optional" }) }),
                     ("Envelopes without a policy", html! { (if policy.require_binding { "refused" } else { "accepted" }) }),
+                    ("Envelope header", html! { (header(&policy)) }),
                     ("Allows", html! { (operations(&policy)) }),
                     ("ID", html! { code { (policy.id) } }),
                     ("Created", moment(policy.created_at)),
@@ -153,6 +154,19 @@ fn ownership(ownership: KeyOwnership) -> &'static str {
         KeyOwnership::ServiceManaged => "in the token of Sealward",
         KeyOwnership::DestinationManaged => "at the destination",
     }
+}
+
+/// The header members of envelopes that depend on the policy.
+fn header(policy: &Policy) -> String {
+    let members = policy.header_members(policy.updated_at);
+    let mut shown = Vec::new();
+    shown.extend(members.cty.then(|| "cty json".to_owned()));
+    shown.extend(members.iat.map(|_| "iat".to_owned()));
+    shown.extend(members.typ.map(|typ| format!("typ {typ}")));
+    if shown.is_empty() {
+        return "no cty, iat or typ".to_owned();
+    }
+    shown.join(", ")
 }
 
 fn operations(policy: &Policy) -> String {

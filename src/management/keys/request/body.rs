@@ -17,7 +17,9 @@ use crate::keys::{Status, Usage};
 use crate::material::Algorithm;
 use crate::problem::{Code, Problem, Problems};
 use crate::request;
-use crate::resource::{Input, Member, Name, RequestBody as _, Value, object, string, wrong_type};
+use crate::resource::{
+    Input, Member, Name, Printable, RequestBody as _, Value, object, string, wrong_type,
+};
 
 request! {
     /// The members of a key that requests can change.
@@ -29,7 +31,7 @@ request! {
         /// The time by which the key should be replaced; null for none.
         "Expires" expires_at: Option<Timestamp>, optional;
     }
-    read_only: [id, service_id, r#use, algorithm, origin, has_private, public_key, thumbprint,
+    read_only: [id, partner_kid, service_id, r#use, algorithm, origin, has_private, public_key, thumbprint,
         activated_at, destroy_at, created_at],
     volatile: [updated_at]
 }
@@ -50,6 +52,10 @@ request! {
         "Active" activate: bool = true;
         /// The time by which the key should be replaced; null for none.
         "Expires" expires_at: Option<Timestamp> = None;
+        /// The identifier that partners use for the key: the `kid` of its envelopes. Unique among the
+        /// keys of the service. The default is the `kid` of an imported JWK; null for the identifier of
+        /// the key.
+        "Partner key ID (kid)" partner_kid: Option<Printable>, optional;
         /// Source: the token generates the key.
         "Generate" generate: bool, optional;
         /// Source, or the public key of a wrapped key or token object: PEM or a JWK.

@@ -5,23 +5,26 @@ mod choose;
 mod kind;
 mod length;
 mod material;
+mod partner_kid;
 mod source;
 mod token_object;
 mod wrapped;
 
 pub use self::body::{KeyRequest, KeyUpdate, TokenObjectRequest, WrappedKeyRequest};
 use self::kind::StatedKind;
+use self::partner_kid::partner_kid;
 pub(super) use self::source::Source;
 use super::rules::Rules;
 use crate::clock::Timestamp;
 use crate::ids::ServiceId;
 use crate::management::Error;
 use crate::management::check::{self, checked};
-use crate::resource::{Name, ResourceRequest};
+use crate::resource::{Name, Printable, ResourceRequest};
 
 /// A key to obtain from its source, and to record.
 pub(super) struct RequestedKey {
     pub(super) service_id: ServiceId,
+    pub(super) partner_kid: Option<Printable>,
     pub(super) name: Option<Name>,
     pub(super) activate: bool,
     pub(super) expires_at: Option<Timestamp>,
@@ -56,9 +59,11 @@ impl RequestedKey {
             body.name.given().cloned(),
             body.activate.clone().or_keep(&true),
         );
+        let partner_kid = partner_kid(&body, &mut problems);
         let source = Source::of(kind, body, &mut problems);
         let requested = service_id.zip(source).map(|(service_id, source)| Self {
             service_id,
+            partner_kid,
             name,
             activate,
             expires_at,

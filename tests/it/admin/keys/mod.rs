@@ -5,6 +5,7 @@ mod crash;
 mod destruction;
 mod import;
 mod life;
+mod partner_kid;
 mod reconciler;
 mod rotation;
 mod secrecy;

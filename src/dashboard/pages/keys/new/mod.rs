@@ -102,6 +102,11 @@ async fn page(
             name: "name", label: "Name", hint: "1 to 100 characters. If empty, the name consists of the algorithm and the use.", required: false,
         }))
         (kind(source, &fields))
+        (fields.line("text", Field {
+            name: "partnerKid", label: "Partner key ID (kid)",
+            hint: "The identifier that partners use for the key. If empty, it is the kid of an imported JWK or else the key ID.",
+            required: false,
+        }))
         (fields.line("datetime-local", Field {
             name: "expiresAt", label: "Expires (UTC)",
             hint: "A reminder to replace the key. The key continues to work.", required: false,

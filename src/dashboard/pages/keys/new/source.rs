@@ -74,6 +74,7 @@ impl Source {
             .set_some("name", form.some("name"))
             .set_some("use", form.some("use"))
             .set_some("algorithm", form.some("algorithm"))
+            .set_some("partnerKid", form.some("partnerKid"))
             .set("activate", form.has("activate", "yes"))
             .set("expiresAt", moment(form.some("expiresAt")))
             .set_some("publicKey", form.some("publicKey").map(pem_or_jwk));
