@@ -8,6 +8,9 @@ from joserfc.jwk import ECKey, RSAKey
 
 ALGORITHMS = ["RSA-OAEP", "RSA-OAEP-256", "ECDH-ES+A128KW", "ECDH-ES+A256KW", "A128GCM", "A256GCM"]
 
+# By default joserfc refuses header members that RFC 7516 does not name, such as iat.
+REGISTRY = jwe.JWERegistry(algorithms=ALGORITHMS, strict_check_header=False)
+
 
 def key(order, pem):
     return (RSAKey if order["alg"].startswith("RSA") else ECKey).import_key(pem)
@@ -22,7 +25,7 @@ def seal(order):
 def unseal(order):
     private = key(order, order["privateKey"])
     decrypt = jwe.decrypt_compact if isinstance(order["jwe"], str) else jwe.decrypt_json
-    return decrypt(order["jwe"], private, ALGORITHMS).plaintext.decode()
+    return decrypt(order["jwe"], private, registry=REGISTRY).plaintext.decode()
 
 
 for line in sys.stdin:

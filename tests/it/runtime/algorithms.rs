@@ -1,6 +1,6 @@
 //! `/protect` and `/unprotect` with every algorithm that a policy may name.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::{World, header_of, jwe};
 
