@@ -171,6 +171,7 @@ fn header(alg: Alg, epk: Option<(Curve, &[u8])>) -> String {
         kid: "k",
         pol: None,
         ctx: None,
+        members: crate::envelope::HeaderMembers::default(),
         epk,
     })
 }
