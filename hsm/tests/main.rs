@@ -1,10 +1,10 @@
-//! The crate as others use it, on real tokens of two kinds.
+//! Tests of the public interface with two real tokens.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "what arranges a test may fail it"
+    reason = "the setup of a test may panic"
 )]
 
 #[macro_use]

@@ -1,12 +1,12 @@
-//! What a probe tells of the two tokens: the differences between them are stated here.
+//! The probe reports of the two tokens and their differences.
 
-use crate::support::{Bench, Kind};
+use crate::support::{Kind, SharedToken};
 use hsm::{Config, ProbeReport, Token, Works};
 
 on_both_tokens! { the_probe_reports_supported_mechanisms, the_probe_reports_unsupported_mechanisms }
 
-async fn the_probe_reports_supported_mechanisms(bench: &Bench) {
-    let report = probe(&bench.token).await;
+async fn the_probe_reports_supported_mechanisms(shared: &SharedToken) {
+    let report = probe(&shared.token).await;
     assert_eq!(report.token.label, "one");
     assert!(report.token.logged_in);
     assert!(report.token.flags.contains(&"LOGIN_REQUIRED"));
@@ -29,7 +29,7 @@ async fn the_probe_reports_supported_mechanisms(bench: &Bench) {
     assert_eq!(imports("plaintext"), EVERY_KIND);
     let sha1 = imports("RSA_OAEP_SHA1_AES_KWP");
     let sha256 = imports("RSA_OAEP_SHA256_AES_KWP");
-    match bench.kind {
+    match shared.kind {
         Kind::SoftHsm => {
             assert_eq!(fallbacks, ["RSA-OAEP-256"]);
             let kinds = [
@@ -54,7 +54,7 @@ async fn the_probe_reports_supported_mechanisms(bench: &Bench) {
             assert_messages(&report.weaknesses, &[]);
         }
     }
-    let how = match bench.kind {
+    let how = match shared.kind {
         Kind::SoftHsm => "two steps, the second by CKM_AES_KEY_WRAP_PAD",
         Kind::Kryoptic => "two steps, the second by KWP",
     };
@@ -71,8 +71,8 @@ async fn the_probe_reports_supported_mechanisms(bench: &Bench) {
     assert!(report.speeds.len() > 8, "{:?}", report.speeds);
     assert!(report.speeds.iter().all(|speed| speed.per_second > 0.0));
 
-    // All that was made for it is gone.
-    let objects = bench.token.inventory().await.unwrap();
+    // The probe has removed its keys.
+    let objects = shared.token.inventory().await.unwrap();
     assert!(
         !objects
             .iter()
@@ -91,13 +91,13 @@ const EVERY_KIND: [&str; 7] = [
     "HMAC-SHA256",
 ];
 
-/// Without leave for raw RSA, SoftHSM cannot open what policies seal by default.
-async fn the_probe_reports_unsupported_mechanisms(bench: &Bench) {
-    let token = Token::open(Config::new(vec![bench.config.clone()]))
+/// Without raw RSA, SoftHSM cannot open envelopes with the default algorithm.
+async fn the_probe_reports_unsupported_mechanisms(shared: &SharedToken) {
+    let token = Token::open(Config::new(vec![shared.config.clone()]))
         .await
         .unwrap();
     let report = probe(&token).await;
-    match bench.kind {
+    match shared.kind {
         Kind::SoftHsm => {
             assert_messages(&report.broken, &["hsm.allow_raw_rsa"]);
             assert_messages(&report.weaknesses, &["default attributes", "SHA-1 only"]);

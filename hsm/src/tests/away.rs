@@ -1,11 +1,11 @@
-//! A token directory that goes away and comes back.
+//! A token directory that disappears and returns.
 
 use super::*;
 use crate::{ErrorKind, KeyRef};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_missing_token_is_unavailable_immediately_and_recovers_automatically() {
-    if !alone(
+    if !in_child_process(
         "away::a_missing_token_is_unavailable_immediately_and_recovers_automatically",
         &["one"],
     ) {
@@ -17,16 +17,16 @@ async fn a_missing_token_is_unavailable_immediately_and_recovers_automatically()
     let away = here.as_ref().with_extension("away");
     fs::rename(&here, &away).unwrap();
 
-    // Whatever is asked while it is away, a key is never said to be missing.
-    let unknown = KeyRef::secret(b"never made".to_vec());
-    until("it is found out", || is_out(&status(&token, "one"))).await;
+    // During the outage, no key is reported as missing.
+    let unknown = KeyRef::secret(b"never generated".to_vec());
+    wait_until("the outage is detected", || is_out(&status(&token, "one"))).await;
     for key in [&key, &unknown] {
         let began = Instant::now();
         let error = token.hmac(key, b"message").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TokenOut);
         assert!(
             began.elapsed() < Duration::from_secs(2),
-            "it did not fail at once"
+            "the operation did not fail immediately"
         );
     }
     assert_eq!(
@@ -35,7 +35,7 @@ async fn a_missing_token_is_unavailable_immediately_and_recovers_automatically()
     );
 
     fs::rename(&away, &here).unwrap();
-    until("it is back", || {
+    wait_until("the token recovers", || {
         status(&token, "one").state == TokenState::Serving
     })
     .await;

@@ -1,4 +1,4 @@
-//! Calls that do not come back.
+//! Calls that hang.
 
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -6,34 +6,34 @@ use super::*;
 use crate::session::Session;
 use crate::{ErrorKind, Fatal, HsmError};
 
-/// A configuration under which a hung call is soon noticed.
-fn impatient() -> Config {
+/// A configuration that detects hung calls quickly.
+fn with_short_deadline() -> Config {
     Config {
         deadline: Duration::from_secs(1),
         ..quick(&["one"])
     }
 }
 
-/// Operations that hang until they are let go.
+/// Operations that hang until their release.
 #[derive(Clone)]
-struct Trap {
+struct Block {
     release: mpsc::Sender<()>,
-    sprung: Arc<Mutex<mpsc::Receiver<()>>>,
+    released: Arc<Mutex<mpsc::Receiver<()>>>,
 }
 
-impl Trap {
+impl Block {
     fn new() -> Self {
-        let (release, sprung) = mpsc::channel();
+        let (release, released) = mpsc::channel();
         Self {
             release,
-            sprung: Arc::new(Mutex::new(sprung)),
+            released: Arc::new(Mutex::new(released)),
         }
     }
 
     fn work(&self) -> impl FnMut(&Session) -> Result<(), HsmError> + Clone + Send + use<> {
-        let sprung = Arc::clone(&self.sprung);
+        let released = Arc::clone(&self.released);
         move |_| {
-            sprung.lock().unwrap().recv().unwrap();
+            released.lock().unwrap().recv().unwrap();
             Ok(())
         }
     }
@@ -41,29 +41,26 @@ impl Trap {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hung_worker_is_replaced_and_exits_after_its_call_returns() {
-    if !alone(
+    if !in_child_process(
         "hang::a_hung_worker_is_replaced_and_exits_after_its_call_returns",
         &["one"],
     ) {
         return;
     }
-    let token = Token::open(impatient()).await.unwrap();
-    let trap = Trap::new();
-    let late = token.dispatcher.anywhere(trap.work()).await.unwrap_err();
-    assert_eq!(late.kind(), ErrorKind::Late);
-    until("the worker is written off", || {
+    let token = Token::open(with_short_deadline()).await.unwrap();
+    let block = Block::new();
+    let error = token.dispatcher.anywhere(block.work()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Late);
+    wait_until("the worker is abandoned", || {
         status(&token, "one").hung == 1
     })
     .await;
     assert_eq!(status(&token, "one").workers, 2);
     token.random(8).await.unwrap();
 
-    trap.release.send(()).unwrap();
-    until("the hung thread has left", || {
-        status(&token, "one").hung == 0
-    })
-    .await;
-    until("its session is closed", || {
+    block.release.send(()).unwrap();
+    wait_until("the hung thread exits", || status(&token, "one").hung == 0).await;
+    wait_until("its session is closed", || {
         status(&token, "one").sessions <= 3
     })
     .await;
@@ -73,14 +70,14 @@ async fn a_hung_worker_is_replaced_and_exits_after_its_call_returns() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_exhausted_hang_budget_is_fatal() {
-    if !alone("hang::an_exhausted_hang_budget_is_fatal", &["one"]) {
+    if !in_child_process("hang::an_exhausted_hang_budget_is_fatal", &["one"]) {
         return;
     }
-    let token = Token::open(impatient()).await.unwrap();
-    let trap = Trap::new();
+    let token = Token::open(with_short_deadline()).await.unwrap();
+    let block = Block::new();
     for _ in 0..3 {
-        // Two workers hang side by side at most, so these are three calls one after another.
-        token.dispatcher.anywhere(trap.work()).await.unwrap_err();
+        // At most two workers hang at the same time, so the calls are sequential.
+        token.dispatcher.anywhere(block.work()).await.unwrap_err();
     }
     let fatal = tokio::time::timeout(Duration::from_secs(10), token.fatal())
         .await
@@ -92,66 +89,69 @@ async fn an_exhausted_hang_budget_is_fatal() {
             hung: 3
         }
     );
-    (0..3).for_each(|_| trap.release.send(()).unwrap());
-    until("all have come back", || status(&token, "one").hung == 0).await;
+    (0..3).for_each(|_| block.release.send(()).unwrap());
+    wait_until("all calls return", || status(&token, "one").hung == 0).await;
     token.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_write_is_neither_an_outage_nor_a_hang() {
-    if !alone(
+    if !in_child_process(
         "hang::a_long_write_is_neither_an_outage_nor_a_hang",
         &["one"],
     ) {
         return;
     }
-    let token = Token::open(impatient()).await.unwrap();
-    let trap = Trap::new();
+    let token = Token::open(with_short_deadline()).await.unwrap();
+    let block = Block::new();
     let writing = {
-        let (pool, work) = (Arc::clone(&token.dispatcher), trap.work());
+        let (pool, work) = (Arc::clone(&token.dispatcher), block.work());
         tokio::spawn(async move { pool.write(work).await })
     };
-    // Longer than the deadline of reads, and than several canaries take.
+    // Longer than the deadline of reads and several canaries.
     let canaries = || status(&token, "one").counters.finds;
     let before = canaries();
-    until("the canary sang meanwhile", || canaries() >= before + 4).await;
+    wait_until("the canary runs", || canaries() >= before + 4).await;
     assert_eq!(status(&token, "one").hung, 0);
     assert_eq!(status(&token, "one").counters.outages, 0);
-    trap.release.send(()).unwrap();
+    block.release.send(()).unwrap();
     writing.await.unwrap().unwrap();
     token.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_abandoned_operation_is_not_run() {
-    if !alone("hang::an_abandoned_operation_is_not_run", &["one"]) {
+    if !in_child_process("hang::an_abandoned_operation_is_not_run", &["one"]) {
         return;
     }
     let token = Token::open(Config {
         workers: 1,
-        ..impatient()
+        ..with_short_deadline()
     })
     .await
     .unwrap();
-    let trap = Trap::new();
+    let block = Block::new();
     let busy = {
-        let (pool, work) = (Arc::clone(&token.dispatcher), trap.work());
+        let (pool, work) = (Arc::clone(&token.dispatcher), block.work());
         tokio::spawn(async move { pool.anywhere(work).await })
     };
-    until("the worker is busy", || {
+    wait_until("the worker is busy", || {
         status(&token, "one").counters.operations == 1
     })
     .await;
-    let gone = {
+    let missing = {
         let token = token.clone();
         tokio::spawn(async move { token.random(8).await })
     };
-    until("the second one waits", || status(&token, "one").queued == 1).await;
-    gone.abort();
-    gone.await.unwrap_err();
-    trap.release.send(()).unwrap();
+    wait_until("the second operation waits", || {
+        status(&token, "one").queued == 1
+    })
+    .await;
+    missing.abort();
+    missing.await.unwrap_err();
+    block.release.send(()).unwrap();
     busy.await.unwrap().unwrap();
-    until("it is taken out", || {
+    wait_until("the operation is removed", || {
         status(&token, "one").counters.abandoned == 1
     })
     .await;

@@ -1,8 +1,8 @@
-//! What can only be tested from inside the crate, on real tokens: operations that hang, panic or
-//! lose their session, and tokens that go away.
+//! Tests of the internals on real tokens: operations that hang, panic or lose their session, and
+//! tokens that become unavailable.
 //!
-//! SoftHSM reads its configuration once a process, and a login is one for the process. So each of
-//! these tests runs itself again in a process of its own, with tokens of its own.
+//! SoftHSM reads its configuration once per process, and a login applies to the process. Therefore
+//! each test runs in a child process with its own tokens.
 
 mod away;
 mod failover;
@@ -25,13 +25,13 @@ const PIN: &str = "5678";
 const CONFIG: &str = "SOFTHSM2_CONF";
 const CHILD: &str = "HSM_TEST_CHILD";
 
-/// Whether this is the process of its own. In the process that is not, runs the test of this name
-/// in one that is, with tokens of these labels, and passes its verdict on.
+/// Returns whether this is the child process. In the parent process, it runs the test of this name
+/// in a child process with tokens of these labels, and asserts its success.
 #[allow(
     clippy::disallowed_methods,
-    reason = "the environment tells the two processes apart"
+    reason = "the environment identifies the child process"
 )]
-fn alone(test: &str, labels: &[&str]) -> bool {
+fn in_child_process(test: &str, labels: &[&str]) -> bool {
     if env::var_os(CHILD).is_some() {
         return true;
     }
@@ -45,7 +45,7 @@ fn alone(test: &str, labels: &[&str]) -> bool {
     );
     fs::write(&config, settings).unwrap();
     for label in labels {
-        let made = Command::new("softhsm2-util")
+        let created = Command::new("softhsm2-util")
             .args([
                 "--init-token",
                 "--free",
@@ -59,7 +59,7 @@ fn alone(test: &str, labels: &[&str]) -> bool {
             .env(CONFIG, &config)
             .output()
             .unwrap();
-        assert!(made.status.success(), "{made:?}");
+        assert!(created.status.success(), "{created:?}");
     }
     let child = Command::new(env::current_exe().unwrap())
         .args([&format!("tests::{test}"), "--exact", "--nocapture"])
@@ -75,13 +75,16 @@ fn alone(test: &str, labels: &[&str]) -> bool {
     false
 }
 
-/// The directory of the tokens, in the process of its own.
-#[allow(clippy::disallowed_methods, reason = "the parent process tells it so")]
+/// The token directory in the child process.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the parent process sets the variable"
+)]
 fn token_directory() -> impl AsRef<Path> {
     env::var_os(CHILD).unwrap()
 }
 
-/// A configuration that finds out quickly. Its deadlines are long: the machine may be busy.
+/// A configuration with frequent canaries, and with long deadlines for a loaded machine.
 fn quick(labels: &[&str]) -> Config {
     let tokens = labels.iter().map(|label| TokenConfig {
         module: MODULE.into(),
@@ -100,16 +103,16 @@ fn quick(labels: &[&str]) -> Config {
 }
 
 async fn hmac_key(token: &Token) -> Generated {
-    let order = NewKey {
+    let request = NewKey {
         id: b"a key".to_vec(),
         label: "for tests".to_owned(),
         algorithm: Algorithm::HmacSha256,
         purpose: Purpose::Sign,
     };
-    token.generate(order).await.unwrap()
+    token.generate(request).await.unwrap()
 }
 
-/// How the token with this label is.
+/// The status of the token with this label.
 fn status(token: &Token, label: &str) -> TokenStatus {
     token
         .status()
@@ -123,11 +126,11 @@ fn is_out(status: &TokenStatus) -> bool {
     matches!(status.state, TokenState::Out { .. })
 }
 
-/// Waits until something is so.
-async fn until(what: &str, mut so: impl FnMut() -> bool) {
-    let given_up = Instant::now() + Duration::from_secs(20);
-    while !so() {
-        assert!(Instant::now() < given_up, "waited in vain until {what}");
+/// Waits until the condition is true.
+async fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(Instant::now() < deadline, "timed out waiting until {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -1,11 +1,11 @@
-//! A token that does not take the PIN.
+//! A token that refuses the PIN.
 
 use super::*;
 use crate::OpenError;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_pin_prevents_the_start_even_if_another_token_works() {
-    if !alone(
+    if !in_child_process(
         "refusal::a_refused_pin_prevents_the_start_even_if_another_token_works",
         &["one", "two"],
     ) {
@@ -32,7 +32,7 @@ async fn a_refused_pin_prevents_the_start_even_if_another_token_works() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_that_cannot_be_opened_is_reported_with_setting_and_remedy() {
-    if !alone(
+    if !in_child_process(
         "refusal::a_token_that_cannot_be_opened_is_reported_with_setting_and_remedy",
         &["one"],
     ) {

@@ -1,4 +1,4 @@
-//! Sessions and logins that are lost while the token is well.
+//! Lost sessions and logins on a working token.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use crate::{ErrorKind, HsmError};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_login_is_renewed_once_without_errors() {
-    if !alone(
+    if !in_child_process(
         "sessions::a_lost_login_is_renewed_once_without_errors",
         &["one"],
     ) {
@@ -41,7 +41,7 @@ async fn a_lost_login_is_renewed_once_without_errors() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_left_in_the_middle_of_an_operation_is_discarded() {
-    if !alone(
+    if !in_child_process(
         "sessions::a_session_left_in_the_middle_of_an_operation_is_discarded",
         &["one"],
     ) {
@@ -50,9 +50,9 @@ async fn a_session_left_in_the_middle_of_an_operation_is_discarded() {
     let token = Token::open(quick(&["one"])).await.unwrap();
     let key = hmac_key(&token).await.key;
     for _ in 0..4 {
-        let begun = key.clone();
+        let started = key.clone();
         let begin = move |session: &crate::session::Session| {
-            session.with_key(&begun, |handle| {
+            session.with_key(&started, |handle| {
                 Ok(session.raw().sign_init(&Mechanism::Sha256Hmac, handle)?)
             })
         };
@@ -64,7 +64,7 @@ async fn a_session_left_in_the_middle_of_an_operation_is_discarded() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_invalid_session_is_replaced_and_the_operation_is_repeated_once() {
-    if !alone(
+    if !in_child_process(
         "sessions::an_invalid_session_is_replaced_and_the_operation_is_repeated_once",
         &["one"],
     ) {
@@ -73,11 +73,11 @@ async fn an_invalid_session_is_replaced_and_the_operation_is_repeated_once() {
     let token = Token::open(quick(&["one"])).await.unwrap();
     let attempts = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&attempts);
-    let dead = move |_: &crate::session::Session| -> Result<(), HsmError> {
+    let invalid = move |_: &crate::session::Session| -> Result<(), HsmError> {
         counted.fetch_add(1, Ordering::SeqCst);
         Err(HsmError::login_lost())
     };
-    let error = token.dispatcher.anywhere(dead).await.unwrap_err();
+    let error = token.dispatcher.anywhere(invalid).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TokenOut);
     assert_eq!(attempts.load(Ordering::SeqCst), 2);
     token.close().await;
@@ -85,7 +85,7 @@ async fn an_invalid_session_is_replaced_and_the_operation_is_repeated_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_panic_only_discards_one_session() {
-    if !alone("sessions::a_panic_only_discards_one_session", &["one"]) {
+    if !in_child_process("sessions::a_panic_only_discards_one_session", &["one"]) {
         return;
     }
     let token = Token::open(quick(&["one"])).await.unwrap();
@@ -101,7 +101,7 @@ async fn a_panic_only_discards_one_session() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_are_looked_up_once_and_idle_sessions_are_kept_alive() {
-    if !alone(
+    if !in_child_process(
         "sessions::keys_are_looked_up_once_and_idle_sessions_are_kept_alive",
         &["one"],
     ) {
@@ -127,7 +127,7 @@ async fn keys_are_looked_up_once_and_idle_sessions_are_kept_alive() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn closing_releases_every_session() {
-    if !alone("sessions::closing_releases_every_session", &["one"]) {
+    if !in_child_process("sessions::closing_releases_every_session", &["one"]) {
         return;
     }
     let token = Token::open(quick(&["one"])).await.unwrap();

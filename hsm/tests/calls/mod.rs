@@ -1,5 +1,5 @@
-//! What the crate asks of a module, counted behind the faulty token: as little as it can, and as
-//! many workers at once as there are.
+//! The number of calls to a module, counted behind the faulty token: as few calls as possible, and
+//! as many concurrent calls as workers.
 
 mod lengths;
 mod once;
@@ -8,23 +8,23 @@ mod trial;
 
 use std::time::Duration;
 
-use crate::support::{Rig, make, seal};
+use crate::support::{Fixture, generate_key, seal};
 use hsm::{
     Algorithm, Config, HsmError, KeyRef, OaepHash, PublicKey, Purpose, SignatureScheme, Token,
 };
 
-/// The name of the threads that operations run on.
+/// The name of the worker threads.
 const WORKER: &str = "hsm-worker";
 
-/// A configuration under which only operations call the module.
-fn undisturbed(rig: &Rig) -> Config {
+/// A configuration with which only operations call the module.
+fn undisturbed(fixture: &Fixture) -> Config {
     Config {
         canary_interval: Duration::from_secs(600),
-        ..rig.config()
+        ..fixture.config()
     }
 }
 
-/// Something that is done with a key, and the function of the module that does it.
+/// An operation with a key and its module function.
 #[derive(Debug, Clone)]
 struct Operation {
     function: &'static str,
@@ -33,12 +33,12 @@ struct Operation {
 }
 
 impl Operation {
-    /// One of every kind.
+    /// One operation of every kind.
     async fn each(token: &Token) -> Vec<Self> {
-        let rsa = make(token, Algorithm::Rsa2048, Purpose::Envelope).await;
-        let ec = make(token, Algorithm::P256, Purpose::Envelope).await;
-        let signing = make(token, Algorithm::P256, Purpose::Sign).await;
-        let aes = make(token, Algorithm::Aes256, Purpose::Data).await;
+        let rsa = generate_key(token, Algorithm::Rsa2048, Purpose::Envelope).await;
+        let ec = generate_key(token, Algorithm::P256, Purpose::Envelope).await;
+        let signing = generate_key(token, Algorithm::P256, Purpose::Sign).await;
+        let aes = generate_key(token, Algorithm::Aes256, Purpose::Data).await;
         let Some(PublicKey::Ec { point, .. }) = &ec.public else {
             panic!("{ec:?}");
         };

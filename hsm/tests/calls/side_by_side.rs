@@ -1,41 +1,41 @@
-//! Nothing in this crate makes one operation wait for another while a worker is free.
+//! No operation waits while a worker is free.
 
 use faulty_token::Fault;
 use hsm::{Config, Token};
 
 use super::{Operation, WORKER, undisturbed};
-use crate::support::{alone_on_both, status, until};
+use crate::support::{in_child_processes, status, wait_until};
 
 const WORKERS: usize = 5;
 const TOO_MANY: usize = 2;
 
 #[test]
 fn every_worker_runs_an_operation_concurrently() {
-    alone_on_both(|rig| async move {
+    in_child_processes(|fixture| async move {
         let config = Config {
             workers: WORKERS,
-            ..undisturbed(&rig)
+            ..undisturbed(&fixture)
         };
         let token = Token::open(config).await.unwrap();
         for operation in Operation::each(&token).await {
             operation.run(&token).await.unwrap();
-            let inside = || rig.faults.calls(operation.function);
+            let inside = || fixture.faults.calls(operation.function);
             let before = inside();
             let held = Fault::Hang.on(operation.function).thread(WORKER);
-            rig.faults.rules(&[held]);
+            fixture.faults.rules(&[held]);
             let running: Vec<_> = (0..WORKERS + TOO_MANY)
                 .map(|_| {
                     let (token, operation) = (token.clone(), operation.clone());
                     tokio::spawn(async move { operation.run(&token).await })
                 })
                 .collect();
-            until("every worker is inside", || inside() == before + WORKERS).await;
-            until("the others wait", || {
+            wait_until("every worker is in a call", || inside() == before + WORKERS).await;
+            wait_until("the other operations wait", || {
                 status(&token, "one").queued == TOO_MANY
             })
             .await;
             assert_eq!(inside(), before + WORKERS);
-            rig.faults.rules(&[]);
+            fixture.faults.rules(&[]);
             for operation in running {
                 operation.await.unwrap().unwrap();
             }

@@ -1,4 +1,4 @@
-//! The trial of RSA-OAEP when a token is reached.
+//! The test of RSA-OAEP when a token opens.
 
 use cryptoki_sys::{CKR_DEVICE_ERROR, CKR_ENCRYPTED_DATA_INVALID, CKR_FUNCTION_FAILED};
 use faulty_token::{Fault, Rule};
@@ -6,55 +6,57 @@ use hsm::{
     Algorithm, Config, ErrorKind, OaepHash, OaepMethod, OpenError, Purpose, Token, TokenState,
 };
 
-use crate::support::{Kind, Rig, alone_on_both, is_out, make, seal, status, until};
+use crate::support::{
+    Fixture, Kind, generate_key, in_child_processes, is_out, seal, status, wait_until,
+};
 
-/// The name of the threads that reach tokens when the process starts.
+/// The name of the threads that open tokens.
 const OPENER: &str = "hsm-open";
 
 #[test]
 fn each_start_tests_oaep_with_a_key_that_is_generated_once() {
-    alone_on_both(|rig| async move {
-        let made = || rig.faults.calls("C_GenerateKeyPair");
+    in_child_processes(|fixture| async move {
+        let created = || fixture.faults.calls("C_GenerateKeyPair");
         for starts in 1..=3 {
-            let before = rig.faults.calls("C_Decrypt");
-            let token = rig.open().await;
-            let tried = rig.faults.calls("C_Decrypt") - before;
-            assert_eq!(made(), 1, "after {starts} starts");
-            let ways = status(&token, "one").oaep;
-            assert_eq!((ways.sha1, tried), (OaepMethod::InToken, 2));
-            let sha256 = match rig.kind {
+            let before = fixture.faults.calls("C_Decrypt");
+            let token = fixture.open().await;
+            let tried = fixture.faults.calls("C_Decrypt") - before;
+            assert_eq!(created(), 1, "after {starts} starts");
+            let methods = status(&token, "one").oaep;
+            assert_eq!((methods.sha1, tried), (OaepMethod::InToken, 2));
+            let sha256 = match fixture.kind {
                 Kind::SoftHsm => OaepMethod::RawRsa,
                 Kind::Kryoptic => OaepMethod::InToken,
             };
-            assert_eq!(ways.sha256, sha256);
+            assert_eq!(methods.sha256, sha256);
             assert!(OaepHash::ALL.into_iter().all(|hash| token.opens(hash)));
             token.close().await;
         }
     });
 }
 
-/// The token begins such a decryption, and only refuses when it sees the ciphertext.
+/// The token accepts the start of the decryption and refuses the ciphertext.
 #[test]
 fn an_unsupported_hash_is_distinguished_from_an_invalid_ciphertext() {
-    alone_on_both(|rig| async move {
-        rig.faults.rules(&lacking_sha256(&rig));
-        let token = Token::open(without_raw_rsa(&rig)).await.unwrap();
-        rig.faults.rules(&[]);
+    in_child_processes(|fixture| async move {
+        fixture.faults.rules(&lacking_sha256(&fixture));
+        let token = Token::open(without_raw_rsa(&fixture)).await.unwrap();
+        fixture.faults.rules(&[]);
         assert!(token.opens(OaepHash::Sha1));
         assert!(!token.opens(OaepHash::Sha256));
         assert_eq!(status(&token, "one").oaep.sha256, OaepMethod::Unsupported);
 
-        let key = make(&token, Algorithm::Rsa2048, Purpose::Envelope).await;
-        let good = seal(&key, OaepHash::Sha256, &[7; 32]);
-        let asked = rig.faults.calls("C_DecryptInit");
-        for envelope in [&good, &vec![1; 256]] {
+        let key = generate_key(&token, Algorithm::Rsa2048, Purpose::Envelope).await;
+        let valid = seal(&key, OaepHash::Sha256, &[7; 32]);
+        let calls = fixture.faults.calls("C_DecryptInit");
+        for envelope in [&valid, &vec![1; 256]] {
             let error = token
                 .decrypt_oaep(&key.key, OaepHash::Sha256, envelope)
                 .await
                 .unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Refused);
         }
-        assert_eq!(rig.faults.calls("C_DecryptInit"), asked);
+        assert_eq!(fixture.faults.calls("C_DecryptInit"), calls);
         let sha1 = seal(&key, OaepHash::Sha1, &[7; 32]);
         let opened = token.decrypt_oaep(&key.key, OaepHash::Sha1, &sha1).await;
         assert_eq!(*opened.unwrap(), [7; 32]);
@@ -64,58 +66,64 @@ fn an_unsupported_hash_is_distinguished_from_an_invalid_ciphertext() {
 
 #[test]
 fn a_missing_mechanism_is_tested_again_after_an_outage() {
-    alone_on_both(|rig| async move {
-        rig.faults.rules(&lacking_sha256(&rig));
-        let token = Token::open(without_raw_rsa(&rig)).await.unwrap();
+    in_child_processes(|fixture| async move {
+        fixture.faults.rules(&lacking_sha256(&fixture));
+        let token = Token::open(without_raw_rsa(&fixture)).await.unwrap();
         assert!(!token.opens(OaepHash::Sha256));
-        rig.faults
+        fixture
+            .faults
             .rules(&[Fault::Return(CKR_DEVICE_ERROR).on("C_SignInit")]);
-        until("it is out", || is_out(&status(&token, "one"))).await;
-        rig.faults.rules(&[]);
-        until("it is back", || {
+        wait_until("it is out", || is_out(&status(&token, "one"))).await;
+        fixture.faults.rules(&[]);
+        wait_until("the token recovers", || {
             status(&token, "one").state == TokenState::Serving
         })
         .await;
-        assert_eq!(token.opens(OaepHash::Sha256), rig.kind == Kind::Kryoptic);
+        assert_eq!(
+            token.opens(OaepHash::Sha256),
+            fixture.kind == Kind::Kryoptic
+        );
         token.close().await;
     });
 }
 
-/// What fails while nothing else works either says nothing about OAEP.
+/// A failure of the whole token proves nothing about OAEP.
 #[test]
 fn an_unavailable_token_proves_nothing_about_oaep() {
-    alone_on_both(|rig| async move {
-        rig.open().await.close().await;
-        rig.faults
+    in_child_processes(|fixture| async move {
+        fixture.open().await.close().await;
+        fixture
+            .faults
             .rules(&["C_Decrypt", "C_SignInit"].map(|function| {
                 Fault::Return(CKR_FUNCTION_FAILED)
                     .on(function)
                     .thread(OPENER)
             }));
-        let refused = Token::open(rig.config()).await.unwrap_err();
+        let refused = Token::open(fixture.config()).await.unwrap_err();
         assert!(matches!(refused, OpenError::Broken { .. }), "{refused}");
-        rig.faults.rules(&[]);
-        let token = rig.open().await;
+        fixture.faults.rules(&[]);
+        let token = fixture.open().await;
         assert!(token.opens(OaepHash::Sha1));
         token.close().await;
     });
 }
 
-/// SoftHSM lacks it by itself; of the other one the second trial is hurt.
-fn lacking_sha256(rig: &Rig) -> Vec<Rule> {
-    let hurt = Fault::ThenReturn(CKR_ENCRYPTED_DATA_INVALID)
+/// Rules with which the token lacks SHA-256. SoftHSM never supports it. For kryoptic, the second test
+/// fails.
+fn lacking_sha256(fixture: &Fixture) -> Vec<Rule> {
+    let failing = Fault::ThenReturn(CKR_ENCRYPTED_DATA_INVALID)
         .on("C_Decrypt")
         .thread(OPENER)
         .calls(2..=2);
-    match rig.kind {
+    match fixture.kind {
         Kind::SoftHsm => vec![],
-        Kind::Kryoptic => vec![hurt],
+        Kind::Kryoptic => vec![failing],
     }
 }
 
-fn without_raw_rsa(rig: &Rig) -> Config {
+fn without_raw_rsa(fixture: &Fixture) -> Config {
     Config {
         allow_raw_rsa: false,
-        ..rig.config()
+        ..fixture.config()
     }
 }

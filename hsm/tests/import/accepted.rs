@@ -1,4 +1,4 @@
-//! What comes in: every kind of key, in plaintext and wrapped, by this code and by openssl.
+//! Accepted imports: every kind of key, in plaintext and wrapped, by this code and by openssl.
 
 use std::fs;
 use std::process::Command;
@@ -7,9 +7,9 @@ use hsm::{
     Algorithm, Curve, ImportError, ImportMechanism, OaepHash, PublicKey, Purpose, SignatureScheme,
 };
 
-use super::{Came, ImportKeyPair, assert_nothing_is_there, assert_sound, hex, order, purposes};
+use super::{ImportKeyPair, Source, assert_nothing_is_there, assert_sound, hex, purposes, request};
 use crate::support::foreign::{Foreign, foreign};
-use crate::support::{Bench, Kind, id};
+use crate::support::{Kind, SharedToken, id};
 
 on_both_tokens! {
     mechanisms,
@@ -19,43 +19,43 @@ on_both_tokens! {
     an_import_key_only_unwraps,
 }
 
-async fn mechanisms(bench: &Bench) {
-    let works = bench.token.import_mechanisms().await.unwrap();
-    match bench.kind {
+async fn mechanisms(shared: &SharedToken) {
+    let works = shared.token.import_mechanisms().await.unwrap();
+    match shared.kind {
         Kind::SoftHsm => assert_eq!(works, [ImportMechanism::RsaOaepSha1AesKwp]),
         Kind::Kryoptic => assert_eq!(works, ImportMechanism::ALL),
     }
 }
 
-async fn wrapped_keys_of_every_kind(bench: &Bench) {
-    let import_key = ImportKeyPair::make(bench).await;
+async fn wrapped_keys_of_every_kind(shared: &SharedToken) {
+    let import_key = ImportKeyPair::generate_key(shared).await;
     for algorithm in EVERY_KIND {
         for mechanism in ImportMechanism::ALL {
             for purpose in purposes(algorithm) {
                 let key = foreign(algorithm);
                 let wrapped = import_key.wrap(mechanism, &key.bytes);
-                let order = import_key.order(algorithm, *purpose, mechanism, wrapped, &key);
-                let outcome = bench.token.import_wrapped(order.clone()).await;
-                let lacks = bench.kind == Kind::SoftHsm
+                let request = import_key.request(algorithm, *purpose, mechanism, wrapped, &key);
+                let outcome = shared.token.import_wrapped(request.clone()).await;
+                let lacks = shared.kind == Kind::SoftHsm
                     && (mechanism == ImportMechanism::RsaOaepSha256AesKwp
                         || algorithm == Algorithm::Ed25519);
                 if lacks {
                     let refused = matches!(outcome, Err(ImportError::Unsupported(_)));
                     assert!(refused, "{algorithm:?} {mechanism}: {outcome:?}");
-                    assert_nothing_is_there(bench, &order.key.id).await;
+                    assert_nothing_is_there(shared, &request.key.id).await;
                 } else {
                     let imported = outcome.unwrap_or_else(|error| {
                         panic!("{algorithm:?} {purpose:?} {mechanism}: {error:?}")
                     });
                     assert_eq!(imported.public, key.public);
-                    assert_sound(bench, &imported, Came::Wrapped, algorithm, *purpose).await;
+                    assert_sound(shared, &imported, Source::Wrapped, algorithm, *purpose).await;
                 }
             }
         }
     }
 }
 
-async fn material_of_every_kind(bench: &Bench) {
+async fn material_of_every_kind(shared: &SharedToken) {
     for algorithm in [
         Algorithm::P256,
         Algorithm::P384,
@@ -67,16 +67,16 @@ async fn material_of_every_kind(bench: &Bench) {
     ] {
         for purpose in purposes(algorithm) {
             let key = foreign(algorithm);
-            let order = order(algorithm, *purpose, key.material.clone().unwrap());
-            let imported = bench.token.import(order).await.unwrap();
+            let request = request(algorithm, *purpose, key.material.clone().unwrap());
+            let imported = shared.token.import(request).await.unwrap();
             assert_eq!(imported.public, key.public);
-            assert_sound(bench, &imported, Came::AsMaterial, algorithm, *purpose).await;
+            assert_sound(shared, &imported, Source::Material, algorithm, *purpose).await;
         }
     }
 }
 
-async fn openssl_wraps(bench: &Bench) {
-    let import_key = ImportKeyPair::make(bench).await;
+async fn openssl_wraps(shared: &SharedToken) {
+    let import_key = ImportKeyPair::generate_key(shared).await;
     let place = std::env::temp_dir().join(format!("hsm-openssl-{}", hex(&id())));
     fs::create_dir_all(&place).unwrap();
     fs::write(place.join("import.der"), &import_key.spki).unwrap();
@@ -85,7 +85,7 @@ async fn openssl_wraps(bench: &Bench) {
             .args(arguments.split_whitespace())
             .current_dir(&place)
             .output()
-            .expect("openssl is needed for this test");
+            .expect("run openssl");
         assert!(output.status.success(), "openssl {arguments}: {output:?}");
         output.stdout
     };
@@ -116,22 +116,22 @@ async fn openssl_wraps(bench: &Bench) {
     let (algorithm, purpose) = (Algorithm::P256, Purpose::Sign);
     let mechanism = ImportMechanism::RsaOaepSha1AesKwp;
     let wrapped = [first, second].concat();
-    let order = import_key.order(algorithm, purpose, mechanism, wrapped, &key);
-    let imported = bench.token.import_wrapped(order).await.unwrap();
-    assert_sound(bench, &imported, Came::Wrapped, algorithm, purpose).await;
+    let request = import_key.request(algorithm, purpose, mechanism, wrapped, &key);
+    let imported = shared.token.import_wrapped(request).await.unwrap();
+    assert_sound(shared, &imported, Source::Wrapped, algorithm, purpose).await;
 }
 
-async fn an_import_key_only_unwraps(bench: &Bench) {
-    let import_key = ImportKeyPair::make(bench).await;
-    let key = &import_key.made.key;
-    let decrypted = bench
+async fn an_import_key_only_unwraps(shared: &SharedToken) {
+    let import_key = ImportKeyPair::generate_key(shared).await;
+    let key = &import_key.created.key;
+    let decrypted = shared
         .token
         .decrypt_oaep(key, OaepHash::Sha1, &[1; 256])
         .await;
     assert!(decrypted.is_err());
     let scheme = SignatureScheme::RsaSha256;
-    assert!(bench.token.sign(key, scheme, b"message").await.is_err());
-    let found = bench.token.find(key).await.unwrap();
+    assert!(shared.token.sign(key, scheme, b"message").await.is_err());
+    let found = shared.token.find(key).await.unwrap();
     assert!(found.usages.unwrap && !found.usages.decrypt && !found.usages.sign);
 }
 

@@ -1,4 +1,4 @@
-//! Keys that come from elsewhere: in plaintext, and wrapped for the token.
+//! Import of keys in plaintext and wrapped.
 
 mod accepted;
 mod refused;
@@ -12,7 +12,7 @@ use hsm::{
 };
 
 use crate::support::foreign::Foreign;
-use crate::support::{Bench, Kind, id};
+use crate::support::{Kind, SharedToken, id};
 
 fn purposes(algorithm: Algorithm) -> &'static [Purpose] {
     match algorithm {
@@ -22,59 +22,64 @@ fn purposes(algorithm: Algorithm) -> &'static [Purpose] {
     }
 }
 
-/// The token takes the key for what it is, and it is as guarded as one made there, except that it
-/// has been outside.
+/// Asserts that the token recognizes the key and protects it like a generated one, except that the
+/// key was outside the token.
 async fn assert_sound(
-    bench: &Bench,
+    shared: &SharedToken,
     imported: &Imported,
-    came: Came,
+    source: Source,
     algorithm: Algorithm,
     purpose: Purpose,
 ) {
     let name = imported.key.name.clone();
-    let adopt = |expected| bench.token.adopt(name.clone(), purpose, expected);
-    // SoftHSM does not tell the length of an AES key that it unwrapped.
+    let adopt = |expected| shared.token.adopt(name.clone(), purpose, expected);
+    // SoftHSM does not report the length of an unwrapped AES key.
     let is_aes = matches!(algorithm, Algorithm::Aes128 | Algorithm::Aes256);
-    let untold = is_aes && bench.kind == Kind::SoftHsm && came == Came::Wrapped;
-    if untold {
+    let has_unknown_length = is_aes && shared.kind == Kind::SoftHsm && source == Source::Wrapped;
+    if has_unknown_length {
         let adopted = adopt(None).await;
         assert!(
             matches!(adopted, Err(AdoptError::UnknownLength)),
             "{adopted:?}"
         );
     }
-    let adopted = adopt(untold.then_some(algorithm)).await.unwrap();
+    let adopted = adopt(has_unknown_length.then_some(algorithm))
+        .await
+        .unwrap();
     assert_eq!(adopted.algorithm, algorithm);
     assert_eq!(adopted.public, imported.public);
-    // kryoptic takes a key that came wrapped for one that was never outside.
-    let weaknesses: &[_] = match (bench.kind, came) {
-        (Kind::Kryoptic, Came::Wrapped) => &[],
-        _ if untold => &[Weakness::WasExtractable, Weakness::UnknownLength],
+    // kryoptic reports an unwrapped key as never extractable.
+    let weaknesses: &[_] = match (shared.kind, source) {
+        (Kind::Kryoptic, Source::Wrapped) => &[],
+        _ if has_unknown_length => &[Weakness::WasExtractable, Weakness::UnknownLength],
         _ => &[Weakness::WasExtractable],
     };
     assert_eq!(adopted.weaknesses, weaknesses);
-    let unlike = adopt(Some(Algorithm::P521)).await;
+    let mismatched = adopt(Some(Algorithm::P521)).await;
     match algorithm {
-        Algorithm::P521 => assert!(unlike.is_ok(), "{unlike:?}"),
-        _ if untold => assert!(matches!(unlike, Err(AdoptError::Unfit(_))), "{unlike:?}"),
+        Algorithm::P521 => assert!(mismatched.is_ok(), "{mismatched:?}"),
+        _ if has_unknown_length => assert!(
+            matches!(mismatched, Err(AdoptError::Unfit(_))),
+            "{mismatched:?}"
+        ),
         _ => assert!(
-            matches!(unlike, Err(AdoptError::OtherAlgorithm(actual)) if actual == algorithm),
-            "{unlike:?}"
+            matches!(mismatched, Err(AdoptError::OtherAlgorithm(actual)) if actual == algorithm),
+            "{mismatched:?}"
         ),
     }
-    let kind = bench.token.find(&imported.key).await.unwrap().kind;
-    match untold {
+    let kind = shared.token.find(&imported.key).await.unwrap().kind;
+    match has_unknown_length {
         true => assert_eq!(kind, KeyKind::AesOfUnknownLength),
         false => assert_eq!(kind, KeyKind::Known(algorithm)),
     }
     match (purpose, algorithm) {
         (Purpose::Data, _) => {
-            let sealed = bench
+            let sealed = shared
                 .token
                 .aes_gcm_encrypt(&imported.key, b"aad", b"text")
                 .await
                 .unwrap();
-            let opened = bench
+            let opened = shared
                 .token
                 .aes_gcm_decrypt(
                     &imported.key,
@@ -88,7 +93,7 @@ async fn assert_sound(
         }
         (Purpose::Sign, Algorithm::HmacSha256) => {
             assert_eq!(
-                bench.token.hmac(&imported.key, b"m").await.unwrap().len(),
+                shared.token.hmac(&imported.key, b"m").await.unwrap().len(),
                 32
             );
         }
@@ -97,22 +102,22 @@ async fn assert_sound(
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Came {
+enum Source {
     Wrapped,
-    AsMaterial,
+    Material,
 }
 
-/// Neither in the token nor as a session object, which would cost it memory for as long as the
-/// session lives. Asked through a session of our own, because the crate shows neither.
-async fn assert_nothing_is_there(bench: &Bench, id: &[u8]) {
+/// Asserts that neither the token nor a session contains an object with this ID. The test uses its
+/// own session, because the crate lists no session objects.
+async fn assert_nothing_is_there(shared: &SharedToken, id: &[u8]) {
     for key in [KeyRef::private(id), KeyRef::secret(id)] {
-        let found = bench.token.find(&key).await.map_err(|error| error.kind());
+        let found = shared.token.find(&key).await.map_err(|error| error.kind());
         assert_eq!(found.map(|_| ()), Err(ErrorKind::KeyMissing));
     }
-    assert_eq!(bench.objects(id), 0, "objects stay behind");
+    assert_eq!(shared.objects(id), 0, "objects remain");
 }
 
-fn order(algorithm: Algorithm, purpose: Purpose, material: KeyMaterial) -> ImportKey {
+fn request(algorithm: Algorithm, purpose: Purpose, material: KeyMaterial) -> ImportKey {
     ImportKey {
         key: NewKey {
             id: id(),
@@ -124,23 +129,23 @@ fn order(algorithm: Algorithm, purpose: Purpose, material: KeyMaterial) -> Impor
     }
 }
 
-/// An import key in the token, and its public half as it is handed out.
+/// An import key in the token and its SPKI.
 struct ImportKeyPair {
-    made: Generated,
+    created: Generated,
     spki: Vec<u8>,
 }
 
 impl ImportKeyPair {
-    async fn make(bench: &Bench) -> Self {
-        let order = NewKey {
+    async fn generate_key(shared: &SharedToken) -> Self {
+        let request = NewKey {
             id: id(),
             label: "import".to_owned(),
             algorithm: Algorithm::Rsa2048,
             purpose: Purpose::Import,
         };
-        let made = bench.token.generate(order).await.unwrap();
-        let Some(PublicKey::Rsa { modulus, exponent }) = &made.public else {
-            panic!("{made:?}");
+        let created = shared.token.generate(request).await.unwrap();
+        let Some(PublicKey::Rsa { modulus, exponent }) = &created.public else {
+            panic!("{created:?}");
         };
         let spki: PublicKeyX509Der<'_> = PublicKeyComponents {
             n: modulus,
@@ -149,14 +154,14 @@ impl ImportKeyPair {
         .as_der()
         .unwrap();
         let spki = spki.as_ref().to_vec();
-        Self { made, spki }
+        Self { created, spki }
     }
 
     fn wrap(&self, mechanism: ImportMechanism, key: &[u8]) -> Vec<u8> {
         wrap_for_import(&self.spki, mechanism, key).unwrap()
     }
 
-    fn order(
+    fn request(
         &self,
         algorithm: Algorithm,
         purpose: Purpose,
@@ -171,7 +176,7 @@ impl ImportKeyPair {
                 algorithm,
                 purpose,
             },
-            import_key: self.made.key.clone(),
+            import_key: self.created.key.clone(),
             mechanism,
             wrapped,
             public: key.public.clone(),

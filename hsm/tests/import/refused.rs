@@ -1,9 +1,9 @@
-//! What does not come in, and leaves nothing behind.
+//! Refused imports, which leave no objects.
 
 use hsm::{Algorithm, ImportError, ImportMechanism, KeyMaterial, Purpose};
 
-use super::{ImportKeyPair, assert_nothing_is_there, order};
-use crate::support::Bench;
+use super::{ImportKeyPair, assert_nothing_is_there, request};
+use crate::support::SharedToken;
 use crate::support::foreign::{Foreign, foreign};
 
 on_both_tokens! {
@@ -13,8 +13,8 @@ on_both_tokens! {
     inconsistent_requests_are_refused,
 }
 
-async fn a_changed_wrapped_key_does_not_unwrap(bench: &Bench) {
-    let import_key = ImportKeyPair::make(bench).await;
+async fn a_changed_wrapped_key_does_not_unwrap(shared: &SharedToken) {
+    let import_key = ImportKeyPair::generate_key(shared).await;
     let mechanism = ImportMechanism::RsaOaepSha1AesKwp;
     let (algorithm, purpose) = (Algorithm::Aes256, Purpose::Data);
     let key = foreign(algorithm);
@@ -32,20 +32,20 @@ async fn a_changed_wrapped_key_does_not_unwrap(bench: &Bench) {
     let cut = lengths.map(|length| wrapped[..length].to_vec());
     let longer = [wrapped.as_slice(), &[0; 8]].concat();
     for wrapped in changed.chain(cut).chain([longer]) {
-        let order = import_key.order(algorithm, purpose, mechanism, wrapped, &key);
-        let outcome = bench.token.import_wrapped(order.clone()).await;
+        let request = import_key.request(algorithm, purpose, mechanism, wrapped, &key);
+        let outcome = shared.token.import_wrapped(request.clone()).await;
         assert!(
             matches!(outcome, Err(ImportError::NotUnwrapped)),
             "{outcome:?}"
         );
-        assert_nothing_is_there(bench, &order.key.id).await;
+        assert_nothing_is_there(shared, &request.key.id).await;
     }
 }
 
-async fn a_key_of_another_kind_than_declared_does_not_unwrap(bench: &Bench) {
-    let import_key = ImportKeyPair::make(bench).await;
+async fn a_key_of_another_kind_than_declared_does_not_unwrap(shared: &SharedToken) {
+    let import_key = ImportKeyPair::generate_key(shared).await;
     let mechanism = ImportMechanism::RsaOaepSha1AesKwp;
-    for (made, declared, purpose) in [
+    for (created, declared, purpose) in [
         (Algorithm::P256, Algorithm::P384, Purpose::Sign),
         (Algorithm::P256, Algorithm::Rsa2048, Purpose::Sign),
         (Algorithm::Rsa2048, Algorithm::P256, Purpose::Sign),
@@ -54,52 +54,52 @@ async fn a_key_of_another_kind_than_declared_does_not_unwrap(bench: &Bench) {
         (Algorithm::Aes256, Algorithm::Aes128, Purpose::Data),
         (Algorithm::HmacSha256, Algorithm::P256, Purpose::Sign),
     ] {
-        let key = foreign(made);
-        let half = Foreign {
+        let key = foreign(created);
+        let key = Foreign {
             public: foreign(declared).public,
             ..key
         };
-        let wrapped = import_key.wrap(mechanism, &half.bytes);
-        let order = import_key.order(declared, purpose, mechanism, wrapped, &half);
-        let outcome = bench.token.import_wrapped(order.clone()).await;
+        let wrapped = import_key.wrap(mechanism, &key.bytes);
+        let request = import_key.request(declared, purpose, mechanism, wrapped, &key);
+        let outcome = shared.token.import_wrapped(request.clone()).await;
         let refused = matches!(
             outcome,
             Err(ImportError::NotUnwrapped | ImportError::Mismatch)
         );
-        assert!(refused, "{made:?} as {declared:?}: {outcome:?}");
-        assert_nothing_is_there(bench, &order.key.id).await;
+        assert!(refused, "{created:?} as {declared:?}: {outcome:?}");
+        assert_nothing_is_there(shared, &request.key.id).await;
     }
-    // Some tokens unwrap this as an AES key and fail when it is used.
+    // Some tokens unwrap this as an AES key and fail when they use it.
     let odd = Foreign {
         bytes: vec![7; 20],
         public: None,
         material: None,
     };
     let wrapped = import_key.wrap(mechanism, &odd.bytes);
-    let order = import_key.order(Algorithm::Aes256, Purpose::Data, mechanism, wrapped, &odd);
-    let outcome = bench.token.import_wrapped(order).await;
+    let request = import_key.request(Algorithm::Aes256, Purpose::Data, mechanism, wrapped, &odd);
+    let outcome = shared.token.import_wrapped(request).await;
     assert!(
         matches!(outcome, Err(ImportError::NotUnwrapped)),
         "{outcome:?}"
     );
 }
 
-async fn an_id_is_unique(bench: &Bench) {
+async fn an_id_is_unique(shared: &SharedToken) {
     let key = foreign(Algorithm::HmacSha256);
-    let order = order(Algorithm::HmacSha256, Purpose::Sign, key.material.unwrap());
-    let id = order.key.id.clone();
-    let imported = bench.token.import(order.clone()).await.unwrap();
-    let again = bench.token.import(order).await;
+    let request = request(Algorithm::HmacSha256, Purpose::Sign, key.material.unwrap());
+    let id = request.key.id.clone();
+    let imported = shared.token.import(request.clone()).await.unwrap();
+    let again = shared.token.import(request).await;
     assert!(matches!(again, Err(ImportError::Malformed(_))), "{again:?}");
-    assert_eq!(bench.objects(&id), 1);
-    bench
+    assert_eq!(shared.objects(&id), 1);
+    shared
         .token
-        .hmac(&imported.key, b"still there")
+        .hmac(&imported.key, b"still usable")
         .await
         .unwrap();
 }
 
-async fn inconsistent_requests_are_refused(bench: &Bench) {
+async fn inconsistent_requests_are_refused(shared: &SharedToken) {
     let secret = || KeyMaterial::Secret(vec![7; 32].into());
     for (algorithm, purpose, material) in [
         (Algorithm::Aes256, Purpose::Sign, secret()),
@@ -112,21 +112,21 @@ async fn inconsistent_requests_are_refused(bench: &Bench) {
             KeyMaterial::Secret(vec![7; 31].into()),
         ),
     ] {
-        let order = order(algorithm, purpose, material);
-        let outcome = bench.token.import(order.clone()).await;
+        let request = request(algorithm, purpose, material);
+        let outcome = shared.token.import(request.clone()).await;
         let malformed = matches!(outcome, Err(ImportError::Malformed(_)));
         assert!(malformed, "{algorithm:?} {purpose:?}: {outcome:?}");
-        assert_nothing_is_there(bench, &order.key.id).await;
+        assert_nothing_is_there(shared, &request.key.id).await;
     }
-    let import_key = ImportKeyPair::make(bench).await;
+    let import_key = ImportKeyPair::generate_key(shared).await;
     let key = Foreign {
         public: None,
         ..foreign(Algorithm::P256)
     };
     let mechanism = ImportMechanism::RsaOaepSha1AesKwp;
     let wrapped = import_key.wrap(mechanism, &key.bytes);
-    let order = import_key.order(Algorithm::P256, Purpose::Sign, mechanism, wrapped, &key);
-    let outcome = bench.token.import_wrapped(order).await;
+    let request = import_key.request(Algorithm::P256, Purpose::Sign, mechanism, wrapped, &key);
+    let outcome = shared.token.import_wrapped(request).await;
     assert!(
         matches!(outcome, Err(ImportError::Malformed(_))),
         "{outcome:?}"

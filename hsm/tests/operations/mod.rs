@@ -1,22 +1,22 @@
-//! Everything the crate does with keys and tokens that are well, on both tokens.
+//! Operations on working tokens of both kinds.
 
 mod data;
 mod envelopes;
 mod keys;
 mod signatures;
 
-use crate::support::{Bench, make};
+use crate::support::{SharedToken, generate_key};
 use hsm::{Algorithm, Config, ErrorKind, KeyRef, NewKey, PublicKey, Purpose, Token, TokenState};
 
 on_both_tokens! { a_token_closes_and_reopens }
 
-/// While another handle on the same token goes on as if nothing had happened.
-async fn a_token_closes_and_reopens(bench: &Bench) {
-    let key = make(&bench.token, Algorithm::HmacSha256, Purpose::Sign)
+/// Another handle on the same token continues to work.
+async fn a_token_closes_and_reopens(shared: &SharedToken) {
+    let key = generate_key(&shared.token, Algorithm::HmacSha256, Purpose::Sign)
         .await
         .key;
     for _ in 0..3 {
-        let token = Token::open(Config::new(vec![bench.config.clone()]))
+        let token = Token::open(Config::new(vec![shared.config.clone()]))
             .await
             .unwrap();
         let status = &token.status().tokens[0];
@@ -26,11 +26,11 @@ async fn a_token_closes_and_reopens(bench: &Bench) {
         assert_eq!(token.status().tokens[0].state, TokenState::Closed);
         let error = token.hmac(&key, b"a message").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TokenOut);
-        bench.token.hmac(&key, b"a message").await.unwrap();
+        shared.token.hmac(&key, b"a message").await.unwrap();
     }
 }
 
-fn order(id: &[u8], algorithm: Algorithm, purpose: Purpose) -> NewKey {
+fn request(id: &[u8], algorithm: Algorithm, purpose: Purpose) -> NewKey {
     NewKey {
         id: id.to_vec(),
         label: "for tests".to_owned(),
@@ -39,6 +39,6 @@ fn order(id: &[u8], algorithm: Algorithm, purpose: Purpose) -> NewKey {
     }
 }
 
-async fn public_half(token: &Token, key: &KeyRef) -> Option<PublicKey> {
+async fn public_key(token: &Token, key: &KeyRef) -> Option<PublicKey> {
     Some(token.read_public(key).await.unwrap())
 }

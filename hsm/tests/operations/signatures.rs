@@ -9,8 +9,8 @@ use aws_lc_rs::signature::{
 };
 use hsm::{Algorithm, ErrorKind, OaepHash, PublicKey, Purpose, SignatureScheme as Scheme};
 
-use super::public_half;
-use crate::support::{Bench, make, seal};
+use super::public_key;
+use crate::support::{SharedToken, generate_key, seal};
 
 on_both_tokens! {
     signatures_of_every_scheme_verify,
@@ -18,7 +18,7 @@ on_both_tokens! {
     macs_are_deterministic,
 }
 
-async fn signatures_of_every_scheme_verify(bench: &Bench) {
+async fn signatures_of_every_scheme_verify(shared: &SharedToken) {
     use Algorithm as K;
     let rsa = |scheme, parameters| (K::Rsa2048, scheme, Check::Rsa(parameters));
     let point = |algorithm, scheme, check| (algorithm, scheme, Check::Point(check));
@@ -35,27 +35,34 @@ async fn signatures_of_every_scheme_verify(bench: &Bench) {
         point(K::Ed25519, Scheme::Ed25519, &ED25519),
     ];
     for (algorithm, scheme, check) in cases {
-        let made = make(&bench.token, algorithm, Purpose::Sign).await;
+        let created = generate_key(&shared.token, algorithm, Purpose::Sign).await;
         for message in [&b""[..], b"a message", &[0x61; 100_000]] {
-            let signature = bench.token.sign(&made.key, scheme, message).await.unwrap();
-            let public = made.public.as_ref().unwrap();
+            let signature = shared
+                .token
+                .sign(&created.key, scheme, message)
+                .await
+                .unwrap();
+            let public = created.public.as_ref().unwrap();
             assert!(check.verifies(public, message, &signature), "{scheme:?}");
             assert!(
                 !check.verifies(public, b"another", &signature),
                 "{scheme:?}"
             );
         }
-        assert_eq!(public_half(&bench.token, &made.key).await, made.public);
+        assert_eq!(
+            public_key(&shared.token, &created.key).await,
+            created.public
+        );
     }
 }
 
-async fn a_key_only_supports_its_purpose(bench: &Bench) {
-    let token = &bench.token;
-    let opens = make(token, Algorithm::Rsa2048, Purpose::Envelope).await;
-    let signs = make(token, Algorithm::Rsa2048, Purpose::Sign).await;
-    let agrees = make(token, Algorithm::P256, Purpose::Envelope).await;
+async fn a_key_only_supports_its_purpose(shared: &SharedToken) {
+    let token = &shared.token;
+    let opens = generate_key(token, Algorithm::Rsa2048, Purpose::Envelope).await;
+    let signs = generate_key(token, Algorithm::Rsa2048, Purpose::Sign).await;
+    let agrees = generate_key(token, Algorithm::P256, Purpose::Envelope).await;
     let Some(PublicKey::Ec { point, .. }) = &agrees.public else {
-        panic!("no public half");
+        panic!("no public key");
     };
     let sealed = seal(&signs, OaepHash::Sha1, b"a content key");
     for (what, kind) in [
@@ -97,17 +104,17 @@ async fn a_key_only_supports_its_purpose(bench: &Bench) {
     assert_eq!(token.status().tokens[0].counters.outages, 0);
 }
 
-async fn macs_are_deterministic(bench: &Bench) {
-    let key = make(&bench.token, Algorithm::HmacSha256, Purpose::Sign)
+async fn macs_are_deterministic(shared: &SharedToken) {
+    let key = generate_key(&shared.token, Algorithm::HmacSha256, Purpose::Sign)
         .await
         .key;
-    let mac = bench.token.hmac(&key, b"a message").await.unwrap();
+    let mac = shared.token.hmac(&key, b"a message").await.unwrap();
     assert_eq!(mac.len(), 32);
-    assert_eq!(bench.token.hmac(&key, b"a message").await.unwrap(), mac);
-    assert_ne!(bench.token.hmac(&key, b"another").await.unwrap(), mac);
+    assert_eq!(shared.token.hmac(&key, b"a message").await.unwrap(), mac);
+    assert_ne!(shared.token.hmac(&key, b"another").await.unwrap(), mac);
 }
 
-/// How a signature is checked here.
+/// The verification of a signature in this process.
 enum Check {
     Rsa(&'static RsaParameters),
     Point(&'static dyn VerificationAlgorithm),

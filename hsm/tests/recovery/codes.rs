@@ -1,4 +1,4 @@
-//! Return codes that say little, and answers that make no sense.
+//! Ambiguous return codes and invalid results.
 
 use std::time::Duration;
 
@@ -10,7 +10,9 @@ use faulty_token::Fault;
 use hsm::{Algorithm, ErrorKind, NewKey, OaepHash, Purpose, SignatureScheme, Token, TokenState};
 
 use super::{WORKER, hmac_key};
-use crate::support::{Kind, alone, alone_on_both, id, make, seal, status, until};
+use crate::support::{
+    Kind, generate_key, id, in_child_process, in_child_processes, seal, status, wait_until,
+};
 
 const AMBIGUOUS: [CK_RV; 4] = [
     CKR_GENERAL_ERROR,
@@ -21,56 +23,56 @@ const AMBIGUOUS: [CK_RV; 4] = [
 
 #[test]
 fn a_thousand_bad_ciphertexts_do_not_open_the_breaker() {
-    alone_on_both(|rig| async move {
-        let token = rig.open().await;
-        let made = make(&token, Algorithm::Rsa2048, Purpose::Envelope).await;
-        let good = seal(&made, OaepHash::Sha1, b"a content key");
+    in_child_processes(|fixture| async move {
+        let token = fixture.open().await;
+        let created = generate_key(&token, Algorithm::Rsa2048, Purpose::Envelope).await;
+        let valid = seal(&created, OaepHash::Sha1, b"a content key");
         let before = status(&token, "one").counters;
         for round in 0..1_000 {
-            let mut bad = good.clone();
+            let mut bad = valid.clone();
             *bad.last_mut().unwrap() ^= 1 + u8::try_from(round % 255).unwrap();
             let error = token
-                .decrypt_oaep(&made.key, OaepHash::Sha1, &bad)
+                .decrypt_oaep(&created.key, OaepHash::Sha1, &bad)
                 .await
                 .unwrap_err();
             assert_eq!(error.kind(), ErrorKind::BadInput, "{error:?}");
         }
         let opened = token
-            .decrypt_oaep(&made.key, OaepHash::Sha1, &good)
+            .decrypt_oaep(&created.key, OaepHash::Sha1, &valid)
             .await
             .unwrap();
         assert_eq!(opened.as_slice(), b"a content key");
         let after = status(&token, "one").counters;
         assert_eq!((after.outages, after.failures - before.failures), (0, 0));
         assert_eq!(after.sessions_opened, before.sessions_opened);
-        assert_eq!(rig.faults.calls("C_Login"), 1);
+        assert_eq!(fixture.faults.calls("C_Login"), 1);
         token.close().await;
     });
 }
 
 #[test]
 fn one_bad_envelope_triggers_a_canary_and_no_outage() {
-    alone_on_both(|rig| async move {
-        let mut config = rig.config();
-        // Only a doubt makes the canary sing again within this test.
+    in_child_processes(|fixture| async move {
+        let mut config = fixture.config();
+        // Within this test, only a failed operation triggers another canary.
         config.canary_interval = Duration::from_secs(600);
         let token = Token::open(config).await.unwrap();
-        let made = make(&token, Algorithm::Rsa2048, Purpose::Envelope).await;
-        let songs = || rig.faults.calls("C_Sign");
-        let before = songs();
+        let created = generate_key(&token, Algorithm::Rsa2048, Purpose::Envelope).await;
+        let canaries = || fixture.faults.calls("C_Sign");
+        let before = canaries();
         let bad = vec![0x42; 256];
         let error = token
-            .decrypt_oaep(&made.key, OaepHash::Sha1, &bad)
+            .decrypt_oaep(&created.key, OaepHash::Sha1, &bad)
             .await
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BadInput);
-        // kryoptic answers it with what a broken device answers, SoftHSM with "general error".
-        let code = match rig.kind {
+        // kryoptic returns the code of a device error, SoftHSM a general error.
+        let code = match fixture.kind {
             Kind::SoftHsm => "GeneralError",
             Kind::Kryoptic => "DeviceError",
         };
         assert!(format!("{error:?}").contains(code), "{error:?}");
-        until("the canary sang", || songs() > before).await;
+        wait_until("the canary runs", || canaries() > before).await;
         assert_eq!(status(&token, "one").state, TokenState::Serving);
         assert_eq!(status(&token, "one").counters.outages, 0);
         token.close().await;
@@ -79,15 +81,15 @@ fn one_bad_envelope_triggers_a_canary_and_no_outage() {
 
 #[test]
 fn an_ambiguous_code_is_not_retried() {
-    alone(|rig| async move {
-        let token = rig.open().await;
+    in_child_process(|fixture| async move {
+        let token = fixture.open().await;
         let key = hmac_key(&token).await;
         for code in AMBIGUOUS {
             let fail = Fault::Return(code)
                 .on("C_SignInit")
                 .thread(WORKER)
                 .calls(1..=1);
-            rig.faults.rules(&[fail]);
+            fixture.faults.rules(&[fail]);
             let error = token.hmac(&key, b"message").await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Refused, "{error:?}");
             token.hmac(&key, b"message").await.unwrap();
@@ -99,17 +101,18 @@ fn an_ambiguous_code_is_not_retried() {
 
 #[test]
 fn a_token_without_memory_is_busy_and_not_unavailable() {
-    alone(|rig| async move {
-        let token = rig.open().await;
+    in_child_process(|fixture| async move {
+        let token = fixture.open().await;
         let key = hmac_key(&token).await;
         for code in [CKR_DEVICE_MEMORY, CKR_HOST_MEMORY] {
-            rig.faults
+            fixture
+                .faults
                 .rules(&[Fault::Return(code).on("C_SignInit").thread(WORKER)]);
             for _ in 0..20 {
                 let error = token.hmac(&key, b"message").await.unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::Busy, "{error:?}");
             }
-            rig.faults.rules(&[]);
+            fixture.faults.rules(&[]);
             token.hmac(&key, b"message").await.unwrap();
         }
         assert_eq!(status(&token, "one").counters.outages, 0);
@@ -119,19 +122,19 @@ fn a_token_without_memory_is_busy_and_not_unavailable() {
 
 #[test]
 fn an_invalid_handle_is_looked_up_again_once() {
-    alone(|rig| async move {
-        let token = rig.open().await;
+    in_child_process(|fixture| async move {
+        let token = fixture.open().await;
         let key = hmac_key(&token).await;
-        let dead = Fault::Return(CKR_OBJECT_HANDLE_INVALID)
+        let invalid = Fault::Return(CKR_OBJECT_HANDLE_INVALID)
             .on("C_SignInit")
             .thread(WORKER);
-        rig.faults.rules(&[dead.clone().calls(1..=1)]);
+        fixture.faults.rules(&[invalid.clone().calls(1..=1)]);
         token.hmac(&key, b"message").await.unwrap();
-        // A handle that is dead as soon as it is found is no missing key.
-        rig.faults.rules(&[dead]);
+        // A new handle that is invalid does not mean that the key is missing.
+        fixture.faults.rules(&[invalid]);
         let error = token.hmac(&key, b"message").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused, "{error:?}");
-        rig.faults.rules(&[]);
+        fixture.faults.rules(&[]);
         token.hmac(&key, b"message").await.unwrap();
         token.close().await;
     });
@@ -139,37 +142,38 @@ fn an_invalid_handle_is_looked_up_again_once() {
 
 #[test]
 fn a_failed_write_is_repeated_once_and_leaves_one_key() {
-    alone(|rig| async move {
-        let token = rig.open().await;
+    in_child_process(|fixture| async move {
+        let token = fixture.open().await;
         for fault in [
             Fault::Return(CKR_GENERAL_ERROR),
             Fault::ThenReturn(CKR_GENERAL_ERROR),
         ] {
             let once = ["C_GenerateKeyPair", "C_GenerateKey"]
                 .map(|function| fault.on(function).calls(1..=1));
-            rig.faults.rules(&once);
+            fixture.faults.rules(&once);
             for (algorithm, purpose) in [
                 (Algorithm::P256, Purpose::Envelope),
                 (Algorithm::Aes256, Purpose::Data),
             ] {
-                let made = make(&token, algorithm, purpose).await;
-                token.find(&made.key).await.unwrap();
+                let created = generate_key(&token, algorithm, purpose).await;
+                token.find(&created.key).await.unwrap();
                 let objects = token.inventory().await.unwrap();
-                let so_called = objects.iter().filter(|object| object.key == made.key);
-                assert_eq!(so_called.count(), 1, "{fault:?} of {algorithm:?}");
+                let same_key = objects.iter().filter(|object| object.key == created.key);
+                assert_eq!(same_key.count(), 1, "{fault:?} of {algorithm:?}");
             }
         }
-        rig.faults
+        fixture
+            .faults
             .rules(&[Fault::Return(CKR_GENERAL_ERROR).on("C_GenerateKeyPair")]);
-        let before = rig.faults.calls("C_GenerateKeyPair");
-        let order = NewKey {
+        let before = fixture.faults.calls("C_GenerateKeyPair");
+        let request = NewKey {
             id: id(),
             label: "for tests".to_owned(),
             algorithm: Algorithm::P256,
             purpose: Purpose::Envelope,
         };
-        token.generate(order).await.unwrap_err();
-        assert_eq!(rig.faults.calls("C_GenerateKeyPair"), before + 2);
+        token.generate(request).await.unwrap_err();
+        assert_eq!(fixture.faults.calls("C_GenerateKeyPair"), before + 2);
         assert_eq!(status(&token, "one").counters.outages, 0);
         token.close().await;
     });
@@ -177,15 +181,19 @@ fn a_failed_write_is_repeated_once_and_leaves_one_key() {
 
 #[test]
 fn a_response_of_invalid_length_is_an_error() {
-    alone(|rig| async move {
-        let token = rig.open().await;
+    in_child_process(|fixture| async move {
+        let token = fixture.open().await;
         let mac = hmac_key(&token).await;
-        let signer = make(&token, Algorithm::P256, Purpose::Sign).await.key;
-        let cipher = make(&token, Algorithm::Aes256, Purpose::Data).await.key;
+        let signer = generate_key(&token, Algorithm::P256, Purpose::Sign)
+            .await
+            .key;
+        let cipher = generate_key(&token, Algorithm::Aes256, Purpose::Data)
+            .await
+            .key;
         for length in [0, 7, 33, 1_000, u64::MAX] {
-            let senseless = ["C_Sign", "C_Encrypt"]
+            let invalid = ["C_Sign", "C_Encrypt"]
                 .map(|function| Fault::Length(length).on(function).thread(WORKER));
-            rig.faults.rules(&senseless);
+            fixture.faults.rules(&invalid);
             let message = b"message";
             let signed = token
                 .sign(&signer, SignatureScheme::EcdsaSha256, message)
@@ -199,7 +207,7 @@ fn a_response_of_invalid_length_is_an_error() {
                 "a ciphertext of {length} bytes: {sealed:?}"
             );
         }
-        rig.faults.rules(&[]);
+        fixture.faults.rules(&[]);
         token.hmac(&mac, b"message").await.unwrap();
         assert_eq!(status(&token, "one").workers, 2);
         token.close().await;

@@ -1,6 +1,5 @@
-//! The recovery rules of the crate, one test for each: what a token does wrong, and what becomes
-//! of the operations on it. The faults are injected behind the PKCS#11 interface, so everything
-//! runs as it is shipped.
+//! The recovery rules of the crate, one test for each. The faults are injected behind the PKCS#11
+//! interface, so that the tests run the shipped code.
 
 mod away;
 mod codes;
@@ -11,13 +10,13 @@ mod sessions;
 mod slow;
 mod two;
 
-/// The names of the crate's threads, by which faults tell them apart.
+/// The names of the threads, which fault rules select.
 const WORKER: &str = "hsm-worker";
 const MONITOR: &str = "hsm-monitor";
 
-/// Makes a key to sign with, and uses it once, so that it is found.
+/// Generates a signing key and uses it once, so that its handle is cached.
 async fn hmac_key(token: &hsm::Token) -> hsm::KeyRef {
-    let key = crate::support::make(token, hsm::Algorithm::HmacSha256, hsm::Purpose::Sign)
+    let key = crate::support::generate_key(token, hsm::Algorithm::HmacSha256, hsm::Purpose::Sign)
         .await
         .key;
     token.hmac(&key, b"message").await.unwrap();

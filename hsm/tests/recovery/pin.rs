@@ -1,4 +1,4 @@
-//! The PIN: real tokens lock themselves after a few wrong ones.
+//! PIN handling. Real tokens lock themselves after a few wrong PINs.
 
 use cryptoki_sys::{
     CK_FLAGS, CK_RV, CKF_USER_PIN_COUNT_LOW, CKF_USER_PIN_FINAL_TRY, CKF_USER_PIN_LOCKED,
@@ -8,12 +8,12 @@ use faulty_token::Fault;
 use hsm::{ErrorKind, OpenError, Token, TokenState};
 
 use super::{WORKER, hmac_key};
-use crate::support::{alone, alone_on_both, status, until};
+use crate::support::{in_child_process, in_child_processes, status, wait_until};
 
 #[test]
 fn a_wrong_pin_is_tried_exactly_once() {
-    alone_on_both(|rig| async move {
-        let mut config = rig.config();
+    in_child_processes(|fixture| async move {
+        let mut config = fixture.config();
         config.tokens[0].pin = "wrong-pin".to_owned().into();
         let error = Token::open(config).await.unwrap_err();
         assert!(
@@ -21,17 +21,18 @@ fn a_wrong_pin_is_tried_exactly_once() {
             "{error}"
         );
         assert!(error.is_pin_refusal());
-        assert_eq!(rig.faults.calls("C_Login"), 1);
+        assert_eq!(fixture.faults.calls("C_Login"), 1);
     });
 }
 
 #[test]
 fn a_pin_on_its_last_try_or_locked_is_not_tried() {
-    alone(|rig| async move {
+    in_child_process(|fixture| async move {
         let refused = async |flags: CK_FLAGS| {
-            rig.faults
+            fixture
+                .faults
                 .rules(&[Fault::Flags(flags).on("C_GetTokenInfo")]);
-            Token::open(rig.config()).await.unwrap_err()
+            Token::open(fixture.config()).await.unwrap_err()
         };
         let error = refused(CKF_USER_PIN_COUNT_LOW | CKF_USER_PIN_FINAL_TRY).await;
         assert!(matches!(&error, OpenError::PinLastTry { .. }), "{error}");
@@ -39,26 +40,27 @@ fn a_pin_on_its_last_try_or_locked_is_not_tried() {
         let error = refused(CKF_USER_PIN_LOCKED).await;
         assert!(matches!(&error, OpenError::PinLocked { .. }), "{error}");
         assert!(error.is_pin_refusal());
-        assert_eq!(rig.faults.calls("C_Login"), 0);
+        assert_eq!(fixture.faults.calls("C_Login"), 0);
     });
 }
 
 #[test]
 fn after_a_wrong_pin_only_an_operator_can_allow_another_attempt() {
-    alone(|rig| async move {
-        rig.faults
+    in_child_process(|fixture| async move {
+        fixture
+            .faults
             .rules(&[Fault::Flags(CKF_USER_PIN_COUNT_LOW).on("C_GetTokenInfo")]);
-        let error = Token::open(rig.config()).await.unwrap_err();
+        let error = Token::open(fixture.config()).await.unwrap_err();
         assert!(matches!(&error, OpenError::PinCountLow { .. }), "{error}");
         assert!(error.is_pin_refusal());
         assert!(error.to_string().contains("hsm.tokens.retry_pin"));
-        assert_eq!(rig.faults.calls("C_Login"), 0);
+        assert_eq!(fixture.faults.calls("C_Login"), 0);
 
-        let mut config = rig.config();
+        let mut config = fixture.config();
         config.tokens[0].retry_pin = true;
         let token = Token::open(config).await.unwrap();
         hmac_key(&token).await;
-        assert_eq!(rig.faults.calls("C_Login"), 1);
+        assert_eq!(fixture.faults.calls("C_Login"), 1);
         token.close().await;
     });
 }
@@ -66,18 +68,18 @@ fn after_a_wrong_pin_only_an_operator_can_allow_another_attempt() {
 /// SoftHSM sets the warning after one wrong PIN and keeps it in the token.
 #[test]
 fn a_wrong_pin_stops_the_next_process() {
-    alone(|rig| async move {
-        if rig.is_doomed() {
-            let mut config = rig.config();
+    in_child_process(|fixture| async move {
+        if fixture.is_dying_process() {
+            let mut config = fixture.config();
             config.tokens[0].pin = "wrong-pin".to_owned().into();
             Token::open(config).await.unwrap_err();
             return;
         }
-        assert!(rig.doom().success());
-        let error = Token::open(rig.config()).await.unwrap_err();
+        assert!(fixture.run_dying_process().success());
+        let error = Token::open(fixture.config()).await.unwrap_err();
         assert!(matches!(&error, OpenError::PinCountLow { .. }), "{error}");
         assert_eq!(
-            rig.faults.calls("C_Login"),
+            fixture.faults.calls("C_Login"),
             1,
             "the call of the other process"
         );
@@ -86,10 +88,10 @@ fn a_wrong_pin_stops_the_next_process() {
 
 #[test]
 fn a_pin_warning_does_not_affect_a_logged_in_process() {
-    alone(|rig| async move {
-        let token = rig.open().await;
+    in_child_process(|fixture| async move {
+        let token = fixture.open().await;
         let key = hmac_key(&token).await;
-        rig.faults.rules(&[
+        fixture.faults.rules(&[
             Fault::DropLogin
                 .on("C_SignInit")
                 .thread(WORKER)
@@ -104,19 +106,19 @@ fn a_pin_warning_does_not_affect_a_logged_in_process() {
 
 #[test]
 fn a_pin_refused_at_a_later_login_is_never_tried_again() {
-    alone(|rig| async move {
+    in_child_process(|fixture| async move {
         for code in [CKR_PIN_INCORRECT, CKR_PIN_LOCKED] {
-            later_login_refused(&rig, code).await;
+            later_login_refused(&fixture, code).await;
         }
     });
 }
 
-async fn later_login_refused(rig: &crate::support::Rig, code: CK_RV) {
-    rig.faults.rules(&[]);
-    let token = rig.open().await;
+async fn later_login_refused(fixture: &crate::support::Fixture, code: CK_RV) {
+    fixture.faults.rules(&[]);
+    let token = fixture.open().await;
     let key = hmac_key(&token).await;
-    let logins = rig.faults.calls("C_Login");
-    rig.faults.rules(&[
+    let logins = fixture.faults.calls("C_Login");
+    fixture.faults.rules(&[
         Fault::DropLogin
             .on("C_SignInit")
             .thread(WORKER)
@@ -125,26 +127,26 @@ async fn later_login_refused(rig: &crate::support::Rig, code: CK_RV) {
     ]);
     let error = token.hmac(&key, b"message").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TokenOut, "{error:?}");
-    until("it is given up", || {
+    wait_until("the token is given up", || {
         matches!(status(&token, "one").state, TokenState::PinRefused { .. })
     })
     .await;
-    // Even when the token would take it now.
-    rig.faults.rules(&[]);
+    // Also if the token would accept the PIN.
+    fixture.faults.rules(&[]);
     for _ in 0..50 {
         let error = token.hmac(&key, b"message").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TokenOut);
     }
-    assert_eq!(rig.faults.calls("C_Login"), logins + 1);
+    assert_eq!(fixture.faults.calls("C_Login"), logins + 1);
     token.close().await;
 }
 
 #[test]
 fn a_login_that_fails_for_another_reason_is_tried_again() {
-    alone(|rig| async move {
-        let token = rig.open().await;
+    in_child_process(|fixture| async move {
+        let token = fixture.open().await;
         let key = hmac_key(&token).await;
-        rig.faults.rules(&[
+        fixture.faults.rules(&[
             Fault::DropLogin
                 .on("C_SignInit")
                 .thread(WORKER)
@@ -152,8 +154,9 @@ fn a_login_that_fails_for_another_reason_is_tried_again() {
             Fault::Return(CKR_DEVICE_ERROR).on("C_Login").calls(1..=3),
         ]);
         token.hmac(&key, b"message").await.unwrap_err();
-        until("it serves after all", || {
-            rig.faults.calls("C_Login") > 4 && status(&token, "one").state == TokenState::Serving
+        wait_until("the token serves again", || {
+            fixture.faults.calls("C_Login") > 4
+                && status(&token, "one").state == TokenState::Serving
         })
         .await;
         token.hmac(&key, b"message").await.unwrap();

@@ -1,4 +1,4 @@
-//! Sessions and logins that are lost while the token is well.
+//! Lost sessions and logins on a working token.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use faulty_token::Fault;
 use hsm::{ErrorKind, KeyRef, Token, TokenState};
 
 use super::{WORKER, hmac_key};
-use crate::support::{Kind, Rig, alone, alone_on_both, status, until};
+use crate::support::{Fixture, Kind, in_child_process, in_child_processes, status, wait_until};
 
 #[test]
 fn a_lost_session_is_replaced_and_the_operation_is_repeated_once() {
-    alone_on_both(|rig| async move {
-        let token = one_worker(&rig).await;
+    in_child_processes(|fixture| async move {
+        let token = one_worker(&fixture).await;
         let key = hmac_key(&token).await;
         for code in [
             CKR_SESSION_HANDLE_INVALID,
@@ -26,33 +26,33 @@ fn a_lost_session_is_replaced_and_the_operation_is_repeated_once() {
                 .on("C_SignInit")
                 .thread(WORKER)
                 .calls(1..=1);
-            rig.faults.rules(&[lost]);
+            fixture.faults.rules(&[lost]);
             token.hmac(&key, b"message").await.unwrap();
             let after = status(&token, "one").counters;
             assert_eq!(after.sessions_opened, before.sessions_opened + 1);
             assert_eq!(after.operations, before.operations + 1);
             assert_eq!(after.outages, 0);
         }
-        assert_eq!(rig.faults.calls("C_Login"), 1);
+        assert_eq!(fixture.faults.calls("C_Login"), 1);
         token.close().await;
     });
 }
 
 #[test]
 fn repeated_session_loss_fails_the_operation_after_one_retry() {
-    alone(|rig| async move {
-        let token = one_worker(&rig).await;
+    in_child_process(|fixture| async move {
+        let token = one_worker(&fixture).await;
         let key = hmac_key(&token).await;
         let lost = Fault::Return(CKR_SESSION_HANDLE_INVALID)
             .on("C_SignInit")
             .thread(WORKER);
-        rig.faults.rules(&[lost]);
-        let before = rig.faults.calls("C_OpenSession");
+        fixture.faults.rules(&[lost]);
+        let before = fixture.faults.calls("C_OpenSession");
         let error = token.hmac(&key, b"message").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TokenOut);
-        assert_eq!(rig.faults.calls("C_OpenSession"), before + 1);
-        assert_eq!(rig.faults.calls("C_Login"), 1);
-        rig.faults.rules(&[]);
+        assert_eq!(fixture.faults.calls("C_OpenSession"), before + 1);
+        assert_eq!(fixture.faults.calls("C_Login"), 1);
+        fixture.faults.rules(&[]);
         token.hmac(&key, b"message").await.unwrap();
         token.close().await;
     });
@@ -60,15 +60,15 @@ fn repeated_session_loss_fails_the_operation_after_one_retry() {
 
 #[test]
 fn closed_sessions_cause_one_login_and_no_errors() {
-    alone_on_both(|rig| async move {
-        let token = rig.open().await;
+    in_child_processes(|fixture| async move {
+        let token = fixture.open().await;
         let key = hmac_key(&token).await;
         for round in 1..=5 {
             let dropped = Fault::DropSessions.on("C_SignInit").thread(WORKER);
-            rig.faults.rules(&[dropped.calls(1..=1)]);
+            fixture.faults.rules(&[dropped.calls(1..=1)]);
             run_concurrently(&token, &key).await;
-            assert_eq!(rig.faults.calls("C_Login"), 1 + round);
-            rig.faults.rules(&[]);
+            assert_eq!(fixture.faults.calls("C_Login"), 1 + round);
+            fixture.faults.rules(&[]);
         }
         assert_eq!(status(&token, "one").counters.outages, 0);
         token.close().await;
@@ -77,21 +77,21 @@ fn closed_sessions_cause_one_login_and_no_errors() {
 
 #[test]
 fn a_lost_login_is_renewed_once_without_failed_operations() {
-    alone_on_both(|rig| async move {
-        let mut config = rig.config();
-        if rig.kind == Kind::Kryoptic {
+    in_child_processes(|fixture| async move {
+        let mut config = fixture.config();
+        if fixture.kind == Kind::Kryoptic {
             // The module deadlocks if one thread starts to sign while another logs out.
             config.workers = 1;
             config.canary_interval = Duration::from_secs(600);
         }
         let token = Token::open(config).await.unwrap();
         let key = hmac_key(&token).await;
-        rig.faults.rules(&[Fault::DropLogin
+        fixture.faults.rules(&[Fault::DropLogin
             .on("C_SignInit")
             .thread(WORKER)
             .calls(1..=1)]);
         run_concurrently(&token, &key).await;
-        assert_eq!(rig.faults.calls("C_Login"), 2);
+        assert_eq!(fixture.faults.calls("C_Login"), 2);
         assert_eq!(status(&token, "one").counters.outages, 0);
         token.close().await;
     });
@@ -99,15 +99,16 @@ fn a_lost_login_is_renewed_once_without_failed_operations() {
 
 #[test]
 fn a_false_not_logged_in_error_causes_no_further_login() {
-    alone(|rig| async move {
-        let token = rig.open().await;
+    in_child_process(|fixture| async move {
+        let token = fixture.open().await;
         let key = hmac_key(&token).await;
-        rig.faults
+        fixture
+            .faults
             .rules(&[Fault::Return(CKR_USER_NOT_LOGGED_IN).on("C_SignInit")]);
         let error = token.hmac(&key, b"message").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TokenOut);
-        rig.faults.rules(&[]);
-        until("it serves", || {
+        fixture.faults.rules(&[]);
+        wait_until("the token serves", || {
             status(&token, "one").state == TokenState::Serving
         })
         .await;
@@ -118,11 +119,11 @@ fn a_false_not_logged_in_error_causes_no_further_login() {
 
 #[test]
 fn idle_sessions_are_kept_alive() {
-    alone(|rig| async move {
-        let token = rig.open().await;
-        let alive = || rig.faults.calls("C_GenerateRandom");
+    in_child_process(|fixture| async move {
+        let token = fixture.open().await;
+        let alive = || fixture.faults.calls("C_GenerateRandom");
         let before = alive();
-        until("both workers have used their idle sessions", || {
+        wait_until("both workers have used their idle sessions", || {
             alive() >= before + 4
         })
         .await;
@@ -131,9 +132,9 @@ fn idle_sessions_are_kept_alive() {
     });
 }
 
-/// A token whose sessions can be counted: beside one worker no other opens its first.
-async fn one_worker(rig: &Rig) -> Token {
-    let mut config = rig.config();
+/// A token with one worker, so that no other worker opens sessions.
+async fn one_worker(fixture: &Fixture) -> Token {
+    let mut config = fixture.config();
     config.workers = 1;
     Token::open(config).await.unwrap()
 }

@@ -1,24 +1,24 @@
-//! Two tokens, of which one does not do as it should.
+//! Two tokens, one of them faulty.
 
 use cryptoki_sys::{CKR_DEVICE_MEMORY, CKR_DEVICE_REMOVED, CKR_GENERAL_ERROR};
 use faulty_token::Fault;
 use hsm::{ErrorKind, Token, TokenState};
 
 use super::WORKER;
-use crate::support::{alone_on_both, is_out, status, until};
+use crate::support::{in_child_processes, is_out, status, wait_until};
 
 #[test]
 fn an_outage_of_one_of_two_tokens_causes_no_errors() {
-    alone_on_both(|rig| async move {
-        let token = Token::open(rig.config_of_both()).await.unwrap();
-        let gone = [
+    in_child_processes(|fixture| async move {
+        let token = Token::open(fixture.config_of_both()).await.unwrap();
+        let missing = [
             "C_GetTokenInfo",
             "C_OpenSession",
             "C_SignInit",
             "C_GenerateRandom",
         ]
         .map(|function| Fault::Return(CKR_DEVICE_REMOVED).on(function).token("one"));
-        rig.faults.rules(&gone);
+        fixture.faults.rules(&missing);
         while !is_out(&status(&token, "one")) {
             token.random(8).await.unwrap();
         }
@@ -29,12 +29,12 @@ fn an_outage_of_one_of_two_tokens_causes_no_errors() {
         assert_eq!(status(&token, "two").counters.operations, before + 50);
         assert_eq!(status(&token, "two").counters.outages, 0);
 
-        rig.faults.rules(&[]);
-        until("it is back", || {
+        fixture.faults.rules(&[]);
+        wait_until("the token recovers", || {
             status(&token, "one").state == TokenState::Serving
         })
         .await;
-        // And takes its part again.
+        // The token receives operations again.
         let before = status(&token, "one").counters.operations;
         for _ in 0..10 {
             token.random(8).await.unwrap();
@@ -46,10 +46,10 @@ fn an_outage_of_one_of_two_tokens_causes_no_errors() {
 
 #[test]
 fn a_busy_token_fails_over_to_the_other() {
-    alone_on_both(|rig| async move {
-        let token = Token::open(rig.config_of_both()).await.unwrap();
+    in_child_processes(|fixture| async move {
+        let token = Token::open(fixture.config_of_both()).await.unwrap();
         let busy = Fault::Return(CKR_DEVICE_MEMORY).on("C_GenerateRandom");
-        rig.faults.rules(&[busy.token("one").thread(WORKER)]);
+        fixture.faults.rules(&[busy.token("one").thread(WORKER)]);
         for _ in 0..20 {
             token.random(8).await.unwrap();
         }
@@ -60,10 +60,10 @@ fn a_busy_token_fails_over_to_the_other() {
 
 #[test]
 fn an_ambiguous_code_is_not_failed_over() {
-    alone_on_both(|rig| async move {
-        let token = Token::open(rig.config_of_both()).await.unwrap();
+    in_child_processes(|fixture| async move {
+        let token = Token::open(fixture.config_of_both()).await.unwrap();
         let vague = Fault::Return(CKR_GENERAL_ERROR).on("C_GenerateRandom");
-        rig.faults.rules(&[vague.thread(WORKER)]);
+        fixture.faults.rules(&[vague.thread(WORKER)]);
         let done = || {
             let of = |label| status(&token, label).counters.operations;
             of("one") + of("two")

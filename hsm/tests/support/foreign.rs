@@ -1,4 +1,4 @@
-//! Keys as others make them.
+//! Keys from other libraries.
 
 use aws_lc_rs::encoding::{AsBigEndian, AsDer, EcPrivateKeyBin, Pkcs8V1Der};
 use aws_lc_rs::rsa::{KeyPair as RsaKeyPair, KeySize};
@@ -8,7 +8,7 @@ use aws_lc_rs::signature::{
 };
 use hsm::{Algorithm, Curve, KeyMaterial, PublicKey};
 
-/// A key as it is wrapped, its public half, and taken apart.
+/// A key: the bytes to wrap, the public key and the key material.
 pub(crate) struct Foreign {
     pub(crate) bytes: Vec<u8>,
     pub(crate) public: Option<PublicKey>,

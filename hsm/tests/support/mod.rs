@@ -1,19 +1,21 @@
-//! The two tokens that everything is tested on, SoftHSM2 and kryoptic.
+//! The two tokens of the tests: SoftHSM2 and kryoptic.
 //!
-//! Both libraries read where their token lies from the environment, once a process, and a login is
-//! one for the process. So tests that leave the token as it is share one in their process, the
-//! [`Bench`]; a test that hurts it runs [alone], in a process of its own, with a [`Rig`].
+//! Both libraries read the path of their token from the environment once per process, and a login
+//! applies to the process. Tests that do not affect the token share one per process, the
+//! [`SharedToken`]. Other tests run [`in_child_process`] with a [`Fixture`].
 
-mod bench;
+mod child_process;
 pub(crate) mod foreign;
-mod home;
-mod rig;
+mod shared_token;
+mod token_folder;
 
-pub(crate) use bench::{Bench, id, kryoptic, softhsm};
-pub(crate) use home::Kind;
-pub(crate) use rig::{Rig, alone, alone_on_both, is_out, make, seal, status, until};
+pub(crate) use child_process::{
+    Fixture, generate_key, in_child_process, in_child_processes, is_out, seal, status, wait_until,
+};
+pub(crate) use shared_token::{SharedToken, id, kryoptic, softhsm};
+pub(crate) use token_folder::Kind;
 
-/// Makes every named test one of each token.
+/// Declares each test once per token.
 macro_rules! on_both_tokens {
     ($($test:ident),* $(,)?) => {
         mod softhsm {

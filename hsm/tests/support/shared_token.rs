@@ -10,38 +10,42 @@ use cryptoki::session::Session;
 use hsm::{Config, Token, TokenConfig};
 use tokio::sync::OnceCell;
 
-use super::home::{Home, Kind, LABELS};
+use super::token_folder::{Kind, LABELS, TokenFolder};
 
-/// A token under test. Tests tell their keys apart by fresh ids.
+/// The shared token. Tests use keys with unique IDs.
 #[derive(Debug)]
-pub(crate) struct Bench {
+pub(crate) struct SharedToken {
     pub(crate) kind: Kind,
     pub(crate) token: Token,
     pub(crate) config: TokenConfig,
 }
 
-pub(crate) async fn softhsm() -> &'static Bench {
-    static BENCH: OnceCell<Bench> = OnceCell::const_new();
-    BENCH.get_or_init(|| Bench::open(Kind::SoftHsm)).await
+pub(crate) async fn softhsm() -> &'static SharedToken {
+    static SHARED: OnceCell<SharedToken> = OnceCell::const_new();
+    SHARED
+        .get_or_init(|| SharedToken::open(Kind::SoftHsm))
+        .await
 }
 
-pub(crate) async fn kryoptic() -> &'static Bench {
-    static BENCH: OnceCell<Bench> = OnceCell::const_new();
-    BENCH.get_or_init(|| Bench::open(Kind::Kryoptic)).await
+pub(crate) async fn kryoptic() -> &'static SharedToken {
+    static SHARED: OnceCell<SharedToken> = OnceCell::const_new();
+    SHARED
+        .get_or_init(|| SharedToken::open(Kind::Kryoptic))
+        .await
 }
 
-/// A fresh `CKA_ID`.
+/// A random `CKA_ID`.
 pub(crate) fn id() -> Vec<u8> {
     let mut id = vec![0; 16];
     aws_lc_rs::rand::fill(&mut id).unwrap();
     id
 }
 
-impl Bench {
+impl SharedToken {
     async fn open(kind: Kind) -> Self {
         let home = home();
         if kind == Kind::Kryoptic {
-            home.initialise_kryoptic();
+            home.initialize_kryoptic();
         }
         let config = home.token(&kind.module(), LABELS[0]);
         let token = Token::open(Config {
@@ -55,15 +59,15 @@ impl Bench {
         }
     }
 
-    /// How many objects with this id there are, with those of other sessions.
+    /// The number of objects with this ID, including those of other sessions.
     pub(crate) fn objects(&self, id: &[u8]) -> usize {
-        let template = [Attribute::Id(id.to_vec())];
+        let temperror = [Attribute::Id(id.to_vec())];
         self.session().find_objects(&template).unwrap().len()
     }
 
-    /// Generates an AES key with this id as another program would.
-    pub(crate) fn generate_elsewhere(&self, id: &[u8]) {
-        let template = [
+    /// Generates an AES key with this ID, like another program.
+    pub(crate) fn generate_by_other_program(&self, id: &[u8]) {
+        let temperror = [
             Attribute::Token(true),
             Attribute::Id(id.to_vec()),
             Attribute::Label(b"of another program".to_vec()),
@@ -76,7 +80,7 @@ impl Bench {
     }
 
     fn session(&self) -> Session {
-        // The library is loaded and initialised, and the login is the process's.
+        // The library is initialized, and the login applies to the process.
         let context = Pkcs11::new(&self.config.module).unwrap();
         let slots = context.get_slots_with_token().unwrap();
         let slot = slots
@@ -87,18 +91,18 @@ impl Bench {
     }
 }
 
-/// Where this process keeps its tokens.
-fn home() -> &'static Home {
-    static HOME: OnceLock<Home> = OnceLock::new();
+/// The token folder of this process.
+fn home() -> &'static TokenFolder {
+    static HOME: OnceLock<TokenFolder> = OnceLock::new();
     HOME.get_or_init(|| {
-        let home = Home::furnish("bench");
+        let home = TokenFolder::create("bench");
         for (variable, value) in home.environment() {
             #[allow(
                 unsafe_code,
-                reason = "a C library reads its configuration's place from here"
+                reason = "a C library reads its configuration path from the environment"
             )]
-            // SAFETY: a token is only opened after this, so no library has read these variables
-            // before; all other tests ask the environment through `std`, which locks it.
+            // SAFETY: tokens are opened after this call, so no library has read these variables
+            // before. All other tests read the environment through `std`, which locks it.
             unsafe {
                 env::set_var(variable, value);
             }

@@ -1,5 +1,5 @@
-//! Tokens that a test may hurt: it runs in a process of its own, with tokens of its own, each
-//! behind the faulty token.
+//! A child process for tests that affect their tokens. Each has its own tokens behind the faulty
+//! token.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -17,79 +17,83 @@ use hsm::{
 };
 use tokio::runtime::Runtime;
 
-use super::bench::id;
-use super::home::{Home, Kind, LABELS};
+use super::shared_token::id;
+use super::token_folder::{Kind, LABELS, TokenFolder};
 
-/// What a test in a process of its own works with.
+/// The tokens and faults of a test in a child process.
 #[derive(Debug)]
-pub(crate) struct Rig {
+pub(crate) struct Fixture {
     pub(crate) kind: Kind,
-    pub(crate) home: Home,
+    pub(crate) home: TokenFolder,
     pub(crate) faults: Control,
 }
 
-/// Tells the process of its own where its tokens lie, and which kind of them to use.
-const CHILD: &str = "HSM_TEST_RIG";
-const CHILD_KIND: &str = "HSM_TEST_RIG_KIND";
-/// Tells one more process that it is to die.
-const DOOMED: &str = "HSM_TEST_DOOMED";
-/// No test takes nearly as long as this, even on a machine with much else to do.
+/// The variables for the child process: its token folder and the kind of token.
+const CHILD: &str = "HSM_TEST_CHILD";
+const CHILD_KIND: &str = "HSM_TEST_CHILD_KIND";
+/// The variable for the process that must die.
+const DYING: &str = "HSM_TEST_DYING";
+/// The time limit of a test, also on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Runs the test that calls this in a process of its own, with SoftHSM.
-pub(crate) fn alone<F: Future<Output = ()>>(test: impl FnOnce(Rig) -> F) {
+/// Runs the calling test in a child process with SoftHSM.
+pub(crate) fn in_child_process<F: Future<Output = ()>>(test: impl FnOnce(Fixture) -> F) {
     run(&[Kind::SoftHsm], test);
 }
 
-/// Runs the test that calls this in two processes of their own, one with each kind of token.
-pub(crate) fn alone_on_both<F: Future<Output = ()>>(test: impl FnOnce(Rig) -> F) {
+/// Runs the calling test in two child processes, one per kind of token.
+pub(crate) fn in_child_processes<F: Future<Output = ()>>(test: impl FnOnce(Fixture) -> F) {
     run(&[Kind::SoftHsm, Kind::Kryoptic], test);
 }
 
 #[allow(
     clippy::disallowed_methods,
-    reason = "the environment tells the processes apart"
+    reason = "the environment identifies the child process"
 )]
-fn run<T: FnOnce(Rig) -> F, F: Future<Output = ()>>(kinds: &[Kind], test: T) {
+fn run<T: FnOnce(Fixture) -> F, F: Future<Output = ()>>(kinds: &[Kind], test: T) {
     if let Some(folder) = env::var_os(CHILD) {
         let kryoptic = env::var_os(CHILD_KIND).is_some_and(|kind| kind == "kryoptic");
         return run_here(folder.into(), kryoptic, test);
     }
-    // The closure's type is named after the function it stands in, which is the test.
+    // The type name of the closure contains the name of the test.
     let path = any::type_name::<T>().trim_end_matches("::{{closure}}");
     let (_, name) = path.split_once("::").unwrap();
     let started: Vec<_> = kinds.iter().map(|kind| start(*kind, name)).collect();
-    let failed: Vec<String> = started.into_iter().filter_map(Started::complaint).collect();
+    let failed: Vec<String> = started.into_iter().filter_map(ChildTest::failure).collect();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-fn run_here<F: Future<Output = ()>>(folder: PathBuf, kryoptic: bool, test: impl FnOnce(Rig) -> F) {
+fn run_here<F: Future<Output = ()>>(
+    folder: PathBuf,
+    kryoptic: bool,
+    test: impl FnOnce(Fixture) -> F,
+) {
     let kind = if kryoptic {
         Kind::Kryoptic
     } else {
         Kind::SoftHsm
     };
-    let rig = Rig {
+    let fixture = Fixture {
         kind,
         faults: Control::at(folder.join("faults")),
-        home: Home::at(folder),
+        home: TokenFolder::at(folder),
     };
     if kryoptic {
-        rig.home.initialise_kryoptic();
+        fixture.home.initialize_kryoptic();
     }
     let runtime = Runtime::new().unwrap();
-    let in_time = runtime.block_on(async { tokio::time::timeout(PATIENCE, test(rig)).await });
-    in_time.expect("the test does not end");
+    let in_time = runtime.block_on(async { tokio::time::timeout(PATIENCE, test(fixture)).await });
+    in_time.expect("the test exceeds its time limit");
 }
 
-struct Started {
+struct ChildTest {
     kind: Kind,
-    home: Home,
+    home: TokenFolder,
     child: Child,
 }
 
-fn start(kind: Kind, name: &str) -> Started {
-    let home = Home::furnish(&format!("{kind:?}-{}", name.replace("::", "-")));
+fn start(kind: Kind, name: &str) -> ChildTest {
+    let home = TokenFolder::create(&format!("{kind:?}-{}", name.replace("::", "-")));
     let faults = Control::new(home.folder().join("faults"), kind.module());
     let mut command = Command::new(env::current_exe().unwrap());
     command
@@ -103,11 +107,11 @@ fn start(kind: Kind, name: &str) -> Started {
         command.env(CHILD_KIND, "kryoptic");
     }
     let child = command.spawn().unwrap();
-    Started { kind, home, child }
+    ChildTest { kind, home, child }
 }
 
-impl Started {
-    fn complaint(self) -> Option<String> {
+impl ChildTest {
+    fn failure(self) -> Option<String> {
         let ended = self.child.wait_with_output().unwrap();
         fs::remove_dir_all(self.home.folder()).unwrap();
         let output = String::from_utf8_lossy(&ended.stdout);
@@ -117,13 +121,13 @@ impl Started {
     }
 }
 
-impl Rig {
-    /// Runs the same test in one more process on the same tokens, where it [is
-    /// doomed](Self::is_doomed), and tells how that ended.
-    pub(crate) fn doom(&self) -> ExitStatus {
+impl Fixture {
+    /// Runs the same test in another process with the same tokens. There
+    /// [`is_dying_process`](Self::is_dying_process) is true. Returns the exit status.
+    pub(crate) fn run_dying_process(&self) -> ExitStatus {
         Command::new(env::current_exe().unwrap())
             .args(env::args().skip(1))
-            .env(DOOMED, "")
+            .env(DYING, "")
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status()
@@ -132,26 +136,26 @@ impl Rig {
 
     #[allow(
         clippy::disallowed_methods,
-        reason = "the environment tells the processes apart"
+        reason = "the environment identifies the child process"
     )]
-    pub(crate) fn is_doomed(&self) -> bool {
-        env::var_os(DOOMED).is_some()
+    pub(crate) fn is_dying_process(&self) -> bool {
+        env::var_os(DYING).is_some()
     }
 
-    /// A configuration for the first of the tokens: it looks after it often, and waits long.
+    /// A configuration for the first token with frequent canaries and long deadlines.
     pub(crate) fn config(&self) -> Config {
         self.config_of(&LABELS[..1])
     }
 
-    /// As [`config`](Self::config), but it does not wait long. For tests that come to wait.
-    pub(crate) fn hasty(&self) -> Config {
+    /// As [`config`](Self::config), with a short deadline.
+    pub(crate) fn with_short_deadline(&self) -> Config {
         Config {
             deadline: Duration::from_secs(2),
             ..self.config()
         }
     }
 
-    /// As [`config`](Self::config), for both of the tokens.
+    /// As [`config`](Self::config), for both tokens.
     pub(crate) fn config_of_both(&self) -> Config {
         self.config_of(&LABELS)
     }
@@ -174,26 +178,30 @@ impl Rig {
         Token::open(self.config()).await.unwrap()
     }
 
-    pub(crate) async fn open_hastily(&self) -> Token {
-        Token::open(self.hasty()).await.unwrap()
+    pub(crate) async fn open_with_short_deadline(&self) -> Token {
+        Token::open(self.with_short_deadline()).await.unwrap()
     }
 }
 
-/// Makes a key under a fresh id.
-pub(crate) async fn make(token: &Token, algorithm: Algorithm, purpose: Purpose) -> Generated {
-    let order = NewKey {
+/// Generates a key with a random ID.
+pub(crate) async fn generate_key(
+    token: &Token,
+    algorithm: Algorithm,
+    purpose: Purpose,
+) -> Generated {
+    let request = NewKey {
         id: id(),
         label: "for tests".to_owned(),
         algorithm,
         purpose,
     };
-    token.generate(order).await.unwrap()
+    token.generate(request).await.unwrap()
 }
 
-/// A content key wrapped by RSA-OAEP with the public half of a key.
-pub(crate) fn seal(made: &Generated, hash: OaepHash, content_key: &[u8]) -> Vec<u8> {
-    let Some(PublicKey::Rsa { modulus, exponent }) = &made.public else {
-        panic!("not an RSA key: {made:?}");
+/// Wraps a content key with RSA-OAEP.
+pub(crate) fn seal(created: &Generated, hash: OaepHash, content_key: &[u8]) -> Vec<u8> {
+    let Some(PublicKey::Rsa { modulus, exponent }) = &created.public else {
+        panic!("not an RSA key: {created:?}");
     };
     let public = PublicKeyComponents {
         n: modulus.as_slice(),
@@ -210,7 +218,7 @@ pub(crate) fn seal(made: &Generated, hash: OaepHash, content_key: &[u8]) -> Vec<
     sealed
 }
 
-/// How the token with this label is.
+/// The status of the token with this label.
 pub(crate) fn status(token: &Token, label: &str) -> TokenStatus {
     let mut tokens = token.status().tokens.into_iter();
     tokens.find(|status| status.label == label).unwrap()
@@ -220,11 +228,11 @@ pub(crate) fn is_out(status: &TokenStatus) -> bool {
     matches!(status.state, TokenState::Out { .. })
 }
 
-/// Waits until something is so.
-pub(crate) async fn until(what: &str, mut so: impl FnMut() -> bool) {
-    let given_up = Instant::now() + Duration::from_secs(30);
-    while !so() {
-        assert!(Instant::now() < given_up, "waited in vain until {what}");
+/// Waits until the condition is true.
+pub(crate) async fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !condition() {
+        assert!(Instant::now() < deadline, "timed out waiting until {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -1,4 +1,4 @@
-//! A folder with tokens of both kinds, and the environment that a process needs to find them.
+//! A folder with tokens of both kinds and its environment variables.
 
 use std::path::{Path, PathBuf};
 use std::process::{self, Command};
@@ -8,7 +8,7 @@ use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::session::UserType;
 use hsm::{TokenConfig, TokenSelect};
 
-/// The two tokens that there are of each kind.
+/// The labels of the two tokens of each kind.
 pub(crate) const LABELS: [&str; 2] = ["one", "two"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,19 +18,18 @@ pub(crate) enum Kind {
 }
 
 #[derive(Debug)]
-pub(crate) struct Home {
+pub(crate) struct TokenFolder {
     folder: PathBuf,
 }
 
 const PREFIX: &str = "hsm-test-home-";
 const MAKE_TOKEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../softhsm/make-token");
-/// Made once and copied for every process, because that is ten times as fast.
+/// Created once and copied for every process, which is ten times as fast.
 const MODEL: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/softhsm");
 
-impl Home {
-    /// A new one for this process. kryoptic's tokens are not initialised: that takes the process
-    /// that will use them.
-    pub(crate) fn furnish(name: &str) -> Self {
+impl TokenFolder {
+    /// Creates a folder for this process. The process that uses kryoptic tokens initializes them.
+    pub(crate) fn create(name: &str) -> Self {
         clear_up();
         let folder = env::temp_dir().join(format!("{PREFIX}{}-{name}", process::id()));
         let home = Self { folder };
@@ -51,7 +50,7 @@ impl Home {
         home
     }
 
-    /// One that the parent of this process has furnished.
+    /// The folder that the parent process created.
     pub(crate) fn at(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         Self { folder }
@@ -61,7 +60,7 @@ impl Home {
         &self.folder
     }
 
-    /// Where SoftHSM keeps its tokens.
+    /// The folder of the SoftHSM tokens.
     pub(crate) fn tokens(&self) -> PathBuf {
         self.folder.join("tokens")
     }
@@ -70,7 +69,7 @@ impl Home {
         fs::read_to_string(self.folder.join("pin")).unwrap()
     }
 
-    /// What both libraries must find in the environment.
+    /// The environment variables of both libraries.
     pub(crate) fn environment(&self) -> [(&'static str, PathBuf); 2] {
         [
             ("SOFTHSM2_CONF", self.folder.join("softhsm2.conf")),
@@ -87,9 +86,9 @@ impl Home {
         }
     }
 
-    /// Initialises kryoptic's tokens, for which there is no tool. In a process that has the
-    /// environment, before anybody else uses the module.
-    pub(crate) fn initialise_kryoptic(&self) {
+    /// Initializes the kryoptic tokens. Call it in a process that has the environment, before any other
+    /// use of the module.
+    pub(crate) fn initialize_kryoptic(&self) {
         let pin = self.pin().into();
         let context = Pkcs11::new(Kind::Kryoptic.module()).unwrap();
         let locking = CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK);
@@ -105,10 +104,10 @@ impl Home {
 }
 
 impl Kind {
-    /// The path of the module. One that is missing is a failure, never a skipped test.
+    /// The path of the module. A missing module fails the test.
     #[allow(
         clippy::disallowed_methods,
-        reason = "what runs the tests names the modules in the environment"
+        reason = "the tests read these variables instead of settings"
     )]
     pub(crate) fn module(self) -> PathBuf {
         let (variable, usual) = match self {
@@ -132,11 +131,11 @@ fn softhsm_model() -> PathBuf {
     let model = PathBuf::from(MODEL);
     let whole = model.join("whole");
     if !whole.exists() {
-        // Processes that do this at the same time wait for each other in there.
+        // The script locks the folder, so that concurrent processes wait.
         for label in LABELS {
-            let made = Command::new(MAKE_TOKEN).arg(&model).arg(label).output();
-            let made = made.unwrap();
-            assert!(made.status.success(), "{made:?}");
+            let created = Command::new(MAKE_TOKEN).arg(&model).arg(label).output();
+            let created = created.unwrap();
+            assert!(created.status.success(), "{created:?}");
         }
         fs::write(whole, "").unwrap();
     }
@@ -156,7 +155,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Removes what processes that have ended left behind.
+/// Removes the folders of processes that have exited.
 fn clear_up() {
     for entry in fs::read_dir(env::temp_dir()).unwrap().flatten() {
         let name = entry.file_name();
@@ -164,7 +163,7 @@ fn clear_up() {
         if let Some((owner, _)) = name.and_then(|name| name.split_once('-'))
             && !Path::new("/proc").join(owner).exists()
         {
-            // Another process may be doing the same.
+            // Another process can remove the folder at the same time.
             drop(fs::remove_dir_all(entry.path()));
         }
     }
