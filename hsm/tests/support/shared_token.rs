@@ -61,13 +61,13 @@ impl SharedToken {
 
     /// The number of objects with this ID, including those of other sessions.
     pub(crate) fn objects(&self, id: &[u8]) -> usize {
-        let temperror = [Attribute::Id(id.to_vec())];
+        let template = [Attribute::Id(id.to_vec())];
         self.session().find_objects(&template).unwrap().len()
     }
 
     /// Generates an AES key with this ID, like another program.
     pub(crate) fn generate_by_other_program(&self, id: &[u8]) {
-        let temperror = [
+        let template = [
             Attribute::Token(true),
             Attribute::Id(id.to_vec()),
             Attribute::Label(b"of another program".to_vec()),
