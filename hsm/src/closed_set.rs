@@ -8,6 +8,8 @@ pub trait NamedValue: Copy + PartialEq + FromStr<Err = NotOneOf> + 'static {
     const VALUES: &'static [Self];
     /// The names of [`Self::VALUES`].
     const NAMES: &'static [&'static str];
+    /// The documentation of [`Self::VALUES`].
+    const DESCRIPTIONS: &'static [&'static str];
 
     /// The value with this name.
     ///
@@ -38,13 +40,17 @@ macro_rules! closed_set {
         $(#[doc = $doc:literal])*
         $(#[derive($($derive:ident),*)])?
         $vis:vis enum $set:ident: $schema:literal {
-            $($(#[$meta:meta])* $value:ident = $name:literal,)*
+            $(
+                $(#[doc = $value_doc:literal])*
+                $(#[default $($default:tt)?])?
+                $value:ident = $name:literal,
+            )*
         }
     ) => {
         $(#[doc = $doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, $($($derive),*)?)]
         $vis enum $set {
-            $($(#[$meta])* $value,)*
+            $($(#[doc = $value_doc])* $(#[default $($default)?])? $value,)*
         }
 
         impl $set {
@@ -63,6 +69,7 @@ macro_rules! closed_set {
         impl $crate::closed_set::NamedValue for $set {
             const VALUES: &'static [Self] = &Self::ALL;
             const NAMES: &'static [&'static str] = &[$($name),*];
+            const DESCRIPTIONS: &'static [&'static str] = &[$(concat!($($value_doc),*)),*];
         }
 
         impl ::std::str::FromStr for $set {

@@ -5,7 +5,6 @@ use std::fmt;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-use crate::clock::Timestamp;
 use crate::management::{Error, Expected};
 use crate::resource::{RequestBody, ResourceRequest};
 
@@ -103,12 +102,18 @@ impl fmt::Debug for Form {
 
 /// The request body of the API, made from a form.
 #[derive(Default)]
-pub(super) struct Body(Map<String, Value>);
+pub(super) struct Body(pub(super) Map<String, Value>);
 
 impl Body {
     /// A member with this value.
     pub(super) fn set(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.0.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// The same body with these members.
+    pub(super) fn and(mut self, members: Map<String, Value>) -> Self {
+        self.0.extend(members);
         self
     }
 
@@ -143,11 +148,6 @@ impl Body {
     }
 }
 
-/// The value of an optional field.
-pub(super) fn or_null(text: Option<&str>) -> Value {
-    text.map_or(Value::Null, Value::from)
-}
-
 /// The value of a field for a whole number. Other text stays a string, which the API refuses.
 pub(super) fn number(text: &str) -> Value {
     text.parse::<i64>()
@@ -155,21 +155,13 @@ pub(super) fn number(text: &str) -> Value {
 }
 
 /// The value of a field for a time in UTC. Browsers omit seconds and the zone.
-pub(super) fn moment(text: Option<&str>) -> Value {
-    let Some(text) = text else {
-        return Value::Null;
-    };
+pub(super) fn moment(text: &str) -> Value {
     match text.len() {
         16 => format!("{text}:00.000Z").into(),
         19 => format!("{text}.000Z").into(),
         23 => format!("{text}Z").into(),
         _ => text.into(),
     }
-}
-
-/// A time in the format of browsers, with milliseconds, so that an untouched field does not change it.
-pub(super) fn typed(at: Timestamp) -> String {
-    at.to_string().trim_end_matches('Z').to_owned()
 }
 
 #[cfg(test)]
@@ -193,16 +185,12 @@ mod tests {
 
     #[test]
     fn a_time_is_parsed_in_the_format_of_browsers() {
-        assert_eq!(moment(Some("2030-01-31T12:00")), "2030-01-31T12:00:00.000Z");
+        assert_eq!(moment("2030-01-31T12:00"), "2030-01-31T12:00:00.000Z");
+        assert_eq!(moment("2030-01-31T12:00:05"), "2030-01-31T12:00:05.000Z");
         assert_eq!(
-            moment(Some("2030-01-31T12:00:05")),
-            "2030-01-31T12:00:05.000Z"
-        );
-        assert_eq!(
-            moment(Some("2030-01-31T12:00:05.250Z")),
+            moment("2030-01-31T12:00:05.250Z"),
             "2030-01-31T12:00:05.250Z"
         );
-        assert_eq!(moment(Some("tomorrow")), "tomorrow");
-        assert_eq!(moment(None), Value::Null);
+        assert_eq!(moment("tomorrow"), "tomorrow");
     }
 }

@@ -6,8 +6,14 @@ use axum::routing::{MethodRouter, get, post};
 
 use super::app::Dashboard;
 use super::error::PageError;
-use super::pages::{api_keys, audit, events, keys, overview, policies, services, sign_in};
+use super::pages::{
+    api_keys, audit, events, form, keys, overview, policies, removal, services, sign_in,
+};
 use super::{access, assets, frame};
+use crate::keys::Key;
+use crate::management::api_keys::ApiKey;
+use crate::management::policies::Policy;
+use crate::management::services::Service;
 
 /// The whole dashboard, all of it under `/dashboard`.
 pub fn router(dashboard: Dashboard) -> Router {
@@ -34,27 +40,27 @@ fn groups() -> [Pages; 3] {
         .at("/dashboard", get(overview::show))
         .at(
             "/dashboard/services",
-            get(services::list).post(services::form::create),
+            get(services::list).post(form::create::<Service>),
         )
-        .at("/dashboard/services/new", get(services::form::new))
+        .at("/dashboard/services/new", get(form::new::<Service>))
         .at("/dashboard/services/{id}", get(services::show))
         .at(
             "/dashboard/services/{id}/edit",
-            get(services::form::edit).post(services::form::update),
+            get(form::edit::<Service>).post(form::update::<Service>),
         )
         .at(
             "/dashboard/services/{id}/delete",
-            get(services::deletion::ask).post(services::deletion::delete),
+            get(removal::ask::<Service>).post(removal::remove::<Service>),
         )
         .at(
             "/dashboard/policies",
-            get(policies::list).post(policies::form::create),
+            get(policies::list).post(form::create::<Policy>),
         )
-        .at("/dashboard/policies/new", get(policies::form::new))
+        .at("/dashboard/policies/new", get(form::new::<Policy>))
         .at("/dashboard/policies/{id}", get(policies::show))
         .at(
             "/dashboard/policies/{id}/edit",
-            get(policies::form::edit).post(policies::form::update),
+            get(form::edit::<Policy>).post(form::update::<Policy>),
         )
         .at(
             "/dashboard/policies/{id}/state",
@@ -62,7 +68,7 @@ fn groups() -> [Pages; 3] {
         )
         .at(
             "/dashboard/policies/{id}/delete",
-            get(policies::deletion::ask).post(policies::deletion::delete),
+            get(removal::ask::<Policy>).post(removal::remove::<Policy>),
         )
         .at("/dashboard/keys", get(keys::list).post(keys::new::create))
         .at("/dashboard/keys/new", get(keys::new::generate))
@@ -74,7 +80,7 @@ fn groups() -> [Pages; 3] {
         .at("/dashboard/keys/{id}", get(keys::show))
         .at(
             "/dashboard/keys/{id}/edit",
-            get(keys::form::edit).post(keys::form::update),
+            get(form::edit::<Key>).post(form::update::<Key>),
         )
         .at(
             "/dashboard/keys/{id}/{step}",
@@ -82,17 +88,17 @@ fn groups() -> [Pages; 3] {
         )
         .at(
             "/dashboard/api-keys",
-            get(api_keys::list).post(api_keys::form::create),
+            get(api_keys::list).post(form::create::<ApiKey>),
         )
-        .at("/dashboard/api-keys/new", get(api_keys::form::new))
+        .at("/dashboard/api-keys/new", get(form::new::<ApiKey>))
         .at("/dashboard/api-keys/{id}", get(api_keys::show))
         .at(
             "/dashboard/api-keys/{id}/edit",
-            get(api_keys::form::edit).post(api_keys::form::update),
+            get(form::edit::<ApiKey>).post(form::update::<ApiKey>),
         )
         .at(
             "/dashboard/api-keys/{id}/revoke",
-            get(api_keys::revocation::ask).post(api_keys::revocation::revoke),
+            get(removal::ask::<ApiKey>).post(removal::remove::<ApiKey>),
         )
         .at("/dashboard/audit", get(audit::list))
         .at("/dashboard/audit/export.csv", get(audit::export_csv))

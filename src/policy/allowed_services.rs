@@ -9,7 +9,7 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::ids::ServiceId;
+use crate::ids::{Named as _, ServiceId, ServiceKind};
 use crate::json::Text;
 use crate::problem::{Code, Problem, Problems};
 use crate::resource::{Column, Columns, Input, Member, Value, list};
@@ -56,7 +56,7 @@ impl FromRow<'_, PgRow> for AllowedServices {
 }
 
 impl Value for AllowedServices {
-    const INPUT: Input = Input::Lines;
+    const INPUT: Input = Input::References(ServiceKind::PREFIX);
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         let Member::Given(items) = list::<Item>(text, field, problems) else {

@@ -138,7 +138,7 @@ mod tests {
     use crate::envelope::{Alg, Enc};
     use crate::ids::{PolicyId, ServiceId};
     use crate::operation::Operations;
-    use crate::policy::{AllowedServices, FailureMode, KeyOwnership, Status};
+    use crate::policy::{AllowedServices, KeyOwnership, Status};
     use crate::resource::Name;
     use crate::revision::Revision;
 
@@ -157,7 +157,7 @@ mod tests {
             alg: Alg::default(),
             enc: Enc::default(),
             status: Status::Active,
-            failure_mode: FailureMode::Error,
+            failure_mode: Default::default(),
             allowed_service_ids: services,
             allowed_operations: operations.iter().copied().collect(),
             context_required: false,

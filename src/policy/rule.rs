@@ -115,6 +115,12 @@ impl Policy {
         Verdict::of(self.status, self.failure_mode)
     }
 
+    /// What protecting under this policy does while it is inactive.
+    #[must_use]
+    pub fn fallback(&self) -> Verdict {
+        Verdict::of(Status::Inactive, self.failure_mode)
+    }
+
     /// Whether this policy allows `operation` to `service`.
     pub(super) fn allows(&self, service: ServiceId, operation: Operation) -> bool {
         self.allowed_service_ids.include(service) && self.allowed_operations.contain(operation)
@@ -188,12 +194,13 @@ fn binding_unsupported(field: &'static str) -> Problem {
 impl Verdict {
     /// The state table of the interface.
     #[must_use]
-    pub const fn of(status: Status, failure_mode: FailureMode) -> Self {
-        match (status, failure_mode) {
-            (Status::Active, _) => Self::Protect,
-            (Status::Inactive, FailureMode::Error) => Self::Refuse,
-            (Status::Inactive, FailureMode::Passthrough) => Self::PassThrough,
-            (Status::Inactive, FailureMode::Drop) => Self::Drop,
+    pub const fn of(status: Status, mode: FailureMode) -> Self {
+        use FailureMode::{Drop, Error, Passthrough};
+        match (status, mode) {
+            (Status::Active, Error | Passthrough | Drop) => Self::Protect,
+            (Status::Inactive, Error) => Self::Refuse,
+            (Status::Inactive, Passthrough) => Self::PassThrough,
+            (Status::Inactive, Drop) => Self::Drop,
         }
     }
 }
@@ -204,13 +211,16 @@ mod tests {
 
     #[test]
     fn the_state_table_matches_the_interface() {
-        use FailureMode::{Drop, Error, Passthrough};
-        for failure_mode in FailureMode::ALL {
-            assert_eq!(Verdict::of(Status::Active, failure_mode), Verdict::Protect);
+        let verdicts =
+            |status| FailureMode::ALL.map(|mode| (mode.name(), Verdict::of(status, mode)));
+        for (mode, verdict) in verdicts(Status::Active) {
+            assert_eq!(verdict, Verdict::Protect, "{mode}");
         }
-        let inactive = |failure_mode| Verdict::of(Status::Inactive, failure_mode);
-        assert_eq!(inactive(Error), Verdict::Refuse);
-        assert_eq!(inactive(Passthrough), Verdict::PassThrough);
-        assert_eq!(inactive(Drop), Verdict::Drop);
+        let inactive = [
+            ("error", Verdict::Refuse),
+            ("passthrough", Verdict::PassThrough),
+            ("drop", Verdict::Drop),
+        ];
+        assert_eq!(verdicts(Status::Inactive), inactive);
     }
 }

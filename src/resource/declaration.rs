@@ -96,6 +96,7 @@ macro_rules! request {
                     documentation: concat!($($doc, "\n"),*),
                     input: <$crate::request!(@read $type $(, $read)?) as $crate::resource::Value>::INPUT,
                     required: !$crate::request!(@any $($default)? $($optional)?),
+                    nullable: <$crate::request!(@read $type $(, $read)?) as $crate::resource::Value>::NULLABLE,
                     changeable: true,
                 },)*
                 $($($crate::resource::Field {
@@ -104,6 +105,7 @@ macro_rules! request {
                     documentation: concat!($($fixed_doc, "\n"),*),
                     input: <$fixed_type as $crate::resource::Value>::INPUT,
                     required: !$crate::request!(@any $($fixed_default)?),
+                    nullable: <$fixed_type as $crate::resource::Value>::NULLABLE,
                     changeable: false,
                 },)*)?
             ];

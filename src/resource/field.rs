@@ -13,6 +13,8 @@ pub struct Field {
     pub input: Input,
     /// Whether a request that creates the resource must have it.
     pub required: bool,
+    /// Whether it can be null.
+    pub nullable: bool,
     /// Whether it can change after the resource was created.
     pub changeable: bool,
 }
@@ -30,16 +32,24 @@ pub enum Input {
     Flag,
     /// A moment in UTC.
     Moment,
-    /// One of these names.
-    OneOf(&'static [&'static str]),
+    /// One of these names, with their descriptions.
+    OneOf(&'static [&'static str], &'static [&'static str]),
     /// Any of these names.
     AnyOf(&'static [&'static str]),
+    /// The resource with an identifier of this prefix.
+    Reference(&'static str),
+    /// Resources with identifiers of this prefix, or `*` for all of them.
+    References(&'static str),
     /// A list of texts, one a line.
     Lines,
     /// An object with members of its own.
     Object(&'static [Field]),
-    /// A secret, which no page shows again.
+    /// One line of a secret, which no page shows again.
     Secret,
+    /// A public key as PEM or JWK.
+    PublicKey,
+    /// A private key as PEM or JWK, which no page shows again.
+    PrivateKey,
 }
 
 /// `publish_keys` as `publishKeys`: the bytes and how many of them count.

@@ -102,7 +102,7 @@ impl Value for Positive {
 }
 
 impl<T: ClosedSet> Value for T {
-    const INPUT: Input = Input::OneOf(T::NAMES);
+    const INPUT: Input = Input::OneOf(T::NAMES, T::DESCRIPTIONS);
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         string(text, field, problems, |name| {
@@ -113,7 +113,7 @@ impl<T: ClosedSet> Value for T {
 }
 
 impl<K: Named> Value for Id<K> {
-    const INPUT: Input = Input::Line;
+    const INPUT: Input = Input::Reference(K::PREFIX);
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         string(text, field, problems, |id| {

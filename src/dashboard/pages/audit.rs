@@ -11,10 +11,9 @@ use crate::audit::{Entry, Export, Filter, Format, Outcome, entries, entry};
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::{Addressed, PageContext, Query};
 use crate::dashboard::form::Form;
-use crate::dashboard::view::fields::{Field, Fields};
-use crate::dashboard::view::filters::{Filters, options};
+use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::list::{Listing, facts};
-use crate::dashboard::view::services::{chosen, service};
+use crate::dashboard::view::services::service;
 use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{Tone, badge, count, isolated, millis, moment};
 use crate::ids::{RecordId, ServiceId};
@@ -22,28 +21,13 @@ use crate::management::{Page, services};
 
 const SECTION: Section = Section::Audit;
 
-const OPERATIONS: [(&str, &str); 5] = [
-    ("encrypt", "encrypt"),
-    ("decrypt", "decrypt"),
-    ("sign", "sign"),
-    ("verify", "verify"),
-    ("hash", "hash"),
-];
-
-const OUTCOMES: [(&str, &str); 5] = [
-    (Outcome::Done.name(), "done"),
-    (Outcome::PassedThrough.name(), "passed through"),
-    (Outcome::Dropped.name(), "dropped"),
-    (Outcome::Failed.name(), "failed"),
-    (Outcome::Refused.name(), "refused"),
-];
-
 pub(in crate::dashboard) async fn list(
     cx: PageContext,
     Query(query): Query,
 ) -> Result<Markup, PageError> {
+    let services = services::choices(&cx.context).await?;
     let mut filters = Filters::of(query);
-    let filter = filter(&mut filters);
+    let filter = filter(&mut filters, &services);
     let request = filters.page();
     let page = if filters.are_valid() {
         let older_than = request.after().map(RecordId::from_uuid);
@@ -59,7 +43,6 @@ pub(in crate::dashboard) async fn list(
     } else {
         Page::of(request, Vec::new(), |entry: &Entry| entry.id.uuid())
     };
-    let services = services::choices(&cx.context).await?;
     let named: Vec<_> = page
         .items
         .iter()
@@ -94,7 +77,7 @@ pub(in crate::dashboard) async fn list(
             }
         }
         p.lead { "All requests of the runtime API, newest first. Sealward sends a response after its record is committed." }
-        (listing.render(&filters, &page, |fields| shown(fields, &services), |entry| row(entry, &names)))
+        (listing.render(&filters, &page, |entry| row(entry, &names)))
     };
     Ok(cx.page(SECTION, "Audit", &content))
 }
@@ -154,7 +137,7 @@ pub(in crate::dashboard) async fn export_ndjson(
 /// Streams the matching records.
 fn download(cx: &PageContext, query: Form, format: Format) -> Result<Response, PageError> {
     let mut filters = Filters::of(query);
-    let filter = filter(&mut filters);
+    let filter = filter(&mut filters, &[]);
     if !filters.are_valid() {
         return Err(PageError::NotFound);
     }
@@ -166,34 +149,17 @@ fn download(cx: &PageContext, query: Form, format: Format) -> Result<Response, P
     Ok((headers, Body::from_stream(export.pieces())).into_response())
 }
 
-fn filter(filters: &mut Filters) -> Filter {
+fn filter(filters: &mut Filters, services: &[(ServiceId, String)]) -> Filter {
     Filter {
-        request_id: filters.text("requestId"),
-        application_id: filters.parsed("applicationId", "must be the ID of a service"),
-        operation_type: filters.parsed("operationType", "must be one of the operations"),
-        status: filters.parsed("status", "must be an HTTP status code"),
-        outcome: filters.parsed("outcome", "must be one of the outcomes"),
-        policy_number: filters.text("policyNumber"),
-        key_id: filters.parsed("keyId", "must be the ID of a key"),
-        from: filters.moment("from"),
-        to: filters.moment("to"),
-    }
-}
-
-fn shown(fields: &Fields<'_>, services: &[(ServiceId, String)]) -> Markup {
-    html! {
-        (fields.select(Field { name: "operationType", label: "Operation", ..Field::default() },
-            Some("Any"), options(OPERATIONS)))
-        (fields.select(Field { name: "outcome", label: "Outcome", ..Field::default() },
-            Some("Any"), options(OUTCOMES)))
-        (fields.select(Field { name: "applicationId", label: "Service", ..Field::default() },
-            Some("Any"), chosen(services)))
-        (fields.line("text", Field { name: "status", label: "HTTP status", ..Field::default() }))
-        (fields.line("text", Field { name: "policyNumber", label: "Policy number", ..Field::default() }))
-        (fields.line("text", Field { name: "keyId", label: "Key ID", ..Field::default() }))
-        (fields.line("text", Field { name: "requestId", label: "Request ID", ..Field::default() }))
-        (fields.line("datetime-local", Field { name: "from", label: "From (UTC)", ..Field::default() }))
-        (fields.line("datetime-local", Field { name: "to", label: "Before (UTC)", ..Field::default() }))
+        operation_type: filters.one_of("operationType", "Operation"),
+        outcome: filters.one_of("outcome", "Outcome"),
+        application_id: filters.service("applicationId", "Service", services),
+        status: filters.parsed("status", "HTTP status", "must be an HTTP status code"),
+        policy_number: filters.text("policyNumber", "Policy number"),
+        key_id: filters.parsed("keyId", "Key ID", "must be the ID of a key"),
+        request_id: filters.text("requestId", "Request ID"),
+        from: filters.moment("from", "From (UTC)"),
+        to: filters.moment("to", "Before (UTC)"),
     }
 }
 

@@ -6,13 +6,12 @@ use serde_json::{Map, Value};
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::{Addressed, PageContext, Query};
 use crate::dashboard::form::Form;
-use crate::dashboard::view::fields::{Field, Fields};
-use crate::dashboard::view::filters::{Filters, options};
+use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::list::{Listing, facts, table};
 use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{Tone, badge, isolated, moment};
 use crate::ids::EventId;
-use crate::management::events::{self, Filter, Recorded, ResourceId};
+use crate::management::events::{self, Filter, Recorded};
 use crate::management::{Action, Page, PageRequest, ResourceType};
 
 const SECTION: Section = Section::Events;
@@ -22,16 +21,14 @@ pub(in crate::dashboard) async fn list(
     Query(query): Query,
 ) -> Result<Markup, PageError> {
     let mut filters = Filters::of(query);
-    let resource_id: Option<ResourceId> =
-        filters.parsed("resourceId", "must be the ID of a resource");
     let filter = Filter {
-        request_id: filters.text("requestId"),
-        api_key_id: filters.parsed("apiKeyId", "must be the ID of an API key"),
-        action: filters.named("action"),
-        resource_type: filters.named("resourceType"),
-        resource_id,
-        from: filters.moment("from"),
-        to: filters.moment("to"),
+        action: filters.one_of("action", "Action"),
+        resource_type: filters.one_of("resourceType", "Resource type"),
+        resource_id: filters.parsed("resourceId", "Resource ID", "must be the ID of a resource"),
+        api_key_id: filters.parsed("apiKeyId", "Admin key ID", "must be the ID of an API key"),
+        request_id: filters.text("requestId", "Request ID"),
+        from: filters.moment("from", "From (UTC)"),
+        to: filters.moment("to", "Before (UTC)"),
     };
     let page = if filters.are_valid() {
         events::list(&cx.context, &filter, filters.page()).await?
@@ -51,21 +48,9 @@ pub(in crate::dashboard) async fn list(
     let content = html! {
         div.head { h1 { "Management events" } }
         p.lead { "All changes by administrators. Each change and its event are one transaction." }
-        (listing.render(&filters, &page, shown, row))
+        (listing.render(&filters, &page, row))
     };
     Ok(cx.page(SECTION, "Management events", &content))
-}
-
-fn shown(fields: &Fields<'_>) -> Markup {
-    html! {
-        (fields.select(Field { name: "action", label: "Action", ..Field::default() }, Some("Any"), options(Action::ALL.map(|action| (action.name(), action.name())))))
-        (fields.select(Field { name: "resourceType", label: "Resource type", ..Field::default() }, Some("Any"), options(ResourceType::ALL.map(|resource| (resource.name(), words(resource))))))
-        (fields.line("text", Field { name: "resourceId", label: "Resource ID", ..Field::default() }))
-        (fields.line("text", Field { name: "apiKeyId", label: "Admin key ID", ..Field::default() }))
-        (fields.line("text", Field { name: "requestId", label: "Request ID", ..Field::default() }))
-        (fields.line("datetime-local", Field { name: "from", label: "From (UTC)", ..Field::default() }))
-        (fields.line("datetime-local", Field { name: "to", label: "Before (UTC)", ..Field::default() }))
-    }
 }
 
 pub(in crate::dashboard) async fn show(

@@ -3,8 +3,10 @@
 pub(super) mod api_keys;
 pub(super) mod audit;
 pub(super) mod events;
+pub(super) mod form;
 pub(super) mod keys;
 pub(super) mod overview;
 pub(super) mod policies;
+pub(super) mod removal;
 pub(super) mod services;
 pub(super) mod sign_in;

@@ -3,12 +3,12 @@
 use std::str::FromStr;
 
 use maud::{Markup, html};
-use serde::de::DeserializeOwned;
-use serde::de::IntoDeserializer as _;
-use serde::de::value::{Error as ValueError, StrDeserializer};
 
-use super::fields::Fields;
+use super::fields::{Field, Fields};
+use super::words::words;
+use crate::closed_set::NamedValue;
 use crate::dashboard::form::{Form, moment};
+use crate::ids::ServiceId;
 use crate::management::{Cursor, PageRequest};
 use crate::problem::{Code, Problem};
 
@@ -16,6 +16,21 @@ use crate::problem::{Code, Problem};
 pub(in crate::dashboard) struct Filters {
     query: Form,
     problems: Vec<Problem>,
+    shown: Vec<Shown>,
+}
+
+/// A filter in the form above the list.
+struct Shown {
+    name: &'static str,
+    label: &'static str,
+    input: Input,
+}
+
+enum Input {
+    /// A line with this type of input.
+    Line(&'static str),
+    /// A choice of values with their labels.
+    Choice(Vec<(String, String)>),
 }
 
 impl Filters {
@@ -23,33 +38,80 @@ impl Filters {
         Self {
             query,
             problems: Vec::new(),
+            shown: Vec::new(),
         }
     }
 
+    /// Free text to search for.
+    pub(in crate::dashboard) fn search(
+        &mut self,
+        name: &'static str,
+        label: &'static str,
+    ) -> Option<String> {
+        self.read(name, label, Input::Line("search"), text)
+    }
+
     /// Free text.
-    pub(in crate::dashboard) fn text(&mut self, name: &str) -> Option<String> {
-        self.read(name, "must not contain U+0000", |text| {
-            (!text.contains('\0')).then(|| text.to_owned())
+    pub(in crate::dashboard) fn text(
+        &mut self,
+        name: &'static str,
+        label: &'static str,
+    ) -> Option<String> {
+        self.read(name, label, Input::Line("text"), text)
+    }
+
+    /// A value that is parsed; `rule` is the message for an invalid one.
+    pub(in crate::dashboard) fn parsed<T: FromStr>(
+        &mut self,
+        name: &'static str,
+        label: &'static str,
+        rule: &str,
+    ) -> Option<T> {
+        self.read(name, label, Input::Line("text"), |text| {
+            text.parse().map_err(|_| rule.to_owned())
         })
     }
 
-    /// A value that is parsed; `form` is the message for an invalid one.
-    pub(in crate::dashboard) fn parsed<T: FromStr>(&mut self, name: &str, form: &str) -> Option<T> {
-        self.read(name, form, |text| text.parse().ok())
+    /// One of these services.
+    pub(in crate::dashboard) fn service(
+        &mut self,
+        name: &'static str,
+        label: &'static str,
+        services: &[(ServiceId, String)],
+    ) -> Option<ServiceId> {
+        let services = services
+            .iter()
+            .map(|(id, name)| (id.to_string(), name.clone()));
+        self.read(name, label, Input::Choice(services.collect()), |text| {
+            text.parse()
+                .map_err(|_| "must be the ID of a service".to_owned())
+        })
     }
 
     /// A time in UTC in the format of browsers.
-    pub(in crate::dashboard) fn moment<T: FromStr>(&mut self, name: &str) -> Option<T> {
-        self.read(name, "must be a date and a time", |text| {
-            moment(Some(text)).as_str()?.parse().ok()
+    pub(in crate::dashboard) fn moment<T: FromStr>(
+        &mut self,
+        name: &'static str,
+        label: &'static str,
+    ) -> Option<T> {
+        self.read(name, label, Input::Line("datetime-local"), |text| {
+            let time = moment(text);
+            let time = time.as_str().and_then(|time| time.parse().ok());
+            time.ok_or_else(|| "must be a date and a time".to_owned())
         })
     }
 
-    /// A value by its name in the API.
-    pub(in crate::dashboard) fn named<T: DeserializeOwned>(&mut self, name: &str) -> Option<T> {
-        self.read(name, "must be one of the listed values", |text| {
-            let text: StrDeserializer<'_, ValueError> = text.into_deserializer();
-            T::deserialize(text).ok()
+    /// A value of a closed set.
+    pub(in crate::dashboard) fn one_of<T: NamedValue>(
+        &mut self,
+        name: &'static str,
+        label: &'static str,
+    ) -> Option<T> {
+        let options = T::NAMES
+            .iter()
+            .map(|name| ((*name).to_owned(), words(name)));
+        self.read(name, label, Input::Choice(options.collect()), |text| {
+            T::named(text).map_err(|error| error.to_string())
         })
     }
 
@@ -86,14 +148,17 @@ impl Filters {
     }
 
     /// The form above the list.
-    pub(in crate::dashboard) fn form(
-        &self,
-        place: &str,
-        fields: impl FnOnce(&Fields<'_>) -> Markup,
-    ) -> Markup {
+    pub(in crate::dashboard) fn form(&self, place: &str) -> Markup {
+        let fields = Fields::new(&self.query, &self.problems);
         html! {
             form.filters method="get" action=(place) role="search" {
-                (fields(&Fields::new(&self.query, &self.problems)))
+                @for Shown { name, label, input } in &self.shown {
+                    @let field = Field { name, label, ..Field::default() };
+                    @match input {
+                        Input::Line(kind) => (fields.line(kind, field)),
+                        Input::Choice(options) => (fields.select(field, Some("Any"), options.iter().cloned())),
+                    }
+                }
                 div.actions {
                     button type="submit" { "Filter" }
                     @if self.narrow() { a.button href=(place) { "Clear" } }
@@ -104,25 +169,21 @@ impl Filters {
 
     fn read<T>(
         &mut self,
-        name: &str,
-        form: &str,
-        read: impl FnOnce(&str) -> Option<T>,
+        name: &'static str,
+        label: &'static str,
+        input: Input,
+        read: impl FnOnce(&str) -> Result<T, String>,
     ) -> Option<T> {
-        let text = self.query.some(name)?;
-        let value = read(text);
-        if value.is_none() {
-            self.problems
-                .push(Problem::new(name, Code::Format, form.to_owned()));
-        }
-        value
+        self.shown.push(Shown { name, label, input });
+        let value = read(self.query.some(name)?);
+        let noted = |rule| self.problems.push(Problem::new(name, Code::Format, rule));
+        value.map_err(noted).ok()
     }
 }
 
-/// The options of a select: names and labels.
-pub(in crate::dashboard) fn options<const N: usize>(
-    values: [(&str, &str); N],
-) -> impl Iterator<Item = (String, String)> {
-    values
-        .into_iter()
-        .map(|(value, label)| (value.to_owned(), label.to_owned()))
+fn text(text: &str) -> Result<String, String> {
+    if text.contains('\0') {
+        return Err("must not contain U+0000".to_owned());
+    }
+    Ok(text.to_owned())
 }

@@ -2,7 +2,6 @@
 
 use maud::{Markup, html};
 
-use super::fields::Fields;
 use super::filters::Filters;
 use super::shell::Section;
 use crate::dashboard::form::Form;
@@ -54,12 +53,11 @@ impl Listing<'_> {
         self,
         filters: &Filters,
         page: &Page<T>,
-        fields: impl FnOnce(&Fields<'_>) -> Markup,
         row: impl Fn(&T) -> Vec<Markup>,
     ) -> Markup {
         let place = self.section.place();
         html! {
-            (filters.form(place, fields))
+            (filters.form(place))
             @if !filters.are_valid() || page.items.is_empty() && filters.narrow() {
                 (empty(self.no_match, "Widen the filters above.", None))
             } @else if page.items.is_empty() {

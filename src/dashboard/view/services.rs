@@ -1,4 +1,4 @@
-//! Services by name: links and select options.
+//! Services by name.
 
 use std::collections::HashMap;
 
@@ -18,13 +18,4 @@ pub(in crate::dashboard) fn service(id: ServiceId, names: &HashMap<ServiceId, St
             }
         }
     }
-}
-
-/// Services as options of a select.
-pub(in crate::dashboard) fn chosen(
-    services: &[(ServiceId, String)],
-) -> impl Iterator<Item = (String, String)> {
-    services
-        .iter()
-        .map(|(id, name)| (id.to_string(), name.clone()))
 }

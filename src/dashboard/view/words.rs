@@ -51,6 +51,11 @@ pub(in crate::dashboard) fn capital(text: &str) -> String {
         .collect()
 }
 
+/// The name of a value as words, such as `Pending destruction`.
+pub(in crate::dashboard) fn words(name: &str) -> String {
+    capital(&name.replace('_', " "))
+}
+
 /// A time, to the second.
 pub(in crate::dashboard) fn moment(at: Timestamp) -> Markup {
     let exact = at.to_string();

@@ -8,7 +8,7 @@ use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::ids::PolicyId;
+use crate::ids::{Named as _, PolicyId, PolicyKind};
 use crate::json::{Kind, Text};
 use crate::policy::PolicyNumber;
 use crate::problem::{Code, Problem, Problems};
@@ -34,7 +34,7 @@ impl BoundPolicy {
 
 /// A request names the policy; its identifier is found later.
 impl Value for BoundPolicy {
-    const INPUT: Input = Input::Line;
+    const INPUT: Input = Input::Reference(PolicyKind::PREFIX);
     const NULLABLE: bool = true;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {

@@ -7,13 +7,13 @@ use sqlx::FromRow;
 use super::{Context, Error};
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, KeyId, PolicyId, ServiceId};
-use crate::policy::{FailureMode, Status};
+use crate::policy::Policy;
 
 /// All warnings. Lists are limited; the most severe come first.
 #[derive(Clone, Debug, Default)]
 pub struct Dangers {
     /// Policies that do not protect, or return plaintext if they become inactive.
-    pub policies: Vec<Doubtful>,
+    pub policies: Vec<Policy>,
     /// Active policies whose destination has no matching key: `/protect` fails.
     pub keyless: Vec<Keyless>,
     /// The number of active policies that all services can use.
@@ -22,19 +22,6 @@ pub struct Dangers {
     pub expiring_keys: Vec<Expiring<KeyId>>,
     /// API keys that expire soon.
     pub expiring_api_keys: Vec<Expiring<ApiKeyId>>,
-}
-
-/// A policy with a risky state.
-#[derive(Clone, Debug, FromRow)]
-pub struct Doubtful {
-    /// Its identifier.
-    pub id: PolicyId,
-    /// Its number.
-    pub policy_number: String,
-    /// Whether it protects.
-    pub status: Status,
-    /// Its failure mode.
-    pub failure_mode: FailureMode,
 }
 
 /// A policy that cannot protect.

@@ -2,18 +2,22 @@
 
 use sqlx::PgExecutor;
 
-use super::{Doubtful, Expiring, Keyless};
+use super::{Expiring, Keyless};
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, KeyId};
+use crate::keys::{self, Usage};
+use crate::material::Family;
+use crate::policy::{FailureMode, Policy, Status};
 
-pub(super) async fn doubtful(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Doubtful>> {
+pub(super) async fn doubtful(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Policy>> {
     sqlx::query_as(
-        "SELECT id, policy_number, status, failure_mode FROM policies
-          WHERE deleted_at IS NULL AND (status = 'inactive' OR failure_mode = 'passthrough')
-          ORDER BY status = 'inactive' AND failure_mode = 'passthrough' DESC,
-                   failure_mode = 'drop' DESC, policy_number
+        "SELECT * FROM policies
+          WHERE deleted_at IS NULL AND (status = $1 OR failure_mode = $2[1])
+          ORDER BY status = $1 AND failure_mode = $2[1] DESC, failure_mode = $2[2] DESC, policy_number
           LIMIT 50",
     )
+    .bind(Status::Inactive)
+    .bind([FailureMode::Passthrough, FailureMode::Drop])
     .fetch_all(database)
     .await
 }
@@ -22,15 +26,20 @@ pub(super) async fn keyless(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<K
     sqlx::query_as(
         "SELECT p.id, p.policy_number, p.destination_service_id, s.name AS destination
            FROM policies p JOIN services s ON s.id = p.destination_service_id
-          WHERE p.deleted_at IS NULL AND p.status = 'active'
+          WHERE p.deleted_at IS NULL AND p.status = $1
             AND NOT EXISTS (
                 SELECT FROM keys k
                  WHERE k.service_id = p.destination_service_id
-                   AND k.usage = 'enc' AND k.status = 'active'
-                   AND k.family = CASE WHEN p.alg LIKE 'RSA%' THEN 'RSA' ELSE 'EC' END)
+                   AND k.usage = $2 AND k.status = $3
+                   AND k.family = CASE WHEN p.alg LIKE 'RSA%' THEN $4 ELSE $5 END)
           ORDER BY p.policy_number
           LIMIT 50",
     )
+    .bind(Status::Active)
+    .bind(Usage::Enc)
+    .bind(keys::Status::Active)
+    .bind(Family::Rsa)
+    .bind(Family::Ec)
     .fetch_all(database)
     .await
 }
@@ -38,8 +47,9 @@ pub(super) async fn keyless(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<K
 pub(super) async fn open_to_all(database: impl PgExecutor<'_>) -> sqlx::Result<i64> {
     sqlx::query_scalar(
         "SELECT count(*) FROM policies
-          WHERE deleted_at IS NULL AND status = 'active' AND allowed_service_ids IS NULL",
+          WHERE deleted_at IS NULL AND status = $1 AND allowed_service_ids IS NULL",
     )
+    .bind(Status::Active)
     .fetch_one(database)
     .await
 }
@@ -50,11 +60,12 @@ pub(super) async fn expiring_keys(
 ) -> sqlx::Result<Vec<Expiring<KeyId>>> {
     sqlx::query_as(
         "SELECT id, name, expires_at FROM keys
-          WHERE status IN ('active', 'retired') AND expires_at < $1
+          WHERE status = ANY ($2) AND expires_at < $1
           ORDER BY expires_at
           LIMIT 50",
     )
     .bind(soon)
+    .bind([keys::Status::Active, keys::Status::Retired])
     .fetch_all(database)
     .await
 }

@@ -41,7 +41,7 @@ async fn an_administrator_creates_and_removes_an_application() {
                 ("enc", "A256GCM"),
                 ("allowedOperations", "protect"),
                 ("allowedOperations", "unprotect"),
-                ("callers", "some"),
+                ("allowedServiceIds.scope", "some"),
                 ("allowedServiceIds", service_id),
             ],
         )
@@ -59,7 +59,7 @@ async fn an_administrator_creates_and_removes_an_application() {
                 ("type", "live"),
                 ("serviceId", service_id),
                 ("policyNumber", "POL-000001"),
-                ("operations", "all"),
+                ("allowedOperations.scope", "all"),
             ],
         )
         .await;
@@ -171,7 +171,7 @@ async fn an_invalid_form_keeps_its_input_and_shows_problems() {
     ] {
         assert!(refused.body.contains(part), "{part}: {}", refused.body);
     }
-    let fields = [("type", "live"), ("operations", "all")];
+    let fields = [("type", "live"), ("allowedOperations.scope", "all")];
     let refused = browser.send("/dashboard/api-keys", &fields).await;
     let positions =
         ["#name", "#serviceId"].map(|place| refused.body.find(&format!("href=\"{place}\"")));
@@ -193,7 +193,7 @@ async fn a_policy_form_has_no_default_for_its_services() {
     let form = browser.get("/dashboard/policies/new").await.ok().body;
     let choices: Vec<&str> = form
         .split("<input")
-        .filter(|tag| tag.contains("name=\"callers\""))
+        .filter(|tag| tag.contains("name=\"allowedServiceIds.scope\""))
         .filter_map(|tag| tag.split('>').next())
         .collect();
     assert_eq!(choices.len(), 2, "{form}");
@@ -213,7 +213,7 @@ async fn a_policy_form_has_no_default_for_its_services() {
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
     let problem = "id=\"allowedServiceIds-problem\"";
     assert!(refused.body.contains(problem), "{}", refused.body);
-    let open = [fields.as_slice(), &[("callers", "all")]].concat();
+    let open = [fields.as_slice(), &[("allowedServiceIds.scope", "all")]].concat();
     browser.submit("/dashboard/policies", &open).await;
 }
 

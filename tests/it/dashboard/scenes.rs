@@ -139,7 +139,7 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
         send(
             "policy-wrong",
             "/dashboard/policies",
-            &[("policyNumber", "a b"), ("callers", "some")],
+            &[("policyNumber", "a b"), ("allowedServiceIds.scope", "some")],
         ),
         send(
             "policy-edit-wrong",
@@ -196,7 +196,7 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
             &[
                 ("name", ""),
                 ("type", "live"),
-                ("operations", "some"),
+                ("allowedOperations.scope", "some"),
                 ("allowedCidrs", "here\nthere"),
             ],
         ),

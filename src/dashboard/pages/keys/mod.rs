@@ -1,6 +1,5 @@
 //! Keys: the list and the page of a key.
 
-pub(in crate::dashboard) mod form;
 pub(in crate::dashboard) mod new;
 pub(in crate::dashboard) mod steps;
 
@@ -10,50 +9,44 @@ use std::time::Duration;
 use maud::{Markup, html};
 
 use self::steps::Step;
+use super::form::Editable;
 use crate::audit::traffic::{last_uses, uses};
 use crate::clock::Timestamp;
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::{Addressed, PageContext, Query};
-use crate::dashboard::view::fields::{Field, Fields};
-use crate::dashboard::view::filters::{Filters, options};
+use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::list::{Listing, facts};
-use crate::dashboard::view::services::{chosen, service};
+use crate::dashboard::view::services::service;
 use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{
     Tone, ago, badge, count, distance, isolated, moment, moment_and_distance, moment_or,
 };
 use crate::ids::{KeyId, ServiceId};
 use crate::keys::{Key, Origin, Status, Usage};
-use crate::management::keys::{self, Filter, Rules};
-use crate::management::services;
+use crate::management::keys::{self, Filter, KeyUpdate, Rules};
+use crate::management::{Error, Expected, services};
+use crate::resource::ResourceRequest;
 
 const SECTION: Section = Section::Keys;
 
 /// The period of the usage count. It includes monthly jobs.
 const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// The labels of the uses of keys.
-const USES: [(&str, &str); 3] = [
-    ("enc", "Envelopes (enc)"),
-    ("sig", "Signatures (sig)"),
-    ("data", "Data (data)"),
-];
-
 pub(in crate::dashboard) async fn list(
     cx: PageContext,
     Query(query): Query,
 ) -> Result<Markup, PageError> {
+    let services = services::choices(&cx.context).await?;
     let mut filters = Filters::of(query);
     let filter = Filter {
-        name_contains: filters.text("nameContains"),
-        service_id: filters.parsed("serviceId", "must be the ID of a service"),
-        usage: filters.named("use"),
-        status: filters.named("status"),
+        name_contains: filters.search("nameContains", "Name contains"),
+        usage: filters.one_of("use", "Use"),
+        status: filters.one_of("status", "Status"),
+        service_id: filters.service("serviceId", "Service", &services),
         ..Filter::default()
     };
     let page = keys::list(&cx.context, filter, filters.page()).await?;
-    let services = services::choices(&cx.context).await?;
-    let names: HashMap<_, _> = services.iter().cloned().collect();
+    let names: HashMap<_, _> = services.into_iter().collect();
     let listed: Vec<KeyId> = page.items.iter().map(|key| key.id).collect();
     let used = last_uses(&cx.context.pool, &listed).await?;
     let now = cx.now();
@@ -70,20 +63,10 @@ pub(in crate::dashboard) async fn list(
         why: "A destination service needs an active key for envelopes.",
         action: Some(create.clone()),
     };
-    let fields = |fields: &Fields<'_>| {
-        html! {
-            (fields.line("search", Field { name: "nameContains", label: "Name contains", ..Field::default() }))
-            (fields.select(Field { name: "use", label: "Use", ..Field::default() }, Some("Any"), options(USES)))
-            (fields.select(Field { name: "status", label: "Status", ..Field::default() },
-                Some("Any"), options(STATUSES)))
-            (fields.select(Field { name: "serviceId", label: "Service", ..Field::default() },
-                Some("Any"), chosen(&services)))
-        }
-    };
     let content = html! {
         div.head { h1 { "Keys" } div.actions { (create) } }
         p.lead { "Private and secret keys are in the token. Sealward stores their states and public keys." }
-        (listing.render(&filters, &page, fields, |key| row(key, &names, used.get(&key.id), now)))
+        (listing.render(&filters, &page, |key| row(key, &names, used.get(&key.id), now)))
     };
     Ok(cx.page(SECTION, "Keys", &content))
 }
@@ -156,14 +139,6 @@ fn rules(cx: &PageContext) -> Rules {
         plaintext_import: settings.plaintext_import_allowed(),
     }
 }
-
-const STATUSES: [(&str, &str); 5] = [
-    ("active", "Active"),
-    ("retired", "Retired"),
-    ("disabled", "Disabled"),
-    ("pending_destruction", "Pending destruction"),
-    ("destroyed", "Destroyed"),
-];
 
 fn row(
     key: &Key,
@@ -244,4 +219,29 @@ fn expiry(key: &Key, now: Timestamp) -> Markup {
 
 fn place(id: KeyId) -> String {
     format!("{}/{id}", SECTION.place())
+}
+
+impl Editable for Key {
+    const SECTION: Section = SECTION;
+    const NOUN: &'static str = "key";
+    const ELSEWHERE: &'static [&'static str] = &["status"];
+    type Request = KeyUpdate;
+    type Address = KeyId;
+
+    async fn read(cx: &PageContext, id: &KeyId) -> Result<Self, Error> {
+        keys::read(&cx.context, *id).await
+    }
+
+    async fn update(
+        cx: &PageContext,
+        id: &KeyId,
+        expected: &Expected,
+        request: ResourceRequest<KeyUpdate>,
+    ) -> Result<Self, Error> {
+        keys::update(&cx.context, &cx.dashboard.vault, *id, expected, request).await
+    }
+
+    fn place(&self) -> String {
+        place(self.id)
+    }
 }

@@ -13,7 +13,7 @@ use crate::dashboard::view::words::{Tone, badge, count, distance, isolated};
 use crate::management::dangers::{self, Dangers, Expiring};
 use crate::management::services::{self, Service};
 use crate::management::{Error, Missing};
-use crate::policy::{FailureMode, Status};
+use crate::policy::Verdict;
 
 /// A key that expires within this time is listed.
 const SOON: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -75,18 +75,18 @@ fn policies(found: &Dangers) -> Markup {
     html! {
         @for policy in &found.policies {
             li {
-                @if policy.status == Status::Active {
-                    (badge(Tone::Warn, "failure mode passthrough"))
+                @if policy.verdict() == Verdict::Protect {
+                    (badge(Tone::Warn, "passes through when inactive"))
                 } @else {
-                    (state(policy.status, policy.failure_mode))
+                    (state(policy.verdict()))
                 }
                 p {
-                    a href={ "/dashboard/policies/" (policy.id) } { "Policy " (policy.policy_number) }
-                    (match (policy.status, policy.failure_mode) {
-                        (Status::Inactive, FailureMode::Passthrough) => " returns payloads unprotected.",
-                        (Status::Inactive, FailureMode::Drop) => " discards payloads.",
-                        (Status::Inactive, FailureMode::Error) => " refuses to protect.",
-                        (Status::Active, _) => " returns payloads unprotected if it becomes inactive.",
+                    a href={ "/dashboard/policies/" (policy.id) } { "Policy " (policy.policy_number.as_str()) }
+                    (match policy.verdict() {
+                        Verdict::PassThrough => " returns payloads unprotected.",
+                        Verdict::Drop => " discards payloads.",
+                        Verdict::Refuse => " refuses to protect.",
+                        Verdict::Protect => " returns payloads unprotected if it becomes inactive.",
                     })
                 }
             }

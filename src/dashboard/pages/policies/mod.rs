@@ -1,27 +1,31 @@
 //! Policies: the list and the page of a policy.
 
-pub(in crate::dashboard) mod deletion;
-pub(in crate::dashboard) mod form;
 pub(in crate::dashboard) mod state;
 
 use std::collections::HashMap;
 
+use axum::response::Response;
 use maud::{Markup, html};
 
 use self::state::state;
+use super::form::{Creatable, Editable};
+use super::removal::Removable;
 use crate::dashboard::error::PageError;
-use crate::dashboard::extract::{Addressed, PageContext, Query};
-use crate::dashboard::view::fields::{Field, Fields};
-use crate::dashboard::view::filters::{Filters, options};
+use crate::dashboard::extract::{Addressed, PageContext, Query, done};
+use crate::dashboard::form::Form;
+use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::list::{Listing, facts};
-use crate::dashboard::view::services::{chosen, service};
+use crate::dashboard::view::notice::Notice;
+use crate::dashboard::view::services::service;
 use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{Tone, badge, isolated, moment};
+use crate::envelope::{Alg, Enc};
 use crate::ids::{PolicyId, ServiceId};
 use crate::management::policies::{self, Filter, Name, Policy};
-use crate::management::services;
+use crate::management::{Error, Expected, services};
 use crate::operation::Operation;
-use crate::policy::{AllowedServices, KeyOwnership};
+use crate::policy::{AllowedServices, KeyOwnership, PolicyRequest};
+use crate::resource::ResourceRequest;
 
 const SECTION: Section = Section::Policies;
 
@@ -29,17 +33,16 @@ pub(in crate::dashboard) async fn list(
     cx: PageContext,
     Query(query): Query,
 ) -> Result<Markup, PageError> {
+    let services = services::choices(&cx.context).await?;
     let mut filters = Filters::of(query);
     let filter = Filter {
-        text: filters.text("text"),
-        status: filters.named("status"),
-        destination_service_id: filters
-            .parsed("destinationServiceId", "must be the ID of a service"),
+        text: filters.search("text", "Number or name"),
+        status: filters.one_of("status", "Status"),
+        destination_service_id: filters.service("destinationServiceId", "Destination", &services),
         ..Filter::default()
     };
     let page = policies::list(&cx.context, &filter, filters.page()).await?;
-    let services = services::choices(&cx.context).await?;
-    let names: HashMap<_, _> = services.iter().cloned().collect();
+    let names: HashMap<_, _> = services.into_iter().collect();
     let create = html! { a.button.main href={ (SECTION.place()) "/new" } { "Create policy" } };
     let listing = Listing {
         section: SECTION,
@@ -55,19 +58,10 @@ pub(in crate::dashboard) async fn list(
         why: "A policy defines the destination, the algorithms and the services that can use it.",
         action: Some(create.clone()),
     };
-    let fields = |fields: &Fields<'_>| {
-        html! {
-            (fields.line("search", Field { name: "text", label: "Number or name", ..Field::default() }))
-            (fields.select(Field { name: "status", label: "Status", ..Field::default() },
-                Some("Any"), options([("active", "Active"), ("inactive", "Inactive")])))
-            (fields.select(Field { name: "destinationServiceId", label: "Destination", ..Field::default() },
-                Some("Any"), chosen(&services)))
-        }
-    };
     let content = html! {
         div.head { h1 { "Policies" } div.actions { (create) } }
         p.lead { "A policy defines how payloads are protected for a destination service, and which services can use it." }
-        (listing.render(&filters, &page, fields, |policy| row(policy, &names)))
+        (listing.render(&filters, &page, |policy| row(policy, &names)))
     };
     Ok(cx.page(SECTION, "Policies", &content))
 }
@@ -89,7 +83,7 @@ pub(in crate::dashboard) async fn show(
         (SECTION.crumbs())
         div.head {
             h1 { (policy.policy_number.as_str()) }
-            (state(policy.status, policy.failure_mode))
+            (state(policy.verdict()))
             div.actions {
                 a.button href={ (there) "/edit" } { "Edit" }
                 a.button.danger href={ (there) "/delete" } { "Delete" }
@@ -138,7 +132,7 @@ fn row(policy: &Policy, names: &HashMap<ServiceId, String>) -> Vec<Markup> {
             a href=(place(policy.id)) { (policy.policy_number.as_str()) }
             br; (isolated(&policy.name))
         },
-        state(policy.status, policy.failure_mode),
+        state(policy.verdict()),
         service(policy.destination_service_id, names),
         html! { code { (policy.alg.name()) } " " code { (policy.enc.name()) } },
         match &policy.allowed_service_ids {
@@ -180,4 +174,70 @@ fn operations(policy: &Policy) -> String {
 
 fn place(id: PolicyId) -> String {
     format!("{}/{id}", SECTION.place())
+}
+
+impl Editable for Policy {
+    const SECTION: Section = SECTION;
+    const NOUN: &'static str = "policy";
+    const ELSEWHERE: &'static [&'static str] = state::STATE;
+    const NOTE: &'static str = "A new policy is active and refuses requests while it is inactive. \
+                                Change its state on its page.";
+    type Request = PolicyRequest;
+    type Address = Name;
+
+    async fn read(cx: &PageContext, name: &Name) -> Result<Self, Error> {
+        policies::read(&cx.context, name).await
+    }
+
+    async fn update(
+        cx: &PageContext,
+        name: &Name,
+        expected: &Expected,
+        request: ResourceRequest<PolicyRequest>,
+    ) -> Result<Self, Error> {
+        policies::update(&cx.context, name, expected, request).await
+    }
+
+    fn place(&self) -> String {
+        place(self.id)
+    }
+}
+
+impl Creatable for Policy {
+    const CREATE: &'static str = "Create policy";
+
+    fn blank(query: &Form) -> Form {
+        Form::default()
+            .with("destinationServiceId", query.text("destinationServiceId"))
+            .with("keyOwnership", KeyOwnership::default().name())
+            .with("alg", Alg::default().name())
+            .with("enc", Enc::default().name())
+    }
+
+    async fn create(
+        cx: &PageContext,
+        request: ResourceRequest<PolicyRequest>,
+    ) -> Result<Response, Error> {
+        let policy = policies::create(&cx.context, request).await?;
+        Ok(done(&policy.place(), Notice::Created))
+    }
+}
+
+impl Removable for Policy {
+    const CONSEQUENCES: &'static [&'static str] = &[
+        "Requests that name it are refused, including /unprotect. To open its envelopes, use another policy with the same destination.",
+        "It cannot be restored. Audit records keep its ID.",
+        "Sealward refuses the deletion if an API key is bound to it.",
+    ];
+
+    fn subject(&self, _: &PageContext) -> Markup {
+        html! {
+            "The policy " strong { (self.policy_number.as_str()) } " (" (isolated(&self.name)) ") will be deleted."
+        }
+    }
+
+    async fn remove(cx: &PageContext, name: &Name, expected: &Expected) -> Result<String, Error> {
+        policies::delete(&cx.context, name, expected).await?;
+        Ok(SECTION.place().to_owned())
+    }
 }

@@ -1,5 +1,5 @@
 //! The status and the failure mode of a policy. A confirmation page precedes each change, because
-//! `passthrough` returns plaintext.
+//! passing payloads through returns plaintext.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -9,18 +9,28 @@ use crate::dashboard::error::{PageError, refusal};
 use crate::dashboard::extract::{Addressed, PageContext, Query, Submitted, done, refused};
 use crate::dashboard::form::{Body, Form};
 use crate::dashboard::view::confirm::Question;
-use crate::dashboard::view::fields::{Choice, Field, Fields};
+use crate::dashboard::view::fields::Fields;
+use crate::dashboard::view::fields::declared::{References, body, form_of};
 use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::notice::Notice;
 use crate::dashboard::view::words::{Tone, badge, isolated};
 use crate::management::Error;
 use crate::management::policies::{self, Name, Policy};
-use crate::policy::{FailureMode, PolicyRequest, Status, Verdict};
+use crate::policy::{PolicyRequest, Status, Verdict};
 use crate::problem::Problem;
+use crate::resource::{Field, RequestBody as _};
+
+/// The members of the state.
+pub(super) const STATE: &[&str] = &["status", "failureMode"];
+
+fn members() -> impl Iterator<Item = &'static Field> + Clone {
+    let fields = PolicyRequest::FIELDS.iter();
+    fields.filter(|field| STATE.contains(&field.name))
+}
 
 /// The state as a badge in the colour of its severity.
-pub(in crate::dashboard) fn state(status: Status, failure_mode: FailureMode) -> Markup {
-    match Verdict::of(status, failure_mode) {
+pub(in crate::dashboard) fn state(verdict: Verdict) -> Markup {
+    match verdict {
         Verdict::Protect => badge(Tone::Good, "active"),
         Verdict::Refuse => badge(Tone::Idle, "inactive, refuses"),
         Verdict::PassThrough => badge(Tone::Bad, "inactive, returns plaintext"),
@@ -31,41 +41,31 @@ pub(in crate::dashboard) fn state(status: Status, failure_mode: FailureMode) -> 
 /// The warning about the state of a policy.
 pub(super) fn warning(policy: &Policy) -> Markup {
     html! {
-        @match (policy.status, policy.failure_mode) {
-            (Status::Inactive, FailureMode::Passthrough) => p.notice.bad {
+        @match policy.verdict() {
+            Verdict::PassThrough => p.notice.bad {
                 strong { "Payloads are returned unprotected." }
                 "This policy is inactive and passes payloads through: callers get their plaintext in a successful response."
             },
-            (Status::Active, FailureMode::Passthrough) => p.notice.warn {
-                "The failure mode is passthrough. If you make this policy inactive, payloads are returned unprotected."
-            },
-            (Status::Inactive, FailureMode::Drop) => p.notice.warn {
+            Verdict::Drop => p.notice.warn {
                 "This policy is inactive and drops payloads: callers get a successful response without the payload."
             },
-            _ => {},
+            Verdict::Protect if policy.fallback() == Verdict::PassThrough => p.notice.warn {
+                "The failure mode is passthrough. If you make this policy inactive, payloads are returned unprotected."
+            },
+            Verdict::Protect | Verdict::Refuse => {},
         }
     }
 }
 
 /// The form to choose another state.
 pub(super) fn choice(policy: &Policy) -> Markup {
-    let form = Form::default()
-        .with("status", status_name(policy.status))
-        .with("failureMode", mode_name(policy.failure_mode));
+    let form = form_of(policy, members());
     let fields = Fields::new(&form, &[]);
     html! {
         section.card aria-labelledby="state" {
             h2 #state { "State" }
             form.form method="get" action={ (place(policy.id)) "/state" } {
-                (fields.radios(Field { name: "status", label: "Status", ..Field::default() }, &[
-                    Choice { value: "active", label: "Active", hint: "Payloads are protected." },
-                    Choice { value: "inactive", label: "Inactive", hint: "The failure mode applies. Existing envelopes remain readable." },
-                ]))
-                (fields.radios(Field { name: "failureMode", label: "Failure mode", ..Field::default() }, &[
-                    Choice { value: "error", label: "Refuse", hint: "Requests get an error." },
-                    Choice { value: "passthrough", label: "Pass through", hint: "Dangerous: responses contain the unprotected plaintext." },
-                    Choice { value: "drop", label: "Drop", hint: "The payload is discarded." },
-                ]))
+                @for member in members() { (fields.declared(member, &References::default())) }
                 div.actions { button type="submit" { "Change state…" } }
             }
         }
@@ -92,11 +92,8 @@ pub(in crate::dashboard) async fn change(
 }
 
 async fn changed(cx: &PageContext, name: &Name, form: &Form) -> Result<Policy, Error> {
-    let proposal = Body::default()
-        .set("status", form.text("status"))
-        .set("failureMode", form.text("failureMode"))
-        .into_change::<PolicyRequest>()?;
-    policies::update(&cx.context, name, &form.expected(), proposal).await
+    let request = Body(body(form, members().copied(), false)).into_change()?;
+    policies::update(&cx.context, name, &form.expected(), request).await
 }
 
 async fn question(
@@ -107,52 +104,59 @@ async fn question(
 ) -> Result<Markup, PageError> {
     let policy = policies::read(&cx.context, name).await?;
     let mut wanted = Filters::of(wanted);
-    let status = wanted.named("status").unwrap_or(policy.status);
-    let mode = wanted.named("failureMode").unwrap_or(policy.failure_mode);
+    let status = wanted.one_of("status", "Status").unwrap_or(policy.status);
+    let mode = wanted
+        .one_of("failureMode", "")
+        .unwrap_or(policy.failure_mode);
+    let verdict = Verdict::of(status, mode);
+    let fallback = Verdict::of(Status::Inactive, mode);
+    let revision = policy.revision.to_string();
+    let values = [status.name(), mode.name()];
+    let fields = members().map(|member| member.name).zip(values);
+    let fields: Vec<_> = fields.chain([("revision", revision.as_str())]).collect();
     let there = place(policy.id);
     let question = Question {
         title: "Change the state of this policy?",
         subject: html! {
             strong { (policy.policy_number.as_str()) } " (" (isolated(&policy.name)) ") is "
-            (state(policy.status, policy.failure_mode)) " and will be " (state(status, mode)) "."
+            (state(policy.verdict())) " and will be " (state(verdict)) "."
         },
-        means: meaning(status, mode),
-        dangerous: mode == FailureMode::Passthrough || status == Status::Inactive,
-        yes: consent(policy.status, status, mode),
+        means: meaning(verdict, fallback),
+        dangerous: verdict != Verdict::Protect || fallback == Verdict::PassThrough,
+        yes: consent(policy.verdict(), verdict),
         action: &format!("{there}/state"),
-        fields: &[
-            ("status", status_name(status)),
-            ("failureMode", mode_name(mode)),
-            ("revision", &policy.revision.to_string()),
-        ],
+        fields: &fields,
         back: &there,
     };
     Ok(cx.confirmation(SECTION, &question, problems))
 }
 
 /// The consequences of a state.
-fn meaning(status: Status, mode: FailureMode) -> &'static [&'static str] {
+fn meaning(verdict: Verdict, fallback: Verdict) -> &'static [&'static str] {
+    const PROTECTED: &str = "Payloads are protected from now on.";
     const READABLE: &str = "Existing envelopes remain readable: /unprotect works.";
-    match (status, mode) {
-        (Status::Active, FailureMode::Error) => &["Payloads are protected from now on."],
-        (Status::Active, FailureMode::Passthrough) => &[
-            "Payloads are protected from now on.",
-            "If the policy becomes inactive, payloads are returned UNPROTECTED in a successful response.",
-        ],
-        (Status::Active, FailureMode::Drop) => &[
-            "Payloads are protected from now on.",
-            "If the policy becomes inactive, payloads are discarded.",
-        ],
-        (Status::Inactive, FailureMode::Error) => &[
+    match verdict {
+        Verdict::Protect => match fallback {
+            Verdict::Protect | Verdict::Refuse => &[PROTECTED],
+            Verdict::PassThrough => &[
+                PROTECTED,
+                "If the policy becomes inactive, payloads are returned UNPROTECTED in a successful response.",
+            ],
+            Verdict::Drop => &[
+                PROTECTED,
+                "If the policy becomes inactive, payloads are discarded.",
+            ],
+        },
+        Verdict::Refuse => &[
             "Every /protect request with this policy gets 403 POLICY_NOT_ACTIVE.",
             READABLE,
         ],
-        (Status::Inactive, FailureMode::Passthrough) => &[
+        Verdict::PassThrough => &[
             "Payloads are returned UNPROTECTED: each request gets 200 with the plaintext and a warning that callers can overlook.",
             "Applications that store or send the response store or send plaintext.",
             READABLE,
         ],
-        (Status::Inactive, FailureMode::Drop) => &[
+        Verdict::Drop => &[
             "Payloads are discarded: each request gets 200 without the payload.",
             "Applications that do not check the response lose data.",
             READABLE,
@@ -160,27 +164,12 @@ fn meaning(status: Status, mode: FailureMode) -> &'static [&'static str] {
     }
 }
 
-fn consent(before: Status, status: Status, mode: FailureMode) -> &'static str {
-    match Verdict::of(status, mode) {
-        Verdict::Protect if before == status => "Change failure mode",
+fn consent(before: Verdict, after: Verdict) -> &'static str {
+    match after {
+        Verdict::Protect if before == after => "Change failure mode",
         Verdict::Protect => "Make active",
         Verdict::Refuse => "Make inactive and refuse",
         Verdict::PassThrough => "Make inactive and return plaintext",
         Verdict::Drop => "Make inactive and drop payloads",
-    }
-}
-
-const fn status_name(status: Status) -> &'static str {
-    match status {
-        Status::Active => "active",
-        Status::Inactive => "inactive",
-    }
-}
-
-const fn mode_name(mode: FailureMode) -> &'static str {
-    match mode {
-        FailureMode::Error => "error",
-        FailureMode::Passthrough => "passthrough",
-        FailureMode::Drop => "drop",
     }
 }

@@ -1,5 +1,6 @@
 //! Fields of forms: label, hint, value and problems.
 
+pub(in crate::dashboard) mod declared;
 mod problems;
 
 use maud::{Markup, html};
@@ -196,7 +197,7 @@ impl<'a> Fields<'a> {
                     aria-describedby=[(!choice.hint.is_empty()).then(|| format!("{id}-hint"))];
                 label for=(id) { (choice.label) }
                 @if !choice.hint.is_empty() {
-                    p.hint id={ (id) "-hint" } { (choice.hint) }
+                    p.hint id={ (id) "-hint" } { (prose(choice.hint)) }
                 }
             }
         }
@@ -236,6 +237,15 @@ impl<'a> Fields<'a> {
 
 fn hint(field: Field<'_>) -> Markup {
     html! {
-        @if !field.hint.is_empty() { p.hint id={ (field.name) "-hint" } { (field.hint) } }
+        @if !field.hint.is_empty() { p.hint id={ (field.name) "-hint" } { (prose(field.hint)) } }
+    }
+}
+
+/// Text with code between backticks.
+fn prose(text: &str) -> Markup {
+    html! {
+        @for (place, part) in text.split('`').enumerate() {
+            @if place % 2 == 1 { code { (part) } } @else { (part) }
+        }
     }
 }

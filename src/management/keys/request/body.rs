@@ -49,7 +49,7 @@ request! {
         "Algorithm" algorithm: Algorithm, optional;
         /// Activates the key at once. An active envelope key of the same service and family retires.
         /// Otherwise the key begins as retired.
-        "Active" activate: bool = true;
+        "Activate now" activate: bool = true;
         /// The time by which the key should be replaced; null for none.
         "Expires" expires_at: Option<Timestamp> = None;
         /// The identifier that partners use for the key: the `kid` of its envelopes. Unique among the
@@ -63,7 +63,7 @@ request! {
         /// Source: a key wrapped for the token.
         "Wrapped key" wrapped_key: Option<WrappedKeyRequest>, optional;
         /// Source: a private key in plaintext, as PEM or a JWK.
-        "Private key" private_key: KeyText, optional;
+        "Private key" private_key: KeyText as PrivateText, optional;
         /// The passphrase of an encrypted private key.
         "Passphrase" passphrase: SecretText, optional;
         /// Source: a secret key in plaintext, in base64.
@@ -99,6 +99,9 @@ request! {
 #[derive(Clone)]
 pub struct KeyText(pub(super) Zeroizing<String>);
 
+/// A [`KeyText`] that is a secret.
+struct PrivateText(KeyText);
+
 /// A string that is a secret.
 #[derive(Clone)]
 pub struct SecretText(pub(super) Zeroizing<String>);
@@ -119,7 +122,7 @@ impl Value for Base64 {
 }
 
 impl Value for KeyText {
-    const INPUT: Input = Input::Secret;
+    const INPUT: Input = Input::PublicKey;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         match text.kind() {
@@ -130,6 +133,20 @@ impl Value for KeyText {
                 wrong_type(field, "a string or an object", problems)
             }
         }
+    }
+}
+
+impl Value for PrivateText {
+    const INPUT: Input = Input::PrivateKey;
+
+    fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
+        KeyText::read(text, field, problems).map(Self)
+    }
+}
+
+impl From<PrivateText> for KeyText {
+    fn from(text: PrivateText) -> Self {
+        text.0
     }
 }
 

@@ -40,7 +40,7 @@ async fn an_administrator_creates_observes_and_removes_an_application() {
     chromium.press("Create policy").await;
     chromium.fill("Name", "at rest").await;
     chromium.choose("Destination service", "billing").await;
-    chromium.tick("Only the selected services").await;
+    chromium.tick("Only the selected").await;
     chromium.tick("billing").await;
     chromium.press("Create policy").await;
     assert!(chromium.text().await.contains("POL-000001"));

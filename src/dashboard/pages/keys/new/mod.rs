@@ -7,17 +7,17 @@ use axum::response::Response;
 use hsm::ImportMechanism;
 use maud::{Markup, html};
 
-use self::source::{Source, kind, material};
+use self::source::Source;
 use super::{SECTION, place, rules};
 use crate::dashboard::error::{PageError, refusal};
 use crate::dashboard::extract::{PageContext, Query, Submitted, done, invalid_form};
 use crate::dashboard::form::Form;
-use crate::dashboard::view::fields::{Field, Fields, Sheet};
+use crate::dashboard::view::fields::declared::References;
+use crate::dashboard::view::fields::{Fields, Sheet};
 use crate::dashboard::view::notice::Notice;
-use crate::dashboard::view::services::chosen;
 use crate::keys::{Key, Usage};
+use crate::management::Error;
 use crate::management::keys::{self, ImportParameters};
-use crate::management::{Error, services};
 use crate::material::Algorithm;
 use crate::problem::Problem;
 
@@ -80,7 +80,7 @@ async fn page(
     problems: &[Problem],
     parameters: Option<&ImportParameters>,
 ) -> Result<Markup, PageError> {
-    let services = services::choices(&cx.context).await?;
+    let references = References::of(cx, source.members()).await?;
     let fields = Fields::new(form, problems);
     let title = if source == Source::Generated {
         "Generate key"
@@ -94,28 +94,7 @@ async fn page(
     };
     let terms = html! {
         input type="hidden" name="from" value=(source.name());
-        (fields.select(Field {
-            name: "serviceId", label: "Service", hint: "The service that owns the key.", required: true,
-        }, Some("Choose a service"), chosen(&services)))
-        (material(source, &fields))
-        (fields.line("text", Field {
-            name: "name", label: "Name", hint: "1 to 100 characters. If empty, the name consists of the algorithm and the use.", required: false,
-        }))
-        (kind(source, &fields))
-        (fields.line("text", Field {
-            name: "partnerKid", label: "Partner key ID (kid)",
-            hint: "The identifier that partners use for the key. If empty, it is the kid of an imported JWK or else the key ID.",
-            required: false,
-        }))
-        (fields.line("datetime-local", Field {
-            name: "expiresAt", label: "Expires (UTC)",
-            hint: "A reminder to replace the key. The key continues to work.", required: false,
-        }))
-        (fields.check(Field {
-            name: "activate", label: "Activate now",
-            hint: "The active envelope key of the same service and family becomes retired. Otherwise the new key starts as retired.",
-            required: false,
-        }))
+        @for member in source.members() { (fields.declared(&member, &references)) }
     };
     let terms = fields.sheet(&cx.viewer, sheet, &terms);
     let content = html! {

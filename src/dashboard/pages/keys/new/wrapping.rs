@@ -10,12 +10,14 @@ use super::source::Source;
 use crate::dashboard::error::{PageError, refusal};
 use crate::dashboard::extract::{PageContext, Submitted, invalid_form};
 use crate::dashboard::form::{Body, Form};
-use crate::dashboard::view::fields::{Choice, Field, Fields};
+use crate::dashboard::view::fields::Fields;
+use crate::dashboard::view::fields::declared::References;
 use crate::dashboard::view::list::facts;
 use crate::dashboard::view::shell::token;
 use crate::dashboard::view::words;
 use crate::management::Error;
-use crate::management::keys::{self, ImportParameters};
+use crate::management::keys::{self, ImportParameters, ImportParametersRequest};
+use crate::resource::RequestBody as _;
 
 pub(in crate::dashboard) async fn prepare(
     cx: PageContext,
@@ -67,13 +69,9 @@ pub(super) fn step(
             } @else {
                 form.form method="post" action={ (SECTION.place()) "/import-parameters" } {
                     (token(&cx.viewer))
-                    (fields.radios(Field {
-                        name: "mechanism", label: "Mechanism",
-                        hint: "RSA-OAEP and AES-KWP. AWS KMS and Google Cloud KMS use the same format.", required: true,
-                    }, &[
-                        Choice { value: "RSA_OAEP_SHA256_AES_KWP", label: "RSA-OAEP with SHA-256", hint: "If the token supports it." },
-                        Choice { value: "RSA_OAEP_SHA1_AES_KWP", label: "RSA-OAEP with SHA-1", hint: "For tokens without RSA-OAEP with SHA-256." },
-                    ]))
+                    @for member in ImportParametersRequest::FIELDS {
+                        (fields.declared(member, &References::default()))
+                    }
                     div.actions { button type="submit" { "Create a wrapping key" } }
                 }
             }

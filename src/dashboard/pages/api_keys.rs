@@ -1,28 +1,33 @@
 //! API keys: the list and the page of an API key.
 
-pub(in crate::dashboard) mod form;
-pub(in crate::dashboard) mod revocation;
-
 use std::collections::HashMap;
 
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
 use maud::{Markup, html};
+use secrecy::ExposeSecret as _;
+
+use super::form::{Creatable, Editable};
+use super::removal::Removable;
 
 use crate::auth::Kind;
 use crate::clock::Timestamp;
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::{Addressed, PageContext, Query};
-use crate::dashboard::view::fields::{Field, Fields};
-use crate::dashboard::view::filters::{Filters, options};
+use crate::dashboard::form::Form;
+use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::list::{Listing, facts};
-use crate::dashboard::view::services::{chosen, service};
+use crate::dashboard::view::notice::Notice;
+use crate::dashboard::view::services::service;
 use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{
     Tone, ago, badge, isolated, moment, moment_and_distance, moment_or,
 };
 use crate::ids::{ApiKeyId, ServiceId};
-use crate::management::api_keys::{self, ApiKey, Filter, Status};
-use crate::management::services;
+use crate::management::api_keys::{self, ApiKey, ApiKeyRequest, Created, Filter, Status};
+use crate::management::{Error, Expected, services};
 use crate::operation::Operation;
+use crate::resource::ResourceRequest;
 
 const SECTION: Section = Section::ApiKeys;
 
@@ -33,17 +38,17 @@ pub(in crate::dashboard) async fn list(
     cx: PageContext,
     Query(query): Query,
 ) -> Result<Markup, PageError> {
+    let services = services::choices(&cx.context).await?;
     let mut filters = Filters::of(query);
     let filter = Filter {
-        name_contains: filters.text("nameContains"),
-        service_id: filters.parsed("serviceId", "must be the ID of a service"),
-        kind: filters.named("type"),
-        status: filters.named("status"),
+        name_contains: filters.search("nameContains", "Name contains"),
+        kind: filters.one_of("type", "Type"),
+        status: filters.one_of("status", "Status"),
+        service_id: filters.service("serviceId", "Service", &services),
         ..Filter::default()
     };
     let page = api_keys::list(&cx.context, &filter, filters.page()).await?;
-    let services = services::choices(&cx.context).await?;
-    let names: HashMap<_, _> = services.iter().cloned().collect();
+    let names: HashMap<_, _> = services.into_iter().collect();
     let now = cx.now();
     let create = html! { a.button.main href={ (SECTION.place()) "/new" } { (CREATE) } };
     let listing = Listing {
@@ -61,21 +66,10 @@ pub(in crate::dashboard) async fn list(
         why: "Applications and administrators authenticate with API keys.",
         action: Some(create.clone()),
     };
-    let fields = |fields: &Fields<'_>| {
-        html! {
-            (fields.line("search", Field { name: "nameContains", label: "Name contains", ..Field::default() }))
-            (fields.select(Field { name: "type", label: "Type", ..Field::default() },
-                Some("Any"), options([("live", "Live"), ("test", "Test"), ("admin", "Admin")])))
-            (fields.select(Field { name: "status", label: "Status", ..Field::default() },
-                Some("Any"), options([("active", "Active"), ("expired", "Expired"), ("revoked", "Revoked")])))
-            (fields.select(Field { name: "serviceId", label: "Service", ..Field::default() },
-                Some("Any"), chosen(&services)))
-        }
-    };
     let content = html! {
         div.head { h1 { "API Keys" } div.actions { (create) } }
         p.lead { "Applications and administrators authenticate with API keys. Sealward shows a key once, at its creation." }
-        (listing.render(&filters, &page, fields, |key| row(key, &names, now)))
+        (listing.render(&filters, &page, |key| row(key, &names, now)))
     };
     Ok(cx.page(SECTION, "API Keys", &content))
 }
@@ -183,4 +177,94 @@ fn status(status: Status) -> Markup {
 
 fn place(id: ApiKeyId) -> String {
     format!("{}/{id}", SECTION.place())
+}
+
+impl Editable for ApiKey {
+    const SECTION: Section = SECTION;
+    const NOUN: &'static str = "API key";
+    type Request = ApiKeyRequest;
+    type Address = ApiKeyId;
+
+    async fn read(cx: &PageContext, id: &ApiKeyId) -> Result<Self, Error> {
+        api_keys::read(&cx.context, *id).await
+    }
+
+    async fn update(
+        cx: &PageContext,
+        id: &ApiKeyId,
+        expected: &Expected,
+        request: ResourceRequest<ApiKeyRequest>,
+    ) -> Result<Self, Error> {
+        api_keys::update(&cx.context, *id, expected, request).await
+    }
+
+    fn place(&self) -> String {
+        place(self.id)
+    }
+}
+
+impl Creatable for ApiKey {
+    const CREATE: &'static str = CREATE;
+
+    fn blank(query: &Form) -> Form {
+        Form::default()
+            .with("type", Kind::Live.name())
+            .with("serviceId", query.text("serviceId"))
+            .with("allowedOperations.scope", "all")
+    }
+
+    async fn create(
+        cx: &PageContext,
+        request: ResourceRequest<ApiKeyRequest>,
+    ) -> Result<Response, Error> {
+        let created = api_keys::create(&cx.context, request).await?;
+        // No redirect: only this response contains the key.
+        Ok((StatusCode::CREATED, shown_once(cx, &created)).into_response())
+    }
+}
+
+impl Removable for ApiKey {
+    const VERB: &'static str = "Revoke";
+    const STEP: &'static str = "revoke";
+    const NOTICE: Notice = Notice::Revoked;
+    const CONSEQUENCES: &'static [&'static str] = &[
+        "Requests with this key get 401, on all instances within one second.",
+        "Dashboard sessions of this key end immediately.",
+        "The key cannot be restored. Its record remains.",
+    ];
+
+    fn subject(&self, cx: &PageContext) -> Markup {
+        let is_own = cx.viewer.administrator.api_key_id() == self.id;
+        html! {
+            "The API key " strong { (isolated(&self.name)) } " " code { (self.hint) } " will be revoked permanently."
+            @if is_own { " It is the key you are signed in with: you will be signed out." }
+        }
+    }
+
+    async fn remove(cx: &PageContext, id: &ApiKeyId, expected: &Expected) -> Result<String, Error> {
+        api_keys::revoke(&cx.context, *id, expected).await?;
+        Ok(place(*id))
+    }
+}
+
+fn shown_once(cx: &PageContext, created: &Created) -> Markup {
+    let key = &created.api_key;
+    let content = html! {
+        (SECTION.crumbs())
+        div.head { h1 { "API key created" } }
+        p.notice.warn role="status" {
+            strong { "Copy the key now. It is not shown again." }
+            "Store it in the secret store of the application or administrator. Sealward stores only its digest."
+        }
+        section.card {
+            div.field {
+                label for="secret" { "API key of " (isolated(&key.name)) }
+                p.hint #secret-hint { "Select the whole field with Ctrl+A or ⌘A, then copy." }
+                textarea.secret #secret rows="2" readonly spellcheck="false" autocomplete="off"
+                    aria-describedby="secret-hint" { (created.secret.expose_secret()) }
+            }
+            div.actions { a.button.main href=(place(key.id)) { "I have copied it" } }
+        }
+    };
+    cx.page(SECTION, "API key created", &content)
 }

@@ -1,19 +1,24 @@
 //! Services: the list and the page of a service.
 
-pub(in crate::dashboard) mod deletion;
-pub(in crate::dashboard) mod form;
-
+use axum::response::Response;
 use maud::{Markup, html};
 
+use super::form::{Creatable, Editable};
+use super::removal::Removable;
+use crate::auth::Tier;
+
 use crate::dashboard::error::PageError;
-use crate::dashboard::extract::{Addressed, PageContext, Query};
-use crate::dashboard::view::fields::Field;
+use crate::dashboard::extract::{Addressed, PageContext, Query, done};
+use crate::dashboard::form::Form;
 use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::list::{Listing, facts};
+use crate::dashboard::view::notice::Notice;
 use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{Tone, badge, count, isolated, moment};
 use crate::ids::ServiceId;
-use crate::management::services::{self, Filter, Service};
+use crate::management::services::{self, Filter, Service, ServiceRequest};
+use crate::management::{Error, Expected};
+use crate::resource::ResourceRequest;
 
 const SECTION: Section = Section::Services;
 
@@ -23,7 +28,7 @@ pub(in crate::dashboard) async fn list(
 ) -> Result<Markup, PageError> {
     let mut filters = Filters::of(query);
     let filter = Filter {
-        name_contains: filters.text("nameContains"),
+        name_contains: filters.search("nameContains", "Name contains"),
         ..Filter::default()
     };
     let page = services::list(&cx.context, &filter, filters.page()).await?;
@@ -39,9 +44,7 @@ pub(in crate::dashboard) async fn list(
     let content = html! {
         div.head { h1 { "Services" } div.actions { (create) } }
         p.lead { "Services are applications that call Sealward, and recipients of protected data." }
-        (listing.render(&filters, &page, |fields| fields.line("search", Field {
-            name: "nameContains", label: "Name contains", ..Field::default()
-        }), row))
+        (listing.render(&filters, &page, row))
     };
     Ok(cx.page(SECTION, "Services", &content))
 }
@@ -115,4 +118,64 @@ fn published(service: &Service) -> Markup {
 
 fn place(id: ServiceId) -> String {
     format!("{}/{id}", SECTION.place())
+}
+
+impl Editable for Service {
+    const SECTION: Section = SECTION;
+    const NOUN: &'static str = "service";
+    type Request = ServiceRequest;
+    type Address = ServiceId;
+
+    async fn read(cx: &PageContext, id: &ServiceId) -> Result<Self, Error> {
+        services::read(&cx.context, *id).await
+    }
+
+    async fn update(
+        cx: &PageContext,
+        id: &ServiceId,
+        expected: &Expected,
+        request: ResourceRequest<ServiceRequest>,
+    ) -> Result<Self, Error> {
+        services::update(&cx.context, *id, expected, request).await
+    }
+
+    fn place(&self) -> String {
+        place(self.id)
+    }
+}
+
+impl Creatable for Service {
+    const CREATE: &'static str = "Create service";
+
+    fn blank(_: &Form) -> Form {
+        Form::default().with("tier", Tier::default().name())
+    }
+
+    async fn create(
+        cx: &PageContext,
+        request: ResourceRequest<ServiceRequest>,
+    ) -> Result<Response, Error> {
+        let service = services::create(&cx.context, request).await?;
+        Ok(done(&service.place(), Notice::Created))
+    }
+}
+
+impl Removable for Service {
+    const CONSEQUENCES: &'static [&'static str] = &[
+        "It cannot be restored. Audit records keep its ID.",
+        "Sealward refuses the deletion if a policy, a key or an API key still refers to it.",
+    ];
+
+    fn subject(&self, _: &PageContext) -> Markup {
+        html! { "The service " strong { (isolated(&self.name)) } " will be deleted." }
+    }
+
+    async fn remove(
+        cx: &PageContext,
+        id: &ServiceId,
+        expected: &Expected,
+    ) -> Result<String, Error> {
+        services::delete(&cx.context, *id, expected).await?;
+        Ok(SECTION.place().to_owned())
+    }
 }

@@ -1,0 +1,401 @@
+//! The forms of declared members: their inputs, the request that a form makes, and the form that shows
+//! a resource.
+
+use maud::{Markup, html};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{Choice, Field, Fields};
+use crate::dashboard::error::PageError;
+use crate::dashboard::extract::PageContext;
+use crate::dashboard::form::{Form, moment, number};
+use crate::dashboard::view::words::words;
+use crate::ids::{Named as _, PolicyKind, ServiceKind};
+use crate::management::{policies, services};
+use crate::resource::{Field as Member, Input};
+
+/// The most choices that are radio buttons.
+const FEW: usize = 3;
+
+/// The value of a choice between all and some values, in the form and in a list of the API.
+const ALL: &str = "all";
+const SOME: &str = "some";
+const ANY: &str = "*";
+
+/// The resources that members can refer to, with their labels, by the prefix of their identifiers.
+#[derive(Default)]
+pub(in crate::dashboard) struct References(Vec<(&'static str, Vec<(String, String)>)>);
+
+impl References {
+    /// Those of these members.
+    pub(in crate::dashboard) async fn of(
+        cx: &PageContext,
+        members: impl Iterator<Item = Member>,
+    ) -> Result<Self, PageError> {
+        let mut found = Self::default();
+        for member in members {
+            let (Input::Reference(prefix) | Input::References(prefix)) = member.input else {
+                continue;
+            };
+            if found.options(prefix).is_some() {
+                continue;
+            }
+            let options = if prefix == ServiceKind::PREFIX {
+                let services = services::choices(&cx.context).await?.into_iter();
+                services.map(|(id, name)| (id.to_string(), name)).collect()
+            } else if prefix == PolicyKind::PREFIX {
+                let policies = policies::choices(&cx.context).await?.into_iter();
+                let labelled =
+                    policies.map(|(number, name)| (number.clone(), format!("{number} – {name}")));
+                labelled.collect()
+            } else {
+                continue;
+            };
+            found.0.push((prefix, options));
+        }
+        Ok(found)
+    }
+
+    fn options(&self, prefix: &str) -> Option<&[(String, String)]> {
+        let mut known = self.0.iter();
+        let known = known.find(|(known, _)| *known == prefix);
+        known.map(|(_, options)| options.as_slice())
+    }
+}
+
+impl Fields<'_> {
+    /// The input of a member.
+    pub(in crate::dashboard) fn declared(
+        &self,
+        member: &Member,
+        references: &References,
+    ) -> Markup {
+        self.member("", member, references)
+    }
+
+    fn member(&self, prefix: &str, member: &Member, references: &References) -> Markup {
+        let name = format!("{prefix}{}", member.name);
+        // A form has an empty field where the API has null.
+        let hint = member.documentation.trim().replace("null for", "empty for");
+        let field = Field {
+            name: &name,
+            label: member.label,
+            hint: &hint,
+            required: member.required,
+        };
+        match member.input {
+            Input::Line => self.line("text", field),
+            Input::Paragraph | Input::Lines => self.area(field, 3),
+            Input::Number => self.number(field),
+            Input::Flag => self.check(field),
+            Input::Moment => {
+                let label = format!("{} (UTC)", member.label);
+                self.line(
+                    "datetime-local",
+                    Field {
+                        label: &label,
+                        ..field
+                    },
+                )
+            }
+            Input::Secret => self.secret_line(field),
+            Input::PublicKey => self.area(field, 8),
+            Input::PrivateKey => self.secret_area(field, 8),
+            Input::OneOf(names, descriptions) => {
+                self.one_of(field, member.nullable, names, descriptions)
+            }
+            Input::AnyOf(names) => {
+                let options: Vec<_> = names
+                    .iter()
+                    .map(|name| ((*name).to_owned(), words(name)))
+                    .collect();
+                self.any_of(field, member.nullable, &options)
+            }
+            Input::Reference(prefix) => match references.options(prefix) {
+                Some(options) => {
+                    let none = if member.required { "Choose…" } else { "None" };
+                    self.select(field, Some(none), options.iter().cloned())
+                }
+                None => self.line("text", field),
+            },
+            Input::References(prefix) => {
+                self.any_of(field, true, references.options(prefix).unwrap_or_default())
+            }
+            Input::Object(members) => {
+                let prefix = format!("{name}.");
+                html! {
+                    div.option-group {
+                        @if member.nullable { (self.check(field)) }
+                        @for inner in members { (self.member(&prefix, inner, references)) } }
+                }
+            }
+        }
+    }
+
+    fn one_of(
+        &self,
+        field: Field<'_>,
+        nullable: bool,
+        names: &[&str],
+        descriptions: &[&str],
+    ) -> Markup {
+        let is_open = nullable || !field.required && self.form.some(field.name).is_none();
+        if is_open || names.len() > FEW {
+            let names = names
+                .iter()
+                .map(|name| ((*name).to_owned(), (*name).to_owned()));
+            return self.select(
+                field,
+                is_open.then_some(if nullable { "None" } else { "Default" }),
+                names,
+            );
+        }
+        let labels: Vec<String> = names.iter().map(|name| words(name)).collect();
+        let choices = names.iter().zip(&labels).zip(descriptions);
+        let choices = choices.map(|((value, label), hint)| Choice {
+            value,
+            label,
+            hint: hint.trim(),
+        });
+        self.radios(field, &choices.collect::<Vec<_>>())
+    }
+
+    /// Checkboxes. Where all values are a choice of its own, it is made explicitly.
+    fn any_of(&self, field: Field<'_>, with_all: bool, options: &[(String, String)]) -> Markup {
+        let choices = options.iter().map(|(value, label)| Choice {
+            value,
+            label,
+            hint: "",
+        });
+        let choices: Vec<_> = choices.collect();
+        if !with_all {
+            return self.checks(field, &choices);
+        }
+        let scope = scope_of(field.name);
+        let scopes = [
+            Choice {
+                value: ALL,
+                label: "All",
+                hint: "Including those that are added later.",
+            },
+            Choice {
+                value: SOME,
+                label: "Only the selected",
+                hint: "",
+            },
+        ];
+        html! {
+            div.option-group {
+                (self.radios(Field { name: &scope, ..field }, &scopes))
+                (self.checks(Field { hint: "", ..field }, &choices))
+            }
+        }
+    }
+}
+
+/// The field that chooses between all values and a selection.
+fn scope_of(name: &str) -> String {
+    format!("{name}.scope")
+}
+
+/// The body of a request with these members. An empty field is left out of a request that creates a
+/// resource. In a request that changes it, it is null, or an empty text where null is not possible.
+pub(in crate::dashboard) fn body(
+    form: &Form,
+    members: impl Iterator<Item = Member>,
+    is_new: bool,
+) -> Map<String, Value> {
+    object(form, "", members, is_new)
+}
+
+fn object(
+    form: &Form,
+    prefix: &str,
+    members: impl Iterator<Item = Member>,
+    is_new: bool,
+) -> Map<String, Value> {
+    let values = members.filter_map(|member| {
+        let name = format!("{prefix}{}", member.name);
+        let value = value(form, &name, &member);
+        let empty = || match (is_new, member.nullable) {
+            (false, true) => Some(Value::Null),
+            (false, false) if !has_choices(member.input) => Some("".into()),
+            (true, _) | (false, false) => None,
+        };
+        Some((member.name.to_owned(), value.or_else(empty)?))
+    });
+    values.collect()
+}
+
+/// Whether a browser sends nothing for the member where nothing is chosen.
+fn has_choices(input: Input) -> bool {
+    matches!(input, Input::References(_) | Input::Object(_))
+}
+
+fn value(form: &Form, name: &str, member: &Member) -> Option<Value> {
+    let selected = || Value::from(form.all(name).collect::<Vec<_>>());
+    match member.input {
+        Input::Line | Input::Paragraph | Input::OneOf(..) | Input::Reference(_) => {
+            form.some(name).map(Value::from)
+        }
+        Input::Number => form.some(name).map(number),
+        Input::Flag => Some(form.has(name, "yes").into()),
+        Input::Moment => form.some(name).map(moment),
+        Input::Secret => Some(form.raw(name))
+            .filter(|text| !text.is_empty())
+            .map(Value::from),
+        Input::PublicKey | Input::PrivateKey => form.some(name).map(pem_or_jwk),
+        Input::AnyOf(_) if !member.nullable => Some(selected()),
+        Input::AnyOf(_) | Input::References(_) => {
+            match (form.text(&scope_of(name)), member.input) {
+                (SOME, _) => Some(selected()),
+                (ALL, Input::References(_)) => Some([ANY].as_slice().into()),
+                _ => None,
+            }
+        }
+        Input::Lines => {
+            let lines = form.text(name).split(['\n', ',', ' ']).map(str::trim);
+            let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+            (!lines.is_empty()).then(|| lines.into())
+        }
+        Input::Object(_) if member.nullable && !form.has(name, "yes") => None,
+        Input::Object(members) => {
+            let object = object(form, &format!("{name}."), members.iter().copied(), true);
+            (member.nullable || !object.is_empty()).then(|| object.into())
+        }
+    }
+}
+
+/// A JWK is an object. Other formats are strings.
+fn pem_or_jwk(text: &str) -> Value {
+    let object = serde_json::from_str::<Value>(text).ok();
+    object
+        .filter(Value::is_object)
+        .unwrap_or_else(|| text.into())
+}
+
+/// The form that shows these members of a resource.
+pub(in crate::dashboard) fn form_of(
+    resource: &impl Serialize,
+    members: impl Iterator<Item = &'static Member>,
+) -> Form {
+    let resource = serde_json::to_value(resource).unwrap_or_default();
+    fill(Form::default(), "", &resource, members)
+}
+
+fn fill(
+    form: Form,
+    prefix: &str,
+    object: &Value,
+    members: impl Iterator<Item = &'static Member>,
+) -> Form {
+    members.fold(form, |form, member| {
+        let name = format!("{prefix}{}", member.name);
+        match (object.get(member.name), member.input) {
+            (Some(Value::Bool(true)), _) => form.with(&name, "yes"),
+            (Some(Value::Number(number)), _) => form.with(&name, number.to_string()),
+            // With milliseconds, so that an untouched field changes nothing.
+            (Some(Value::String(time)), Input::Moment) => {
+                form.with(&name, time.trim_end_matches('Z'))
+            }
+            (Some(Value::String(text)), _) => form.with(&name, text.as_str()),
+            (Some(Value::Array(items)), Input::Lines) => {
+                let lines: Vec<_> = items.iter().filter_map(Value::as_str).collect();
+                form.with(&name, lines.join("\n"))
+            }
+            (Some(Value::Array(items)), _) if items.iter().any(|item| item == ANY) => {
+                form.with(&scope_of(&name), ALL)
+            }
+            (Some(Value::Array(items)), _) => {
+                let form = form.with(&scope_of(&name), SOME);
+                let items = items.iter().filter_map(Value::as_str);
+                items.fold(form, |form, item| form.with(&name, item))
+            }
+            (Some(Value::Null), Input::AnyOf(_)) => form.with(&scope_of(&name), ALL),
+            (Some(object @ Value::Object(_)), Input::Object(members)) => fill(
+                form.with(&name, "yes"),
+                &format!("{name}."),
+                object,
+                members.iter(),
+            ),
+            _ => form,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::management::api_keys::ApiKeyRequest;
+    use crate::management::services::ServiceRequest;
+    use crate::policy::PolicyRequest;
+    use crate::resource::RequestBody;
+
+    /// The body of a form with these fields that changes a resource.
+    fn sent<B: RequestBody>(fields: &[(&str, &str)]) -> Value {
+        let form = fields.iter();
+        let form = form.fold(Form::default(), |form, (name, value)| {
+            form.with(name, *value)
+        });
+        body(&form, B::FIELDS.iter().copied(), false).into()
+    }
+
+    #[test]
+    fn an_untouched_form_changes_nothing() {
+        let key = json!({
+            "name": "billing", "type": "live", "serviceId": "svc_1", "policyNumber": null,
+            "allowedOperations": ["protect", "hash"], "allowedCidrs": ["10.0.0.0/8", "::1/128"],
+            "expiresAt": "2030-01-31T12:00:00.250Z",
+        });
+        let form = form_of(&key, ApiKeyRequest::FIELDS.iter());
+        let again = Value::from(body(&form, ApiKeyRequest::FIELDS.iter().copied(), false));
+        assert_eq!(again, key);
+        let policy = json!({
+            "policyNumber": "POL-1", "name": "at rest", "description": null,
+            "destinationServiceId": "svc_1", "keyOwnership": "destination_managed",
+            "alg": "RSA-OAEP-256", "enc": "A256GCM", "status": "active", "failureMode": "drop",
+            "allowedServiceIds": ["*"], "allowedOperations": ["protect"],
+            "contextRequired": false, "requireBinding": false,
+            "headers": { "typ": "JOSE", "iat": true, "cty": "json" },
+        });
+        let form = form_of(&policy, PolicyRequest::FIELDS.iter());
+        let again = Value::from(body(&form, PolicyRequest::FIELDS.iter().copied(), false));
+        assert_eq!(again, policy);
+        let service = json!({
+            "name": "billing", "description": "Two\nlines", "tier": "enterprise",
+            "rateLimit": { "requestsPerSecond": 7, "burst": 9 }, "publishKeys": true,
+        });
+        let form = form_of(&service, ServiceRequest::FIELDS.iter());
+        let again = Value::from(body(&form, ServiceRequest::FIELDS.iter().copied(), false));
+        assert_eq!(again, service);
+    }
+
+    #[test]
+    fn an_empty_field_is_left_out_or_null_or_empty() {
+        let empty = Form::default();
+        let new = Value::from(body(&empty, ServiceRequest::FIELDS.iter().copied(), true));
+        assert_eq!(new, json!({ "publishKeys": false }));
+        let changed = sent::<ServiceRequest>(&[]);
+        assert_eq!(
+            (&changed["name"], changed.get("rateLimit")),
+            (&json!(""), None)
+        );
+        let key = sent::<ApiKeyRequest>(&[("allowedOperations", "hash")]);
+        assert_eq!(key["allowedOperations"], Value::Null);
+        assert_eq!(
+            (&key["expiresAt"], &key["allowedCidrs"]),
+            (&Value::Null, &Value::Null)
+        );
+    }
+
+    #[test]
+    fn all_services_are_an_explicit_choice() {
+        let listed = ("allowedServiceIds", "svc_1");
+        let scope = |scope| sent::<PolicyRequest>(&[listed, ("allowedServiceIds.scope", scope)]);
+        assert_eq!(scope("all")["allowedServiceIds"], json!(["*"]));
+        assert_eq!(scope("some")["allowedServiceIds"], json!(["svc_1"]));
+        assert_eq!(scope("").get("allowedServiceIds"), None);
+    }
+}
