@@ -245,6 +245,17 @@ impl Curve {
 }
 
 impl SignatureScheme {
+    /// The length of the digest that is signed, in bytes; none where the message itself is signed.
+    #[must_use]
+    pub const fn digest_len(self) -> Option<usize> {
+        match self {
+            Self::RsaSha256 | Self::RsaPssSha256 | Self::EcdsaSha256 => Some(32),
+            Self::RsaSha384 | Self::RsaPssSha384 | Self::EcdsaSha384 => Some(48),
+            Self::RsaSha512 | Self::RsaPssSha512 | Self::EcdsaSha512 => Some(64),
+            Self::Ed25519 | Self::HmacSha256 => None,
+        }
+    }
+
     /// The algorithms of the keys it takes.
     #[must_use]
     pub const fn keys(self) -> &'static [Algorithm] {

@@ -311,6 +311,19 @@ impl Token {
         self.dispatcher.with_key(key, work).await
     }
 
+    /// Signs a message with this digest. A digest of the wrong length and a scheme that signs messages
+    /// are `BadInput`.
+    pub async fn sign_digest(
+        &self,
+        key: &KeyRef,
+        scheme: SignatureScheme,
+        digest: &[u8],
+    ) -> Result<Vec<u8>, HsmError> {
+        let (wanted, prepared) = (key.clone(), sign::prepare_digest(scheme, digest)?);
+        let work = move |session: &Session| sign::sign(session, &wanted, scheme, &prepared);
+        self.dispatcher.with_key(key, work).await
+    }
+
     /// The HMAC-SHA-256 of a message. Compare it in constant time.
     pub async fn hmac(&self, key: &KeyRef, message: &[u8]) -> Result<Vec<u8>, HsmError> {
         self.sign(key, SignatureScheme::HmacSha256, message).await

@@ -58,12 +58,12 @@ const CAPACITY: u64 = 20_000;
 ///
 /// ```compile_fail,E0599
 /// use hsm::SignatureScheme;
-/// use sealward::keys::Keyring;
+/// use sealward::keys::{Keyring, SignatureInput};
 /// use sealward::policy::{Permit, to};
 ///
 /// async fn sign(keyring: &Keyring, permit: &Permit<to::Verify>) {
 ///     let Ok(key) = keyring.choose(permit, None, &[]).await else { return };
-///     let _ = key.sign(SignatureScheme::Ed25519, b"message").await;
+///     let _ = key.sign(SignatureScheme::Ed25519, SignatureInput::Message(b"message")).await;
 /// }
 /// ```
 #[derive(Debug)]

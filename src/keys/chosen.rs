@@ -7,6 +7,7 @@ use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
 use super::choice::{Keyring, Usable};
+use super::verify::SignatureInput;
 use super::{NotCounted, verify};
 use crate::clock::Entropy;
 use crate::envelope::{
@@ -173,11 +174,11 @@ impl Chosen<'_, Permit<to::Encrypt>> {
     ///
     /// # Errors
     /// If the key has reached its limit, or the token or the database fails.
-    pub async fn encrypt(&self, plaintext: &[u8]) -> Result<GcmSealed, NotDone> {
+    pub async fn encrypt(&self, plaintext: &[u8], aad: &[u8]) -> Result<GcmSealed, NotDone> {
         let private = self.private()?;
         self.keyring.encryptions.count(self.key.id).await?;
         let token = &self.keyring.token;
-        Ok(token.aes_gcm_encrypt(private, &[], plaintext).await?)
+        Ok(token.aes_gcm_encrypt(private, aad, plaintext).await?)
     }
 }
 
@@ -191,21 +192,29 @@ impl Chosen<'_, Permit<to::Decrypt>> {
         iv: &[u8],
         ciphertext: &[u8],
         tag: &[u8],
+        aad: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, NotDone> {
         let token = &self.keyring.token;
-        let opened = token.aes_gcm_decrypt(self.private()?, iv, &[], ciphertext, tag);
+        let opened = token.aes_gcm_decrypt(self.private()?, iv, aad, ciphertext, tag);
         Ok(opened.await?)
     }
 }
 
 impl Chosen<'_, Permit<to::Sign>> {
-    /// Signs `message`.
+    /// Signs a message or a digest.
     ///
     /// # Errors
     /// If the token fails.
-    pub async fn sign(&self, scheme: SignatureScheme, message: &[u8]) -> Result<Vec<u8>, NotDone> {
-        let token = &self.keyring.token;
-        Ok(token.sign(self.private()?, scheme, message).await?)
+    pub async fn sign(
+        &self,
+        scheme: SignatureScheme,
+        input: SignatureInput<'_>,
+    ) -> Result<Vec<u8>, NotDone> {
+        let (token, private) = (&self.keyring.token, self.private()?);
+        Ok(match input {
+            SignatureInput::Message(message) => token.sign(private, scheme, message).await?,
+            SignatureInput::Digest(digest) => token.sign_digest(private, scheme, digest).await?,
+        })
     }
 }
 
@@ -217,12 +226,16 @@ impl Chosen<'_, Permit<to::Verify>> {
     pub async fn verify(
         &self,
         scheme: SignatureScheme,
-        message: &[u8],
+        input: SignatureInput<'_>,
         signature: &[u8],
     ) -> Result<bool, NotDone> {
-        if let Some(valid) = verify::with_public_key(scheme, &self.key.spki, message, signature) {
+        if let Some(valid) = verify::with_public_key(scheme, &self.key.spki, input, signature) {
             return Ok(valid);
         }
+        // The digest of a message is not enough for an HMAC.
+        let SignatureInput::Message(message) = input else {
+            return Ok(false);
+        };
         let expected = self.keyring.token.hmac(self.private()?, message).await?;
         Ok(expected.as_slice().ct_eq(signature).into())
     }

@@ -30,3 +30,4 @@ pub use self::reconciler::NotCompared;
 pub use self::status::{Cause, NoTransition, Status};
 pub use self::usage::Usage;
 pub use self::vault::{Described, Destiny, Made, NotMade, Vault, Wrapped};
+pub use self::verify::SignatureInput;

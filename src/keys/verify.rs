@@ -1,19 +1,51 @@
 //! Verification with a public key, which needs no token.
 
+use std::fmt;
+
+use aws_lc_rs::digest::{Digest, SHA256, SHA384, SHA512};
 use aws_lc_rs::signature::{self, UnparsedPublicKey, VerificationAlgorithm};
 use hsm::SignatureScheme;
+
+/// The input of a signature.
+#[derive(Clone, Copy)]
+pub enum SignatureInput<'a> {
+    /// The message.
+    Message(&'a [u8]),
+    /// The digest of a message that the caller hashed, with the hash of the scheme.
+    Digest(&'a [u8]),
+}
+
+impl fmt::Debug for SignatureInput<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SignatureInput([redacted])")
+    }
+}
 
 /// Whether the signature is valid for the key in `spki`; none if the scheme has no public keys. A
 /// malformed signature is not valid.
 pub(super) fn with_public_key(
     scheme: SignatureScheme,
     spki: &[u8],
-    message: &[u8],
+    input: SignatureInput<'_>,
     signature: &[u8],
 ) -> Option<bool> {
     let algorithm = algorithm(scheme)?;
     let key = UnparsedPublicKey::new(algorithm, spki);
-    Some(key.verify(message, signature).is_ok())
+    Some(match input {
+        SignatureInput::Message(message) => key.verify(message, signature).is_ok(),
+        SignatureInput::Digest(digest) => {
+            imported(digest).is_some_and(|digest| key.verify_digest(&digest, signature).is_ok())
+        }
+    })
+}
+
+/// A digest of the hash with its length. A key refuses the digest of another hash than its own.
+fn imported(digest: &[u8]) -> Option<Digest> {
+    let hashes = [&SHA256, &SHA384, &SHA512];
+    let hash = hashes
+        .into_iter()
+        .find(|hash| hash.output_len() == digest.len())?;
+    Digest::import_less_safe(digest, hash).ok()
 }
 
 fn algorithm(scheme: SignatureScheme) -> Option<&'static dyn VerificationAlgorithm> {

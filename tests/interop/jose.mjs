@@ -25,8 +25,14 @@ async function open({ alg, privateKey, jwe }) {
   return new TextDecoder().decode(plaintext);
 }
 
+async function verify({ alg, jwk, jws }) {
+  const { payload } = await jose.compactVerify(jws, await jose.importJWK(jwk, alg));
+  return new TextDecoder().decode(payload);
+}
+
+const orders = { seal, open, verify };
 for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line);
-  const done = await (order.do === "seal" ? seal(order) : open(order));
+  const done = await orders[order.do](order);
   console.log(JSON.stringify(done));
 }

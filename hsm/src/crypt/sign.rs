@@ -3,7 +3,7 @@
 //! Messages are hashed in this process, because not every token hashes for ECDSA and because
 //! transfers to the token stay short. Ed25519 and HMAC take the message itself.
 
-use aws_lc_rs::digest::{self, SHA256, SHA384, SHA512};
+use aws_lc_rs::digest::{self, Algorithm, SHA256, SHA384, SHA512};
 use cryptoki::mechanism::eddsa::{EddsaParams, EddsaSignatureScheme};
 use cryptoki::mechanism::rsa::{PkcsMgfType, PkcsPssParams};
 use cryptoki::mechanism::{Mechanism, MechanismType};
@@ -12,26 +12,23 @@ use zeroize::Zeroizing;
 use crate::session::{Key, Session};
 use crate::{HsmError, SignatureScheme};
 
-/// The hash of a scheme.
-#[derive(Debug, Clone, Copy)]
-enum Hash {
-    Sha256,
-    Sha384,
-    Sha512,
+/// The input of the token's signature operation for `message`.
+pub(crate) fn prepare(scheme: SignatureScheme, message: &[u8]) -> Zeroizing<Vec<u8>> {
+    match hash(scheme) {
+        Some(hash) => encode(scheme, digest::digest(hash, message).as_ref()),
+        None => Zeroizing::new(message.to_vec()),
+    }
 }
 
-/// The input of the token's signature operation.
-pub(crate) fn prepare(scheme: SignatureScheme, message: &[u8]) -> Zeroizing<Vec<u8>> {
-    use SignatureScheme as S;
-    Zeroizing::new(match scheme {
-        S::RsaSha256 => digest_info(Hash::Sha256, message),
-        S::RsaSha384 => digest_info(Hash::Sha384, message),
-        S::RsaSha512 => digest_info(Hash::Sha512, message),
-        S::RsaPssSha256 | S::EcdsaSha256 => Hash::Sha256.of(message),
-        S::RsaPssSha384 | S::EcdsaSha384 => Hash::Sha384.of(message),
-        S::RsaPssSha512 | S::EcdsaSha512 => Hash::Sha512.of(message),
-        S::Ed25519 | S::HmacSha256 => message.to_vec(),
-    })
+/// The input of the token's signature operation for a message with this digest.
+pub(crate) fn prepare_digest(
+    scheme: SignatureScheme,
+    digest: &[u8],
+) -> Result<Zeroizing<Vec<u8>>, HsmError> {
+    if scheme.digest_len() != Some(digest.len()) {
+        return Err(HsmError::bad_input("the digest has the wrong length"));
+    }
+    Ok(encode(scheme, digest))
 }
 
 pub(crate) fn sign<'k>(
@@ -91,28 +88,33 @@ fn length(scheme: SignatureScheme) -> Option<usize> {
     }
 }
 
-/// DER of `DigestInfo` (RFC 8017, section 9.2, note 1).
-fn digest_info(hash: Hash, message: &[u8]) -> Vec<u8> {
-    let (last, length) = match hash {
-        Hash::Sha256 => (1, 32),
-        Hash::Sha384 => (2, 48),
-        Hash::Sha512 => (3, 64),
-    };
+/// The hash of a scheme; none where the token signs the message itself.
+fn hash(scheme: SignatureScheme) -> Option<&'static Algorithm> {
+    use SignatureScheme as S;
+    match scheme {
+        S::RsaSha256 | S::RsaPssSha256 | S::EcdsaSha256 => Some(&SHA256),
+        S::RsaSha384 | S::RsaPssSha384 | S::EcdsaSha384 => Some(&SHA384),
+        S::RsaSha512 | S::RsaPssSha512 | S::EcdsaSha512 => Some(&SHA512),
+        S::Ed25519 | S::HmacSha256 => None,
+    }
+}
+
+fn encode(scheme: SignatureScheme, digest: &[u8]) -> Zeroizing<Vec<u8>> {
+    use SignatureScheme as S;
+    Zeroizing::new(match scheme {
+        S::RsaSha256 => digest_info(1, 32, digest),
+        S::RsaSha384 => digest_info(2, 48, digest),
+        S::RsaSha512 => digest_info(3, 64, digest),
+        _ => digest.to_vec(),
+    })
+}
+
+/// DER of `DigestInfo` (RFC 8017, section 9.2, note 1). `last` ends the identifier of the hash.
+fn digest_info(last: u8, length: u8, digest: &[u8]) -> Vec<u8> {
     let mut info = vec![0x30, 17 + length, 0x30, 0x0d, 0x06, 0x09];
     info.extend([
         0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, last, 0x05, 0x00, 0x04, length,
     ]);
-    info.extend(hash.of(message));
+    info.extend(digest);
     info
-}
-
-impl Hash {
-    fn of(self, message: &[u8]) -> Vec<u8> {
-        let algorithm = match self {
-            Self::Sha256 => &SHA256,
-            Self::Sha384 => &SHA384,
-            Self::Sha512 => &SHA512,
-        };
-        digest::digest(algorithm, message).as_ref().to_vec()
-    }
 }

@@ -1,5 +1,6 @@
 //! Signatures and MACs.
 
+use aws_lc_rs::digest::{SHA256, SHA384, SHA512, digest};
 use aws_lc_rs::rsa::PublicKeyComponents;
 use aws_lc_rs::signature::{
     ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ECDSA_P521_SHA512_FIXED, ED25519,
@@ -49,6 +50,28 @@ async fn signatures_of_every_scheme_verify(shared: &SharedToken) {
                 "{scheme:?}"
             );
         }
+        if let Some(length) = scheme.digest_len() {
+            let hash = match length {
+                32 => &SHA256,
+                48 => &SHA384,
+                _ => &SHA512,
+            };
+            let digest = digest(hash, b"a message");
+            let signature = shared
+                .token
+                .sign_digest(&created.key, scheme, digest.as_ref());
+            let signature = signature.await.unwrap();
+            let public = created.public.as_ref().unwrap();
+            assert!(
+                check.verifies(public, b"a message", &signature),
+                "{scheme:?}"
+            );
+        }
+        let short = shared
+            .token
+            .sign_digest(&created.key, scheme, &[0; 31])
+            .await;
+        assert_eq!(short.unwrap_err().kind(), ErrorKind::BadInput);
         assert_eq!(
             public_key(&shared.token, &created.key).await,
             created.public

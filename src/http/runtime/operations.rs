@@ -29,7 +29,11 @@ pub(in crate::http) async fn operate(
 ) -> impl IntoResponse {
     match receive(&app, Endpoint::Operations, request).await {
         Ok(received) => {
-            let answered = app.protection.operate(received.call, received.body).await;
+            let limit = app.settings.limits.max_body_bytes;
+            let answered = app
+                .protection
+                .operate(received.call, received.body, limit)
+                .await;
             respond(answered, received.standing)
         }
         Err(refused) => refused,

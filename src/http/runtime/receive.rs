@@ -20,6 +20,7 @@ use crate::json::Text;
 use crate::protection::{Call, Unread};
 use crate::ratelimit::Standing;
 use crate::request_tag::RequestTag;
+use crate::settings::Limits;
 use crate::telemetry::step;
 use crate::web::LoggedCaller;
 
@@ -89,7 +90,8 @@ async fn receive_body(
 ) -> Result<Received, Response> {
     let admitted = app.admit(&caller).instrument(step!("limit")).await;
     let standing = admitted.unwrap_or_else(|exceeded| exceeded.standing);
-    let body = body::read(parts, body, app.settings.limits.max_body_bytes).await;
+    let limit = body_limit(origin.endpoint, &app.settings.limits);
+    let body = body::read(parts, body, limit).await;
     let caller = match revalidate(app, &origin, caller, parts).await {
         Ok(caller) => caller,
         Err(denied) => return Err(reject_anonymous(app, origin, denied, body).await),
@@ -111,6 +113,14 @@ async fn receive_body(
             app.protection.refuse(call, unread.into()).await,
             standing,
         )),
+    }
+}
+
+/// The maximum size of a body. `/operations` checks the limit of its operation itself.
+fn body_limit(endpoint: Endpoint, limits: &Limits) -> usize {
+    match endpoint {
+        Endpoint::Protect => limits.max_body_bytes,
+        Endpoint::Unprotect | Endpoint::Rewrap | Endpoint::Operations => limits.envelope_bytes(),
     }
 }
 

@@ -134,6 +134,19 @@ impl<'a, T: ClosedSet + ToSchema> ReadMember<'a> for T {
     }
 }
 
+impl<'a> ReadMember<'a> for bool {
+    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
+        match members.required(name)?.as_str() {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => {
+                members.note(Problem::new(name, Code::Type, "must be a boolean"));
+                None
+            }
+        }
+    }
+}
+
 impl<'a> ReadMember<'a> for Base64<Vec<u8>> {
     fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
         let text = members.required_string(name)?;

@@ -10,7 +10,7 @@ pub(super) use self::member::{
     Base64, Decrypted, Encrypted, Json, ProtectedPayloadType, ReadMember, Reference, Rewrapped,
     True, Unchanged, WriteMember, write_name,
 };
-pub(super) use self::schema::{Described, Schemas, object, one_of, reference};
+pub(super) use self::schema::{Described, Schemas, base64, object, one_of, reference};
 use super::{Body, Refusal};
 use crate::wiped::Wiped;
 

@@ -1,23 +1,29 @@
 //! Operations with an algorithm of the application's choice.
 
 mod algorithm;
+mod member;
 mod request;
+mod signature;
+
+use std::borrow::Cow;
 
 use aws_lc_rs::digest::Digest;
 use hsm::{ErrorKind, SignatureScheme};
 use tracing::Instrument as _;
 
 pub use self::algorithm::{Cipher, Hash};
+use self::member::{AssociatedData, DecryptedData, Encoding, Message, base64_required};
 pub(crate) use self::request::OperationRequest;
-use self::request::{DecryptPayload, EncryptPayload, Message, SignPayload};
-use super::body::{Base64, Json, answer, answer_of, written};
+use self::request::{DecryptPayload, EncryptPayload, SignPayload};
+use self::signature::{SignatureFormat, curve, from_der, to_der};
+use super::body::{Base64, answer, answer_of, written};
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::auth::Application;
 use crate::clock::Timestamp;
 use crate::ids::KeyId;
 use crate::json::Text;
-use crate::keys::{Chosen, NoKey, NotDone};
+use crate::keys::{Chosen, NoKey, NotDone, SignatureInput};
 use crate::material::Algorithm;
 use crate::policy::{Permit, Permittable, authorize, to};
 use crate::problem::{Code, Problem};
@@ -53,8 +59,8 @@ answer! {
 answer! {
     /// The result of `decrypt`.
     Decrypted<'a> {
-        /// The unchanged text of the encrypted data.
-        data "data": Json<'a>,
+        /// The unchanged text of the encrypted data, or its bytes in base64.
+        data "data": DecryptedData<'a>,
     }
 }
 
@@ -84,7 +90,8 @@ answer! {
 }
 
 impl Protection {
-    /// Does what `body` asks for.
+    /// Does what `body` asks for. A body with more than `limit` bytes is allowed for operations that open
+    /// or verify only.
     ///
     /// # Errors
     /// When the outcome could not be recorded; then nothing leaves.
@@ -92,18 +99,24 @@ impl Protection {
         &self,
         mut call: Call,
         body: Wiped<Vec<u8>>,
+        limit: usize,
     ) -> Result<Answer, Unrecorded> {
         let this = self.clone();
         self.run_to_completion(call.lane(), async move {
-            let outcome = this.try_operate(&mut call, &body).await;
+            let outcome = this.try_operate(&mut call, &body, limit).await;
             this.conclude(call, outcome).await
         })
         .await
     }
 
-    async fn try_operate(&self, call: &mut Call, body: &[u8]) -> Result<Body, Refusal> {
+    async fn try_operate(
+        &self,
+        call: &mut Call,
+        body: &[u8],
+        limit: usize,
+    ) -> Result<Body, Refusal> {
         let (application, text) = call.admit(body)?;
-        let request = request::read(call, text)?;
+        let request = request::read(call, text, body.len() > limit)?;
         let performed = self.perform(call, &application, request);
         performed.instrument(step!("crypto")).await
     }
@@ -124,11 +137,15 @@ impl Protection {
             OperationRequest::Sign(payload) => self.sign(call, &permit(caller)?, payload).await?,
             OperationRequest::Verify(payload) => {
                 let permit: Permit<to::Verify> = permit(caller)?;
-                let (scheme, Message(message)) = (payload.algorithm, payload.data);
+                let scheme = payload.algorithm;
                 let key = self.choose(call, &permit, Some(&payload.key_id), scheme.keys());
                 let key = key.await?;
-                let signature = &payload.signature.0;
-                let valid = key.verify(scheme, &message, signature).await?;
+                let input = input(&payload.data, payload.prehashed);
+                let signature = p1363(scheme, payload.signature_format, &payload.signature.0);
+                let valid = match signature {
+                    Some(signature) => key.verify(scheme, input, &signature).await?,
+                    None => false,
+                };
                 OperationResult::Verified(Verified { valid })
             }
             OperationRequest::Hash(payload) => {
@@ -152,7 +169,7 @@ impl Protection {
         let algorithm = payload.algorithm;
         let key = self.choose(call, permit, payload.key_id.as_deref(), algorithm.keys());
         let key = key.await?;
-        let sealed = key.encrypt(payload.data.as_str().as_bytes()).await?;
+        let sealed = key.encrypt(&payload.data.0, aad(&payload.aad)).await?;
         Ok(OperationResult::Encrypted(Encrypted {
             ciphertext: Base64(sealed.ciphertext),
             iv: Base64(sealed.iv.to_vec()),
@@ -172,7 +189,12 @@ impl Protection {
         let key = self
             .choose(call, permit, Some(&payload.key_id), kinds)
             .await?;
-        let opened = key.decrypt(&payload.iv.0, &payload.ciphertext.0, &payload.tag.0);
+        let opened = key.decrypt(
+            &payload.iv.0,
+            &payload.ciphertext.0,
+            &payload.tag.0,
+            aad(&payload.aad),
+        );
         let plaintext = opened.await.map_err(|not_done| {
             if let NotDone::Token(error) = &not_done
                 && error.kind() == ErrorKind::BadInput
@@ -182,9 +204,16 @@ impl Protection {
                 not_done.into()
             }
         })?;
-        // A plaintext that does not come from `encrypt` may be no JSON; the answer cannot hold it.
-        let data = Text::parse(&plaintext).map_err(|_| Refusal::DecryptionFailed)?;
-        let data = Json(data.as_str());
+        let data = match payload.encoding {
+            Some(Encoding::Base64) => DecryptedData::Base64(&plaintext),
+            Some(Encoding::Json) | None => {
+                let text = Text::parse(&plaintext).map_err(|_| {
+                    let is_given = payload.encoding.is_some();
+                    base64_required(is_given, "the plaintext is not JSON").inside("payload")
+                })?;
+                DecryptedData::Json(text.as_str())
+            }
+        };
         self.answer(call, OperationResult::Decrypted(Decrypted { data }))
     }
 
@@ -194,10 +223,15 @@ impl Protection {
         permit: &Permit<to::Sign>,
         payload: SignPayload<'_>,
     ) -> Result<OperationResult<'static>, Refusal> {
-        let (algorithm, Message(message)) = (payload.algorithm, payload.data);
+        let algorithm = payload.algorithm;
         let key = self.choose(call, permit, payload.key_id.as_deref(), algorithm.keys());
         let key = key.await?;
-        let signature = key.sign(algorithm, &message).await?;
+        let input = input(&payload.data, payload.prehashed);
+        let signature = key.sign(algorithm, input).await?;
+        let signature = match payload.signature_format {
+            Some(SignatureFormat::Der) => to_der(&signature),
+            Some(SignatureFormat::P1363) | None => signature,
+        };
         Ok(OperationResult::Signed(Signed {
             signature: Base64(signature),
             algorithm,
@@ -247,7 +281,7 @@ impl Protection {
     fn answer(&self, call: &Call, result: OperationResult<'_>) -> Result<Body, Refusal> {
         let length = match &result {
             OperationResult::Encrypted(encrypted) => encrypted.ciphertext.0.len() / 3 * 4,
-            OperationResult::Decrypted(decrypted) => decrypted.data.0.len(),
+            OperationResult::Decrypted(decrypted) => decrypted.data.len(),
             OperationResult::Signed(signed) => signed.signature.0.len() * 2,
             OperationResult::Verified(_) | OperationResult::Hashed(_) => 0,
         };
@@ -257,6 +291,33 @@ impl Protection {
             timestamp: self.rooms.clock.now(),
         };
         written(length, &answer)
+    }
+}
+
+fn aad(aad: &Option<AssociatedData>) -> &[u8] {
+    aad.as_ref().map_or(&[], |aad| &aad.0)
+}
+
+fn input<'a>(data: &'a Message<'_>, prehashed: Option<bool>) -> SignatureInput<'a> {
+    match prehashed {
+        Some(true) => SignatureInput::Digest(&data.0),
+        Some(false) | None => SignatureInput::Message(&data.0),
+    }
+}
+
+/// The signature in the format that the key verifies; none if it is malformed.
+fn p1363(
+    scheme: SignatureScheme,
+    format: Option<SignatureFormat>,
+    signature: &[u8],
+) -> Option<Cow<'_, [u8]>> {
+    match (format, curve(scheme)) {
+        (Some(SignatureFormat::Der), Some(curve)) => {
+            from_der(signature, curve.coordinate_len()).map(Cow::Owned)
+        }
+        (Some(SignatureFormat::Der | SignatureFormat::P1363) | None, _) => {
+            Some(Cow::Borrowed(signature))
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Requests of `/operations`.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use hsm::SignatureScheme;
 use utoipa::openapi::schema::{
@@ -11,15 +10,16 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::algorithm::{Cipher, Hash};
+use super::member::{
+    AssociatedData, ENCODING, Encoding, Message, Plaintext, base64_required, is_base64,
+};
+use super::signature::{SignatureFormat, curve};
 use crate::audit::OperationType;
-use crate::canonical::{self, NotCanonical};
 use crate::ids::KeyId;
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};
-use crate::protection::Call;
-use crate::protection::body::{
-    Base64, Described, ReadMember, Reference, Schemas, reference, request,
-};
+use crate::protection::body::{Base64, Described, Reference, Schemas, reference, request};
+use crate::protection::{Call, Refusal, Unread};
 
 /// An operation and its payload.
 #[derive(Debug)]
@@ -39,8 +39,12 @@ pub(crate) enum OperationRequest<'a> {
 request! {
     /// Data to encrypt.
     EncryptPayload<'a> {
-        /// Any JSON value. `decrypt` returns exactly this text.
-        data "data": Text<'a>,
+        /// Any JSON value, or bytes in base64. `decrypt` returns exactly this text, or these bytes.
+        data "data": Plaintext<'a>,
+        /// `base64`: `data` is base64, and its bytes are encrypted. Default: `json`.
+        _encoding "encoding": Option<Encoding>,
+        /// Associated data with at most 4,096 bytes, which `decrypt` needs again.
+        aad "aad": Option<AssociatedData>,
         algorithm "algorithm": Cipher,
         /// Default: the matching key with the latest activation.
         key_id "keyId": Option<Reference<'a, KeyId>>,
@@ -53,6 +57,10 @@ request! {
         ciphertext "ciphertext": Base64<Vec<u8>>,
         iv "iv": Base64<Vec<u8>>,
         tag "tag": Base64<Vec<u8>>,
+        /// `base64`: the response contains the plaintext in base64. Default: `json`.
+        encoding "encoding": Option<Encoding>,
+        /// The associated data of `encrypt`.
+        aad "aad": Option<AssociatedData>,
         algorithm "algorithm": Cipher,
         key_id "keyId": Reference<'a, KeyId>,
     }
@@ -62,8 +70,15 @@ request! {
     /// Data to sign.
     SignPayload<'a> {
         /// A string, whose UTF-8 bytes are signed; or another JSON value, which is signed in its
-        /// canonical form (RFC 8785).
+        /// canonical form (RFC 8785); or bytes in base64.
         data "data": Message<'a>,
+        /// `base64`: `data` is base64, and its bytes are signed. Default: `json`.
+        _encoding "encoding": Option<Encoding>,
+        /// Whether `data` is the digest of the message, of the algorithm's length, in base64.
+        /// Default: false. Supported for RSA and ECDSA.
+        prehashed "prehashed": Option<bool>,
+        /// The format of an ECDSA signature. Default: `p1363`.
+        signature_format "signatureFormat": Option<SignatureFormat>,
         algorithm "algorithm": SignatureScheme,
         /// Default: the matching key with the latest activation.
         key_id "keyId": Option<Reference<'a, KeyId>>,
@@ -75,6 +90,13 @@ request! {
     VerifyPayload<'a> {
         /// The signed data.
         data "data": Message<'a>,
+        /// `base64`: `data` is base64, and its bytes are verified. Default: `json`.
+        _encoding "encoding": Option<Encoding>,
+        /// Whether `data` is the digest of the message, of the algorithm's length, in base64.
+        /// Default: false. Supported for RSA and ECDSA.
+        prehashed "prehashed": Option<bool>,
+        /// The format of an ECDSA signature. Default: `p1363`.
+        signature_format "signatureFormat": Option<SignatureFormat>,
         signature "signature": Base64<Vec<u8>>,
         algorithm "algorithm": SignatureScheme,
         key_id "keyId": Reference<'a, KeyId>,
@@ -85,38 +107,11 @@ request! {
     /// Data to hash.
     HashPayload<'a> {
         /// A string, whose UTF-8 bytes are hashed; or another JSON value, which is hashed in its
-        /// canonical form (RFC 8785).
+        /// canonical form (RFC 8785); or bytes in base64.
         data "data": Message<'a>,
+        /// `base64`: `data` is base64, and its bytes are hashed. Default: `json`.
+        _encoding "encoding": Option<Encoding>,
         algorithm "algorithm": Hash,
-    }
-}
-
-/// The bytes that are signed or hashed.
-pub(in crate::protection) struct Message<'a>(pub(super) Cow<'a, [u8]>);
-
-impl<'a> ReadMember<'a> for Message<'a> {
-    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
-        let message = canonical::bytes(members.required(name)?);
-        if let Err(error) = &message {
-            let code = match error {
-                NotCanonical::DuplicateName => Code::Conflict,
-                NotCanonical::LoneSurrogate | NotCanonical::Number => Code::Format,
-            };
-            members.note(Problem::new(name, code, error.to_string()));
-        }
-        message.ok().map(Self)
-    }
-}
-
-impl Described for Message<'_> {
-    fn schema() -> RefOr<Schema> {
-        <Text<'_> as Described>::schema()
-    }
-}
-
-impl fmt::Debug for Message<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Message({} bytes)", self.0.len())
     }
 }
 
@@ -176,8 +171,13 @@ impl ToSchema for OperationRequest<'_> {
 
 const PAYLOAD: &str = "payload";
 
-/// Reads a request, noting its operation and the size of its payload as soon as they are known.
-pub(super) fn read<'a>(call: &mut Call, text: Text<'a>) -> Result<OperationRequest<'a>, Problems> {
+/// Reads a request, noting its operation and the size of its payload as soon as they are known. A body
+/// that `is_large` is allowed for operations that open or verify only.
+pub(super) fn read<'a>(
+    call: &mut Call,
+    text: Text<'a>,
+    is_large: bool,
+) -> Result<OperationRequest<'a>, Refusal> {
     let mut members = Members::exactly(text, &["operation", PAYLOAD]);
     let operation = members.required_string("operation").and_then(|name| {
         let operation = name.parse::<OperationType>().ok();
@@ -187,18 +187,24 @@ pub(super) fn read<'a>(call: &mut Call, text: Text<'a>) -> Result<OperationReque
         }
         operation
     });
+    if let Some(operation) = operation {
+        call.note_operation(operation);
+    }
+    let has_room = matches!(
+        operation,
+        Some(OperationType::Decrypt | OperationType::Verify)
+    );
+    if is_large && !has_room {
+        return Err(Unread::TooLarge.into());
+    }
     let payload = members.required(PAYLOAD);
     let request = operation.zip(payload).and_then(|(operation, payload)| {
-        call.note_operation(operation);
-        match read_payload(call, operation, payload) {
-            Ok(request) => Some(request),
-            Err(problems) => {
-                members.note_inside(PAYLOAD, problems);
-                None
-            }
-        }
+        let request = read_payload(call, operation, payload);
+        request
+            .map_err(|problems| members.note_inside(PAYLOAD, problems))
+            .ok()
     });
-    members.finish(|| request)
+    Ok(members.finish(|| request)?)
 }
 
 fn read_payload<'a>(
@@ -219,9 +225,51 @@ fn read_payload<'a>(
     let request = match operation {
         OperationType::Encrypt => EncryptPayload::read(from).map(OperationRequest::Encrypt),
         OperationType::Decrypt => DecryptPayload::read(from).map(OperationRequest::Decrypt),
-        OperationType::Sign => SignPayload::read(from).map(OperationRequest::Sign),
-        OperationType::Verify => VerifyPayload::read(from).map(OperationRequest::Verify),
+        OperationType::Sign => {
+            let payload = SignPayload::read(from);
+            check_signature(from, payload.as_ref().map(|payload| &payload.data));
+            payload.map(OperationRequest::Sign)
+        }
+        OperationType::Verify => {
+            let payload = VerifyPayload::read(from);
+            check_signature(from, payload.as_ref().map(|payload| &payload.data));
+            payload.map(OperationRequest::Verify)
+        }
         OperationType::Hash => HashPayload::read(from).map(OperationRequest::Hash),
     };
     members.finish(|| request)
+}
+
+/// Notes members that do not fit the signature algorithm.
+fn check_signature(members: &mut Members<'_>, data: Option<&Message<'_>>) {
+    let scheme = members.optional("algorithm").and_then(Text::string);
+    let scheme = scheme.and_then(|name| name.ok()?.parse::<SignatureScheme>().ok());
+    if let Some(scheme) = scheme
+        && members.optional("signatureFormat").is_some()
+        && curve(scheme).is_none()
+    {
+        let message = format!("is supported only for ECDSA, not for {scheme}");
+        members.note(Problem::new("signatureFormat", Code::Unsupported, message));
+    }
+    let prehashed = members.optional("prehashed").map(Text::as_str);
+    if prehashed != Some("true") {
+        return;
+    }
+    if !is_base64(members) {
+        let is_given = members.optional(ENCODING).is_some();
+        members.note(base64_required(is_given, "prehashed data is a digest"));
+    }
+    let Some(scheme) = scheme else { return };
+    match scheme.digest_len() {
+        Some(length) => {
+            if is_base64(members) && data.is_some_and(|digest| digest.0.len() != length) {
+                let message = format!("must be the base64 of a digest of {length} bytes");
+                members.note(Problem::new("data", Code::Length, message));
+            }
+        }
+        None => {
+            let message = format!("is not supported for {scheme}, which signs the message itself");
+            members.note(Problem::new("prehashed", Code::Unsupported, message));
+        }
+    }
 }

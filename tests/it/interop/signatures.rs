@@ -1,15 +1,20 @@
 //! openssl verifies what the token signs, and the service verifies what openssl signs.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::process::Command;
 use std::{env, fs};
 
 use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+use sealward::json::Text;
+use sealward::material::PublicKey;
 use serde_json::json;
+use sha2::{Digest as _, Sha256, Sha384};
 use spki::der::asn1::Uint;
 use spki::der::{Decode as _, Encode as _};
 
+use super::peer::Peer;
 use crate::support::openssl::{openssl, private, public};
 use crate::support::{Client, World};
 
@@ -60,6 +65,111 @@ async fn hmac_codes_verify_in_both_directions() {
     let arguments = format!("dgst -sha256 -mac HMAC -macopt hexkey:{key} -binary");
     let from_peer = openssl(&arguments, MESSAGE.as_bytes());
     assert_eq!(own, BASE64_STANDARD.encode(from_peer));
+}
+
+#[tokio::test]
+async fn openssl_verifies_a_certificate_request_with_a_signed_digest() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    let service = alice.service.clone().unwrap();
+    let kinds: [(_, _, &'static rcgen::SignatureAlgorithm); 3] = [
+        ("P-256", "ECDSA-SHA256", &rcgen::PKCS_ECDSA_P256_SHA256),
+        ("P-384", "ECDSA-SHA384", &rcgen::PKCS_ECDSA_P384_SHA384),
+        ("RSA-2048", "RSA-SHA256", &rcgen::PKCS_RSA_SHA256),
+    ];
+    for (kind, algorithm, in_request) in kinds {
+        let key = world.key(&service, "sig", kind).await;
+        let path = format!("/admin/keys/{key}");
+        let jwk = world.admin().get(&path).await.ok().json()["publicKey"].to_string();
+        let public = PublicKey::from_jwk(Text::parse(jwk.as_bytes()).unwrap()).unwrap();
+        let spki = public.to_spki();
+        let spki = spki::SubjectPublicKeyInfoRef::from_der(&spki).unwrap();
+        let mut requester = Requester {
+            public: spki.subject_public_key.raw_bytes().to_vec(),
+            algorithm: in_request,
+            message: RefCell::default(),
+            signature: Vec::new(),
+        };
+        let params = rcgen::CertificateParams::new(vec!["sealward.example".to_owned()]).unwrap();
+        params.serialize_request(&requester).unwrap();
+        let digest = match algorithm {
+            "ECDSA-SHA384" => Sha384::digest(requester.message.take()).to_vec(),
+            _ => Sha256::digest(requester.message.take()).to_vec(),
+        };
+        let mut order = json!({
+            "data": BASE64_STANDARD.encode(digest), "encoding": "base64", "prehashed": true,
+            "algorithm": algorithm, "keyId": key,
+        });
+        if kind != "RSA-2048" {
+            order["signatureFormat"] = json!("der");
+        }
+        let signed = alice.operate("sign", order).await.ok().json()["result"].clone();
+        let signature = signed["signature"].as_str().unwrap();
+        requester.signature = BASE64_STANDARD.decode(signature).unwrap();
+        let request = params.serialize_request(&requester).unwrap();
+        let folder = Folder::new();
+        folder.write("request", request.der());
+        assert!(folder.verifies_request());
+        let mut wrong = request.der().to_vec();
+        *wrong.last_mut().unwrap() ^= 1;
+        folder.write("request", &wrong);
+        assert!(!folder.verifies_request());
+    }
+}
+
+/// A key of Sealward that signs a certificate request: the first pass gives the message.
+struct Requester {
+    public: Vec<u8>,
+    algorithm: &'static rcgen::SignatureAlgorithm,
+    message: RefCell<Vec<u8>>,
+    signature: Vec<u8>,
+}
+
+impl rcgen::PublicKeyData for Requester {
+    fn der_bytes(&self) -> &[u8] {
+        &self.public
+    }
+
+    fn algorithm(&self) -> &'static rcgen::SignatureAlgorithm {
+        self.algorithm
+    }
+}
+
+impl rcgen::SigningKey for Requester {
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, rcgen::Error> {
+        self.message.replace(message.to_vec());
+        Ok(self.signature.clone())
+    }
+}
+
+#[tokio::test]
+async fn jose_verifies_a_jws() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    let service = alice.service.clone().unwrap();
+    let mut jose = Peer::jose();
+    for (kind, algorithm, alg) in [
+        ("P-256", "ECDSA-SHA256", "ES256"),
+        ("P-384", "ECDSA-SHA384", "ES384"),
+        ("P-521", "ECDSA-SHA512", "ES512"),
+        ("RSA-2048", "RSA-SHA256", "RS256"),
+        ("RSA-2048", "RSA-PSS-SHA256", "PS256"),
+    ] {
+        let key = world.key(&service, "sig", kind).await;
+        let path = format!("/admin/keys/{key}");
+        let jwk = world.admin().get(&path).await.ok().json()["publicKey"].clone();
+        let header = json!({ "alg": alg, "kid": key }).to_string();
+        let input = [header.as_str(), MESSAGE].map(|part| BASE64_URL_SAFE_NO_PAD.encode(part));
+        let input = input.join(".");
+        let order = json!({ "data": input, "algorithm": algorithm, "keyId": key });
+        let signed = alice.operate("sign", order).await.ok().json()["result"].clone();
+        let signature = BASE64_STANDARD
+            .decode(signed["signature"].as_str().unwrap())
+            .unwrap();
+        let jws = format!("{input}.{}", BASE64_URL_SAFE_NO_PAD.encode(signature));
+        let verified = jose.ask(&json!({ "do": "verify", "alg": alg, "jwk": jwk, "jws": jws }));
+        assert_eq!(verified, MESSAGE, "{alg}");
+    }
 }
 
 /// A key from openssl that Sealward imported. Both sides sign with it.
@@ -185,6 +295,15 @@ impl Folder {
 
     fn read(&self, name: &str) -> Vec<u8> {
         fs::read(self.0.join(name)).unwrap()
+    }
+
+    /// Whether openssl verifies the certificate request. Its exit code does not show it.
+    fn verifies_request(&self) -> bool {
+        let arguments = "req -verify -inform DER -noout -in request";
+        let mut openssl = Command::new("openssl");
+        openssl.args(arguments.split(' ')).current_dir(&self.0);
+        let said = openssl.output().unwrap().stderr;
+        String::from_utf8(said).unwrap().contains("verify OK")
     }
 
     /// Whether openssl succeeds.

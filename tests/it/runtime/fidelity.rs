@@ -1,6 +1,8 @@
 //! What comes back is what went in, to the letter.
 
 use axum::http::Method;
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE;
 use serde_json::json;
 
 use crate::support::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
@@ -100,19 +102,55 @@ async fn the_largest_allowed_payload_can_be_unprotected() {
     let head = r#"{"payload":""#;
     let text = "x".repeat(1024 * 1024 - head.len() - 2);
     let body = format!("{head}{text}\"}}");
-    let protected = alice.send_text(Method::POST, PROTECT, &body).await;
-    // In base64 it is too large to be sent back as a whole.
-    alice
-        .unprotect(&jwe(&protected))
-        .await
-        .refused(413, "PAYLOAD_TOO_LARGE");
+    let protected = alice.send_text(Method::POST, PROTECT, &body).await.ok();
+    let jwe = jwe(&protected);
+    let pretty = serde_json::to_string_pretty(&protected.json()).unwrap();
+    for body in [
+        json!({ "jwe": jwe }).to_string(),
+        pretty,
+        json!({ "protectedPayload": BASE64_URL_SAFE.encode(jwe.to_string()) }).to_string(),
+    ] {
+        let opened = alice.send_text(Method::POST, UNPROTECT, &body).await.ok();
+        assert!(opened.json()["payload"] == text, "{} bytes", body.len());
+    }
+
     let longer = format!("{head}{text}x\"}}");
     let refused = alice.send_text(Method::POST, PROTECT, &longer).await;
     refused.refused(413, "PAYLOAD_TOO_LARGE");
+    let endless = json!({ "protectedPayload": "A".repeat(2 * 1024 * 1024) });
+    let refused = alice.post(UNPROTECT, endless).await;
+    refused.refused(413, "PAYLOAD_TOO_LARGE");
+}
 
-    let fitting = "x".repeat(700 * 1024);
-    let protected = alice.protect(json!(fitting)).await;
-    let body = json!({ "jwe": jwe(&protected) });
-    let opened = alice.post(UNPROTECT, body).await.ok();
-    assert_eq!(opened.json()["payload"], fitting);
+#[tokio::test]
+async fn the_largest_allowed_data_can_be_decrypted_and_verified() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    let service = alice.service.clone().unwrap();
+    world.key(&service, "data", "AES-256").await;
+    world.key(&service, "sig", "P-256").await;
+    for (operation, algorithm, back) in [
+        ("encrypt", "AES-256-GCM", "decrypt"),
+        ("sign", "ECDSA-SHA256", "verify"),
+    ] {
+        let head = format!(
+            r#"{{"operation":"{operation}","payload":{{"algorithm":"{algorithm}","data":""#
+        );
+        let text = "x".repeat(1024 * 1024 - head.len() - 3);
+        let body = format!("{head}{text}\"}}}}");
+        let made = alice.send_text(Method::POST, OPERATIONS, &body).await.ok();
+        let mut payload = made.json()["result"].clone();
+        if operation == "sign" {
+            payload["data"] = json!(text);
+        }
+        let undone = alice.operate(back, payload).await.ok().json()["result"].clone();
+        assert!(undone["data"] == text || undone == json!({ "valid": true }));
+
+        let longer = format!("{head}{text}x\"}}}}");
+        let refused = alice.send_text(Method::POST, OPERATIONS, &longer).await;
+        refused.refused(413, "PAYLOAD_TOO_LARGE");
+    }
+    let unknown = format!(r#"{{"operation":"{}"}}"#, "x".repeat(1024 * 1024));
+    let refused = alice.send_text(Method::POST, OPERATIONS, &unknown).await;
+    refused.refused(413, "PAYLOAD_TOO_LARGE");
 }

@@ -7,6 +7,7 @@ mod bad_input;
 mod bad_members;
 mod binding;
 mod context;
+mod encodings;
 mod expiry;
 mod fidelity;
 mod health;
