@@ -60,6 +60,12 @@ impl<B: Buffer> Deref for Wiped<B> {
     }
 }
 
+impl AsRef<[u8]> for Wiped<Vec<u8>> {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
 impl<B: Buffer> DerefMut for Wiped<B> {
     fn deref_mut(&mut self) -> &mut B {
         &mut self.0

@@ -64,6 +64,7 @@ pub(super) async fn run(
         catalog: Catalog::new(),
         pool: database.pool().clone(),
         actor: Actor::system("sealward api-key create"),
+        claim: None,
     };
     let request = request(&wanted).map_err(failure)?;
     let made = api_keys::create(&context, request).await.map_err(failure)?;

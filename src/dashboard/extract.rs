@@ -105,6 +105,7 @@ impl FromRequestParts<Dashboard> for PageContext {
                 catalog: dashboard.catalog.clone(),
                 pool: dashboard.database.clone(),
                 actor: Actor::administrator(&viewer.administrator, tag.to_string()),
+                claim: None,
             },
             viewer,
             dashboard: dashboard.clone(),

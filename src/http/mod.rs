@@ -10,6 +10,7 @@ mod discovery;
 mod error;
 mod error_code;
 mod frame;
+mod idempotency;
 mod openapi;
 mod probes;
 pub mod router;

@@ -10,17 +10,22 @@ use super::app::App;
 use super::error::ApiError;
 use super::routes::{Access, Routes};
 use super::runtime::{health, operations, protect, rewrap, unprotect};
-use super::{caller, discovery, openapi, probes};
+use super::{caller, discovery, idempotency, openapi, probes};
 
 /// The whole API, without its frame.
 pub(super) fn router(app: App) -> Router {
     let [open, runtime, health, administration] = groups().map(|group| group.router);
     let administrators = from_fn_with_state(app.clone(), caller::administrators_only);
+    let idempotent = from_fn_with_state(app.clone(), idempotency::idempotent);
     Router::new()
         .merge(open)
         .merge(runtime)
         .merge(health)
-        .merge(administration.route_layer(administrators))
+        .merge(
+            administration
+                .route_layer(idempotent)
+                .route_layer(administrators),
+        )
         .fallback(async || ApiError::NotFound)
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app)

@@ -2,7 +2,7 @@
 
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 
-use super::{Action, Actor, Error, Event, Resource, store};
+use super::{Action, Actor, Claim, Error, Event, Resource, store};
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy, Timestamp};
 use crate::ids::EventId;
@@ -21,6 +21,8 @@ pub struct Context {
     pub pool: PgPool,
     /// The author of changes.
     pub actor: Actor,
+    /// The claim of a request with an `Idempotency-Key`.
+    pub claim: Option<Claim>,
 }
 
 /// A change in progress. Only [`Change::commit`] makes it permanent.
@@ -129,6 +131,10 @@ impl Change<'_> {
         events: impl IntoIterator<Item = Event> + Send,
     ) -> Result<(), Error> {
         let mut topics = Vec::new();
+        let events: Vec<Event> = events.into_iter().collect();
+        if let Some(claim) = &self.context.claim {
+            claim.keep(&mut self.transaction, &events).await?;
+        }
         for event in events {
             topics.push(event.resource_type.topic());
             let id = EventId::new(&self.context.clock, &self.context.entropy);

@@ -84,6 +84,13 @@ impl Event {
         Self::of(Action::Delete, resource, Some(resource), None)
     }
 
+    /// The resource that the event created, with its type.
+    pub(super) fn creation(&self) -> Option<(ResourceType, &Value)> {
+        let is_creation = self.action == Action::Create;
+        let resource = self.after.as_ref().filter(|_| is_creation)?;
+        Some((self.resource_type, resource))
+    }
+
     fn of<R: Resource>(
         action: Action,
         resource: &R,

@@ -100,6 +100,7 @@ impl Service {
             catalog: catalog.clone(),
             pool: database.clone(),
             actor: Actor::system("housekeeping"),
+            claim: None,
         };
         jobs.spawn(keys::maintain(housekeeper, vault.clone()));
         let limiter = Arc::new(limiter);

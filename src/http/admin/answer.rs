@@ -1,16 +1,23 @@
 //! The answers of the management API.
 
+use std::fmt::Display;
+
 use axum::Json;
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::keys::Key;
 use crate::management::api_keys::{self, ApiKey};
 use crate::management::policies::Policy;
 use crate::management::services::Service;
-use crate::management::{Page, Resource};
-use crate::resource::Identified;
+use crate::management::{KeptAnswer, Page, Resource, ResourceType};
+use crate::resource::Identified as _;
+use crate::revision::Revision;
+
+/// The header of an answer to a request that was sent again.
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// A resource: 200 with its `ETag`.
 #[derive(Debug)]
@@ -27,6 +34,10 @@ pub(in crate::http) struct CreatedWithoutPath<T>(pub(in crate::http) T);
 /// A page of a list: 200.
 #[derive(Debug)]
 pub(in crate::http) struct List<T>(pub(in crate::http) Page<T>);
+
+/// The answer to a request that was sent again: that of the first one, without a secret.
+#[derive(Debug)]
+pub(in crate::http) struct Replayed(pub(in crate::http) KeptAnswer);
 
 /// No content: 204.
 #[derive(Debug)]
@@ -54,7 +65,7 @@ macro_rules! located {
             }
 
             fn path(&self) -> String {
-                format!("/admin/{}/{}", $path, self.id)
+                path($path, &self.id)
             }
         }
     )*};
@@ -81,14 +92,14 @@ impl Located for api_keys::Created {
 
 impl<R: Located> IntoResponse for Current<R> {
     fn into_response(self) -> Response {
-        let tag = etag(self.0.resource());
+        let tag = etag(self.0.resource().revision());
         ([tag], Json(self.0)).into_response()
     }
 }
 
 impl<R: Located> IntoResponse for Created<R> {
     fn into_response(self) -> Response {
-        let tag = etag(self.0.resource());
+        let tag = etag(self.0.resource().revision());
         let location = (header::LOCATION, text(&self.0.path()));
         (StatusCode::CREATED, [tag, location], Json(self.0)).into_response()
     }
@@ -106,14 +117,50 @@ impl<T: Serialize> IntoResponse for CreatedWithoutPath<T> {
     }
 }
 
+impl IntoResponse for Replayed {
+    fn into_response(self) -> Response {
+        let KeptAnswer {
+            resource_type,
+            mut resource,
+        } = self.0;
+        if resource_type == ResourceType::ApiKey
+            && let Some(members) = resource.as_object_mut()
+        {
+            members.insert("secret".to_owned(), Value::Null);
+        }
+        let collection = match resource_type {
+            ResourceType::Service => Some("services"),
+            ResourceType::Policy => Some("policies"),
+            ResourceType::Key => Some("keys"),
+            ResourceType::ApiKey => Some("api-keys"),
+            ResourceType::ImportKey => None,
+        };
+        let id = resource.get("id").and_then(Value::as_str).unwrap_or("");
+        let of_resource = collection.map(|collection| {
+            let place = path(collection, &id);
+            [etag(Revision::FIRST), (header::LOCATION, text(&place))]
+        });
+        let again = [(REPLAYED, HeaderValue::from_static("true"))];
+        let headers: HeaderMap = again
+            .into_iter()
+            .chain(of_resource.into_iter().flatten())
+            .collect();
+        (StatusCode::CREATED, headers, Json(resource)).into_response()
+    }
+}
+
 impl IntoResponse for NoContent {
     fn into_response(self) -> Response {
         StatusCode::NO_CONTENT.into_response()
     }
 }
 
-fn etag(resource: &impl Identified) -> (HeaderName, HeaderValue) {
-    let tag = format!("\"{}\"", resource.revision());
+fn path(collection: &str, id: &impl Display) -> String {
+    format!("/admin/{collection}/{id}")
+}
+
+fn etag(revision: Revision) -> (HeaderName, HeaderValue) {
+    let tag = format!("\"{revision}\"");
     (header::ETAG, text(&tag))
 }
 

@@ -12,7 +12,7 @@ use crate::http::body;
 use crate::http::error::ApiError;
 use crate::ids::{ApiKeyId, KeyId, ServiceId};
 use crate::json::Text;
-use crate::management::{Actor, Context, Expected, Missing, policies};
+use crate::management::{Actor, Claim, Context, Expected, Missing, policies};
 use crate::problem::Code;
 use crate::request_tag::RequestTag;
 use crate::resource::{RequestBody, ResourceRequest};
@@ -76,6 +76,7 @@ impl FromRequestParts<App> for Authorized {
             catalog: app.catalog.clone(),
             pool: app.database.clone(),
             actor: Actor::administrator(administrator, tag.to_string()),
+            claim: parts.extensions.get::<Claim>().cloned(),
         }))
     }
 }

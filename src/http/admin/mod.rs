@@ -10,6 +10,6 @@ pub(super) mod keys;
 pub(super) mod policies;
 pub(super) mod services;
 
-pub(super) use self::answer::{Created, CreatedWithoutPath, Current, List, NoContent};
+pub(super) use self::answer::{Created, CreatedWithoutPath, Current, List, NoContent, Replayed};
 pub(super) use self::audit::Trail;
 pub(super) use self::extract::{Address, CreateBody, IfMatch, PathId, UpdateBody};

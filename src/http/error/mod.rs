@@ -48,6 +48,8 @@ pub(super) enum ApiError {
     Missing(Missing),
     /// The change conflicts with the current state, as the text says.
     Conflict(String),
+    /// Another request with the same `Idempotency-Key` is in progress.
+    InProgress,
     /// `If-Match` does not match the resource.
     Outdated,
     /// The legacy form of an envelope cannot be parsed.
@@ -111,6 +113,9 @@ impl ApiError {
             Self::Conflict(conflict) => {
                 Description::from(ErrorCode::Conflict).with_message(sentence(conflict))
             }
+            Self::InProgress => Description::from(ErrorCode::Conflict)
+                .with_message("A request with this Idempotency-Key is in progress; try again soon")
+                .retry_after(1),
             Self::Outdated => ErrorCode::PreconditionFailed.into(),
             Self::InvalidProtectedPayload => ErrorCode::InvalidProtectedPayload.into(),
             Self::NotAllowed(why) => {

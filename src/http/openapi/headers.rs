@@ -102,7 +102,10 @@ pub(super) fn of_refusals(codes: &[ErrorCode]) -> impl Iterator<Item = (String, 
         // Where the caller is known.
         names.extend(LIMITS);
     }
-    if has(ErrorCode::RateLimitExceeded) || has(ErrorCode::ServiceUnavailable) {
+    if has(ErrorCode::RateLimitExceeded)
+        || has(ErrorCode::ServiceUnavailable)
+        || has(ErrorCode::Conflict)
+    {
         names.push(RETRY_AFTER);
     }
     names.into_iter().map(|name| (name.to_owned(), to(name)))

@@ -5,6 +5,7 @@ mod components;
 mod examples;
 mod extractors;
 mod headers;
+mod idempotency;
 mod refusals;
 mod values;
 
@@ -56,6 +57,11 @@ pub(super) fn document(groups: impl IntoIterator<Item = Routes>) -> OpenApi {
     for group in groups {
         components.schemas.extend(group.schemas);
         for (path, mut item) in group.paths.paths {
+            if group.access == Access::Administrator
+                && let Some(post) = &mut item.post
+            {
+                idempotency::add(post);
+            }
             for operation in operations(&mut item) {
                 operation.tags = Some(vec![part(&path).to_owned()]);
                 operation.security = Some(security(group.access));

@@ -54,8 +54,9 @@ pub struct Created {
 struct Answer<'a> {
     #[serde(flatten)]
     api_key: &'a ApiKey,
-    /// The key itself. Only this response contains it.
-    secret: &'a str,
+    /// The key itself. Only this response contains it; null if the request was sent again.
+    #[schema(required = true)]
+    secret: Option<&'a str>,
 }
 
 impl PartialSchema for Created {
@@ -78,7 +79,7 @@ impl Serialize for Created {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Answer {
             api_key: &self.api_key,
-            secret: self.secret.expose_secret(),
+            secret: Some(self.secret.expose_secret()),
         }
         .serialize(serializer)
     }

@@ -6,7 +6,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::destroy_due;
 use crate::keys::{ImportKeyRecord, Vault};
-use crate::management::Context;
+use crate::management::{Context, idempotency};
 
 /// How often keys that are due are destroyed, and keys that expire soon are looked for.
 const DESTROY_EVERY: Duration = Duration::from_secs(60);
@@ -53,6 +53,9 @@ async fn attend(context: &Context, vault: &Vault) {
     }
     if let Err(error) = vault.watch_expiry().await {
         tracing::warn!(%error, "keys that expire soon could not be read");
+    }
+    if let Err(error) = idempotency::forget_old(&context.pool, context.clock.now()).await {
+        tracing::warn!(%error, "old answers to requests with an Idempotency-Key could not be deleted");
     }
     if let Err(error) = ImportKeyRecord::destroy_spent(vault).await {
         tracing::warn!(?error, "import keys could not be destroyed");

@@ -3,6 +3,7 @@
 mod api_keys;
 mod concurrency;
 mod events;
+mod idempotency;
 mod instances;
 mod keys;
 mod patch;

@@ -271,6 +271,7 @@ async fn first_admin_key(clock: &Clock, pool: &PgPool) -> String {
         catalog: Catalog::new(),
         pool: pool.clone(),
         actor: Actor::system("test"),
+        claim: None,
     };
     let body = json!({"name": "first", "type": "admin"});
     let request = ResourceRequest::of_json(&body, ResourceRequest::to_create).expect("a request");

@@ -1,0 +1,114 @@
+//! The middleware for requests with an `Idempotency-Key`.
+
+use std::time::Duration;
+
+use aws_lc_rs::hmac::{self, HMAC_SHA256};
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tracing::Instrument as _;
+
+use super::admin::Replayed;
+use super::app::App;
+use super::body;
+use super::caller::authorization;
+use super::error::ApiError;
+use crate::auth::Administrator;
+use crate::management::{Claim, IdempotentCall, Standing};
+use crate::problem::{Code, Problem};
+
+pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// How much longer than its time limit a request can hold its key. After a crash, the key is free then.
+const MARGIN: Duration = Duration::from_secs(5);
+
+/// What the fingerprint of a body is for.
+const PURPOSE: &[u8] = b"sealward idempotency v1\0";
+
+/// Carries out a `POST` with an `Idempotency-Key` once. When it is sent again, it gets the same answer.
+pub(super) async fn idempotent(State(app): State<App>, request: Request, next: Next) -> Response {
+    if *request.method() != Method::POST || !request.headers().contains_key(&IDEMPOTENCY_KEY) {
+        return next.run(request).await;
+    }
+    match begin(&app, request).await {
+        Ok((Standing::First(claim), request)) => run(app, claim, request, next).await,
+        Ok((Standing::Again(answer), _)) => Replayed(answer).into_response(),
+        Ok((Standing::InProgress, _)) => ApiError::InProgress.into_response(),
+        Ok((Standing::OtherBody, _)) => {
+            let message = "the Idempotency-Key was used with another body";
+            ApiError::Conflict(message.to_owned()).into_response()
+        }
+        Err(error) => error.into_response(),
+    }
+}
+
+/// Reads the body and claims the key.
+async fn begin(app: &App, request: Request) -> Result<(Standing, Request), ApiError> {
+    let key = key(request.headers())?;
+    let (mut parts, body) = request.into_parts();
+    let administrator = parts.extensions.get::<Administrator>();
+    // A route without authentication before it is a defect of the router.
+    let caller = administrator.ok_or(ApiError::Internal)?.api_key_id();
+    let limits = &app.settings.limits;
+    let body = body::read(&parts, body, limits.max_body_bytes).await?;
+    let call = IdempotentCall {
+        caller,
+        path: parts.uri.path().to_owned(),
+        key,
+        fingerprint: fingerprint(&parts.headers, &body)?,
+    };
+    let patience = limits.request_timeout.0 + MARGIN;
+    let standing = call.claim(&app.database, &app.entropy, app.clock.now(), patience);
+    let standing = standing.await?;
+    if let Standing::First(claim) = &standing {
+        parts.extensions.insert::<Claim>(claim.clone());
+    }
+    let body = Body::from(Bytes::from_owner(body));
+    Ok((standing, Request::from_parts(parts, body)))
+}
+
+/// Runs the first request in a task of its own: if the client disconnects, its answer is still kept.
+async fn run(app: App, claim: Claim, request: Request, next: Next) -> Response {
+    let run = async move {
+        let response = next.run(request).await;
+        if !response.status().is_success()
+            && let Err(error) = claim.release(&app.database).await
+        {
+            tracing::warn!(%error, "the Idempotency-Key of a failed request is not free yet");
+        }
+        response
+    };
+    let response = tokio::spawn(run.in_current_span()).await;
+    response.unwrap_or_else(|_| ApiError::Internal.into_response())
+}
+
+fn key(headers: &HeaderMap) -> Result<String, ApiError> {
+    let problem = |code| {
+        let message = "must be 1 to 128 printable ASCII characters in one header";
+        ApiError::Problems(vec![Problem::new("Idempotency-Key", code, message)])
+    };
+    let mut given = headers.get_all(&IDEMPOTENCY_KEY).iter();
+    let first = given.next().map_or(b"".as_slice(), HeaderValue::as_bytes);
+    if given.next().is_some() || !first.iter().all(|byte| (b' '..=b'~').contains(byte)) {
+        return Err(problem(Code::Format));
+    }
+    match std::str::from_utf8(first) {
+        Ok(key) if (1..=128).contains(&key.len()) => Ok(key.to_owned()),
+        _ => Err(problem(Code::Length)),
+    }
+}
+
+/// An HMAC of the body. Its key is the credential, which the database does not have, so that the
+/// fingerprint of a body with little entropy tells nothing.
+fn fingerprint(headers: &HeaderMap, body: &[u8]) -> Result<[u8; 32], ApiError> {
+    let credential = authorization(headers).ok_or(ApiError::Internal)?;
+    let credential = credential.rsplit(|byte| *byte == b' ').next();
+    let key = hmac::Key::new(HMAC_SHA256, credential.unwrap_or_default());
+    let mut mac = hmac::Context::with_key(&key);
+    mac.update(PURPOSE);
+    mac.update(body);
+    let tag = mac.sign();
+    tag.as_ref().try_into().map_err(|_| ApiError::Internal)
+}

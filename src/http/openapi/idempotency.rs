@@ -1,0 +1,41 @@
+//! What the document says of `Idempotency-Key`, which every management `POST` takes.
+
+use serde_json::json;
+use utoipa::IntoResponses as _;
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Required};
+
+use crate::http::error_code::errors;
+
+/// Adds the header, the conflict and the header of a repeated answer to `operation`.
+pub(super) fn add(operation: &mut Operation) {
+    let key = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(1))
+        .max_length(Some(128))
+        .pattern(Some("^[ -~]+$"))
+        .examples([json!("order 4711")]);
+    let header = ParameterBuilder::new()
+        .name("Idempotency-Key")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "Makes it safe to send the request again. For 24 hours, the same path and body with the \
+             same key get the answer of the first request. A `secret` is null then.",
+        ))
+        .schema(Some(key));
+    let parameters = operation.parameters.get_or_insert_default();
+    parameters.push(header.build().into());
+    let responses = &mut operation.responses.responses;
+    responses.extend(errors::Conflict::responses());
+    if let Some(RefOr::T(created)) = responses.get_mut("201") {
+        let replayed = HeaderBuilder::new()
+            .description(Some("`true` if this is the answer of an earlier request."))
+            .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
+            .example(Some(json!("true")));
+        let name = "Idempotency-Replayed".to_owned();
+        created.headers.insert(name, replayed.build().into());
+    }
+}

@@ -1,0 +1,139 @@
+//! Requests that a client can send again: the first one makes the change, and the others get its answer.
+//!
+//! A request claims its key before it begins. The transaction of the change writes the answer, so that
+//! a crash leaves either both or none. A claim without an answer ends after a time, as its request may
+//! have ended with its instance.
+
+mod store;
+
+use std::time::Duration;
+
+use serde_json::Value;
+use sqlx::{PgConnection, PgPool};
+use uuid::Uuid;
+
+use super::{Error, Event, ResourceType};
+use crate::clock::{Entropy, Timestamp};
+use crate::ids::ApiKeyId;
+
+/// How long an answer is kept.
+const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A request with an `Idempotency-Key`.
+#[derive(Clone, Debug)]
+pub struct IdempotentCall {
+    /// The API key of the caller.
+    pub caller: ApiKeyId,
+    /// The path of the request.
+    pub path: String,
+    /// The `Idempotency-Key`.
+    pub key: String,
+    /// An HMAC of the body.
+    pub fingerprint: [u8; 32],
+}
+
+/// A claim on the key of a request. Only its holder writes the answer.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    call: IdempotentCall,
+    attempt: Uuid,
+}
+
+/// The standing of a request with an `Idempotency-Key`.
+#[derive(Debug)]
+pub enum Standing {
+    /// It is the first one.
+    First(Claim),
+    /// It is sent again: the answer to the first one.
+    Again(KeptAnswer),
+    /// The first one is in progress.
+    InProgress,
+    /// The first one had another body.
+    OtherBody,
+}
+
+/// The answer to the first request: the resource that it created.
+#[derive(Debug)]
+pub struct KeptAnswer {
+    /// The type of the resource.
+    pub resource_type: ResourceType,
+    /// The resource, without secrets.
+    pub resource: Value,
+}
+
+impl IdempotentCall {
+    /// Claims the key. A claim without an answer ends after `patience`.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn claim(
+        self,
+        pool: &PgPool,
+        entropy: &Entropy,
+        now: Timestamp,
+        patience: Duration,
+    ) -> Result<Standing, Error> {
+        let attempt = Uuid::from_bytes(entropy.bytes());
+        loop {
+            let claim = Claim {
+                call: self.clone(),
+                attempt,
+            };
+            if store::claim(pool, &claim, now, now.minus(KEPT), now.minus(patience)).await? {
+                return Ok(Standing::First(claim));
+            }
+            // It may be released in the meantime.
+            let Some(found) = store::find(pool, &self).await? else {
+                continue;
+            };
+            return Ok(if found.fingerprint != self.fingerprint {
+                Standing::OtherBody
+            } else {
+                match found.resource_type.zip(found.answer) {
+                    None => Standing::InProgress,
+                    Some((resource_type, resource)) => Standing::Again(KeptAnswer {
+                        resource_type,
+                        resource,
+                    }),
+                }
+            });
+        }
+    }
+}
+
+impl Claim {
+    /// Keeps the resource that `events` create as the answer, in the transaction of the change.
+    ///
+    /// # Errors
+    /// When the claim has ended and another request has the key, or when the database fails.
+    pub(super) async fn keep(
+        &self,
+        connection: &mut PgConnection,
+        events: &[Event],
+    ) -> Result<(), Error> {
+        let Some((resource_type, resource)) = events.iter().rev().find_map(Event::creation) else {
+            return Ok(());
+        };
+        if store::keep(connection, self, resource_type, resource).await? {
+            return Ok(());
+        }
+        let message = "the request took too long: another request with its Idempotency-Key began";
+        Err(Error::Conflict(message.to_owned()))
+    }
+
+    /// Gives the key back, unless an answer is kept: the request failed and changed nothing.
+    ///
+    /// # Errors
+    /// When the database fails. The claim then ends by itself.
+    pub async fn release(&self, pool: &PgPool) -> Result<(), Error> {
+        Ok(store::release(pool, self).await?)
+    }
+}
+
+/// Deletes answers that are no longer kept.
+///
+/// # Errors
+/// When the database fails.
+pub async fn forget_old(pool: &PgPool, now: Timestamp) -> Result<(), Error> {
+    Ok(store::delete_before(pool, now.minus(KEPT)).await?)
+}

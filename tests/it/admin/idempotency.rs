@@ -1,0 +1,265 @@
+//! `Idempotency-Key` on the `POST` requests of the management API.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use futures_util::{FutureExt as _, poll};
+use sealward::clock::{Clock, Timestamp};
+use sealward::settings::Stage;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Client, World, within};
+
+const API_KEYS: &str = "/admin/api-keys";
+
+fn with<'w>(client: Client<'w>, key: &str) -> Client<'w> {
+    client.with("idempotency-key", key)
+}
+
+fn is_replayed(answer: &Answer) -> bool {
+    answer.headers.contains_key("idempotency-replayed")
+}
+
+/// A request that creates an admin key, whose name can be used many times.
+fn admin_key(name: &str) -> Value {
+    json!({ "name": name, "type": "admin" })
+}
+
+async fn count(world: &World, name: &str) -> i64 {
+    let count = sqlx::query_scalar("SELECT count(*) FROM api_keys WHERE name = $1").bind(name);
+    count.fetch_one(&world.pool).await.unwrap()
+}
+
+async fn a_held_world() -> World {
+    let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
+    World::at(clock, Stage::Development).await
+}
+
+#[tokio::test]
+async fn a_request_that_is_sent_again_gets_the_first_answer() {
+    let world = World::new().await;
+    let service = world.service("billing").await;
+    let policy = json!({ "name": "n", "destinationServiceId": service,
+        "allowedServiceIds": ["*"] });
+    let key = json!({ "serviceId": service, "algorithm": "AES-256", "generate": true });
+    for (path, body) in [
+        ("/admin/services", json!({ "name": "payments" })),
+        ("/admin/policies", policy),
+        ("/admin/keys", key),
+        (API_KEYS, admin_key("Ada")),
+        (
+            "/admin/keys/import-parameters",
+            json!({ "mechanism": "RSA_OAEP_SHA1_AES_KWP" }),
+        ),
+    ] {
+        let admin = with(world.admin(), "order 4711");
+        let first = admin.post(path, body.clone()).await;
+        assert_eq!(first.status, 201, "{path}: {}", first.body);
+        assert!(!is_replayed(&first), "{path}");
+        let mut expected = first.json();
+        if path == API_KEYS {
+            expected["secret"] = Value::Null;
+        }
+        for _ in 0..2 {
+            let again = admin.post(path, body.clone()).await;
+            assert_eq!(again.status, 201, "{path}: {}", again.body);
+            assert_eq!(again.header("idempotency-replayed"), "true");
+            assert_eq!(again.json(), expected, "{path}");
+            for header in ["location", "etag"] {
+                assert_eq!(
+                    again.headers.get(header),
+                    first.headers.get(header),
+                    "{path}"
+                );
+            }
+        }
+    }
+    assert_eq!(count(&world, "Ada").await, 1);
+}
+
+#[tokio::test]
+async fn a_key_belongs_to_a_caller_a_path_and_a_body() {
+    let world = World::new().await;
+    let admin = with(world.admin(), "k");
+    let first = admin.post(API_KEYS, admin_key("Ada")).await.created();
+    let refused = admin.post(API_KEYS, admin_key("Eve")).await;
+    let refused = refused.refused(409, "CONFLICT");
+    assert!(!refused.headers.contains_key("retry-after"));
+    let elsewhere = admin
+        .post("/admin/services", json!({ "name": "Ada" }))
+        .await;
+    assert!(!is_replayed(&elsewhere.created()));
+    let ada = with(world.client(&first.text("secret")), "k");
+    let other = ada.post(API_KEYS, admin_key("Ada")).await.created();
+    assert!(!is_replayed(&other));
+    assert_eq!(count(&world, "Ada").await, 2);
+    // Other methods do not take the header.
+    let path = other.header("location");
+    admin.patch(path, json!({ "name": "A" })).await.ok();
+    admin.patch(path, json!({ "name": "B" })).await.ok();
+}
+
+#[tokio::test]
+async fn an_idempotency_key_has_a_form() {
+    let world = World::new().await;
+    let post = async |client: Client<'_>| client.post(API_KEYS, admin_key("Ada")).await;
+    for (key, code) in [
+        ("", "length"),
+        (&*"x".repeat(129), "length"),
+        ("grün", "format"),
+        ("a\tb", "format"),
+    ] {
+        let refused = post(with(world.admin(), key)).await;
+        refused.invalid(&[("Idempotency-Key", code)]);
+    }
+    let twice = with(with(world.admin(), "a"), "b");
+    post(twice).await.invalid(&[("Idempotency-Key", "format")]);
+    post(with(world.admin(), &"~".repeat(128))).await.created();
+}
+
+#[tokio::test]
+async fn failures_are_not_kept() {
+    let world = World::new().await;
+    let admin = with(world.admin(), "k");
+    let wrong = json!({ "name": "" });
+    let refused = admin.post("/admin/services", wrong.clone()).await;
+    refused.invalid(&[("name", "length")]);
+    let refused = admin.post("/admin/services", wrong).await;
+    refused.invalid(&[("name", "length")]);
+    let named = json!({ "name": "billing" });
+    admin.post("/admin/services", named).await.created();
+    let stranger = with(world.anonymous(), "k");
+    let refused = stranger.post("/admin/services", json!({})).await;
+    refused.refused(401, "AUTHENTICATION_FAILED");
+}
+
+#[tokio::test]
+async fn answers_are_kept_for_a_day_on_all_instances() {
+    let world = a_held_world().await;
+    let other = world.another().await;
+    let post = async |world: &World| {
+        let admin = with(world.admin(), "k");
+        admin.post(API_KEYS, admin_key("Ada")).await.created()
+    };
+    let day = Duration::from_secs(24 * 60 * 60);
+    let first = post(&world).await;
+    world.clock.advance(day - Duration::from_millis(1));
+    let again = post(&other).await;
+    assert!(is_replayed(&again));
+    assert_eq!(again.text("id"), first.text("id"));
+    world.clock.advance(Duration::from_millis(1));
+    let new = post(&other).await;
+    assert!(!is_replayed(&new));
+    assert_ne!(new.text("id"), first.text("id"));
+}
+
+#[tokio::test]
+async fn a_request_in_progress_is_a_conflict_until_its_instance_must_have_ended() {
+    let world = a_held_world().await;
+    let admin = with(world.admin(), "k");
+    admin.post(API_KEYS, admin_key("Ada")).await.created();
+    // As a crash before the change leaves it.
+    sqlx::query("UPDATE idempotent_calls SET answer = NULL, resource_type = NULL")
+        .execute(&world.pool)
+        .await
+        .unwrap();
+    let refused = admin.post(API_KEYS, admin_key("Ada")).await;
+    let refused = refused.refused(409, "CONFLICT");
+    assert_eq!(refused.header("retry-after"), "1");
+    // The time limit of requests in tests, and a margin.
+    world.clock.advance(Duration::from_secs(125));
+    let new = admin.post(API_KEYS, admin_key("Ada")).await.created();
+    assert!(!is_replayed(&new));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_requests_change_something_once() {
+    let world = World::new().await;
+    let other = world.another().await;
+    let post = async |turn: usize| {
+        let world = if turn % 2 == 0 { &world } else { &other };
+        let admin = with(world.admin(), "k");
+        admin.post(API_KEYS, admin_key("Ada")).await
+    };
+    let answers = join_all((0..20).map(post)).await;
+    let made = answers
+        .iter()
+        .filter(|it| it.status == 201 && !is_replayed(it));
+    assert_eq!(made.count(), 1);
+    for answer in answers {
+        assert!(matches!(answer.status.as_u16(), 201 | 409), "{answer:?}");
+    }
+    assert_eq!(count(&world, "Ada").await, 1);
+}
+
+#[tokio::test]
+async fn the_change_and_its_answer_are_one_transaction() {
+    let world = World::new().await;
+    let refuse = "ALTER TABLE idempotent_calls ADD CONSTRAINT no_answer CHECK (answer IS NULL)";
+    sqlx::query(refuse).execute(&world.pool).await.unwrap();
+    let admin = with(world.admin(), "k");
+    let failed = admin.post(API_KEYS, admin_key("Ada")).await;
+    failed.refused(500, "INTERNAL_ERROR");
+    assert_eq!(count(&world, "Ada").await, 0);
+}
+
+#[tokio::test]
+async fn a_change_whose_client_left_is_answered_later() {
+    let world = World::new().await;
+    let mut lock = world.pool.begin().await.unwrap();
+    let exclusive = "LOCK TABLE services IN SHARE MODE";
+    sqlx::query(exclusive).execute(&mut *lock).await.unwrap();
+    let admin = with(world.admin(), "k");
+    let body = json!({ "name": "billing" });
+    let mut left = Box::pin(admin.post("/admin/services", body.clone()).fuse());
+    let claimed = "SELECT count(*) FROM idempotent_calls";
+    within(Duration::from_secs(30), async || {
+        assert!(poll!(&mut left).is_pending());
+        let claimed: i64 = sqlx::query_scalar(claimed)
+            .fetch_one(&world.pool)
+            .await
+            .unwrap();
+        claimed == 1
+    })
+    .await;
+    // One more turn, so that the request waits for the table.
+    within(Duration::from_secs(30), async || {
+        assert!(poll!(&mut left).is_pending());
+        let waiting = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted
+             AND relation = 'services'::regclass)";
+        sqlx::query_scalar(waiting)
+            .fetch_one(&world.pool)
+            .await
+            .unwrap()
+    })
+    .await;
+    drop(left);
+    lock.rollback().await.unwrap();
+    within(Duration::from_secs(30), async || {
+        let again = admin.post("/admin/services", body.clone()).await;
+        assert!(is_replayed(&again) || again.status == 409, "{again:?}");
+        again.status == 201
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn no_secret_is_kept() {
+    let world = World::new().await;
+    let service = world.service("billing").await;
+    let admin = with(world.admin(), "k");
+    let secret = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+    let body = json!({ "serviceId": service, "secretKey": secret });
+    admin.post("/admin/keys", body).await.created();
+    let made = admin.post(API_KEYS, admin_key("Ada")).await.created();
+    let rows: Vec<String> = sqlx::query_scalar("SELECT known::text FROM idempotent_calls known")
+        .fetch_all(&world.pool)
+        .await
+        .unwrap();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        assert!(!row.contains(secret), "{row}");
+        assert!(!row.contains(&made.text("secret")), "{row}");
+        assert!(!row.contains(world.admin_key()), "{row}");
+    }
+}
