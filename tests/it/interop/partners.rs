@@ -63,7 +63,7 @@ async fn protected_for(world: &World, jwk: &Value, alg: &str) -> Value {
     let headers = json!({ "typ": "JOSE", "iat": true, "cty": null });
     assert_eq!(policy.json()["headers"], headers);
     let shop = world
-        .application("shop")
+        .application(&format!("shop {alg}"))
         .bound_to(&policy.text("policyNumber"));
     let body = format!("{{\"payload\":{PAYLOAD}}}");
     let post = axum::http::Method::POST;

@@ -44,6 +44,7 @@ async fn try_to_destroy(world: &World) -> Result<usize, sealward::management::Er
         catalog: Catalog::new(),
         pool: world.pool.clone(),
         actor: Actor::system("test"),
+        claim: None,
     };
     let (pool, clock) = (world.pool.clone(), world.clock.clone());
     let vault = Vault::new(token().await, pool, clock, Entropy::system());
