@@ -158,7 +158,7 @@ impl Decode<'_, Postgres> for Timestamp {
     }
 }
 
-/// A clock: the system clock, or one that a test advances.
+/// The system clock, or a clock that a test advances.
 #[derive(Clone, Debug)]
 pub struct Clock(Hand);
 

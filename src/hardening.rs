@@ -1,4 +1,4 @@
-//! Restrictions that the process puts on itself before it has threads or secrets.
+//! Restrictions of the process, applied before it has threads or secrets.
 
 use std::sync::OnceLock;
 

@@ -95,7 +95,7 @@ impl Meter {
     /// Writes the number of requests.
     ///
     /// # Errors
-    /// When the writer fails.
+    /// The writer failed.
     pub fn encode_requests(&self, encoder: MetricEncoder<'_>) -> fmt::Result {
         self.requests.encode(encoder)
     }
@@ -103,7 +103,7 @@ impl Meter {
     /// Writes the durations of requests.
     ///
     /// # Errors
-    /// When the writer fails.
+    /// The writer failed.
     pub fn encode_durations(&self, encoder: MetricEncoder<'_>) -> fmt::Result {
         self.durations.encode(encoder)
     }
@@ -135,7 +135,7 @@ impl TokenTimes {
     /// Writes how long operations waited in the queue.
     ///
     /// # Errors
-    /// When the writer fails.
+    /// The writer failed.
     pub fn encode_queued(&self, encoder: MetricEncoder<'_>) -> fmt::Result {
         self.queued.encode(encoder)
     }
@@ -143,7 +143,7 @@ impl TokenTimes {
     /// Writes how long operations ran.
     ///
     /// # Errors
-    /// When the writer fails.
+    /// The writer failed.
     pub fn encode_ran(&self, encoder: MetricEncoder<'_>) -> fmt::Result {
         self.ran.encode(encoder)
     }

@@ -102,7 +102,7 @@ impl Problems {
         }
     }
 
-    /// Whether further problems are left out.
+    /// Whether further problems are omitted.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.0.len() >= Self::MOST

@@ -21,7 +21,7 @@
 //! | one of several tokens is out, busy or lacks the key | another one takes the operation, unless a write has begun |
 //! | one caller sends a burst | the lanes of the queue take turns, so that it delays its own operations first |
 //!
-//! The layers, of which each knows only those above it in this list:
+//! The layers. Each knows only the layers above it in this list:
 //!
 //! | layer | content |
 //! |---|---|

@@ -69,7 +69,7 @@ pub enum OpenError {
         "hsm.tokens.pin: token {token:?} refused the PIN; it was tried once and will not be tried again, because tokens lock themselves; correct the PIN, then start again"
     )]
     PinRefused {
-        /// The token's label, or what it is selected by.
+        /// The label of the token, or its selector.
         token: String,
     },
     /// A wrong PIN was tried since the last login.
@@ -77,7 +77,7 @@ pub enum OpenError {
         "hsm.tokens.pin: token {token:?} reports that a wrong PIN was tried since the last login; the PIN was not tried, because more wrong PINs lock the token; check the PIN, then log in once with the vendor's tool, which clears the count, or set hsm.tokens.retry_pin, and start again"
     )]
     PinCountLow {
-        /// The token's label, or what it is selected by.
+        /// The label of the token, or its selector.
         token: String,
     },
     /// One more wrong PIN locks the token.
@@ -85,7 +85,7 @@ pub enum OpenError {
         "hsm.tokens.pin: token {token:?} reports that one more wrong PIN locks it; the PIN was not tried; log in once with the vendor's tool, which clears the count, then start again"
     )]
     PinLastTry {
-        /// The token's label, or what it is selected by.
+        /// The label of the token, or its selector.
         token: String,
     },
     /// Too many wrong PINs were tried.
@@ -93,7 +93,7 @@ pub enum OpenError {
         "hsm.tokens.pin: the user PIN of token {token:?} is locked; unlock it as its security officer, then start again"
     )]
     PinLocked {
-        /// The token's label, or what it is selected by.
+        /// The label of the token, or its selector.
         token: String,
     },
     /// The user PIN is not set.
@@ -101,7 +101,7 @@ pub enum OpenError {
         "hsm.tokens.pin: the user PIN of token {token:?} is not set or has expired; set it with the vendor's tool, then start again"
     )]
     PinNotSet {
-        /// The token's label, or what it is selected by.
+        /// The label of the token, or its selector.
         token: String,
     },
     /// The token is write-protected.
@@ -109,15 +109,15 @@ pub enum OpenError {
         "token {token:?} is write-protected; keys cannot be made in it: remove the protection with the vendor's tool"
     )]
     ReadOnly {
-        /// The token's label, or what it is selected by.
+        /// The label of the token, or its selector.
         token: String,
     },
     /// The token has no session for a worker.
     #[error(
-        "token {token:?} allows {allowed} sessions, of which {free} are free, and {needed} are needed; close other programs that use it"
+        "token {token:?} allows {allowed} sessions, {free} are free, and {needed} are needed: close other programs that use it"
     )]
     TooFewSessions {
-        /// The token's label, or what it is selected by.
+        /// The label of the token, or its selector.
         token: String,
         /// How many sessions the token allows.
         allowed: u64,
@@ -131,13 +131,13 @@ pub enum OpenError {
         "token {token:?} did not answer within the deadline (hsm.generate_deadline); check the device and its connection"
     )]
     Hangs {
-        /// The token's label, or what it is selected by.
+        /// The label of the token, or its selector.
         token: String,
     },
     /// The token failed.
     #[error("token {token:?} does not work: {source:?}; `sealward doctor` shows more")]
     Broken {
-        /// The token's label, or what it is selected by.
+        /// The label of the token, or its selector.
         token: String,
         /// The failed call.
         source: HsmError,

@@ -25,7 +25,7 @@ pub(super) struct Shared {
     pub(super) batch_sizes: Histogram,
     /// How many payloads left unprotected.
     pub(super) passed_through: AtomicU64,
-    /// How many records wait in the queue beside the first of each submission.
+    /// The number of queued records, without the first of each submission.
     pub(super) further: AtomicUsize,
 }
 
@@ -174,7 +174,7 @@ impl Submission {
 
     pub(super) fn answer(self, outcome: Result<Receipt, Unrecorded>) {
         if let Some(waiter) = self.waiter {
-            // The request may have ended; the record stands either way.
+            // The request may have ended. The record remains committed.
             let _ = waiter.send(outcome);
         }
     }

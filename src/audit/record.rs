@@ -26,7 +26,7 @@ pub struct Record {
     pub policy_number: Option<Box<str>>,
     /// The key of the operation, even if it failed.
     pub key_id: Option<KeyId>,
-    /// The `ctx` of the envelope, which stands for its context.
+    /// The `ctx` of the envelope, which represents its context.
     pub ctx: Option<ContextTag>,
     /// The size of the payload as sent.
     pub payload_size_bytes: usize,
@@ -44,11 +44,11 @@ pub struct Record {
     pub client_address: Option<IpAddr>,
     /// The position in a batch, from 0.
     pub item: Option<u16>,
-    /// The second half of a rewrap. It is stored as a record of its own, an encryption.
+    /// The second part of a rewrap. It is stored as a separate record, an encryption.
     pub sealing: Option<Box<Sealing>>,
 }
 
-/// The half of a rewrap that makes the new envelope.
+/// The part of a rewrap that creates the new envelope.
 #[derive(Clone, Debug, Default)]
 pub struct Sealing {
     /// The policy of the new envelope.

@@ -84,7 +84,7 @@ impl Authenticator {
         self.admit(&at_rest, known, client)
     }
 
-    /// The caller of a session that started with an API key, of which only the digest is kept. All
+    /// The caller of a session that started with an API key. Only the digest of the key is kept. All
     /// checks apply again.
     ///
     /// # Errors

@@ -93,7 +93,7 @@ impl Caller {
     /// This caller as an administrator.
     ///
     /// # Errors
-    /// For keys of another kind.
+    /// The key has another type.
     pub fn administrator(self) -> Result<Administrator, WrongKind> {
         match self.kind() {
             Kind::Admin => Ok(Administrator(self)),
@@ -143,7 +143,7 @@ impl Deref for Administrator {
 
 #[cfg(test)]
 impl Application {
-    /// An application as tests of other rooms need it.
+    /// An application for tests of other modules.
     pub(crate) fn sample(
         service_id: ServiceId,
         allowed_operations: Option<crate::operation::Operations>,

@@ -1,8 +1,8 @@
 //! The bytes of a JSON value that are signed, verified or hashed: the UTF-8 bytes of a string, the
 //! RFC 8785 (JCS) bytes of any other value. White space and the order of members do not matter.
 //!
-//! Two different values never have the same bytes: duplicate names, lone surrogates, and numbers
-//! that a double does not carry (see `number.rs`) are refused.
+//! Different values never have the same bytes: duplicate names, lone surrogates, and numbers
+//! that a double cannot represent (see `number.rs`) are refused.
 
 mod number;
 mod tree;
@@ -44,7 +44,7 @@ fn jcs(value: Text<'_>) -> Result<Vec<u8>, NotCanonical> {
     // A `Text` is never deeper than `json::MAX_DEPTH`.
     reader.disable_recursion_limit();
     let Unambiguous(tree) = Unambiguous::deserialize(&mut reader).map_err(|error| {
-        // Of a well-formed text this is all that serde_json itself refuses.
+        // serde_json refuses nothing else in a well-formed text.
         if error.is_data() {
             NotCanonical::DuplicateName
         } else {

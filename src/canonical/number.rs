@@ -1,15 +1,15 @@
-//! Which numbers may be signed.
+//! The numbers that can be signed.
 //!
-//! **A number is carried** when the shortest decimal that reads back as its double (what JCS writes)
-//! has the same value as the decimal in the text. So `0.1`, `1.0`, `1e3` and every integer to 2^53
-//! are carried, and `1`, `1.0` and `1e0` sign alike because they are one value; `1e400`,
+//! **A number is representable** if the shortest decimal of its double, which JCS writes, has the
+//! same value as the decimal in the text. So `0.1`, `1.0`, `1e3` and every integer to 2^53 are
+//! representable, and `1`, `1.0` and `1e0` have the same bytes because they are one value; `1e400`,
 //! `9007199254740993` and `0.1000000000000000001` are not. Of all the decimals around a double
-//! exactly one is carried, which is why one double can never sign for two values. (The double
-//! nearest to `0.1` is not 0.1; to demand that would refuse nearly every fraction. And
-//! `1180591620717411303424`, which is 2^70 and a double, is not carried: JCS writes another value,
-//! `1.1805916207174113e+21`.)
+//! exactly one is representable, so two different values never have the same bytes. (The double
+//! nearest to `0.1` is not exactly 0.1; requiring equality would refuse nearly every fraction.
+//! `1180591620717411303424`, which is 2^70 and a double, is not representable: JCS writes another
+//! value, `1.1805916207174113e+21`.)
 
-/// Whether the double that `number` reads as is written with the same value.
+/// Whether the double of `number` is written with the same value.
 pub(super) fn is_carried(number: &str) -> bool {
     if is_short(number) {
         return true;
@@ -17,14 +17,14 @@ pub(super) fn is_carried(number: &str) -> bool {
     let Ok(double) = number.parse::<f64>() else {
         return false;
     };
-    // Rust's own shortest decimal will not do: between two that are equally near, ECMAScript takes
-    // the even one and Rust the greater.
+    // The shortest decimal of Rust differs: between two equally near decimals, ECMAScript uses
+    // the even one and Rust the greater one.
     serde_json_canonicalizer::to_string(&double)
         .is_ok_and(|written| double.is_finite() && Decimal::of(number) == Decimal::of(&written))
 }
 
-/// Whether the number has at most 15 digits and lies far inside the range of a double: every such
-/// decimal is carried. Nearly all numbers are short.
+/// Whether the number has at most 15 digits and is well within the range of a double. Every such
+/// decimal is representable. Nearly all numbers are short.
 fn is_short(number: &str) -> bool {
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     mantissa.len() <= 15
@@ -62,7 +62,7 @@ impl Decimal {
         if digits.is_empty() {
             return Self::ZERO;
         }
-        // An exponent beyond 64 bits is beyond every double, so how far beyond does not matter.
+        // An exponent above 64 bits exceeds every double, so its value does not matter.
         let beyond = if exponent.starts_with('-') {
             i64::MIN
         } else {

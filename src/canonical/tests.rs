@@ -22,7 +22,7 @@ fn the_example_of_the_rfc_is_written() {
         "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
         "literals": [null, true, false]
     }"#;
-    // 333333333.33333329 has one digit more than its double, and is what we refuse.
+    // 333333333.33333329 has one digit more than its double and is refused.
     assert_eq!(canonical(text), Err(NotCanonical::Number));
     assert_eq!(
         canonical(&text.replace("333333333.33333329", "333333333.3333333"))
@@ -162,8 +162,8 @@ fn a_number_that_a_double_cannot_represent_is_refused() {
     );
 }
 
-/// A double half way between two shortest decimals is written as the even one, and only that is
-/// carried.
+/// A double half way between two shortest decimals is written as the even one, which alone is
+/// representable.
 #[test]
 fn the_even_one_of_two_equally_near_decimals_is_used() {
     for (even, odd) in [

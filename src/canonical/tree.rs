@@ -1,11 +1,11 @@
-//! Reading JSON for canonicalization: the tree that serde_json makes, but a name twice is an error.
+//! Parses JSON for canonicalization: a tree like that of serde_json, but duplicate names are errors.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// A JSON value in which every object has each name once.
+/// A JSON value without duplicate names.
 pub(super) struct Unambiguous(pub(super) Value);
 
 impl<'de> Deserialize<'de> for Unambiguous {

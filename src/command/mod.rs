@@ -51,7 +51,7 @@ enum Command {
     Key(key::Arguments),
 }
 
-/// Runs the command that was asked for.
+/// Runs the command.
 pub async fn run(arguments: Arguments) -> ExitCode {
     let environment = Environment::of_process();
     let config = arguments.config.as_deref();

@@ -12,7 +12,7 @@ use crate::settings::{Environment, HsmToken, SecretSource, Settings, Stage, Tele
 use crate::telemetry::Traces;
 use crate::{audit, db, hardening, settings, telemetry};
 
-/// Reads the settings and starts the log, and traces where they are wanted. No secret is read before
+/// Reads the settings and starts the log, and traces if they are configured. No secret is read before
 /// the process is hardened.
 pub(super) fn prepare_to_serve(
     config: Option<&Path>,
@@ -28,7 +28,7 @@ pub(super) fn prepare_to_serve(
     Ok((settings, traces))
 }
 
-/// The same for a command that ends by itself: there is no request to trace.
+/// As above, without traces, for a command that answers no requests.
 pub(super) fn prepare(
     config: Option<&Path>,
     environment: &Environment,
@@ -36,7 +36,7 @@ pub(super) fn prepare(
     begin(Settings::load(config, environment)?)
 }
 
-/// The same for a command whose answer is what it prints: only what is wrong is logged.
+/// As above, for a command that prints its result: it logs only warnings and errors.
 pub(super) fn prepare_quietly(
     config: Option<&Path>,
     environment: &Environment,
@@ -83,7 +83,7 @@ pub(super) async fn check_login(settings: &Settings, database: &Primary) -> Resu
     }
 }
 
-/// Connects to the database as it is, with the rights of the application.
+/// Connects to the database with the role of the application, without a check of the schema.
 pub(super) async fn connect(
     settings: &Settings,
     environment: &Environment,
@@ -106,7 +106,7 @@ pub(super) fn servers(
     Ok(db::servers(database, password.as_ref())?)
 }
 
-/// The limiter that the settings ask for, not connected yet.
+/// The limiter of the settings, which is not connected yet.
 pub(super) fn limiter(
     settings: &Settings,
     environment: &Environment,
@@ -124,7 +124,7 @@ pub(super) fn limiter(
     })
 }
 
-/// What the tokens are opened with: the settings and the PINs.
+/// The configuration of the tokens: the settings and the PINs.
 pub(super) fn tokens(
     settings: &Settings,
     environment: &Environment,

@@ -16,7 +16,7 @@ use crate::settings::Database;
 /// The interval of the checks that the server is still the primary.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// The servers of a URL, of which one is the primary; never empty.
+/// The servers of a URL, at least one. One of them is the primary.
 #[derive(Clone, Debug)]
 pub struct Servers {
     first: PgConnectOptions,

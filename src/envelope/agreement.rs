@@ -1,5 +1,5 @@
-//! ECDH-ES with key wrapping (RFC 7518, section 4.6): the key that wraps, derived from the shared
-//! secret, and AES key wrap with it (RFC 3394). Everything derived wipes itself.
+//! ECDH-ES with key wrapping (RFC 7518, section 4.6): the wrapping key, derived from the shared
+//! secret, and AES key wrap (RFC 3394). All derived values are wiped when dropped.
 
 use aws_lc_rs::key_wrap::{AES_128, AES_256, AesBlockCipher, AesKek, KeyWrap as _};
 use sha2::{Digest as _, Sha256};
@@ -7,13 +7,13 @@ use zeroize::Zeroizing;
 
 use super::algorithm::Alg;
 
-/// What AES key wrap adds to the length of a key.
+/// The number of bytes that AES key wrap adds.
 pub(super) const WRAP_OVERHEAD: usize = 8;
 
 /// A content key or key-encryption key: at most 256 bits.
 pub(super) const LONGEST_KEY: usize = 32;
 
-/// What both sides put into the derivation beside the shared secret.
+/// The inputs of the key derivation in addition to the shared secret.
 pub(super) struct Parties<'a> {
     pub(super) apu: &'a [u8],
     pub(super) apv: &'a [u8],
@@ -33,7 +33,7 @@ pub(super) fn wrap(
     Some(wrapped)
 }
 
-/// Unwraps a content key; `None` where the wrapped key is not authentic.
+/// Unwraps a content key. `None` if the wrapped key is not authentic.
 pub(super) fn unwrap(
     alg: Alg,
     parties: &Parties<'_>,
@@ -57,7 +57,7 @@ fn kek(alg: Alg, parties: &Parties<'_>, shared_secret: &[u8]) -> Option<AesKek> 
     AesKek::new(cipher, derived.get(..usize::from(len))?).ok()
 }
 
-/// The Concat KDF of NIST SP 800-56A, one round of SHA-256: enough for `key_len` up to 32 bytes.
+/// The Concat KDF of NIST SP 800-56A with one round of SHA-256, for `key_len` up to 32 bytes.
 fn concat_kdf(
     algorithm: &str,
     parties: &Parties<'_>,

@@ -1,4 +1,4 @@
-//! The content: AES-GCM under a key that is used once (RFC 7518, section 5.3).
+//! The content: AES-GCM with a key that is used once (RFC 7518, section 5.3).
 
 use aes_gcm::aead::consts::{U12, U16};
 use aes_gcm::aead::inout::InOutBuf;
@@ -15,10 +15,10 @@ use super::algorithm::Enc;
 pub(super) const IV_LEN: usize = 12;
 pub(super) const TAG_LEN: usize = 16;
 
-/// A content key; the first bytes of it where `enc` takes a shorter one.
+/// A content key. A shorter `enc` uses its first bytes.
 pub(super) type ContentKey = Zeroizing<[u8; LONGEST_KEY]>;
 
-/// Encrypts `plaintext` into a buffer of its own; `None` only beyond the 64 GiB of the cipher.
+/// Encrypts `plaintext` into a new buffer. `None` only above the 64 GiB limit of the cipher.
 pub(super) fn encrypt(
     enc: Enc,
     key: &ContentKey,
@@ -36,10 +36,10 @@ pub(super) fn encrypt(
     Some((ciphertext, tag?))
 }
 
-/// Decrypts in place and says whether the content is authentic.
+/// Decrypts in place and returns whether the content is authentic.
 ///
-/// What is not authentic is deciphered all the same, into bytes that mean nothing: the caller must
-/// throw them away, and has done the work it does on success.
+/// Content that is not authentic is decrypted too, so that failure takes as long as success. The
+/// caller must discard the result.
 pub(super) fn decrypt(
     enc: Enc,
     key: &ContentKey,
@@ -56,7 +56,7 @@ pub(super) fn decrypt(
     is_authentic
 }
 
-// Not inlined, so that its frames lie below those of its caller.
+// Not inlined, so that its stack frames are below those of its caller.
 #[inline(never)]
 fn encrypt_with<Aead>(
     key: &ContentKey,
@@ -93,22 +93,22 @@ where
     {
         return true;
     }
-    // The cipher stops at a wrong tag. Going through the keystream as it would have (NIST SP
-    // 800-38D: the counter starts at 2) makes failure cost what success costs.
+    // The cipher stops at a wrong tag. Applying the keystream here (NIST SP 800-38D: the counter
+    // starts at 2) makes failure take as long as success.
     let mut counter = [0; 16];
     for (byte, value) in counter.iter_mut().zip(iv.iter().chain(&[0, 0, 0, 2])) {
         *byte = *value;
     }
     let key = key.get(..Stream::key_size()).unwrap_or_default();
     if let Ok(mut stream) = Stream::new_from_slices(key, &counter) {
-        // Too long for the counter is only what the cipher has refused already.
+        // The cipher has already refused content that is too long for the counter.
         let _ = stream.try_apply_keystream(content);
     }
     false
 }
 
-/// The ciphers take the content through their own frames, a thousand bytes at a time, and leave the
-/// last of it there. An idle thread would keep it for as long as it is idle.
+/// The ciphers copy the content through their stack frames, a thousand bytes at a time, and leave the
+/// last part there. An idle thread would keep it.
 #[inline(never)]
 fn wipe_frames_below() {
     let mut frames = [0_u8; 16 * 1024];
@@ -154,7 +154,7 @@ mod tests {
                 "{}",
                 test.tc_id
             );
-            // What is not authentic has still been through the right keystream.
+            // Content that is not authentic is still decrypted with the right keystream.
             let (ciphertext, expected_tag) = encrypt(enc, &key, &iv, &test.aad, &content).unwrap();
             assert_eq!(ciphertext, test.ct.to_vec(), "{}", test.tc_id);
             assert_eq!(authentic, expected_tag == tag, "{}", test.tc_id);

@@ -1,13 +1,14 @@
 //! Envelopes: JWE in its flattened JSON form, as `FORMAT.md` specifies it.
 //!
-//! This room is pure: it knows no runtime, no database, no clock, no log and no token. It seals for
-//! a public key by itself. Opening is in two halves, because the private key is elsewhere:
-//! [`Envelope::parse`] reads what a client sent, [`Envelope::for_key`] says what to ask of the
-//! private key ([`Question`]), and [`Opening::open`] goes on with the answer, or with its absence.
+//! This module is pure: it knows no runtime, no database, no clock, no log and no token. It seals
+//! for a public key. Opening has two steps, because the private key is in the token:
+//! [`Envelope::parse`] reads the envelope of a client, [`Envelope::for_key`] returns the question
+//! to the private key ([`Question`]), and [`Opening::open`] continues with the answer, or without
+//! one.
 //!
-//! Before the question, an envelope is refused with [`Problems`](crate::problem::Problems) that name
-//! what is malformed. After it there is only [`Unopenable`]: whatever fails cryptographically is one
-//! error, after the same work.
+//! Before the question, an envelope is refused with [`Problems`](crate::problem::Problems) that
+//! name the malformed members. After it, all cryptographic failures return [`Unopenable`], after
+//! the same work.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 

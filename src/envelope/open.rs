@@ -1,10 +1,10 @@
-//! Opening an envelope with a private key that is elsewhere: the question, and what follows it.
+//! Opens an envelope with a private key in the token: the question to the key, and the decryption.
 //!
-//! Nothing here tells one cryptographic failure from another. What is wrong before the private key
-//! is asked (a wrapped key of the wrong length, a point off the curve) marks the envelope as
-//! spoiled, and the key is asked all the same, about something of the right form. What is wrong
-//! after it puts a random content key in the place of the one that was hoped for (RFC 7516, section
-//! 11.5), and the content is deciphered with that.
+//! All cryptographic failures are indistinguishable. If a check before the private key fails (a
+//! wrapped key of the wrong length, a point that is not on the curve), the envelope is marked as
+//! spoiled, and the key still answers a well-formed substitute. If a check after the private key
+//! fails, a random content key replaces the expected one (RFC 7516, section 11.5), and the content
+//! is decrypted with it.
 
 use std::fmt;
 
@@ -23,17 +23,17 @@ use crate::json::Text;
 use crate::problem::{Code, Problem, Problems};
 use crate::wiped::Wiped;
 
-/// An envelope that waits for the answer of one private key.
+/// An envelope before the answer of its private key.
 #[derive(Debug)]
 pub struct Opening {
     envelope: Envelope,
-    /// What is asked about: the wrapped key or the ephemeral point, or what stands in for it.
+    /// The wrapped key or the ephemeral point, or a substitute.
     asked: Vec<u8>,
-    /// A stand-in is asked about, so no answer can be right.
+    /// The question contains a substitute, so the envelope cannot open.
     spoiled: bool,
 }
 
-/// What the private key must do.
+/// The operation of the private key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question<'a> {
     /// Decrypt with RSA-OAEP and an empty label; the answer is the content key.
@@ -41,23 +41,23 @@ pub enum Question<'a> {
         hash: OaepHash,
         wrapped_key: &'a [u8],
     },
-    /// Agree with a peer, an uncompressed point of the key's own curve; the answer is the x
-    /// coordinate of the shared point, leading zeros kept.
+    /// Agree with a peer, an uncompressed point on the curve of the key; the answer is the x
+    /// coordinate of the shared point with leading zeros.
     Agree { peer: &'a [u8] },
 }
 
-/// The envelope does not open, for whatever reason there may be.
+/// The envelope does not open. All causes have this error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the envelope does not open")]
 pub struct Unopenable;
 
-/// What was in an envelope: one JSON value. Wipes itself.
+/// The plaintext of an envelope: one JSON value. It is wiped when dropped.
 pub struct Plaintext(Wiped<Vec<u8>>);
 
 impl Envelope {
-    /// Prepares the question to the private half of `key`.
+    /// Prepares the question to the private key of `key`.
     ///
-    /// A key of the other family than `alg` needs is a problem of the envelope's.
+    /// A key of another family than `alg` is a problem of the envelope.
     pub fn for_key(self, entropy: &Entropy, key: &PublicKey) -> Result<Opening, Problems> {
         let (asked, spoiled) = match (&self.header.wrapping, key) {
             (Wrapping::Oaep(_), PublicKey::Rsa(key)) => {
@@ -80,7 +80,7 @@ impl Envelope {
 }
 
 impl Opening {
-    /// What the private key must do.
+    /// The operation of the private key.
     #[must_use]
     pub fn question(&self) -> Question<'_> {
         match self.envelope.header.wrapping {
@@ -92,11 +92,13 @@ impl Opening {
         }
     }
 
-    /// Goes on with the private key's answer; `None` says that it refused the question.
+    /// Opens the envelope with the answer of the private key. `None` means that the key refused the
+    /// question.
     ///
-    /// That the key could not be asked at all is no answer, and must not come here.
+    /// If the key was unavailable, do not call this function.
     ///
-    /// The context must be that of the envelope; without one the envelope must have none.
+    /// The context must match the context of the envelope. Without a context, the envelope must
+    /// have none.
     pub fn open(
         self,
         entropy: &Entropy,
@@ -104,8 +106,8 @@ impl Opening {
         context: Option<&Context>,
     ) -> Result<Plaintext, Unopenable> {
         let (content, authentic) = self.decipher(entropy, answer, context);
-        // Reading stops where a text is no JSON. Only authentic content of the right context is read:
-        // a wrong context costs what a wrong tag costs.
+        // Parsing stops at the first error, so its duration varies. Only authentic content with the
+        // right context is parsed, so that a wrong context takes as long as a wrong tag.
         if authentic && Text::parse(&content).is_ok() {
             Ok(Plaintext(content))
         } else {
@@ -113,7 +115,7 @@ impl Opening {
         }
     }
 
-    /// The deciphered content, and whether it is authentic and of this context.
+    /// The decrypted content, and whether it is authentic and has this context.
     fn decipher(
         self,
         entropy: &Entropy,
@@ -156,7 +158,7 @@ impl Opening {
 }
 
 impl Plaintext {
-    /// The bytes that were sealed, to the letter.
+    /// The exact sealed bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -169,7 +171,8 @@ impl fmt::Debug for Plaintext {
     }
 }
 
-/// A number below every modulus of its length stands in for what the key cannot have made.
+/// A substitute for a wrapped key that the key cannot decrypt: a number below every modulus of its
+/// length.
 fn wrapped_key_or_stand_in(
     entropy: &Entropy,
     key: &RsaPublicKey,
@@ -184,7 +187,7 @@ fn wrapped_key_or_stand_in(
     }
 }
 
-/// Another point stands in for one that is not on the curve of the key.
+/// A substitute for a point that is not on the curve of the key.
 fn point_or_stand_in(key: &EcPublicKey, agreement: &Agreement) -> (Vec<u8>, bool) {
     let on_curve = point_on(key.curve, &agreement.point).is_some();
     if on_curve && agreement.curve == key.curve {
@@ -193,8 +196,8 @@ fn point_or_stand_in(key: &EcPublicKey, agreement: &Agreement) -> (Vec<u8>, bool
     (key.stand_in.clone(), true)
 }
 
-/// The content key under AES key wrap. Without an answer, or with a wrapped key of a length that
-/// cannot be, the same work is done on random bytes, which does not authenticate.
+/// The content key from AES key wrap. Without an answer, or with a wrapped key of an impossible
+/// length, it does the same work with random bytes, which are not authentic.
 fn unwrap_agreed(
     entropy: &Entropy,
     agreement: &Agreement,
@@ -219,7 +222,7 @@ fn unwrap_agreed(
     agreement::unwrap(agreement.alg, &parties, secret, wrapped_key)
 }
 
-/// The candidate where it is usable, else a random key; chosen without a branch on either's bytes.
+/// The candidate if it is usable, otherwise a random key. The selection has no branch on their bytes.
 fn candidate_or_random(entropy: &Entropy, candidate: Option<&Vec<u8>>, usable: bool) -> ContentKey {
     let mut key = ContentKey::new([0; LONGEST_KEY]);
     entropy.fill(&mut *key);

@@ -8,9 +8,10 @@ use crate::closed_set::{NamedValue, NotOneOf};
 use crate::problem::{Code, Problem, Problems};
 use crate::similar::nearest;
 
-/// The members of an object, as the text has them, and their problems.
+/// The members of an object as source text, and their problems.
 ///
-/// Every reader returns `None` after it noted a problem, so a request is read whole and then built:
+/// Every method returns `None` after it noted a problem, so a request is read completely and then
+/// built:
 ///
 /// ```
 /// # use sealward::json::{Members, Text};
@@ -25,32 +26,32 @@ use crate::similar::nearest;
 /// ```
 #[derive(Debug)]
 pub struct Members<'a> {
-    /// The members that were asked for.
+    /// The requested members.
     known: Vec<(Cow<'a, str>, Text<'a>)>,
     problems: Problems,
-    /// The text is no object, which is the only problem to report.
+    /// The text is not an object, which is the only problem to report.
     unreadable: bool,
 }
 
 impl<'a> Members<'a> {
-    /// The members called `names`; others are ignored, but no name may appear twice.
+    /// The members with these names. Others are ignored, but duplicate names are refused.
     #[must_use]
     pub fn of(text: Text<'a>, names: &[&str]) -> Self {
         Self::read(text, |name| names.contains(&name), |_, _| {})
     }
 
-    /// All members, of whatever name.
+    /// All members with any name.
     #[must_use]
     pub fn all(text: Text<'a>) -> Self {
         Self::read(text, |_| true, |_, _| {})
     }
 
-    /// The members called `names`; any other is a problem, which names the nearest of them.
+    /// The members with these names. Any other is a problem, which suggests the nearest name.
     #[must_use]
     pub fn exactly(text: Text<'a>, names: &[&str]) -> Self {
         let is_known = |name: &str| names.contains(&name);
         Self::read(text, is_known, |problems, name| {
-            // A comparison takes longer than the body is long, so only shown problems are made.
+            // Comparisons are expensive, so only shown problems are created.
             if !problems.is_full() {
                 let name = shown(name);
                 let message = match nearest(&name, names.iter().copied()) {
@@ -62,20 +63,20 @@ impl<'a> Members<'a> {
         })
     }
 
-    /// The member's text, if it is there; `null` is a value.
+    /// The text of the member, if present; `null` is a value.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Text<'a>> {
         let found = self.known.iter().find(|(known, _)| known == name);
         found.map(|&(_, value)| value)
     }
 
-    /// The text of an optional member; `null` is the same as its absence.
+    /// The text of an optional member; `null` equals absence.
     #[must_use]
     pub fn optional(&self, name: &str) -> Option<Text<'a>> {
         self.get(name).filter(|value| value.kind() != Kind::Null)
     }
 
-    /// The text of a member that must be there; `null` is a value.
+    /// The text of a required member; `null` is a value.
     pub fn required(&mut self, name: &str) -> Option<Text<'a>> {
         let value = self.get(name);
         if value.is_none() {
@@ -84,13 +85,13 @@ impl<'a> Members<'a> {
         value
     }
 
-    /// A string that must be there.
+    /// A required string.
     pub fn required_string(&mut self, name: &str) -> Option<Cow<'a, str>> {
         let value = self.required(name)?;
         self.string(name, value)
     }
 
-    /// A string that may be absent: `Some(None)`.
+    /// An optional string; `Some(None)` if absent.
     #[expect(
         clippy::option_option,
         reason = "the outer None says that a problem was noted"
@@ -102,7 +103,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// The names and values of members that all must be strings.
+    /// The names and values of members, which must all be strings.
     pub fn strings(&mut self) -> Option<Vec<(Cow<'a, str>, Cow<'a, str>)>> {
         if self.unreadable {
             return None;
@@ -117,7 +118,7 @@ impl<'a> Members<'a> {
         read.into_iter().collect()
     }
 
-    /// A value of a closed set that must be there.
+    /// A required value of a closed set.
     pub fn one_of<T: NamedValue>(&mut self, name: &str) -> Option<T> {
         let text = self.required_string(name)?;
         let value = T::named(&text);
@@ -139,7 +140,7 @@ impl<'a> Members<'a> {
         self.problems.note_inside(name, problems);
     }
 
-    /// The result of `build`, if there is no problem; else the problems.
+    /// The result of `build` if there is no problem, otherwise the problems.
     pub fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T, Problems> {
         if !self.problems.is_empty() {
             return Err(self.problems);
@@ -163,7 +164,7 @@ impl<'a> Members<'a> {
             return members;
         }
         let mut all = Vec::new();
-        // The text was scanned before, so nothing can be wrong with it now.
+        // The text was already scanned, so this cannot fail.
         let _ = scan(text.as_str(), |member| {
             let part = |range| Text::part(text.as_str().get(range).unwrap_or_default());
             match part(member.name).string() {
@@ -211,7 +212,7 @@ impl<'a> Members<'a> {
     }
 }
 
-/// A member's name as an answer may show it: whatever the client sent, but not at any length.
+/// The name of a member for a response, truncated.
 fn shown(name: &str) -> String {
     const MOST: usize = 64;
     match name.char_indices().nth(MOST) {

@@ -1,9 +1,9 @@
-//! Reading JSON as text: what came in is checked in one pass and then pointed into, never rebuilt.
+//! Reads JSON as text: a text is checked in one pass, and values point into it without copies.
 //!
 //! A [`Text`] is proof of the check: UTF-8, the grammar of RFC 8259, at most [`MAX_DEPTH`] levels.
-//! [`Members`] reads an object of it that we interpret: refuses duplicate names, hands out members
-//! as they stand in the text, and gathers every problem instead of stopping at the first. A payload
-//! thus stays what it was to the letter, and `null` stays apart from absence.
+//! [`Members`] reads an object: it refuses duplicate names, returns members as their source text, and
+//! collects all problems instead of the first one only. A payload therefore keeps its exact text,
+//! and `null` is different from absence.
 
 mod members;
 mod scan;

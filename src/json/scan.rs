@@ -1,9 +1,9 @@
-//! One pass over a JSON text: the grammar of RFC 8259 and the depth, without recursion and without
-//! storing anything but the members of the outermost object.
+//! One pass over a JSON text: checks the grammar of RFC 8259 and the depth, without recursion. It
+//! stores only the members of the outermost object.
 
 use std::ops::Range;
 
-/// Deeper nesting than this is refused; a scalar has depth 0, `[]` has depth 1.
+/// The maximum depth; a scalar has depth 0, `[]` has depth 1.
 pub const MAX_DEPTH: u32 = 128;
 
 /// The text is not one JSON value within the limits.
@@ -17,16 +17,17 @@ pub enum NotJson {
     Syntax { at: usize },
 }
 
-/// Where a member of the outermost object stands: its name with the quotes, and its value.
+/// The positions of a member of the outermost object: its name with the quotes, and its value.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
     pub(super) name: Range<usize>,
     pub(super) value: Range<usize>,
 }
 
-/// Checks that `text` is one JSON value and tells `on_member` each member of the outermost object.
+/// Checks that `text` is one JSON value, and calls `on_member` for each member of the outermost
+/// object.
 ///
-/// Returns where the value stands between the white space around it.
+/// Returns the position of the value without surrounding white space.
 pub(super) fn scan(text: &str, on_member: impl FnMut(Member)) -> Result<Range<usize>, NotJson> {
     let mut scan = Scan {
         bytes: text.as_bytes(),
@@ -45,7 +46,7 @@ pub(super) fn scan(text: &str, on_member: impl FnMut(Member)) -> Result<Range<us
     }
 }
 
-/// The containers around the place where we are: one bit each, set for an object.
+/// The containers around the current position: one bit each, set for an object.
 #[derive(Default)]
 struct Nesting {
     objects: u128,
@@ -80,9 +81,9 @@ struct Scan<'a, F> {
 }
 
 impl<F: FnMut(Member)> Scan<'_, F> {
-    /// One value, whatever is in it.
+    /// Scans one value.
     fn value(&mut self) -> Result<(), NotJson> {
-        // The member of the outermost object that is being read: its name, and where its value is.
+        // The current member of the outermost object: its name, and the start of its value.
         let mut member = (0..0, 0);
         loop {
             if self.nesting.in_object() {
@@ -94,7 +95,7 @@ impl<F: FnMut(Member)> Scan<'_, F> {
             if self.open_or_scalar()? == Opened::Filled {
                 continue;
             }
-            // A value is complete; so are all the containers that end behind it.
+            // A value is complete, and so are all containers that end after it.
             loop {
                 if self.nesting.depth == 0 {
                     return Ok(());
@@ -117,7 +118,7 @@ impl<F: FnMut(Member)> Scan<'_, F> {
         }
     }
 
-    /// A whole scalar or empty container, or the opening bracket of one that has something in it.
+    /// A scalar, an empty container, or the opening bracket of a container with content.
     fn open_or_scalar(&mut self) -> Result<Opened, NotJson> {
         match self.peek() {
             Some(b'{') => self.open(true, b'}'),
@@ -142,7 +143,7 @@ impl<F: FnMut(Member)> Scan<'_, F> {
         Ok(Opened::Filled)
     }
 
-    /// A member's name, the colon, and the space around it.
+    /// The name of a member, the colon, and the surrounding space.
     fn name(&mut self) -> Result<Range<usize>, NotJson> {
         let start = self.at;
         if self.peek() != Some(b'"') {
@@ -242,14 +243,14 @@ impl<F: FnMut(Member)> Scan<'_, F> {
         byte
     }
 
-    /// The fault is the byte we are at.
+    /// The error is at the current byte.
     fn fault(&self) -> NotJson {
         NotJson::Syntax {
             at: self.at.min(self.bytes.len()),
         }
     }
 
-    /// The fault is the byte just taken.
+    /// The error is at the previous byte.
     fn fault_behind(&self) -> NotJson {
         NotJson::Syntax {
             at: self.at.saturating_sub(1).min(self.bytes.len()),
@@ -257,8 +258,8 @@ impl<F: FnMut(Member)> Scan<'_, F> {
     }
 }
 
-/// How many bytes mean themselves, up to one that ends or escapes, or may not stand in a string.
-/// A block at a time, without a branch in it, so that the compiler looks at all of it at once.
+/// The number of literal bytes before one that ends or escapes the string, or is not allowed in it.
+/// It processes blocks without branches, so that the compiler vectorizes it.
 fn plain(bytes: &[u8]) -> usize {
     let is_special = |byte: &u8| (*byte == b'"') | (*byte == b'\\') | (*byte < 0x20);
     let (blocks, _) = bytes.as_chunks::<32>();
@@ -272,7 +273,7 @@ fn plain(bytes: &[u8]) -> usize {
     whole + rest.iter().position(is_special).unwrap_or(rest.len())
 }
 
-/// Whether a value is complete or a container was opened that has something in it.
+/// Whether a value is complete or a container with content was opened.
 #[derive(PartialEq)]
 enum Opened {
     Complete,

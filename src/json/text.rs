@@ -1,4 +1,4 @@
-//! A JSON value as its source text has it.
+//! A JSON value as source text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use super::scan::{NotJson, scan};
 
 /// One well-formed JSON value, borrowed from its source text, without surrounding white space.
 ///
-/// It may be a secret, so `Debug` shows its kind and length only.
+/// It can be a secret, so `Debug` shows only its kind and length.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Text<'a>(&'a str);
 
@@ -22,7 +22,7 @@ pub enum Kind {
     Object,
 }
 
-/// A string has a lone surrogate, so it is no Unicode text.
+/// A string has a lone surrogate, so it is not Unicode text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must not contain a lone surrogate")]
 pub struct NotUnicode;
@@ -35,12 +35,12 @@ impl<'a> Text<'a> {
         Ok(Self(text.get(value).unwrap_or_default()))
     }
 
-    /// A part of a text that was scanned whole.
+    /// A part of a scanned text.
     pub(super) fn part(text: &'a str) -> Self {
         Self(text)
     }
 
-    /// The text of the value, to the letter.
+    /// The exact text of the value.
     #[must_use]
     pub fn as_str(self) -> &'a str {
         self.0
@@ -96,7 +96,7 @@ impl fmt::Debug for Text<'_> {
     }
 }
 
-/// What follows the closing quote of a string whose opening quote has been taken.
+/// The text after the closing quote of a string, which starts after its opening quote.
 fn behind_string(mut rest: &str) -> &str {
     while let Some(stop) = rest.find(['"', '\\']) {
         let escaped = rest.get(stop..).is_some_and(|at| at.starts_with('\\'));

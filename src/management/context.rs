@@ -98,7 +98,7 @@ impl Change<'_> {
         Ok(after)
     }
 
-    /// Deletes `resource`, of which a tombstone stays, and commits.
+    /// Deletes `resource`, leaves a tombstone, and commits.
     ///
     /// # Errors
     /// When others still refer to it, or when the database refuses it.

@@ -1,4 +1,4 @@
-//! Keys on the curves of NIST: points that lie on them, scalars that yield them.
+//! Keys on NIST curves: points and scalars.
 
 use aws_lc_rs::agreement::{ParsedPublicKey, PrivateKey, UnparsedPublicKey};
 use zeroize::Zeroizing;
@@ -9,7 +9,7 @@ use crate::problem::{Code, Problem};
 /// The first byte of an uncompressed point.
 const UNCOMPRESSED: u8 = 0x04;
 
-/// Checks that `point` is the uncompressed form of a point on the curve, other than infinity.
+/// Checks that `point` is the uncompressed form of a point on the curve and not infinity.
 pub(super) fn check_point(curve: Curve, point: &[u8]) -> Result<(), Problem> {
     if point.first() != Some(&UNCOMPRESSED) || point.len() != 1 + 2 * curve.coordinate_len() {
         return Err(Problem::of_body(
@@ -22,7 +22,7 @@ pub(super) fn check_point(curve: Curve, point: &[u8]) -> Result<(), Problem> {
         .map_err(|_| Problem::of_body(Code::Range, format!("must be a point on {}", curve.name())))
 }
 
-/// The point in one piece, from its coordinates.
+/// The uncompressed point of these coordinates.
 pub(super) fn join(curve: Curve, x: &[u8], y: &[u8]) -> Result<Vec<u8>, Problem> {
     for (member, coordinate) in [("x", x), ("y", y)] {
         if coordinate.len() != curve.coordinate_len() {
@@ -46,7 +46,7 @@ pub(super) fn split(curve: Curve, point: &[u8]) -> (&[u8], &[u8]) {
         .unwrap_or_default()
 }
 
-/// The scalar in the curve's own length. Some encoders leave leading zeros out.
+/// The scalar with the length of the curve. Some encoders omit leading zeros.
 pub(super) fn scalar(curve: Curve, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, Problem> {
     let missing = curve.coordinate_len().checked_sub(bytes.len());
     let Some(missing) = missing.filter(|_| !bytes.is_empty()) else {
@@ -59,7 +59,7 @@ pub(super) fn scalar(curve: Curve, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, P
     Ok(scalar)
 }
 
-/// The public point of a scalar, which must lie between zero and the order of the curve.
+/// The public point of a scalar, which must be between zero and the order of the curve.
 pub(super) fn public_of(curve: Curve, scalar: &[u8]) -> Result<Vec<u8>, Problem> {
     PrivateKey::from_private_key(curve.agreement(), scalar)
         .ok()

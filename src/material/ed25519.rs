@@ -1,4 +1,4 @@
-//! Ed25519 keys: points of the full order, and the seeds that yield them.
+//! Ed25519 keys: points of the full order, and seeds.
 
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
 use curve25519_dalek::edwards::CompressedEdwardsY;
@@ -8,7 +8,7 @@ use crate::problem::{Code, Problem};
 /// Bytes of a seed and of a point.
 pub(super) const LEN: usize = 32;
 
-/// Checks that `point` encodes a point of the curve under which forgeries are not trivial.
+/// Checks that `point` encodes a point on the curve that does not allow trivial forgeries.
 pub(super) fn check_point(point: &[u8]) -> Result<[u8; LEN], Problem> {
     let bytes: [u8; LEN] = point
         .try_into()

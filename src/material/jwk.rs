@@ -12,8 +12,7 @@ use crate::binary;
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};
 
-/// A public JWK. Its members stand in the order of RFC 7638, which also says that a thumbprint
-/// takes these and no others.
+/// A public JWK. Its members have the order of RFC 7638, and a thumbprint uses only these members.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Jwk {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,18 +67,18 @@ impl Jwk {
 
     /// The text whose hash is the thumbprint.
     fn canonical(&self) -> String {
-        // Strings under constant names: this cannot fail.
+        // Strings with constant names cannot fail to serialize.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
 impl PublicKey {
-    /// Reads a JWK. A JWK that holds the private half is refused.
+    /// Reads a JWK. Refuses a JWK with a private key.
     pub fn from_jwk(text: Text<'_>) -> Result<Self, Problems> {
         read_public(text)
     }
 
-    /// The JWK, of the required members only.
+    /// The JWK with the required members only.
     #[must_use]
     pub fn to_jwk(&self) -> Jwk {
         Jwk::of(self.parts())
@@ -101,12 +100,12 @@ impl PrivateKey {
 
 const ED25519: &str = "Ed25519";
 
-/// The members that are read; others, such as `kid`, do not describe the key itself.
+/// The members that are read. Others, such as `kid`, do not describe the key itself.
 const READ: [&str; 14] = [
     "kty", "crv", "n", "e", "x", "y", "d", "p", "q", "dp", "dq", "qi", "oth", "k",
 ];
 
-/// Those of them that make a JWK private.
+/// The private members.
 const PRIVATE: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
 /// Reads a public JWK.
@@ -123,7 +122,7 @@ fn read_public(text: Text<'_>) -> Result<PublicKey, Problems> {
     Ok(PublicKey::new(parts)?)
 }
 
-/// Reads a private JWK, with all members of its public half.
+/// Reads a private JWK with all public members.
 fn read_private(text: Text<'_>) -> Result<PrivateKey, Problems> {
     let mut members = Members::of(text, &READ);
     let public = public_parts(&mut members);
@@ -145,7 +144,7 @@ fn read_private(text: Text<'_>) -> Result<PrivateKey, Problems> {
     Ok(key)
 }
 
-/// A problem of a scalar, a seed or of unlike halves is a problem of `d`; others name their member.
+/// Problems of a scalar, a seed or mismatched keys are problems of `d`. Others name their member.
 fn of_secret(problem: Problem) -> Problem {
     if problem.field.is_empty() {
         problem.inside("d")
@@ -218,7 +217,7 @@ fn public_parts(members: &mut Members<'_>) -> Option<PublicParts> {
     }
 }
 
-/// The bytes of a member that must be there; not empty.
+/// The bytes of a required member, not empty.
 fn bytes(members: &mut Members<'_>, name: &str) -> Option<Zeroizing<Vec<u8>>> {
     let text = Zeroizing::new(members.required_string(name)?.into_owned());
     match binary::from_base64url(&text) {

@@ -1,11 +1,11 @@
-//! Key material: the forms in which a key is handed in and out, read strictly and checked before
-//! anything is done with it.
+//! Key material: the formats of keys in requests and responses, parsed strictly and checked before
+//! use.
 //!
-//! A value of these types has been validated: an RSA modulus of an offered length without known
-//! weaknesses, a point that lies on its curve, halves that belong together. Whatever is not so is
-//! a [`Problem`](crate::problem::Problem) that names the member and the reason, never the value.
-//! This room is pure: it knows no token, no database, no clock. Plaintext wipes itself when it is
-//! dropped and prints as `[redacted]`.
+//! Values of these types are validated: an RSA modulus has a supported length and no known
+//! weaknesses, a point is on its curve, private and public keys match. Otherwise a
+//! [`Problem`](crate::problem::Problem) names the member and the reason, never the value. This
+//! module is pure: it knows no token, no database and no clock. Plaintext is wiped when dropped and
+//! prints as `[redacted]`.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 

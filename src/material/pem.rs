@@ -1,4 +1,4 @@
-//! PEM: exactly one block, read strictly.
+//! PEM: exactly one block, parsed strictly.
 
 use pem_rfc7468::{Decoder, LineEnding};
 use zeroize::Zeroizing;
@@ -19,7 +19,7 @@ pub(super) fn read_one(text: &str) -> Result<Block, Problem> {
         _ => return Err(malformed("must be exactly one PEM block")),
     }
     let broken = || malformed("must be well-formed PEM");
-    // Empty lines at the end are left there by many a tool.
+    // Many tools leave empty lines at the end.
     let mut decoder = Decoder::new_detect_wrap(text.trim_end().as_bytes()).map_err(|_| broken())?;
     let mut bytes = Zeroizing::new(vec![0; decoder.remaining_len()]);
     decoder.decode(&mut bytes).map_err(|_| broken())?;
@@ -29,9 +29,9 @@ pub(super) fn read_one(text: &str) -> Result<Block, Problem> {
     })
 }
 
-/// Writes a block that is not secret.
+/// Writes a block without secrets.
 pub(super) fn write(label: &str, bytes: &[u8]) -> String {
-    // Only a label outside ASCII cannot be written; all labels here are constants.
+    // Only a label outside ASCII fails, and all labels are constants.
     pem_rfc7468::encode_string(label, LineEnding::LF, bytes).unwrap_or_default()
 }
 

@@ -7,23 +7,23 @@ use zeroize::Zeroizing;
 use super::{Algorithm, Curve, PublicKey, PublicParts, RsaParts, ec, ed25519, rsa};
 use crate::problem::{Code, Problem};
 
-/// A private key, checked, with its public half. Wipes itself, prints as `[redacted]`.
+/// A validated private key with its public key. It is wiped when dropped and prints as `[redacted]`.
 #[derive(Clone)]
 pub struct PrivateKey {
     parts: PrivateParts,
     public: PublicKey,
 }
 
-/// What a private key consists of.
+/// The parts of a private key.
 #[derive(Clone)]
 pub enum PrivateParts {
     /// RSA.
     Rsa(RsaParts),
-    /// A curve of NIST.
+    /// A NIST curve.
     Ec {
-        /// Which one.
+        /// The curve.
         curve: Curve,
-        /// The scalar, of the curve's length.
+        /// The scalar with the length of the curve.
         scalar: Zeroizing<Vec<u8>>,
     },
     /// Ed25519.
@@ -34,7 +34,7 @@ pub enum PrivateParts {
 }
 
 impl PrivateKey {
-    /// Checks the parts of a key and works out its public half.
+    /// Checks the parts of a key and computes its public key.
     pub fn new(mut parts: PrivateParts) -> Result<Self, Problem> {
         let public = match &mut parts {
             PrivateParts::Rsa(numbers) => {
@@ -59,13 +59,13 @@ impl PrivateKey {
         Ok(Self { parts, public })
     }
 
-    /// What the key consists of.
+    /// The parts of the key.
     #[must_use]
     pub fn parts(&self) -> &PrivateParts {
         &self.parts
     }
 
-    /// The public half.
+    /// The public key.
     #[must_use]
     pub fn public(&self) -> &PublicKey {
         &self.public
@@ -77,7 +77,7 @@ impl PrivateKey {
         self.public.algorithm()
     }
 
-    /// Checks that a public half that was given is this key's.
+    /// Checks that a public key belongs to this key.
     pub(super) fn belongs_to(&self, given: &PublicParts) -> Result<(), Problem> {
         if self.public.parts() == given {
             Ok(())

@@ -4,7 +4,7 @@ use super::pkcs8::EncryptedKey;
 use super::{PrivateKey, pem};
 use crate::problem::{Code, Problem};
 
-/// A PEM block with a private key, which a passphrase may protect.
+/// A PEM block with a private key, encrypted or not.
 #[derive(Debug)]
 pub enum PrivatePem {
     /// It is not encrypted.

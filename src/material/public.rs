@@ -3,7 +3,7 @@
 use super::{Algorithm, PublicParts, ec, ed25519, rsa};
 use crate::problem::Problem;
 
-/// The public half of a key pair, checked.
+/// A validated public key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PublicKey {
     parts: PublicParts,
@@ -30,7 +30,7 @@ impl PublicKey {
         Ok(Self { parts, algorithm })
     }
 
-    /// Checks the numbers of a key that arrives, beyond what is checked each time a key is read.
+    /// Checks the numbers of a new key, in addition to the checks of every read.
     pub fn check_strength(&self) -> Result<(), Problem> {
         match &self.parts {
             PublicParts::Rsa { modulus, .. } => rsa::check_strength(modulus),
@@ -38,7 +38,7 @@ impl PublicKey {
         }
     }
 
-    /// What the key consists of.
+    /// The parts of the key.
     #[must_use]
     pub fn parts(&self) -> &PublicParts {
         &self.parts

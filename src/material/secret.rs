@@ -1,4 +1,4 @@
-//! Secret keys: bytes, and nothing else.
+//! Secret keys: their bytes.
 
 use std::fmt;
 
@@ -12,8 +12,8 @@ use crate::problem::{Code, Problem};
 #[derive(Clone)]
 pub struct SecretKey(Zeroizing<Vec<u8>>);
 
-/// HMAC keys shorter than the hash weaken it (RFC 7518, 3.2), longer than its block they are
-/// hashed first.
+/// HMAC keys that are shorter than the hash weaken it (RFC 7518, section 3.2). Keys that are longer
+/// than its block are hashed first.
 const HMAC_LENGTHS: std::ops::RangeInclusive<usize> = 32..=64;
 
 impl SecretKey {
@@ -30,8 +30,8 @@ impl SecretKey {
         &self.0
     }
 
-    /// The kind of key that these bytes make where nothing else is said: AES where the length is
-    /// one of AES, else HMAC.
+    /// The default algorithm for these bytes: AES if the length is an AES key length, otherwise
+    /// HMAC.
     #[must_use]
     pub fn likely_algorithm(&self) -> Algorithm {
         match self.0.len() {

@@ -1,4 +1,4 @@
-//! SubjectPublicKeyInfo: how a public key is written in DER, on its own and in certificates.
+//! SubjectPublicKeyInfo: the DER format of public keys, alone and in certificates.
 
 use pkcs8::der::asn1::{AnyRef, BitStringRef, Null, UintRef};
 use pkcs8::der::{self, Decode as _, Encode as _};
@@ -16,7 +16,7 @@ const P384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.34");
 const P521: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.35");
 
 impl PublicKey {
-    /// Reads a PEM block: a `PUBLIC KEY` (SPKI) or a `CERTIFICATE`, of which only the key is taken.
+    /// Reads a PEM block: a `PUBLIC KEY` (SPKI), or the key of a `CERTIFICATE`.
     pub fn from_pem(text: &str) -> Result<Self, Problem> {
         let block = pem::read_one(text)?;
         match block.label.as_str() {
@@ -79,8 +79,8 @@ pub(super) fn decode(bytes: &[u8]) -> Result<PublicKey, Problem> {
     }
 }
 
-/// Reads the key of a certificate. Who signed it and until when it is good does not matter here:
-/// the administrator vouches for the key.
+/// Reads the key of a certificate. Its issuer and validity do not matter: the administrator has
+/// verified the key.
 pub(super) fn of_certificate(bytes: &[u8]) -> Result<PublicKey, Problem> {
     let broken = || Problem::of_body(Code::Format, "must be an X.509 certificate");
     let certificate = Certificate::from_der(bytes).map_err(|_| broken())?;
@@ -90,7 +90,7 @@ pub(super) fn of_certificate(bytes: &[u8]) -> Result<PublicKey, Problem> {
 
 /// Writes a SubjectPublicKeyInfo.
 pub(super) fn encode(parts: &PublicParts) -> Vec<u8> {
-    // What has been checked can be written: lengths are bounded, numbers are positive.
+    // Validated keys can be encoded: lengths are bounded, numbers are positive.
     try_encode(parts).unwrap_or_default()
 }
 
@@ -115,7 +115,7 @@ fn try_encode(parts: &PublicParts) -> der::Result<Vec<u8>> {
     .to_der()
 }
 
-/// The curve that the parameters of an EC key name.
+/// The curve in the parameters of an EC key.
 pub(super) fn curve_of(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Curve, Problem> {
     match algorithm.parameters_oid() {
         Ok(oid) => curve_named(oid),
@@ -139,7 +139,7 @@ pub(super) fn curve_named(oid: ObjectIdentifier) -> Result<Curve, Problem> {
     }
 }
 
-/// How an EC key names its curve.
+/// The object identifier of a curve.
 pub(super) fn curve_parameters(curve: Curve) -> AnyRef<'static> {
     match curve {
         Curve::P256 => AnyRef::from(&P256),
@@ -148,7 +148,7 @@ pub(super) fn curve_parameters(curve: Curve) -> AnyRef<'static> {
     }
 }
 
-/// The key is of a kind that is not offered.
+/// The problem of an unsupported kind of key.
 pub(super) fn unknown_kind() -> Problem {
     Problem::of_body(
         Code::Unsupported,

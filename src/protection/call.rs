@@ -97,7 +97,7 @@ impl Call {
         self.record.ctx = ctx;
     }
 
-    /// The half of a rewrap that makes the new envelope.
+    /// The part of a rewrap that creates the new envelope.
     pub(super) fn sealing(&mut self) -> &mut Sealing {
         self.record.sealing.get_or_insert_default()
     }

@@ -59,7 +59,7 @@ impl Buckets {
         rule.level(self.shard(scope).bucket(scope).full_at, now)
     }
 
-    /// The missing time of which only this process knows.
+    /// The missing time that only this process knows.
     pub(super) fn ahead(&self, scope: Scope, now: u64) -> u64 {
         match self.shard(scope).bucket(scope) {
             Bucket {

@@ -242,7 +242,7 @@ mod tests {
         let limiter = Limiter::new(clock.clone());
         let rule = rule(2, 3);
         let standing = limiter.take(service(1), rule).await.unwrap();
-        // Half a second from 10,000.4 lies in the second that ends at 10,001.
+        // 10,000.4 plus half a second rounds up to 10,001.
         let expected = |remaining, reset| Standing {
             limit: 3,
             remaining,

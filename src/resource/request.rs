@@ -1,7 +1,7 @@
 //! The body of a request that creates or changes a resource.
 //!
 //! Reading checks each member by itself. What depends on other members, on the resource as it is or
-//! on the database, the room of the resource checks.
+//! on the database, the module of the resource checks.
 
 use serde_json::Value as Json;
 use utoipa::openapi::{RefOr, Schema};

@@ -152,7 +152,7 @@ impl<K: Named> Value for Vec<Id<K>> {
     }
 }
 
-/// Reads a string, of which `parse` makes the value.
+/// Reads a string and parses it with `parse`.
 pub fn string<T>(
     text: Text<'_>,
     field: &str,

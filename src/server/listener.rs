@@ -93,7 +93,7 @@ impl Listener {
         Self { tls, ..self }
     }
 
-    /// Sets the maximum number of connections, of which each client address has its part.
+    /// Sets the maximum number of connections, in total and per client address.
     #[must_use]
     pub fn for_at_most(self, connections: u32, http: &Http) -> Self {
         Self {

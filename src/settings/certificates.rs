@@ -1,4 +1,4 @@
-//! Certificates, and lists of those that are revoked, in files that settings name.
+//! Certificates and revocation lists in files.
 
 use std::fs;
 use std::io;
@@ -7,29 +7,29 @@ use std::path::Path;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer};
 
-/// A file has nothing of what it is named for.
+/// A file does not contain the expected PEM blocks.
 #[derive(Debug, thiserror::Error)]
 pub enum NotInPem {
-    /// It is not there, or not for us.
+    /// The file is missing or not readable.
     #[error("cannot be read: {0}")]
     Unreadable(#[from] io::Error),
-    /// It holds something else.
+    /// The file contains something else.
     #[error("must contain a {0} in PEM")]
     Absent(&'static str),
 }
 
-/// Every certificate in a file, of which there is at least one.
+/// The certificates in a file, at least one.
 ///
 /// # Errors
-/// When there is none, or when one of them is damaged.
+/// There is none, or one of them is damaged.
 pub fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, NotInPem> {
     all(file, "certificate")
 }
 
-/// Every certificate revocation list in a file, of which there is at least one.
+/// The certificate revocation lists in a file, at least one.
 ///
 /// # Errors
-/// When there is none, or when one of them is damaged.
+/// There is none, or one of them is damaged.
 pub fn revocation_lists(
     file: &Path,
 ) -> Result<Vec<CertificateRevocationListDer<'static>>, NotInPem> {

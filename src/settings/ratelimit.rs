@@ -41,10 +41,10 @@ impl Default for RateLimit {
 }
 
 impl RateLimit {
-    /// What `ca` names.
+    /// The certificates in `ca`.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// The file cannot be read.
     pub fn ca_certificates(&self) -> std::io::Result<Option<Vec<u8>>> {
         self.ca.as_ref().map(std::fs::read).transpose()
     }

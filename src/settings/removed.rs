@@ -1,5 +1,5 @@
 //! Settings of earlier versions. They are accepted, so that existing files still work, and each one
-//! stands for the setting that replaces it unless that is given too.
+//! sets its replacement, unless the replacement is also set.
 
 use std::fmt;
 

@@ -38,13 +38,13 @@ impl Serialize for PlainSecret {
     }
 }
 
-/// The secret could not be fetched from its place.
+/// The secret cannot be read from its source.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
     /// The file cannot be read.
     #[error("cannot read {path}: {source}", path = .path.display())]
     File {
-        /// Where the secret should be.
+        /// The path of the secret.
         path: PathBuf,
         /// Why it cannot be read.
         source: io::Error,
@@ -55,12 +55,12 @@ pub enum SecretError {
     /// The program cannot be run, or failed.
     #[error("the command {program:?} failed: {reason}")]
     Command {
-        /// The program's name.
+        /// The name of the program.
         program: String,
-        /// What happened to it.
+        /// How it failed.
         reason: String,
     },
-    /// There is nothing in its place.
+    /// The source is empty.
     #[error("the secret is empty")]
     Empty,
 }
@@ -69,7 +69,7 @@ impl SecretSource {
     /// Fetches the secret.
     ///
     /// # Errors
-    /// Says which place could not be read and why; never what was in it.
+    /// The source that cannot be read and the cause, never its content.
     pub fn reveal(&self, environment: &Environment) -> Result<SecretString, SecretError> {
         let text = match self {
             Self::File(path) => read(path)?,
@@ -90,7 +90,7 @@ impl SecretSource {
         Ok(SecretString::from(secret))
     }
 
-    /// Whether the secret stands in the settings themselves.
+    /// Whether the settings contain the secret itself.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         matches!(self, Self::Value(_))

@@ -41,8 +41,8 @@ pub struct TlsFiles {
     pub client_crl: Option<PathBuf>,
 }
 
-/// By which two looks at a file tell whether it was changed in between: its identity, its length,
-/// and when it was last changed. None while there is no such file.
+/// The state of a file that shows whether it has changed: its identity, its length, and its
+/// modification time. None if the file does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp(Vec<Option<[u64; 5]>>);
 
@@ -88,7 +88,7 @@ impl TlsFiles {
         fs::read(&self.key).map(Zeroizing::new)
     }
 
-    /// How the files look now, through links.
+    /// The current state of the files, following links.
     #[must_use]
     pub fn stamp(&self) -> Stamp {
         let files = [

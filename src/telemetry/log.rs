@@ -1,6 +1,6 @@
 //! The log: JSON lines, or lines for people on a terminal.
 //!
-//! What a client sent is only ever logged as a field's value, where both forms escape it.
+//! Input of clients is logged only as the value of a field, which both formats escape.
 
 use std::io::{self, IsTerminal};
 
@@ -18,7 +18,7 @@ use crate::settings::{Log, LogFormat};
 )]
 pub struct BadFilter(#[from] ParseError);
 
-/// Which lines are written.
+/// The filter of log lines.
 pub(super) fn filter(settings: &Log) -> Result<EnvFilter, BadFilter> {
     Ok(EnvFilter::builder().parse(&settings.level)?)
 }
@@ -33,7 +33,7 @@ where
         LogFormat::Json => false,
         LogFormat::Pretty => true,
     };
-    // A log that goes nowhere any more must not take requests down with it.
+    // Requests must not fail if the log cannot be written.
     let lines = fmt::layer()
         .log_internal_errors(false)
         .with_writer(io::stderr);

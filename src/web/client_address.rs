@@ -30,7 +30,7 @@ impl TrustedProxy {
 }
 
 impl ClientAddress {
-    /// The client of `request`, of which the connection's peer may be a trusted proxy.
+    /// The client of `request`. The peer of its connection can be a trusted proxy.
     #[must_use]
     pub fn of_request(request: &Request, proxies: &[IpNet]) -> Self {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();

@@ -26,7 +26,7 @@ pub struct ImportWrapped {
     pub mechanism: ImportMechanism,
     /// The result of [`wrap_for_import`](crate::wrap_for_import).
     pub wrapped: Vec<u8>,
-    /// The public half. Required for elliptic curves, because tokens do not return it; optional
+    /// The public key. Required for elliptic curves, because tokens do not return it; optional
     /// for RSA; none for secret keys.
     pub public: Option<PublicKey>,
 }

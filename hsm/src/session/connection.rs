@@ -69,7 +69,7 @@ impl Connection {
         }
     }
 
-    /// The token's label, or what it is selected by until it was reached.
+    /// The label of the token, or its selector before the first connection.
     pub(crate) fn label(&self) -> &str {
         let identity = self.identity.get();
         identity.map_or(&self.wanted, |identity| &identity.label)

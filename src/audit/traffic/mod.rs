@@ -121,7 +121,7 @@ pub async fn sum_up(db: &PgPool, settled: Timestamp) -> sqlx::Result<()> {
 /// The traffic in a window, as far as it is aggregated.
 ///
 /// # Errors
-/// The database could not be asked.
+/// The database failed.
 pub async fn traffic(db: &PgPool, window: Window) -> sqlx::Result<Traffic> {
     Ok(window.gather(store::sums(db, window).await?))
 }
@@ -129,7 +129,7 @@ pub async fn traffic(db: &PgPool, window: Window) -> sqlx::Result<Traffic> {
 /// The end of the aggregated time.
 ///
 /// # Errors
-/// The database could not be asked.
+/// The database failed.
 pub async fn summed_up_to(db: &PgPool) -> sqlx::Result<Option<Timestamp>> {
     store::progress(db).await
 }
@@ -137,7 +137,7 @@ pub async fn summed_up_to(db: &PgPool) -> sqlx::Result<Option<Timestamp>> {
 /// The usage of limits by the busiest services.
 ///
 /// # Errors
-/// The database could not be asked.
+/// The database failed.
 pub async fn loads(db: &PgPool, since: Timestamp) -> sqlx::Result<Vec<Load>> {
     store::loads(db, since).await
 }
@@ -145,7 +145,7 @@ pub async fn loads(db: &PgPool, since: Timestamp) -> sqlx::Result<Vec<Load>> {
 /// The usage of a key, in total and since the day of `since`.
 ///
 /// # Errors
-/// The database could not be asked.
+/// The database failed.
 pub async fn uses(db: &PgPool, key: KeyId, since: Timestamp) -> sqlx::Result<Uses> {
     store::uses(db, key, since).await
 }
@@ -153,7 +153,7 @@ pub async fn uses(db: &PgPool, key: KeyId, since: Timestamp) -> sqlx::Result<Use
 /// The last use of each of these keys, without unused keys.
 ///
 /// # Errors
-/// The database could not be asked.
+/// The database failed.
 pub async fn last_uses(db: &PgPool, keys: &[KeyId]) -> sqlx::Result<HashMap<KeyId, Timestamp>> {
     Ok(store::last_uses(db, keys).await?.into_iter().collect())
 }

@@ -1,4 +1,4 @@
-//! Conversions from the errors of the rooms below.
+//! Conversions from the errors of lower modules.
 
 use std::borrow::Cow;
 use std::sync::Arc;

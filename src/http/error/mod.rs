@@ -1,7 +1,8 @@
 //! The one mapping from errors to responses.
 //!
-//! Rooms below know no HTTP. Handlers return an [`ApiError`], and [`frame`](super::frame) writes it.
-//! A response never carries what helps an attacker; the log gets the cause under the request's id.
+//! Lower modules know no HTTP. Handlers return an [`ApiError`], and [`frame`](super::frame) writes
+//! it. A response never carries what helps an attacker; the log gets the cause under the request's
+//! id.
 
 mod conversions;
 mod response;

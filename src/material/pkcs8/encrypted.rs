@@ -1,4 +1,4 @@
-//! Private keys under a passphrase (PBES2 of RFC 8018).
+//! Encrypted private keys (PBES2 of RFC 8018).
 
 use std::fmt;
 
@@ -11,17 +11,16 @@ use zeroize::Zeroizing;
 use super::super::PrivateKey;
 use crate::problem::{Code, Problem};
 
-/// A private key that a passphrase opens. That it is well formed has been checked, and that
-/// opening it takes no more time and memory than an honest file asks for.
+/// An encrypted private key. It is well formed, and its decryption has limited time and memory.
 pub struct EncryptedKey(Zeroizing<Vec<u8>>);
 
 /// About two seconds of work.
 const MOST_ITERATIONS: u32 = 4_000_000;
 
-/// Bytes of memory that scrypt may take; openssl's own files take 16 MiB.
+/// The maximum memory of scrypt, in bytes. Files of openssl use 16 MiB.
 const MOST_MEMORY: u64 = 64 * 1024 * 1024;
 
-/// How often scrypt may go through that memory.
+/// The maximum number of passes of scrypt over that memory.
 const MOST_LANES: u16 = 4;
 
 impl EncryptedKey {
@@ -50,7 +49,7 @@ impl EncryptedKey {
         }
     }
 
-    /// Opens it. The work is that of a password hash: not for a thread that must answer others.
+    /// Decrypts the key. This takes as long as a password hash, so do not call it on an async thread.
     pub fn unlock(&self, passphrase: &str) -> Result<PrivateKey, Unlock> {
         let info = parse(&self.0).map_err(Unlock::Key)?;
         let opened = info.decrypt(passphrase).map_err(|error| {
@@ -65,13 +64,13 @@ impl EncryptedKey {
     }
 }
 
-/// Why an encrypted key was not opened.
+/// Why an encrypted key does not open.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unlock {
-    /// The passphrase is another.
+    /// The passphrase is wrong.
     #[error("the passphrase does not open this key")]
     Passphrase,
-    /// The passphrase is right, or cannot matter, and the key is not one that is taken.
+    /// The key is not supported, with the right or with any passphrase.
     #[error("{}", .0.message)]
     Key(Problem),
 }

@@ -1,4 +1,4 @@
-//! PKCS#8: how a private key is written in DER.
+//! PKCS#8: the DER format of private keys.
 
 mod encrypted;
 
@@ -105,7 +105,7 @@ fn ed25519_key(inner: &[u8], attached: Option<&[u8]>) -> Result<PrivateKey, Prob
 
 /// Writes a PrivateKeyInfo.
 pub(super) fn encode(key: &PrivateKey) -> Zeroizing<Vec<u8>> {
-    // What has been checked can be written: lengths are bounded, numbers are positive.
+    // Validated keys can be encoded: lengths are bounded, numbers are positive.
     try_encode(key).unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! The parts of which the schemas of bodies are built.
+//! The parts of the schemas of bodies.
 
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Type};

@@ -1,4 +1,4 @@
-//! The HTTP client of the exporter: the one that the rest of the service uses.
+//! The HTTP client of the exporter, which the rest of the service also uses.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::web_client::client;
 /// The timeout of a request to the collector.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Sends spans to the collector. The exporter calls it on a thread of its own, so it may block.
+/// Sends spans to the collector. The exporter calls it on a separate thread, so it can block.
 #[derive(Debug)]
 pub(super) struct Client {
     agent: Agent,

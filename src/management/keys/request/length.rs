@@ -19,7 +19,7 @@ const RSA: [(Algorithm, usize); 3] = [
 /// The kind of key that a wrapped key of this length is, where no other has it. An AES-256 key and
 /// the shortest HMAC key have the same; their use tells them apart.
 ///
-/// It is a guess that decides nothing: the token unwraps into a key of this kind, of which the length
+/// It is a guess without effect on security: the token unwraps into a key of this kind, whose length
 /// or the modulus is proven, or into none.
 pub(super) fn likely_algorithm(wrapped: usize, usage: Option<Usage>) -> Option<Algorithm> {
     let key = wrapped.checked_sub(FIRST_PART + BLOCK)?;
