@@ -81,7 +81,7 @@ impl<K: Named> Id<K> {
 
     /// The creation time, from its first 48 bits.
     #[must_use]
-    pub fn made_at(self) -> Timestamp {
+    pub fn created_at(self) -> Timestamp {
         Timestamp::from_millis(i64::try_from(self.0.as_u128() >> 80).unwrap_or_default())
     }
 
@@ -259,6 +259,6 @@ mod tests {
         let first = KeyId::new(&clock, &Entropy::system());
         clock.advance(std::time::Duration::from_millis(1));
         assert!(first < KeyId::new(&clock, &Entropy::system()));
-        assert_eq!(first.made_at().as_millis(), 1_700_000_000_000);
+        assert_eq!(first.created_at().as_millis(), 1_700_000_000_000);
     }
 }

@@ -70,7 +70,7 @@ fn time_ranges(
     older_than: Option<RecordId>,
 ) -> impl Iterator<Item = Filter> {
     let open = days::oldest_open(now);
-    let last = older_than.map(RecordId::made_at);
+    let last = older_than.map(RecordId::created_at);
     let newest_closed = [filter.to, last].into_iter().flatten().fold(open, Ord::min);
     let mut edge = newest_closed.start_of_day();
     let closed = RANGE_DAYS.map(|days| {

@@ -132,7 +132,7 @@ impl Shared {
         let id = RecordId::new(&self.clock, &self.entropy);
         QueuedRecord {
             id,
-            ts: id.made_at(),
+            ts: id.created_at(),
             took: at.saturating_sub(record.arrived),
             record: record.cleaned(),
         }

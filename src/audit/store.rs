@@ -202,7 +202,7 @@ macro_rules! select {
 /// The entry with this id, whose first half contains its time.
 pub(super) async fn entry(db: &PgPool, id: RecordId) -> Result<Option<Entry>, sqlx::Error> {
     sqlx::query_as(concat!(select!(), " WHERE ts = $1 AND id = $2"))
-        .bind(id.made_at())
+        .bind(id.created_at())
         .bind(id)
         .fetch_optional(db)
         .await
@@ -271,8 +271,8 @@ fn narrow(
     }
     if let Some(id) = older_than {
         // This condition alone lets Postgres skip whole partitions.
-        query.push(" AND ts <= ").push_bind(id.made_at());
-        query.push(" AND (ts, id) < (").push_bind(id.made_at());
+        query.push(" AND ts <= ").push_bind(id.created_at());
+        query.push(" AND (ts, id) < (").push_bind(id.created_at());
         query.push(", ").push_bind(id).push(")");
     }
     query

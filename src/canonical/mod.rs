@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize as _;
 
-use self::number::is_carried;
+use self::number::is_representable;
 use self::tree::Unambiguous;
 use crate::json::Text;
 
@@ -37,7 +37,7 @@ pub fn bytes(value: Text<'_>) -> Result<Cow<'_, [u8]>, NotCanonical> {
 }
 
 fn jcs(value: Text<'_>) -> Result<Vec<u8>, NotCanonical> {
-    if !value.numbers().all(is_carried) {
+    if !value.numbers().all(is_representable) {
         return Err(NotCanonical::Number);
     }
     let mut reader = serde_json::Deserializer::from_str(value.as_str());

@@ -10,7 +10,7 @@
 //! value, `1.1805916207174113e+21`.)
 
 /// Whether the double of `number` is written with the same value.
-pub(super) fn is_carried(number: &str) -> bool {
+pub(super) fn is_representable(number: &str) -> bool {
     if is_short(number) {
         return true;
     }

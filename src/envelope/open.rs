@@ -61,10 +61,10 @@ impl Envelope {
     pub fn for_key(self, entropy: &Entropy, key: &PublicKey) -> Result<Opening, Problems> {
         let (asked, spoiled) = match (&self.header.wrapping, key) {
             (Wrapping::Oaep(_), PublicKey::Rsa(key)) => {
-                wrapped_key_or_stand_in(entropy, key, &self.encrypted_key)
+                wrapped_key_or_substitute(entropy, key, &self.encrypted_key)
             }
             (Wrapping::Agreement(agreement), PublicKey::Ec(key)) => {
-                point_or_stand_in(key, agreement)
+                point_or_substitute(key, agreement)
             }
             (Wrapping::Oaep(_), PublicKey::Ec(_)) | (Wrapping::Agreement(_), PublicKey::Rsa(_)) => {
                 let message = "must fit the key of the envelope";
@@ -173,27 +173,27 @@ impl fmt::Debug for Plaintext {
 
 /// A substitute for a wrapped key that the key cannot decrypt: a number below every modulus of its
 /// length.
-fn wrapped_key_or_stand_in(
+fn wrapped_key_or_substitute(
     entropy: &Entropy,
     key: &RsaPublicKey,
     wrapped_key: &[u8],
 ) -> (Vec<u8>, bool) {
-    let mut stand_in = vec![0; key.ciphertext_len()];
-    entropy.fill(stand_in.get_mut(1..).unwrap_or_default());
-    if key.may_have_made(wrapped_key) {
+    let mut substitute = vec![0; key.ciphertext_len()];
+    entropy.fill(substitute.get_mut(1..).unwrap_or_default());
+    if key.can_have_produced(wrapped_key) {
         (wrapped_key.to_vec(), false)
     } else {
-        (stand_in, true)
+        (substitute, true)
     }
 }
 
 /// A substitute for a point that is not on the curve of the key.
-fn point_or_stand_in(key: &EcPublicKey, agreement: &Agreement) -> (Vec<u8>, bool) {
+fn point_or_substitute(key: &EcPublicKey, agreement: &Agreement) -> (Vec<u8>, bool) {
     let on_curve = point_on(key.curve, &agreement.point).is_some();
     if on_curve && agreement.curve == key.curve {
         return (agreement.point.clone(), false);
     }
-    (key.stand_in.clone(), true)
+    (key.substitute.clone(), true)
 }
 
 /// The content key from AES key wrap. Without an answer, or with a wrapped key of an impossible

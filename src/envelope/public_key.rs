@@ -27,7 +27,7 @@ pub struct EcPublicKey {
     pub(super) parsed: ParsedPublicKey,
     /// Some point of the curve, uncompressed: what its private half is asked to agree with where
     /// an envelope has no such point.
-    pub(super) stand_in: Vec<u8>,
+    pub(super) substitute: Vec<u8>,
 }
 
 /// The key is none that envelopes can be made for.
@@ -68,7 +68,7 @@ impl RsaPublicKey {
     }
 
     /// Whether `bytes` can be a ciphertext of this key at all: as long as the modulus, and below it.
-    pub(super) fn may_have_made(&self, bytes: &[u8]) -> bool {
+    pub(super) fn can_have_produced(&self, bytes: &[u8]) -> bool {
         bytes.len() == self.modulus.len() && bytes < &*self.modulus
     }
 }
@@ -81,11 +81,11 @@ impl EcPublicKey {
             return None;
         }
         let anyone = PrivateKey::generate(curve.agreement()).ok()?;
-        let stand_in = anyone.compute_public_key().ok()?.as_ref().to_vec();
+        let substitute = anyone.compute_public_key().ok()?.as_ref().to_vec();
         Some(Self {
             curve,
             parsed,
-            stand_in,
+            substitute,
         })
     }
 }

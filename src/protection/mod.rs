@@ -1,8 +1,8 @@
 //! What the runtime does for applications: protect, unprotect, rewrap, and operations of their choice.
 //!
-//! This room composes the path of a request: from the caller to a permit, from the permit to a key,
+//! This module composes the path of a request: from the caller to a permit, from the permit to a key,
 //! from the key to a result, from the result to an audit record, and from the record's receipt to an
-//! [`Answer`]. A result that is not permitted or not recorded does not leave. This room knows no
+//! [`Answer`]. A result that is not permitted or not recorded does not leave. This module knows no
 //! HTTP: its caller passes down the function that gives each result its status.
 
 #![deny(clippy::wildcard_enum_match_arm)]
@@ -43,9 +43,9 @@ use crate::keys::Keyring;
 use crate::policy::{Permittable, Policies, Policy, PolicyPermit, authorize};
 use crate::telemetry::step;
 
-/// The rooms that a request passes.
+/// The modules that a request uses.
 #[derive(Clone)]
-pub struct Rooms {
+pub struct Modules {
     /// The time.
     pub clock: Clock,
     /// Randomness.
@@ -61,19 +61,19 @@ pub struct Rooms {
 /// Protects, unprotects and operates. Cheap to clone.
 #[derive(Clone)]
 pub struct Protection {
-    rooms: Rooms,
+    modules: Modules,
     status: fn(Option<&Refusal>) -> RecordedStatus,
     /// Work whose client has disconnected.
     left: TaskTracker,
 }
 
 impl Protection {
-    /// Composes `rooms`. `status` gives the status and code of a refusal, or of a success, so that
+    /// Composes the modules. `status` gives the status and code of a refusal, or of a success, so that
     /// the audit log and the answer agree.
     #[must_use]
-    pub fn new(rooms: Rooms, status: fn(Option<&Refusal>) -> RecordedStatus) -> Self {
+    pub fn new(modules: Modules, status: fn(Option<&Refusal>) -> RecordedStatus) -> Self {
         Self {
-            rooms,
+            modules,
             status,
             left: TaskTracker::new(),
         }
@@ -88,7 +88,7 @@ impl Protection {
             .is_ok()
     }
 
-    /// Answers with a refusal that precedes this room.
+    /// Answers with a refusal that precedes this module.
     ///
     /// # Errors
     /// When that could not be recorded.
@@ -107,7 +107,7 @@ impl Protection {
     ) -> Result<Answer, Unrecorded> {
         let refusal = outcome.as_ref().err();
         let record = call.into_record((self.status)(refusal), refusal);
-        let pending = self.rooms.recorder.submit(record)?;
+        let pending = self.modules.recorder.submit(record)?;
         let receipt = pending.receipt().instrument(step!("audit")).await?;
         Ok(Answer::new(receipt, outcome))
     }
@@ -117,7 +117,7 @@ impl Protection {
     where
         F: Future<Output = Result<Answer, Unrecorded>> + Send + 'static,
     {
-        self.rooms.recorder.ready()?;
+        self.modules.recorder.ready()?;
         run_to_completion(caught(work), lane, &self.left).await
     }
 
@@ -144,7 +144,7 @@ impl Protection {
         number: Option<&str>,
     ) -> Result<Arc<Policy>, Refusal> {
         call.note_policy(number);
-        let policy = self.rooms.policies.resolve(application, number).await?;
+        let policy = self.modules.policies.resolve(application, number).await?;
         call.note_policy(Some(policy.policy_number.as_str()));
         Ok(policy)
     }
@@ -164,8 +164,8 @@ impl fmt::Debug for Protection {
     }
 }
 
-impl fmt::Debug for Rooms {
+impl fmt::Debug for Modules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rooms").finish_non_exhaustive()
+        f.debug_struct("Modules").finish_non_exhaustive()
     }
 }

@@ -81,7 +81,7 @@ impl Protection {
     /// # Errors
     /// When the outcome could not be recorded; then nothing leaves.
     pub async fn protect(&self, mut call: Call, body: &[u8]) -> Result<Answer, Unrecorded> {
-        self.rooms.recorder.ready()?;
+        self.modules.recorder.ready()?;
         caught(async {
             let outcome = self.try_protect(&mut call, body).await;
             self.conclude(call, outcome).await
@@ -142,7 +142,7 @@ impl Protection {
         context: Option<&Context>,
         payload: &str,
     ) -> Result<Body, Refusal> {
-        let key = self.rooms.keyring.to_protect(permit).await;
+        let key = self.modules.keyring.to_protect(permit).await;
         let key = key.map_err(Refusal::of_destination)?;
         call.note_key(key.id());
         let ctx = Cell::default();
@@ -152,13 +152,13 @@ impl Protection {
             operations: Encrypted,
             jwe: Sealing {
                 key,
-                entropy: &self.rooms.entropy,
+                entropy: &self.modules.entropy,
                 context,
                 payload,
                 ctx: &ctx,
             },
         });
-        let body = written(Sealing::room(payload), &answer);
+        let body = written(Sealing::capacity(payload), &answer);
         drop(answer);
         call.note_ctx(ctx.get());
         body

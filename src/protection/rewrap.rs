@@ -108,7 +108,7 @@ impl Protection {
         target_number: Option<&str>,
         envelope: Envelope,
     ) -> Result<RewrapPermit, Refusal> {
-        let policies = &self.rooms.policies;
+        let policies = &self.modules.policies;
         let from = self.resolve(call, application, number).await?;
         let target = match target_number {
             Some(_) => policies.resolve(application, target_number).await?,
@@ -136,10 +136,10 @@ impl Protection {
             }
         }
         let (opening, sealing) = permit.into_parts();
-        let old_key = self.rooms.keyring.to_unprotect(opening).await;
+        let old_key = self.modules.keyring.to_unprotect(opening).await;
         let old_key = old_key.map_err(Refusal::of_destination)?;
         call.note_key(old_key.id());
-        let new_key = self.rooms.keyring.to_protect(&sealing).await;
+        let new_key = self.modules.keyring.to_protect(&sealing).await;
         let new_key = new_key.map_err(Refusal::of_destination)?;
         call.sealing().key_id = Some(new_key.id());
         let plaintext = self.open(old_key, contexts.opening, member).await?;
@@ -151,13 +151,13 @@ impl Protection {
             operations: Rewrapped,
             jwe: Sealing {
                 key: new_key,
-                entropy: &self.rooms.entropy,
+                entropy: &self.modules.entropy,
                 context: contexts.sealing,
                 payload,
                 ctx: &ctx,
             },
         };
-        let body = written(Sealing::room(payload), &answer);
+        let body = written(Sealing::capacity(payload), &answer);
         drop(answer);
         call.sealing().ctx = ctx.get();
         body

@@ -23,7 +23,7 @@ pub(super) struct Sealing<'a> {
 
 impl Sealing<'_> {
     /// The bytes that the envelope of `payload` takes.
-    pub(super) fn room(payload: &str) -> usize {
+    pub(super) fn capacity(payload: &str) -> usize {
         // The five members take about 1,300 bytes beside the payload in base64.
         payload.len() / 3 * 4 + 1_300
     }

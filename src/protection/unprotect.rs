@@ -99,7 +99,7 @@ impl Protection {
         call.note_ctx(envelope.ctx());
         let number = request.policy_number.as_deref();
         let permit = self.permit(call, &application, number).await?;
-        let permit = self.rooms.policies.permit_opening(permit, envelope);
+        let permit = self.modules.policies.permit_opening(permit, envelope);
         let permit = permit.instrument(step!("permit")).await?;
         let recovered = self.recover(call, permit, request.context.as_ref(), member);
         recovered.instrument(step!("crypto")).await
@@ -112,7 +112,7 @@ impl Protection {
         context: Option<&Context>,
         member: &str,
     ) -> Result<Body, Refusal> {
-        let key = self.rooms.keyring.to_unprotect(permit).await;
+        let key = self.modules.keyring.to_unprotect(permit).await;
         let key = key.map_err(Refusal::of_destination)?;
         call.note_key(key.id());
         let plaintext = self.open(key, context, member).await?;
@@ -132,7 +132,7 @@ impl Protection {
         context: Option<&Context>,
         member: &str,
     ) -> Result<Plaintext, Refusal> {
-        let opened = key.open(&self.rooms.entropy, context).await;
+        let opened = key.open(&self.modules.entropy, context).await;
         opened.map_err(|not_opened| match not_opened {
             NotOpened::Problems(problems) => inside(member, problems).into(),
             NotOpened::Unopenable(_) => Refusal::Unopenable,

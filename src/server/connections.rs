@@ -119,7 +119,7 @@ impl Connections {
     }
 
     /// Resolves when no connection is left and none is accepted.
-    pub(super) async fn all_gone(&self) {
+    pub(super) async fn wait_until_empty(&self) {
         // The semaphore is never closed.
         let _ = self.0.free.acquire_many(self.0.limit).await;
     }

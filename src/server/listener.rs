@@ -162,7 +162,7 @@ impl Listener {
         }
         drop(self.socket);
         drop(ending);
-        tokio::time::timeout(patience, self.connections.all_gone())
+        tokio::time::timeout(patience, self.connections.wait_until_empty())
             .await
             .is_ok()
     }

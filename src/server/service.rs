@@ -23,7 +23,7 @@ use crate::keys::{Encryptions, Keyring, Vault};
 use crate::management::{Actor, Context, keys};
 use crate::meter::{Meter, TokenTimes};
 use crate::policy::Policies;
-use crate::protection::{Protection, Rooms};
+use crate::protection::{Protection, Modules};
 use crate::ratelimit::Limiter;
 use crate::settings::Settings;
 use crate::web::Resources;
@@ -79,7 +79,7 @@ impl Service {
             clock.clone(),
         );
         let keyring = Arc::new(keyring);
-        let rooms = Rooms {
+        let modules = Modules {
             clock: clock.clone(),
             entropy,
             policies: Arc::new(Policies::new(catalog.clone(), database.clone())),
@@ -94,7 +94,7 @@ impl Service {
             encryptions,
         ));
         let vault = Vault::new(token.clone(), database.clone(), clock.clone(), entropy);
-        let housekeeper = Context {
+        let maintenance = Context {
             clock: clock.clone(),
             entropy,
             catalog: catalog.clone(),
@@ -102,7 +102,7 @@ impl Service {
             actor: Actor::system("housekeeping"),
             claim: None,
         };
-        jobs.spawn(keys::maintain(housekeeper, vault.clone()));
+        jobs.spawn(keys::maintain(maintenance, vault.clone()));
         let limiter = Arc::new(limiter);
         jobs.spawn(keep_limiter(limiter.clone(), database.clone()));
         let meter = Arc::new(Meter::new(names().chain(dashboard::names())));
@@ -124,7 +124,7 @@ impl Service {
         });
         let app = App::new(http::Parts {
             resources,
-            protection: Protection::new(rooms, recorded_status),
+            protection: Protection::new(modules, recorded_status),
             database_monitor,
             keyring,
             vault,

@@ -92,9 +92,9 @@ pub struct Uses {
 /// Runs the job until it is dropped. Of several instances one works. `deadline` is the maximum time
 /// to commit a record.
 pub async fn keep(clock: Clock, db: PgPool, deadline: Duration) -> Infallible {
-    let unsettled = deadline.saturating_add(MARGIN);
+    let margin = deadline.saturating_add(MARGIN);
     loop {
-        let look = timeout(LONGEST, sum_up_to_present(&db, clock.now(), unsettled));
+        let look = timeout(LONGEST, sum_up_to_present(&db, clock.now(), margin));
         let late = |_| Err(sqlx::Error::Io(ErrorKind::TimedOut.into()));
         if let Err(error) = look.await.unwrap_or_else(late) {
             tracing::warn!(%error, "the traffic statistics could not be updated; retrying");
@@ -104,18 +104,18 @@ pub async fn keep(clock: Clock, db: PgPool, deadline: Duration) -> Infallible {
 }
 
 /// A minute is aggregated once, so it must be over by the clock of Postgres too.
-async fn sum_up_to_present(db: &PgPool, now: Timestamp, unsettled: Duration) -> sqlx::Result<()> {
+async fn sum_up_to_present(db: &PgPool, now: Timestamp, margin: Duration) -> sqlx::Result<()> {
     let now = earlier_present(db, now).await?;
-    sum_up(db, now.minus(unsettled)).await
+    sum_up(db, now.minus(margin)).await
 }
 
-/// Aggregates all minutes that were over at `settled`.
+/// Aggregates all minutes that were over at `complete_until`.
 ///
 /// # Errors
 /// The database failed. Completed aggregates persist.
-pub async fn sum_up(db: &PgPool, settled: Timestamp) -> sqlx::Result<()> {
-    while store::sum_some(db, settled).await? {}
-    store::forget(db, settled.minus(KEPT)).await
+pub async fn sum_up(db: &PgPool, complete_until: Timestamp) -> sqlx::Result<()> {
+    while store::sum_some(db, complete_until).await? {}
+    store::forget(db, complete_until.minus(KEPT)).await
 }
 
 /// The traffic in a window, as far as it is aggregated.

@@ -7,9 +7,9 @@ use super::{Load, Sum, Uses, Window};
 use crate::clock::Timestamp;
 use crate::ids::KeyId;
 
-/// Aggregates up to an hour, until `settled`, and returns whether there is more. Only one instance
+/// Aggregates up to an hour, until `complete_until`, and returns whether there is more. Only one instance
 /// works at a time.
-pub(super) async fn sum_some(db: &PgPool, settled: Timestamp) -> sqlx::Result<bool> {
+pub(super) async fn sum_some(db: &PgPool, complete_until: Timestamp) -> sqlx::Result<bool> {
     let mut transaction = db.begin().await?;
     // The first run starts at the oldest record.
     let bounds: Option<(Timestamp, Timestamp, bool)> = sqlx::query_as(
@@ -22,7 +22,7 @@ pub(super) async fn sum_some(db: &PgPool, settled: Timestamp) -> sqlx::Result<bo
          SELECT start, least(stop, start + interval '1 hour'), stop > start + interval '1 hour'
            FROM bounds",
     )
-    .bind(settled)
+    .bind(complete_until)
     .fetch_optional(&mut *transaction)
     .await?;
     let Some((from, to, more)) = bounds else {

@@ -74,7 +74,7 @@ impl ServiceRequest {
         let (tier, limit) = (self.tier.clone(), self.rate_limit.clone());
         let service = self.create(id, now, problems);
         let tier = tier.or_default("tier", Some(Tier::default()), problems)?;
-        let limit = settled_limit(tier, None, &limit, problems);
+        let limit = effective_limit(tier, None, &limit, problems);
         Some(Service {
             rate_limit: limit?,
             ..service?
@@ -85,7 +85,7 @@ impl ServiceRequest {
     pub(super) fn changed_service(self, before: &Service, problems: &mut Problems) -> Service {
         let (is_wrong, limit) = (self.tier == Member::Wrong, self.rate_limit.clone());
         let mut after = self.update(before, problems);
-        if !is_wrong && let Some(limit) = settled_limit(after.tier, Some(before), &limit, problems)
+        if !is_wrong && let Some(limit) = effective_limit(after.tier, Some(before), &limit, problems)
         {
             after.rate_limit = limit;
         }
@@ -96,7 +96,7 @@ impl ServiceRequest {
 /// The rate limit of a service of this tier. The tier sets it, except for `enterprise`, which needs
 /// one of its own. A request may repeat the limit that the service has: a client that reads, edits
 /// and sends back does.
-fn settled_limit(
+fn effective_limit(
     tier: Tier,
     before: Option<&Service>,
     given: &Member<Limit>,

@@ -248,7 +248,7 @@ impl Protection {
         key_id: Option<&str>,
         kinds: &[Algorithm],
     ) -> Result<Chosen<'a, Permit<O>>, Refusal> {
-        let chosen = self.rooms.keyring.choose(permit, key_id, kinds).await;
+        let chosen = self.modules.keyring.choose(permit, key_id, kinds).await;
         match chosen {
             Ok(key) => {
                 call.note_key(key.id());
@@ -288,7 +288,7 @@ impl Protection {
         let answer = OperationAnswer {
             request_id: call.tag(),
             result,
-            timestamp: self.rooms.clock.now(),
+            timestamp: self.modules.clock.now(),
         };
         written(length, &answer)
     }
