@@ -23,7 +23,7 @@ use crate::keys::{Encryptions, Keyring, Vault};
 use crate::management::{Actor, Context, keys};
 use crate::meter::{Meter, TokenTimes};
 use crate::policy::Policies;
-use crate::protection::{Protection, Modules};
+use crate::protection::{Modules, Protection};
 use crate::ratelimit::Limiter;
 use crate::settings::Settings;
 use crate::web::Resources;

@@ -1,4 +1,4 @@
-"""What schemathesis cannot know: which resources there are, and which errors are promised."""
+"""Resources and documented errors, which schemathesis cannot know."""
 
 import atexit
 import json
@@ -9,16 +9,16 @@ from collections import Counter, defaultdict
 import schemathesis
 
 WORLD = json.loads(os.environ["SEALWARD_WORLD"])
-"""Ids by their prefix: `referred`, of what requests are to name; `changed`, of what may be changed and
-deleted. And a list, `kept`: what names the things that the run itself stands on."""
+"""IDs by their prefix: `referred` for references in requests, and `changed` for changes and deletions.
+The list `kept` contains the IDs of the resources that the run itself requires."""
 
 ID = re.compile(r"^(svc|pol|key|ak)_[0-7][0-9a-hjkmnp-tv-z]{25}$")
 
-PROMISED = {
+DOCUMENTED = {
     "DESTINATION_KEY_NOT_FOUND": {"protect", "unprotect", "rewrap"},
     "INTERNAL_ERROR": {"unprotect", "rewrap"},
 }
-"""The errors with status 500 that the interface has for what is not a defect: a destination without
+"""The errors with status 500 that the interface documents: a destination without
 a key, and an envelope that does not open."""
 
 answers = defaultdict(Counter)
@@ -28,25 +28,25 @@ known = {*WORLD["kept"], *WORLD["changed"].values()}
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Has requests name what is there: what was made up would only ever be not found."""
+    """Replaces generated IDs in a request by IDs of existing resources."""
     kind = "changed" if case.method.upper() in ("PUT", "PATCH", "DELETE") else "referred"
     case.path_parameters = real(case.path_parameters, kind)
     case.query = real(case.query, "referred")
     case.body = real(case.body, "referred")
     if isinstance(case.body, dict):
         if operation_id(case) == "createKey":
-            quick(case.body)
+            replace_rsa(case.body)
         if operation_id(case) == "unprotect" and envelopes and "jwe" in case.body:
             case.body["jwe"], case.body["context"] = envelopes.pop()
         if operation_id(case) == "rewrap" and envelopes and "jwe" in case.body:
             case.body["jwe"], case.body["context"] = envelopes[-1]
-    # The state that an example names is gone with the first change.
+    # The first change invalidates the revision in an example.
     if case.headers.get("If-Match") == '"1"':
         case.headers["If-Match"] = "*"
 
 
 def real(value, kind):
-    """The same with ids of the right form turned into those of what there is."""
+    """The value with well-formed IDs replaced by IDs of existing resources."""
     if isinstance(value, str):
         if kind == "changed" and value in WORLD["kept"]:
             return WORLD["changed"].get(value.split("_")[0], WORLD["changed"]["pol"])
@@ -59,10 +59,10 @@ def real(value, kind):
     return value
 
 
-def quick(order):
-    """Making an RSA key takes a token up to minutes, while nothing else is asked."""
-    if order.get("generate") is True and str(order.get("algorithm", "RSA")).startswith("RSA"):
-        order["algorithm"] = "P-256"
+def replace_rsa(body):
+    """Replaces RSA key generation, which can take minutes, by a fast algorithm."""
+    if body.get("generate") is True and str(body.get("algorithm", "RSA")).startswith("RSA"):
+        body["algorithm"] = "P-256"
 
 
 @schemathesis.hook
@@ -78,15 +78,15 @@ def after_call(context, case, response):
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
-    """Lets go what is promised."""
+    """Accepts documented errors."""
     if failure.code != "ST101":
         return True
     code = response.json()["error"]["code"]
-    return operation_id(case) not in PROMISED.get(code, ())
+    return operation_id(case) not in DOCUMENTED.get(code, ())
 
 
 @atexit.register
-def tell():
+def write_answers():
     with open(os.environ["SEALWARD_ANSWERS"], "w") as file:
         json.dump(answers, file)
 

@@ -1,4 +1,4 @@
-"""PyPI joserfc as a peer: reads one order a line and answers each with one line."""
+"""PyPI joserfc as a peer: reads one request per line and answers each with one line."""
 
 import json
 import sys
@@ -12,23 +12,23 @@ ALGORITHMS = ["RSA-OAEP", "RSA-OAEP-256", "ECDH-ES+A128KW", "ECDH-ES+A256KW", "A
 REGISTRY = jwe.JWERegistry(algorithms=ALGORITHMS, strict_check_header=False)
 
 
-def key(order, pem):
-    return (RSAKey if order["alg"].startswith("RSA") else ECKey).import_key(pem)
+def key(request, pem):
+    return (RSAKey if request["alg"].startswith("RSA") else ECKey).import_key(pem)
 
 
-def seal(order):
-    header = {"alg": order["alg"], "enc": order["enc"], **order["header"]}
-    plaintext = order["plaintext"].encode()
-    return jwe.encrypt_compact(header, plaintext, key(order, order["publicKey"]), ALGORITHMS)
+def seal(request):
+    header = {"alg": request["alg"], "enc": request["enc"], **request["header"]}
+    plaintext = request["plaintext"].encode()
+    return jwe.encrypt_compact(header, plaintext, key(request, request["publicKey"]), ALGORITHMS)
 
 
-def unseal(order):
-    private = key(order, order["privateKey"])
-    decrypt = jwe.decrypt_compact if isinstance(order["jwe"], str) else jwe.decrypt_json
-    return decrypt(order["jwe"], private, registry=REGISTRY).plaintext.decode()
+def unseal(request):
+    private = key(request, request["privateKey"])
+    decrypt = jwe.decrypt_compact if isinstance(request["jwe"], str) else jwe.decrypt_json
+    return decrypt(request["jwe"], private, registry=REGISTRY).plaintext.decode()
 
 
 for line in sys.stdin:
-    order = json.loads(line)
-    done = seal(order) if order["do"] == "seal" else unseal(order)
-    print(json.dumps(done), flush=True)
+    request = json.loads(line)
+    result = seal(request) if request["do"] == "seal" else unseal(request)
+    print(json.dumps(result), flush=True)

@@ -1,4 +1,4 @@
-"""PyPI cryptography and jwcrypto as makers and readers of keys: one order a line, one answer each."""
+"""PyPI cryptography and jwcrypto generate and read keys: one request and one answer per line."""
 
 import json
 import sys
@@ -16,9 +16,9 @@ MAKERS = {
 }
 
 
-def make(order):
-    """One key in every form in which it may be imported, and its thumbprint."""
-    key = MAKERS[order["algorithm"]]()
+def make(request):
+    """A key in every import format, and its thumbprint."""
+    key = MAKERS[request["algorithm"]]()
 
     def private(encryption):
         return key.private_bytes(
@@ -29,7 +29,7 @@ def make(order):
     jwk = JWK.from_pem(pem.encode())
     return {
         "pem": pem,
-        "locked": private(serialization.BestAvailableEncryption(order["passphrase"].encode())),
+        "locked": private(serialization.BestAvailableEncryption(request["passphrase"].encode())),
         "public": key.public_key()
         .public_bytes(
             serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
@@ -41,11 +41,11 @@ def make(order):
     }
 
 
-def read(order):
+def read(request):
     """The thumbprint of a public JWK."""
-    return {"thumbprint": JWK(**order["jwk"]).thumbprint()}
+    return {"thumbprint": JWK(**request["jwk"]).thumbprint()}
 
 
 for line in sys.stdin:
-    order = json.loads(line)
-    print(json.dumps(make(order) if order["do"] == "make" else read(order)), flush=True)
+    request = json.loads(line)
+    print(json.dumps(make(request) if request["do"] == "make" else read(request)), flush=True)

@@ -1,4 +1,4 @@
-// Validates pages: {"name", "html"} a line comes in, a line for each fault goes out.
+// Validates pages: reads {"name", "html"} lines and prints a line per fault.
 // usage: node validate.mjs FOLDER, which tests/pages/setup prints
 
 import { createRequire } from "node:module";
@@ -12,13 +12,13 @@ const validator = new HtmlValidate(
         root: true,
         extends: ["html-validate:standard", "html-validate:a11y", "html-validate:document"],
         rules: {
-            // The stylesheet comes from where the page comes from.
+            // The stylesheet has the origin of the page.
             "require-sri": "off",
-            // A fragment leads to a field, which says the same by its label.
+            // A fragment links to a field with the same label.
             "long-title": "off",
-            // What says that nothing is autocompleted says so on purpose.
+            // autocomplete="off" is intended.
             "prefer-native-element": ["error", { exclude: ["table", "row", "cell", "rowgroup", "columnheader"] }],
-            // The stylesheet makes cards of tables, and browsers forget then what they were.
+            // The stylesheet displays tables as cards, and browsers then ignore the table roles.
             "no-redundant-role": "off",
         },
     }),

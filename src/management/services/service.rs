@@ -85,7 +85,8 @@ impl ServiceRequest {
     pub(super) fn changed_service(self, before: &Service, problems: &mut Problems) -> Service {
         let (is_wrong, limit) = (self.tier == Member::Wrong, self.rate_limit.clone());
         let mut after = self.update(before, problems);
-        if !is_wrong && let Some(limit) = effective_limit(after.tier, Some(before), &limit, problems)
+        if !is_wrong
+            && let Some(limit) = effective_limit(after.tier, Some(before), &limit, problems)
         {
             after.rate_limit = limit;
         }

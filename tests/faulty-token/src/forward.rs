@@ -29,7 +29,7 @@ enum Place {
     Session,
 }
 
-/// The functions by their place. The types of their arguments are those of the table's fields.
+/// The functions by their index. Their argument types are those of the fields of the table.
 macro_rules! functions {
     ($($place:ident { $($name:ident)* })*) => {
         $($(
@@ -76,7 +76,7 @@ functions! {
     }
 }
 
-/// The one name that a PKCS#11 module must export.
+/// The only function that a PKCS#11 module must export.
 ///
 /// # Safety
 ///
@@ -104,8 +104,8 @@ macro_rules! hook {
                     $($argument: $type),*
                 ) -> CK_RV {
                     pass::<F>(&[$($argument.word()),*], |address| {
-                        // SAFETY: the address is that of the same function, and its type the one
-                        // the compiler took from the field of the table that both stand in.
+                        // SAFETY: the address is that of the same function, and its type is
+                        // the type of the field of the table.
                         let function = unsafe {
                             mem::transmute::<*const c_void, unsafe extern "C" fn($($type),*) -> CK_RV>(
                                 address,
@@ -166,7 +166,7 @@ fn pass<F: Function>(arguments: &[usize], forward: impl FnOnce(*const c_void) ->
     }
     match F::NAME {
         "C_Initialize" | "C_InitToken" => behind.forget(),
-        // SAFETY: the last argument is where the token has just written a session's handle.
+        // SAFETY: the last argument points to the session handle that the token has just written.
         "C_OpenSession" => behind.opened(
             unsafe { *(last as *const CK_SESSION_HANDLE) },
             first as CK_SLOT_ID,
@@ -175,11 +175,11 @@ fn pass<F: Function>(arguments: &[usize], forward: impl FnOnce(*const c_void) ->
     }
     match fault {
         Some(Fault::ThenReturn(code)) => return code as CK_RV,
-        // SAFETY: of a function with an output, the last argument is where its length has just
-        // been written. Rules ask for this of no other.
+        // SAFETY: for a function with an output, the last argument points to the length that the token
+        // has just written. Rules apply this fault to no other function.
         Some(Fault::Length(length)) => unsafe { *(last as *mut CK_ULONG) = length as CK_ULONG },
         Some(Fault::Flags(flags)) if F::NAME == "C_GetTokenInfo" => {
-            // SAFETY: the last argument is what the token has just filled in.
+            // SAFETY: the last argument points to the structure that the token has just written.
             unsafe { (*(last as *mut CK_TOKEN_INFO)).flags |= flags as CK_ULONG };
         }
         _ => {}
@@ -187,7 +187,7 @@ fn pass<F: Function>(arguments: &[usize], forward: impl FnOnce(*const c_void) ->
     CKR_OK
 }
 
-/// An argument: all of PKCS#11's fit a machine word.
+/// An argument. All PKCS#11 arguments fit in a machine word.
 trait Word: Copy {
     fn word(self) -> usize;
 }

@@ -1,4 +1,4 @@
-//! `/protect` and `/unprotect` with every algorithm that a policy may name.
+//! `/protect` and `/unprotect` with every algorithm of policies.
 
 use serde_json::json;
 

@@ -1,11 +1,11 @@
-//! What the trail says of each request.
+//! The audit records of requests.
 
 use serde_json::{Value, json};
 use sqlx::Row as _;
 
 use crate::support::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
 
-/// The record of the request that its client called so: it must be the only one.
+/// The only record of the request with this ID of the client.
 async fn recorded(world: &World, request_id: &str) -> Value {
     let row: Value = sqlx::query(
         "SELECT to_jsonb(audit) - 'ts' AS record FROM crypto_operations_audit AS audit WHERE request_id = $1",
@@ -25,7 +25,7 @@ async fn recorded(world: &World, request_id: &str) -> Value {
     row
 }
 
-/// The UUID inside an identifier, as the database shows it.
+/// The UUID of an identifier in the format of the database.
 fn uuid(id: &str) -> String {
     let id: sealward::ids::ServiceId = id
         .replacen(id.split('_').next().unwrap(), "svc", 1)
@@ -216,19 +216,19 @@ async fn an_unusable_key_of_the_caller_is_recorded() {
     let alice = world.application("alice").await;
     let service = alice.service.clone().unwrap();
     let key = world.key(&service, "data", "AES-256").await;
-    let stranger = world.service("stranger").await;
-    let strange = world.key(&stranger, "data", "AES-256").await;
+    let other_service = world.service("other").await;
+    let other_key = world.key(&other_service, "data", "AES-256").await;
     world
         .change_key(&key, json!({ "status": "disabled" }))
         .await;
     for (name, key, algorithm, status, recorded_key) in [
         ("disabled", &key, "AES-256-GCM", 403, json!(uuid(&key))),
         ("unfit", &key, "AES-128-GCM", 400, json!(uuid(&key))),
-        ("another's", &strange, "AES-256-GCM", 404, Value::Null),
+        ("another's", &other_key, "AES-256-GCM", 404, Value::Null),
     ] {
-        let order = json!({ "data": 1, "algorithm": algorithm, "keyId": key });
+        let payload = json!({ "data": 1, "algorithm": algorithm, "keyId": key });
         let named = alice.clone().with("x-request-id", name);
-        let answer = named.operate("encrypt", order).await;
+        let answer = named.operate("encrypt", payload).await;
         assert_eq!(answer.status.as_u16(), status, "{name}");
         assert_eq!(recorded(&world, name).await["key_id"], recorded_key);
     }
@@ -262,13 +262,13 @@ async fn passthrough_and_drop_are_recorded() {
 #[tokio::test]
 async fn unauthenticated_requests_are_recorded_asynchronously() {
     let world = World::new().await;
-    let nobody = world.anonymous().with("x-request-id", "nobody");
-    nobody
+    let anonymous = world.anonymous().with("x-request-id", "anonymous");
+    anonymous
         .post(PROTECT, json!({}))
         .await
         .refused(401, "AUTHENTICATION_FAILED");
     crate::support::within(std::time::Duration::from_secs(5), async || {
-        let sql = "SELECT count(*) FROM crypto_operations_audit WHERE request_id = 'nobody'";
+        let sql = "SELECT count(*) FROM crypto_operations_audit WHERE request_id = 'anonymous'";
         let count: i64 = sqlx::query_scalar(sql)
             .fetch_one(&world.pool)
             .await
@@ -276,7 +276,7 @@ async fn unauthenticated_requests_are_recorded_asynchronously() {
         count == 1
     })
     .await;
-    let record = recorded(&world, "nobody").await;
+    let record = recorded(&world, "anonymous").await;
     assert_eq!(record["application_id"], Value::Null);
     assert_eq!(record["response_status"], 401);
     assert_eq!(record["error_code"], "AUTHENTICATION_FAILED");

@@ -77,7 +77,7 @@ async fn unknown_members_are_refused_at_every_level() {
         assert_eq!(details[0]["message"], message, "{details}");
         answer.invalid(&[(field, "unknown")]);
     }
-    // The members of a payload are the client's own.
+    // The members of a payload are not checked.
     alice.protect(json!({ "policynumber": 1 })).await.ok();
 }
 

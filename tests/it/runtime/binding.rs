@@ -1,4 +1,4 @@
-//! The binding of envelopes to the policy under which they were made.
+//! The binding of envelopes to their policy.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
@@ -36,13 +36,13 @@ pub(super) async fn policy(
     });
     let members = members.as_object().unwrap().clone();
     policy.as_object_mut().unwrap().extend(members);
-    let made = world.admin().post("/admin/policies", policy).await;
-    let made = made.created();
+    let created = world.admin().post("/admin/policies", policy).await;
+    let created = created.created();
     Destination {
         service: destination.service.clone(),
         key: destination.key.clone(),
-        policy_id: made.text("id"),
-        policy: made.text("policyNumber"),
+        policy_id: created.text("id"),
+        policy: created.text("policyNumber"),
     }
 }
 
@@ -63,15 +63,15 @@ async fn an_envelope_names_its_policy_unless_the_destination_holds_the_key() {
         .application("alice")
         .bound_to(&destination.policy)
         .await;
-    let made = header(&jwe(&alice.protect(json!(1)).await));
-    assert_eq!(names(&made), ["alg", "cty", "enc", "epk", "kid", "pol"]);
-    let parsed: Value = serde_json::from_str(&made).unwrap();
+    let created = header(&jwe(&alice.protect(json!(1)).await));
+    assert_eq!(names(&created), ["alg", "cty", "enc", "epk", "kid", "pol"]);
+    let parsed: Value = serde_json::from_str(&created).unwrap();
     assert_eq!(parsed["pol"], destination.policy_id);
 
     let change = json!({ "keyOwnership": "destination_managed" });
     world.change_policy(&destination, change).await;
-    let made = header(&jwe(&alice.protect(json!(1)).await));
-    assert_eq!(names(&made), ["alg", "cty", "enc", "epk", "kid"]);
+    let created = header(&jwe(&alice.protect(json!(1)).await));
+    assert_eq!(names(&created), ["alg", "cty", "enc", "epk", "kid"]);
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn both_policies_must_allow_opening() {
         open(client, &one, &sealed).await.ok();
         open(client, &other, &sealed).await.ok();
     }
-    // A change of the policy in `pol` applies at once, also under the other policy.
+    // A change of the policy in `pol` applies immediately, also with the other policy.
     let change = json!({ "allowedServiceIds": [bob.service] });
     world.change_policy(&one, change).await;
     not_allowed(open(&alice, &other, &sealed).await);
@@ -96,7 +96,7 @@ async fn both_policies_must_allow_opening() {
     let change = json!({ "allowedOperations": ["protect"] });
     world.change_policy(&one, change).await;
     not_allowed(open(&bob, &other, &sealed).await);
-    // And the named policy must allow it too.
+    // The named policy must also allow it.
     let change = json!({ "allowedOperations": ["protect", "unprotect"] });
     world.change_policy(&one, change).await;
     let change = json!({ "allowedServiceIds": [alice.service] });
@@ -133,7 +133,7 @@ async fn a_deleted_policy_decides_by_its_last_state() {
     open(&alice, &named, &sealed).await.ok();
     not_allowed(open(&bob, &named, &sealed).await);
     not_allowed(open(&alice, &named, &closed).await);
-    // The policy itself is gone.
+    // The policy is deleted.
     open(&alice, &for_alice, &sealed)
         .await
         .refused(404, "POLICY_NOT_FOUND");

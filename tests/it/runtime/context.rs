@@ -35,7 +35,7 @@ async fn an_envelope_opens_with_its_context_alone() {
 
         let opened = unprotect(&alice, &bound, acme()).await.ok();
         assert_eq!(opened.json()["payload"], "secret");
-        // The order of members and the way a string is written do not matter.
+        // The order of members and the escapes of a string do not matter.
         let body =
             format!(r#"{{"jwe":{bound},"context":{{"record":"47\u00311", "tenant" : "acme"}}}}"#);
         alice.send_text(Method::POST, UNPROTECT, &body).await.ok();
@@ -76,12 +76,12 @@ async fn ctx_differs_between_envelopes_of_one_context() {
         .await;
     let mut found = Vec::new();
     for _ in 0..2 {
-        let made = header(&jwe(&protect(&alice, acme()).await));
-        assert!(!made.contains("acme"), "{made}");
-        let made: Value = serde_json::from_str(&made).unwrap();
-        let ctx = made["ctx"].as_str().unwrap().to_owned();
+        let created = header(&jwe(&protect(&alice, acme()).await));
+        assert!(!created.contains("acme"), "{created}");
+        let created: Value = serde_json::from_str(&created).unwrap();
+        let ctx = created["ctx"].as_str().unwrap().to_owned();
         assert_eq!(BASE64URL.decode(&ctx).unwrap().len(), 32);
-        let names: Vec<_> = made.as_object().unwrap().keys().cloned().collect();
+        let names: Vec<_> = created.as_object().unwrap().keys().cloned().collect();
         assert_eq!(names, ["alg", "ctx", "cty", "enc", "epk", "kid", "pol"]);
         found.push(ctx);
     }
@@ -169,9 +169,9 @@ async fn a_policy_can_require_a_context() {
     let missing = [("context", "required")];
     alice.protect(json!(1)).await.invalid(&missing);
     jwe(&protect(&alice, acme()).await);
-    // It is a rule for sealing only.
+    // The rule applies only to sealing.
     alice.unprotect(&before).await.ok();
-    // The context is judged after the permission and before the state of the policy.
+    // The context is checked after the permission and before the state of the policy.
     let change = json!({ "status": "inactive" });
     world.change_policy(&destination, change).await;
     alice.protect(json!(1)).await.invalid(&missing);
@@ -228,7 +228,7 @@ async fn the_audit_log_keeps_ctx_and_never_the_context() {
         .await;
     let context = json!({ "tenant": "a-context-to-search-for" });
     let envelope = jwe(&protect(&alice, context.clone()).await);
-    let made: Value = serde_json::from_str(&header(&envelope)).unwrap();
+    let created: Value = serde_json::from_str(&header(&envelope)).unwrap();
     unprotect(&alice, &envelope, context).await.ok();
     alice
         .unprotect(&envelope)
@@ -241,7 +241,7 @@ async fn the_audit_log_keeps_ctx_and_never_the_context() {
     .fetch_all(&world.pool)
     .await
     .unwrap();
-    let ctx = made["ctx"].as_str();
+    let ctx = created["ctx"].as_str();
     let found: Vec<_> = rows.iter().map(|(ctx, _)| ctx.as_deref()).collect();
     assert_eq!(found, [ctx, ctx, ctx, None]);
     assert!(rows.iter().all(|(_, row)| !row.contains("search-for")));

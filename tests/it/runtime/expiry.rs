@@ -1,4 +1,4 @@
-//! Keys past their expiry.
+//! Expired keys.
 
 use std::time::Duration;
 
@@ -26,9 +26,9 @@ async fn an_expired_key_does_not_encrypt_or_sign() {
     let signing = world.key(&own, "sig", "Ed25519").await;
     let soon = world.clock.now().plus(HOUR).to_string();
     for key in [&destination.key, &sealing, &signing] {
-        let order = json!({ "expiresAt": soon });
+        let payload = json!({ "expiresAt": soon });
         let path = format!("/admin/keys/{key}");
-        world.admin().put(&path, order).await.ok();
+        world.admin().put(&path, payload).await.ok();
     }
     let encrypt = json!({ "data": "x", "algorithm": "AES-256-GCM" });
     let sign = json!({ "data": "x", "algorithm": "Ed25519" });
@@ -40,10 +40,10 @@ async fn an_expired_key_does_not_encrypt_or_sign() {
     world.clock.advance(HOUR);
     let refused = alice.protect(json!(1)).await;
     refused.refused(500, "DESTINATION_KEY_NOT_FOUND");
-    for (operation, order, key) in [("encrypt", encrypt, &sealing), ("sign", sign, &signing)] {
-        let by_default = alice.operate(operation, order.clone()).await;
+    for (operation, payload, key) in [("encrypt", encrypt, &sealing), ("sign", sign, &signing)] {
+        let by_default = alice.operate(operation, payload.clone()).await;
         by_default.refused(404, "KEY_NOT_FOUND");
-        let mut named = order;
+        let mut named = payload;
         named["keyId"] = json!(key);
         let refused = alice.operate(operation, named).await;
         let refused = refused.refused(403, "OPERATION_NOT_ALLOWED");
@@ -61,9 +61,9 @@ async fn an_expired_key_does_not_encrypt_or_sign() {
     let shown = world.admin().get(&path).await.ok().json();
     assert_eq!(shown["status"], "active", "expiry changes no status");
 
-    // A younger key takes over.
+    // The new key replaces the expired one.
     let younger = world.key(&own, "sig", "Ed25519").await;
-    let order = json!({ "data": "x", "algorithm": "Ed25519" });
-    let made = alice.operate("sign", order).await.ok().json();
-    assert_eq!(made["result"]["keyId"], json!(younger));
+    let payload = json!({ "data": "x", "algorithm": "Ed25519" });
+    let created = alice.operate("sign", payload).await.ok().json();
+    assert_eq!(created["result"]["keyId"], json!(younger));
 }

@@ -1,4 +1,4 @@
-//! Health, as any key sees it.
+//! Health checks.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const HEALTH: &str = "/api/v1/health";
 async fn health_reports_ok_to_any_key() {
     let world = World::new().await;
     let alice = world.application("alice").await;
-    // A database that is slow to answer, because much else goes on, is not well.
+    // A slow database, for example on a loaded machine, is not healthy.
     within(Duration::from_secs(60), async || {
         alice.get(HEALTH).await.status == 200
     })
@@ -49,10 +49,10 @@ async fn health_shows_a_change_within_a_second() {
     let other = world.another_by(through).await;
     let alice = world.application("alice").await;
     let alice = other.client(alice.key.as_ref().unwrap());
-    // A second after her key was made its notice has been heard, and who is known then stays known.
-    let made = tokio::time::Instant::now();
+    // A second after its creation, the key is cached and stays valid during the outage.
+    let created = tokio::time::Instant::now();
     within(Duration::from_secs(60), async || {
-        alice.get(HEALTH).await.status == 200 && made.elapsed() > Duration::from_secs(1)
+        alice.get(HEALTH).await.status == 200 && created.elapsed() > Duration::from_secs(1)
     })
     .await;
 

@@ -1,11 +1,11 @@
-//! The confused deputy: three applications, three services, all operations. Nobody reaches what is
-//! another's, whichever way they name it.
+//! Isolation of services: three applications, three services, all operations. No application can use
+//! resources of another service (confused deputy).
 
 use serde_json::{Value, json};
 
 use crate::support::{Client, Destination, UNPROTECT, World, jwe};
 
-/// A service's keys, and what was made with them.
+/// The keys of a service and the results of operations with them.
 struct Tenant<'w> {
     owner: Client<'w>,
     destination: Destination,
@@ -25,10 +25,10 @@ async fn tenant<'w>(world: &'w World, name: &str) -> Tenant<'w> {
     world.key(&service, "data", "AES-256").await;
     world.key(&service, "sig", "Ed25519").await;
     let jwe = jwe(&owner.protect(json!(name)).await);
-    let order = json!({ "data": name, "algorithm": "AES-256-GCM" });
-    let sealed = owner.operate("encrypt", order).await.ok().json()["result"].clone();
-    let order = json!({ "data": name, "algorithm": "Ed25519" });
-    let signed = owner.operate("sign", order).await.ok().json()["result"].clone();
+    let payload = json!({ "data": name, "algorithm": "AES-256-GCM" });
+    let sealed = owner.operate("encrypt", payload).await.ok().json()["result"].clone();
+    let payload = json!({ "data": name, "algorithm": "Ed25519" });
+    let signed = owner.operate("sign", payload).await.ok().json()["result"].clone();
     Tenant {
         owner,
         destination,
@@ -51,18 +51,18 @@ async fn destination(
         "alg": "ECDH-ES+A256KW",
         "allowedServiceIds": [caller.service],
     });
-    let made = world.admin().post("/admin/policies", policy).await;
-    let made = made.created();
+    let created = world.admin().post("/admin/policies", policy).await;
+    let created = created.created();
     Destination {
         service,
         key,
-        policy_id: made.text("id"),
-        policy: made.text("policyNumber"),
+        policy_id: created.text("id"),
+        policy: created.text("policyNumber"),
     }
 }
 
-/// Two services protect for one destination, each under its own policy. The key is the same, so the
-/// policy alone keeps their envelopes apart.
+/// Two services protect for one destination, each with its own policy. The key is the same, so only the
+/// policy isolates their envelopes.
 #[tokio::test]
 async fn a_service_cannot_open_envelopes_of_another_policy_with_the_same_destination() {
     let world = World::new().await;
@@ -114,7 +114,7 @@ async fn a_service_cannot_use_resources_of_another_service() {
     insta::assert_snapshot!(grid);
 }
 
-/// Every operation on what is the owner's.
+/// Every operation on the resources of the owner.
 async fn ask(caller: &Client<'_>, owner: &Tenant<'_>) -> Vec<(&'static str, String)> {
     let policy = &owner.destination.policy;
     let unprotect = json!({ "jwe": owner.jwe, "policyNumber": policy });
@@ -123,7 +123,7 @@ async fn ask(caller: &Client<'_>, owner: &Tenant<'_>) -> Vec<(&'static str, Stri
     let sign = json!({ "data": 1, "algorithm": "Ed25519", "keyId": key(&owner.signed) });
     let mut verify = owner.signed.clone();
     verify["data"] = json!("x");
-    // The envelope key is nobody's to name.
+    // No application can name the envelope key.
     let misused = json!({ "data": 1, "algorithm": "ECDSA-SHA256", "keyId": owner.destination.key });
     let answers = [
         ("protect", caller.protect_under(policy, json!(1)).await),

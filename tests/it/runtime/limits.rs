@@ -1,4 +1,4 @@
-//! Limits and their headers.
+//! Rate limits and their headers.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn standing(answer: &Answer) -> (u32, u32, i64) {
     )
 }
 
-/// A world in which time stands still, and a service with that limit.
+/// A world with a manual clock, and a service with this limit.
 async fn limited(requests_per_second: u32, burst: u32) -> (World, Clock, Value) {
     let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
     let world = World::at(clock.clone(), Stage::Development).await;
@@ -58,7 +58,7 @@ async fn all_keys_of_a_service_share_one_rate_limit() {
         standing(&other.post(PROTECT, json!({})).await),
         (3, 1, start + 1)
     );
-    // A broken body takes a token too.
+    // An invalid body also consumes a token.
     let broken = one.send_text(axum::http::Method::POST, PROTECT, "{").await;
     assert_eq!(standing(&broken), (3, 0, start + 2));
     let over = other
@@ -67,10 +67,10 @@ async fn all_keys_of_a_service_share_one_rate_limit() {
         .refused(429, "RATE_LIMIT_EXCEEDED");
     assert_eq!(standing(&over), (3, 0, start + 2));
     assert_eq!(over.header("retry-after"), "1");
-    // Broken JSON is told before the limit.
+    // Malformed JSON is reported before the limit.
     let broken = one.send_text(axum::http::Method::POST, PROTECT, "{").await;
     broken.refused(400, "INVALID_REQUEST");
-    // Health takes nothing, and tells.
+    // Health checks consume no token and have the headers.
     assert_eq!(standing(&one.get(HEALTH).await), (3, 0, start + 2));
     clock.advance(std::time::Duration::from_millis(500));
     other

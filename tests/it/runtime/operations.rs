@@ -19,8 +19,8 @@ async fn decrypt_reverses_encrypt() {
             .key(alice.service.as_ref().unwrap(), "data", key)
             .await;
         let data = json!({ "secret": [1, 2] });
-        let order = json!({ "data": data, "algorithm": algorithm });
-        let answer = alice.operate("encrypt", order).await.ok().json();
+        let payload = json!({ "data": data, "algorithm": algorithm });
+        let answer = alice.operate("encrypt", payload).await.ok().json();
         assert!(answer["timestamp"].as_str().unwrap().ends_with('Z'));
         assert_eq!(answer.as_object().unwrap().len(), 3, "{answer}");
         let sealed = &answer["result"];
@@ -43,8 +43,8 @@ async fn base64_is_read_in_either_alphabet_with_or_without_padding() {
     world
         .key(alice.service.as_ref().unwrap(), "data", "AES-256")
         .await;
-    let order = json!({ "data": "x".repeat(100), "algorithm": "AES-256-GCM" });
-    let sealed = alice.operate("encrypt", order).await.ok().json()["result"].clone();
+    let payload = json!({ "data": "x".repeat(100), "algorithm": "AES-256-GCM" });
+    let sealed = alice.operate("encrypt", payload).await.ok().json()["result"].clone();
     for engine in [&BASE64_URL_SAFE, &BASE64_STANDARD_NO_PAD] {
         let mut sent = sealed.clone();
         for member in ["ciphertext", "iv", "tag"] {
@@ -60,8 +60,8 @@ async fn an_unauthentic_ciphertext_is_not_decrypted() {
     let alice = world.application("alice").await;
     let service = alice.service.clone().unwrap();
     world.key(&service, "data", "AES-256").await;
-    let order = json!({ "data": "secret", "algorithm": "AES-256-GCM" });
-    let sealed = alice.operate("encrypt", order).await.ok().json()["result"].clone();
+    let payload = json!({ "data": "secret", "algorithm": "AES-256-GCM" });
+    let sealed = alice.operate("encrypt", payload).await.ok().json()["result"].clone();
     for member in ["ciphertext", "iv", "tag"] {
         let intact = bytes(&sealed[member]);
         for place in 0..intact.len() {
@@ -75,7 +75,7 @@ async fn an_unauthentic_ciphertext_is_not_decrypted() {
                 .refused(400, "DECRYPTION_FAILED");
         }
         let shorter = [0, intact.len() - 1].map(|length| BASE64_STANDARD.encode(&intact[..length]));
-        // These are cut or altered at their end, and no whole bytes.
+        // Texts that are truncated or changed at their end, without whole bytes.
         let cut = ["A", "AB", "AB=="].map(str::to_owned);
         for text in shorter.into_iter().chain(cut) {
             let mut sent = sealed.clone();
@@ -99,15 +99,15 @@ async fn the_key_activated_last_encrypts() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let service = alice.service.clone().unwrap();
-    let order = json!({ "data": 1, "algorithm": "AES-256-GCM" });
+    let payload = json!({ "data": 1, "algorithm": "AES-256-GCM" });
     alice
-        .operate("encrypt", order.clone())
+        .operate("encrypt", payload.clone())
         .await
         .refused(404, "KEY_NOT_FOUND");
     let first = world.key(&service, "data", "AES-256").await;
     let second = world.key(&service, "data", "AES-256").await;
     let used = async || {
-        alice.operate("encrypt", order.clone()).await.ok().json()["result"]["keyId"].clone()
+        alice.operate("encrypt", payload.clone()).await.ok().json()["result"]["keyId"].clone()
     };
     assert_eq!(used().await, second);
     world
@@ -127,11 +127,11 @@ async fn the_state_of_a_key_limits_its_operations() {
     let key = world
         .key(alice.service.as_ref().unwrap(), "data", "AES-256")
         .await;
-    let order = json!({ "data": 1, "algorithm": "AES-256-GCM", "keyId": key });
-    let sealed = alice.operate("encrypt", order.clone()).await.ok().json()["result"].clone();
+    let payload = json!({ "data": 1, "algorithm": "AES-256-GCM", "keyId": key });
+    let sealed = alice.operate("encrypt", payload.clone()).await.ok().json()["result"].clone();
     world.change_key(&key, json!({ "status": "retired" })).await;
     alice
-        .operate("encrypt", order.clone())
+        .operate("encrypt", payload.clone())
         .await
         .refused(403, "OPERATION_NOT_ALLOWED");
     alice.operate("decrypt", sealed.clone()).await.ok();
@@ -139,7 +139,7 @@ async fn the_state_of_a_key_limits_its_operations() {
         .change_key(&key, json!({ "status": "disabled" }))
         .await;
     alice
-        .operate("encrypt", order)
+        .operate("encrypt", payload)
         .await
         .refused(403, "OPERATION_NOT_ALLOWED");
     alice
@@ -148,14 +148,14 @@ async fn the_state_of_a_key_limits_its_operations() {
         .refused(403, "OPERATION_NOT_ALLOWED");
 }
 
-/// The hashes of FIPS 180's example "abc", and of the canonical `{"a":1,"b":[true]}`.
+/// The hashes of the FIPS 180 example "abc", and of the canonical `{"a":1,"b":[true]}`.
 #[tokio::test]
 async fn hashes_match_the_standard() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let hash = async |data: Value, algorithm: &str| {
-        let order = json!({ "data": data, "algorithm": algorithm });
-        let result = alice.operate("hash", order).await.ok().json()["result"].clone();
+        let payload = json!({ "data": data, "algorithm": algorithm });
+        let result = alice.operate("hash", payload).await.ok().json()["result"].clone();
         assert_eq!(result["algorithm"], algorithm);
         bytes(&result["hash"])
     };

@@ -1,4 +1,4 @@
-//! What API keys and policies allow.
+//! The permissions of API keys and policies.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -32,7 +32,7 @@ async fn an_api_key_is_limited_to_its_operations() {
         .bound_to(&destination.policy)
         .await;
     let jwe = jwe(&maker.protect(json!(1)).await);
-    let order = |operation: &str| -> Value {
+    let payload = |operation: &str| -> Value {
         match operation {
             "encrypt" => json!({ "data": 1, "algorithm": "AES-256-GCM" }),
             "decrypt" => {
@@ -53,7 +53,7 @@ async fn an_api_key_is_limited_to_its_operations() {
             let answer = match asked {
                 "protect" => alice.protect(json!(1)).await,
                 "unprotect" => alice.unprotect(&jwe).await,
-                _ => alice.operate(asked, order(asked)).await,
+                _ => alice.operate(asked, payload(asked)).await,
             };
             let code = answer.json()["error"]["code"].clone();
             assert_eq!(
@@ -104,7 +104,7 @@ async fn a_policy_is_limited_to_its_operations_and_services() {
         .await
         .refused(403, "OPERATION_NOT_ALLOWED");
 
-    // Permission goes before the policy's state.
+    // Permissions are checked before the state of the policy.
     world
         .change_policy(&destination, json!({ "status": "inactive" }))
         .await;
@@ -150,7 +150,7 @@ async fn a_key_revoked_during_a_slow_body_is_refused() {
         .body(Body::from_stream(body))
         .unwrap();
     let trickling = async {
-        // There is room for one piece: the second fits once the body is being read.
+        // The channel holds one chunk, so sending the second proves that the service reads the body.
         send.send(r#"{"operation":"hash","#).await.unwrap();
         send.send(r#""payload":{"data":1,"#).await.unwrap();
         world.revoke(&alice).await;

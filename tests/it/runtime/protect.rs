@@ -134,7 +134,7 @@ async fn protect_requires_an_active_key() {
         .await
         .refused(500, "DESTINATION_KEY_NOT_FOUND");
 
-    // A key of the other family does not do.
+    // A key of the other family is not used.
     world.key(&service, "enc", "P-256").await;
     alice
         .protect(json!(1))

@@ -1,4 +1,4 @@
-//! `/rewrap`: a new envelope with the same payload, which does not leave.
+//! `/rewrap`: a new envelope with the same payload, which is not returned.
 
 use axum::http::Method;
 use base64::Engine as _;
@@ -115,10 +115,10 @@ async fn an_envelope_moves_to_the_newest_key_and_keeps_its_payload() {
     ];
     assert_eq!(records(&world).await, expected);
 
-    // The legacy form, and an envelope made elsewhere without `kid` and `pol`.
+    // The legacy form, and an envelope of another program without `kid` and `pol`.
     let legacy = BASE64URL.encode(old.to_string());
-    let made = rewrap(&alice, json!({ "protectedPayload": legacy })).await;
-    alice.unprotect(&jwe(&made)).await.ok();
+    let created = rewrap(&alice, json!({ "protectedPayload": legacy })).await;
+    alice.unprotect(&jwe(&created)).await.ok();
     let current = Destination {
         key: newer,
         ..destination
@@ -126,8 +126,8 @@ async fn an_envelope_moves_to_the_newest_key_and_keeps_its_payload() {
     let foreign = envelope_for(&world, &current, |header| {
         header.as_object_mut().unwrap().remove("kid");
     });
-    let made = rewrap(&alice, json!({ "jwe": foreign.await })).await;
-    assert_eq!(parsed(&jwe(&made))["kid"], current.key);
+    let created = rewrap(&alice, json!({ "jwe": foreign.await })).await;
+    assert_eq!(parsed(&jwe(&created))["kid"], current.key);
 }
 
 #[tokio::test]
@@ -174,11 +174,11 @@ async fn one_policy_needs_rewrap_or_both_other_operations() {
             answer.refused(403, "OPERATION_NOT_ALLOWED");
         }
     }
-    let made = world
+    let created = world
         .admin()
         .get(&format!("/admin/policies/{number}"))
         .await;
-    assert_eq!(made.ok().json()["allowedOperations"], json!(["protect"]));
+    assert_eq!(created.ok().json()["allowedOperations"], json!(["protect"]));
 }
 
 #[tokio::test]
@@ -189,10 +189,10 @@ async fn two_policies_need_unprotect_under_the_first_and_protect_under_the_secon
     let alice = world.application("alice").bound_to(&one.policy).await;
     let sealed = jwe(&alice.protect(json!("secret")).await);
     let body = json!({ "jwe": sealed, "toPolicyNumber": other.policy });
-    let made = jwe(&rewrap(&alice, body.clone()).await);
-    assert_eq!(parsed(&made)["kid"], other.key);
-    assert_eq!(parsed(&made)["pol"], other.policy_id);
-    let opening = json!({ "jwe": made, "policyNumber": other.policy });
+    let created = jwe(&rewrap(&alice, body.clone()).await);
+    assert_eq!(parsed(&created)["kid"], other.key);
+    assert_eq!(parsed(&created)["pol"], other.policy_id);
+    let opening = json!({ "jwe": created, "policyNumber": other.policy });
     let opened = alice.post(UNPROTECT, opening).await.ok();
     assert_eq!(opened.json()["payload"], "secret");
     let expected = [
@@ -295,8 +295,11 @@ async fn a_destination_that_holds_its_key_can_be_the_target_and_not_the_source()
     let body = json!({ "payload": "secret", "context": context });
     let sealed = jwe(&alice.post(PROTECT, body).await);
     let mut body = json!({ "jwe": sealed, "context": context, "toPolicyNumber": held.policy });
-    let made = parsed(&jwe(&rewrap(&alice, body.clone()).await));
-    assert_eq!((&made["pol"], &made["ctx"]), (&Value::Null, &Value::Null));
+    let created = parsed(&jwe(&rewrap(&alice, body.clone()).await));
+    assert_eq!(
+        (&created["pol"], &created["ctx"]),
+        (&Value::Null, &Value::Null)
+    );
     body["toContext"] = context;
     let refused = rewrap(&alice, body).await;
     refused.invalid(&[("toContext", "unsupported")]);
@@ -306,7 +309,7 @@ async fn a_destination_that_holds_its_key_can_be_the_target_and_not_the_source()
 }
 
 #[tokio::test]
-async fn an_inactive_policy_is_no_target_whatever_its_failure_mode() {
+async fn an_inactive_policy_is_refused_as_target_in_every_failure_mode() {
     let world = World::new().await;
     let one = world.some_destination().await;
     let other = policy(&world, &one, json!({})).await;
@@ -317,14 +320,14 @@ async fn an_inactive_policy_is_no_target_whatever_its_failure_mode() {
         world.change_policy(&one, change).await;
         let refused = rewrap(&alice, json!({ "jwe": sealed })).await;
         refused.refused(403, "POLICY_NOT_ACTIVE");
-        // Its envelopes stay readable, so they can leave.
+        // Its envelopes stay readable, so they can be rewrapped.
         let body = json!({ "jwe": sealed, "toPolicyNumber": other.policy });
         rewrap(&alice, body).await.ok();
     }
 }
 
 #[tokio::test]
-async fn what_unprotect_refuses_rewrap_refuses_alike() {
+async fn rewrap_refuses_the_same_envelopes_as_unprotect() {
     let world = World::new().await;
     let one = world.some_destination().await;
     let alice = world.application("alice").bound_to(&one.policy).await;

@@ -25,15 +25,15 @@ async fn only_the_signed_data_verifies() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let service = alice.service.clone().unwrap();
-    let mut made: Vec<(&str, String)> = Vec::new();
+    let mut created: Vec<(&str, String)> = Vec::new();
     for (algorithm, kind, length) in ALGORITHMS {
-        let key = match made.iter().find(|(known, _)| *known == kind) {
+        let key = match created.iter().find(|(known, _)| *known == kind) {
             Some((_, key)) => key.clone(),
             None => world.key(&service, "sig", kind).await,
         };
-        made.push((kind, key.clone()));
-        let order = json!({ "data": { "b": 2, "a": 1 }, "algorithm": algorithm });
-        let result = alice.operate("sign", order).await.ok().json()["result"].clone();
+        created.push((kind, key.clone()));
+        let payload = json!({ "data": { "b": 2, "a": 1 }, "algorithm": algorithm });
+        let result = alice.operate("sign", payload).await.ok().json()["result"].clone();
         assert_eq!(result["algorithm"], algorithm);
         assert_eq!(result["keyId"], key);
         let signature = BASE64_STANDARD
@@ -42,20 +42,20 @@ async fn only_the_signed_data_verifies() {
         assert_eq!(signature.len(), length, "{algorithm}");
 
         let verify_text = async |data: serde_json::Value, signature: &str| {
-            let order = json!({
+            let payload = json!({
                 "data": data,
                 "signature": signature,
                 "algorithm": algorithm,
                 "keyId": key,
             });
-            alice.operate("verify", order).await.ok().json()["result"].clone()
+            alice.operate("verify", payload).await.ok().json()["result"].clone()
         };
         let verify = async |data: serde_json::Value, signature: &[u8]| {
             verify_text(data, &BASE64_STANDARD.encode(signature)).await
         };
         let valid = json!({ "valid": true });
         let invalid = json!({ "valid": false });
-        // The order of members and the way of writing a number do not matter.
+        // The order of members and the notation of numbers do not matter.
         assert_eq!(
             verify(json!({ "a": 1.0, "b": 2 }), &signature).await,
             valid,
@@ -69,7 +69,7 @@ async fn only_the_signed_data_verifies() {
             assert_eq!(verify(json!({ "a": 1, "b": 2 }), &changed).await, invalid);
         }
         assert_eq!(verify(json!({ "a": 1, "b": 2 }), &[]).await, invalid);
-        // Cut or altered at its end, so that bits are left over.
+        // Truncated or changed at the end, so that unused bits remain.
         for text in ["A", "AB=="] {
             let valid = verify_text(json!({ "a": 1, "b": 2 }), text).await;
             assert_eq!(valid, invalid, "{algorithm}");
@@ -125,15 +125,15 @@ async fn a_key_supports_only_its_own_algorithms() {
         (&ec, "RSA-SHA256"),
         (&envelopes, "ECDSA-SHA384"),
     ] {
-        let order = json!({ "data": 1, "algorithm": algorithm, "keyId": key });
-        let refused = alice.operate("sign", order).await;
+        let payload = json!({ "data": 1, "algorithm": algorithm, "keyId": key });
+        let refused = alice.operate("sign", payload).await;
         refused.invalid(&[("payload.algorithm", "unsupported")]);
     }
-    let order = json!({ "data": 1, "algorithm": "ECDSA-SHA256", "keyId": ec });
-    alice.operate("sign", order.clone()).await.ok();
-    let order = json!({ "data": 1, "algorithm": "RSA-SHA256" });
+    let payload = json!({ "data": 1, "algorithm": "ECDSA-SHA256", "keyId": ec });
+    alice.operate("sign", payload.clone()).await.ok();
+    let payload = json!({ "data": 1, "algorithm": "RSA-SHA256" });
     alice
-        .operate("sign", order)
+        .operate("sign", payload)
         .await
         .refused(404, "KEY_NOT_FOUND");
 }

@@ -1,4 +1,4 @@
-//! What cannot be recorded does not leave.
+//! Without the audit log, no result is returned.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ async fn without_the_audit_log_every_request_is_refused() {
     let opened = alice.post(UNPROTECT, json!({ "jwe": jwe })).await;
     let opened = opened.refused(503, "SERVICE_UNAVAILABLE");
     assert!(!opened.body.contains("a secret"));
-    // Refusals are answers too.
+    // Refusals also need a record.
     alice
         .post(PROTECT, json!({}))
         .await
@@ -60,7 +60,7 @@ async fn a_record_is_written_after_the_client_disconnects() {
         .await
         .unwrap();
     let unprotect = alice.unprotect(&jwe);
-    // Opened by then, and held up by its record.
+    // The envelope is open, and the response waits for its record.
     let patience = tokio::time::timeout(Duration::from_millis(500), unprotect);
     assert!(patience.await.is_err(), "answered without a record");
     writer.rollback().await.unwrap();

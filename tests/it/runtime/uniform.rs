@@ -1,4 +1,4 @@
-//! Whatever fails cryptographically is one and the same failure.
+//! All cryptographic failures have the same response.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Destination, EnvelopeBuilder, World, epk, header_of};
 
-/// What is done to the bytes of a member.
+/// A change of the bytes of a member.
 type Damage = fn(&mut Vec<u8>);
 
 const DAMAGES: [(&str, &str, Damage); 21] = [
@@ -48,7 +48,7 @@ const NOT_JSON: [&[u8]; 6] = [
     b"\xef\xbb\xbf1",
 ];
 
-/// An envelope for `destination` whose header was changed before anything was made of it.
+/// An envelope for `destination` with a changed header. The other parts match the header.
 pub(super) async fn envelope_for(
     world: &World,
     destination: &Destination,
@@ -69,7 +69,7 @@ fn damaged(envelope: &Value, member: &str, damage: Damage) -> Value {
     envelope
 }
 
-/// Everything that can be wrong with an envelope for a key of either family.
+/// Envelopes with every kind of fault, for a key of either family.
 async fn faults(world: &World, to: &Destination, other: &Destination) -> Vec<(String, Value)> {
     let sound = async || EnvelopeBuilder::to(world, to).await;
     let envelope = sound().await.envelope();
@@ -82,7 +82,7 @@ async fn faults(world: &World, to: &Destination, other: &Destination) -> Vec<(St
     }
     for member in ["encrypted_key", "iv", "ciphertext", "tag"] {
         let whole = envelope[member].as_str().unwrap();
-        // Six bits are no bytes, and twelve are only where the last of them are zero.
+        // Six bits are no bytes, and twelve are valid only if the last four are zero.
         for text in [&whole[..whole.len() - 1], "A", "AB"] {
             let mut cut = envelope.clone();
             cut[member] = json!(text);
@@ -105,7 +105,7 @@ async fn faults(world: &World, to: &Destination, other: &Destination) -> Vec<(St
     let wrong_key = sound()
         .await
         .with_key_of(EnvelopeBuilder::to(world, other).await);
-    faults.push(("made for another key".into(), wrong_key.envelope()));
+    faults.push(("for another key".into(), wrong_key.envelope()));
     let mut other_header = envelope.clone();
     let mut header = sound().await.header;
     if let Some(epk) = header_of(&envelope).get("epk") {
@@ -122,7 +122,7 @@ async fn faults(world: &World, to: &Destination, other: &Destination) -> Vec<(St
     faults
 }
 
-/// What a client sees, but for the limit, which any request takes from.
+/// The response without the rate limit headers.
 pub(super) fn seen(answer: &Answer) -> String {
     let headers: Vec<_> = answer
         .headers
@@ -206,7 +206,7 @@ async fn the_audit_log_shows_no_more_than_the_response() {
             .await
             .refused(500, "INTERNAL_ERROR");
     }
-    let told: Vec<(i16, String, String)> = sqlx::query_as(
+    let records: Vec<(i16, String, String)> = sqlx::query_as(
         "SELECT DISTINCT response_status, error_code, error_message
          FROM crypto_operations_audit WHERE operation_type = 'decrypt'",
     )
@@ -218,5 +218,5 @@ async fn the_audit_log_shows_no_more_than_the_response() {
         "INTERNAL_ERROR".to_owned(),
         "the operation failed".to_owned(),
     );
-    assert_eq!(told, [only]);
+    assert_eq!(records, [only]);
 }

@@ -1,4 +1,4 @@
-//! `/unprotect`: the forms an envelope may have, and the choice of the key that opens it.
+//! `/unprotect`: the forms of envelopes, and the selection of the key.
 
 use base64::Engine as _;
 use base64::prelude::{BASE64_URL_SAFE, BASE64_URL_SAFE_NO_PAD};
@@ -103,7 +103,7 @@ async fn protected_payloads_stay_readable() {
         .await;
     let old = jwe(&alice.protect(json!("old")).await);
 
-    // Under an inactive policy, after the policy's algorithm changed, and after rotation.
+    // With an inactive policy, after a change of its algorithm, and after a rotation.
     world
         .change_policy(&destination, json!({ "status": "inactive" }))
         .await;
@@ -116,7 +116,7 @@ async fn protected_payloads_stay_readable() {
     assert_eq!(alice.unprotect(&old).await.ok().json()["payload"], "old");
     assert_eq!(alice.unprotect(&new).await.ok().json()["payload"], "new");
 
-    // But not with a key that is disabled: the active one is tried, and cannot open it.
+    // A disabled key is not used: the active key cannot open the envelope.
     world
         .change_key(&destination.key, json!({ "status": "disabled" }))
         .await;
@@ -162,7 +162,7 @@ async fn a_destination_managed_policy_cannot_unprotect() {
         .post(UNPROTECT, legacy)
         .await
         .refused(400, "UNPROTECT_NOT_AVAILABLE");
-    // What comes before it in the order of refusal still does.
+    // Earlier checks still refuse the request.
     let broken = json!({ "protectedPayload": "x" });
     alice
         .post(UNPROTECT, broken)
@@ -176,19 +176,19 @@ async fn an_envelope_without_kid_uses_the_active_key() {
     for (algorithm, alg) in [("P-256", "ECDH-ES+A256KW"), ("RSA-2048", "RSA-OAEP-256")] {
         let destination = world.destination(algorithm, algorithm, alg).await;
         let alice = world.application(alg).bound_to(&destination.policy).await;
-        let made = super::uniform::envelope_for(&world, &destination, |header| {
+        let created = super::uniform::envelope_for(&world, &destination, |header| {
             header.as_object_mut().unwrap().remove("kid");
             header.as_object_mut().unwrap().remove("cty");
         });
         assert_eq!(
-            alice.unprotect(&made.await).await.ok().json()["payload"],
+            alice.unprotect(&created.await).await.ok().json()["payload"],
             json!([1, 2])
         );
-        let made = super::uniform::envelope_for(&world, &destination, |header| {
+        let created = super::uniform::envelope_for(&world, &destination, |header| {
             header["kid"] = json!("somebody else's key");
         });
         assert_eq!(
-            alice.unprotect(&made.await).await.ok().json()["payload"],
+            alice.unprotect(&created.await).await.ok().json()["payload"],
             json!([1, 2])
         );
     }
@@ -203,12 +203,12 @@ async fn epk_can_be_outside_of_protected() {
         .bound_to(&destination.policy)
         .await;
     for name in ["unprotected", "header"] {
-        let made = async || {
+        let created = async || {
             let mut builder = EnvelopeBuilder::to(&world, &destination).await;
             builder.epk_in = Some(name);
             builder.envelope()
         };
-        let mut jwe = made().await;
+        let mut jwe = created().await;
         let legacy = json!({ "protectedPayload": BASE64_URL_SAFE.encode(jwe.to_string()) });
         for opened in [
             alice.unprotect(&jwe).await,
@@ -218,7 +218,7 @@ async fn epk_can_be_outside_of_protected() {
         }
 
         // Another point derives another key.
-        let own = std::mem::replace(&mut jwe[name], made().await[name].clone());
+        let own = std::mem::replace(&mut jwe[name], created().await[name].clone());
         alice.unprotect(&jwe).await.refused(500, "INTERNAL_ERROR");
 
         jwe[name] = own;

@@ -1,4 +1,4 @@
-//! How often a key may encrypt with AES-GCM under random IVs: 2^32 times, counted in the database.
+//! The limit of AES-GCM encryptions per key with random IVs: 2^32, counted in the database.
 
 use std::time::Duration;
 
@@ -27,8 +27,8 @@ async fn health_warns_after_half_of_the_encryptions_of_a_key() {
     })
     .await;
     assert_eq!(hsm().await["status"], "degraded");
-    let order = json!({ "data": 1, "algorithm": "AES-256-GCM", "keyId": key });
-    alice.operate("encrypt", order).await.ok();
+    let payload = json!({ "data": 1, "algorithm": "AES-256-GCM", "keyId": key });
+    alice.operate("encrypt", payload).await.ok();
 }
 
 #[tokio::test]
@@ -37,26 +37,26 @@ async fn a_key_at_its_encryption_limit_only_decrypts() {
     let alice = world.application("alice").await;
     let service = alice.service.clone().unwrap();
     let key = world.key(&service, "data", "AES-256").await;
-    let order = json!({ "data": 1, "algorithm": "AES-256-GCM", "keyId": key });
-    let sealed = alice.operate("encrypt", order.clone()).await.ok().json()["result"].clone();
+    let payload = json!({ "data": 1, "algorithm": "AES-256-GCM", "keyId": key });
+    let sealed = alice.operate("encrypt", payload.clone()).await.ok().json()["result"].clone();
 
-    // Another instance has nothing in reserve and has to ask.
+    // Another instance has no reserved encryptions.
     reserved(&world, &key, 1 << 32).await;
     let other = world.another().await;
     let there = other.client(alice.key.as_ref().unwrap());
     there
-        .operate("encrypt", order)
+        .operate("encrypt", payload)
         .await
         .refused(403, "OPERATION_NOT_ALLOWED");
     let opened = there.operate("decrypt", sealed).await.ok().json();
     assert_eq!(opened["result"], json!({ "data": 1 }));
 
     let fresh = world.key(&service, "data", "AES-256").await;
-    let order = json!({ "data": 1, "algorithm": "AES-256-GCM", "keyId": fresh });
-    there.operate("encrypt", order).await.ok();
+    let payload = json!({ "data": 1, "algorithm": "AES-256-GCM", "keyId": fresh });
+    there.operate("encrypt", payload).await.ok();
 }
 
-/// As if so many encryptions had been made or set aside.
+/// Sets the number of encryptions that were performed or reserved.
 async fn reserved(world: &World, key: &str, encryptions: i64) {
     sqlx::query(
         "INSERT INTO key_encryptions (key_id, reserved) VALUES ($1, $2)

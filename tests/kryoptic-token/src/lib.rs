@@ -1,12 +1,12 @@
-//! kryoptic, a PKCS#11 token in software, as a module that can be loaded: the second token of the
-//! test suite, so that what is written against SoftHSM2 is not written for SoftHSM2 alone. It
-//! knows RSA-OAEP with SHA-2, key wrapping with padding and post-quantum keys, and it fails in
-//! other ways.
+//! The software token kryoptic as a loadable PKCS#11 module: the second token of the
+//! test suite, so that the code does not depend on SoftHSM2. It
+//! supports RSA-OAEP with SHA-2, key wrapping with padding and post-quantum keys, and returns
+//! other errors.
 //!
-//! Only tests load it, and nothing that is shipped contains it: hence a workspace of its own. Take
-//! no version before 1.5.3, which are under the GPL.
+//! Only tests load it, and it is not shipped. Therefore it has a separate workspace. Do not use
+//! versions before 1.5.3, which have the GPL.
 //!
-//! Here are only the names a module must export; all else hangs on the tables they hand out.
+//! It contains only the functions that a module must export. They return the function tables.
 #![allow(non_snake_case, reason = "these names are PKCS#11's")]
 
 use kryoptic_lib::fns::general::{fn_get_function_list, fn_get_interface, fn_get_interface_list};
