@@ -12,7 +12,7 @@ use secrecy::SecretString;
 pub struct Config {
     /// Tokens that hold the same keys; usually one.
     pub tokens: Vec<TokenConfig>,
-    /// Worker threads for each token, each with a session of its own. A token that allows fewer
+    /// Worker threads for each token, each with its own session. A token that allows fewer
     /// sessions gets fewer workers.
     pub workers: usize,
     /// How many operations may wait for a worker of one token. More are refused as busy.

@@ -59,7 +59,7 @@ pub(crate) async fn close(devices: &[Arc<Device>], patience: Duration) {
     }
 }
 
-/// Calls into a module on a thread of its own, because the call may not return.
+/// Calls a module on a separate thread, because the call may hang.
 async fn in_thread<T: Send + 'static>(
     token: &TokenConfig,
     until: Instant,

@@ -1,4 +1,4 @@
-//! The frame of a dashboard request: its id, and headers that restrict what a page may do.
+//! The frame of a dashboard request: its ID, and headers that restrict the page.
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, header};

@@ -361,7 +361,7 @@ impl Usable {
         self.expires_at.is_some_and(|end| end <= now)
     }
 
-    /// Whether it has expired for `operation`: what it made can still be opened and verified.
+    /// Whether it has expired for `operation`. An expired key still decrypts and verifies.
     fn is_too_old(&self, operation: Operation, now: Timestamp) -> bool {
         match operation {
             Operation::Protect | Operation::Encrypt | Operation::Sign => self.is_expired(now),

@@ -168,7 +168,7 @@ pub async fn is_past_restoring(database: impl PgExecutor<'_>, id: KeyId) -> sqlx
     .await
 }
 
-/// One key whose destruction has begun and none of `but`, locked; one that another instance has
+/// Locks one key whose destruction has begun, except those in `but`. A key that another instance has
 /// locked is left to it.
 pub async fn lock_destroying(
     connection: &mut PgConnection,

@@ -23,7 +23,7 @@ pub enum Error {
     /// The token failed.
     #[error(transparent)]
     Token(#[from] hsm::HsmError),
-    /// The task ended early, which is a defect. The reconciler finds what it left in the token.
+    /// The task ended early, which is a defect. The reconciler finds its remaining token objects.
     #[error("the task ended early")]
     BrokenOff,
     /// The database failed.

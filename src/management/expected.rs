@@ -14,7 +14,7 @@ pub enum Expected {
 }
 
 impl Expected {
-    /// Holds a resource at `revision` against what was expected.
+    /// Compares the `revision` of a resource with the expected one.
     ///
     /// # Errors
     /// When it is in another state.

@@ -14,7 +14,7 @@ use crate::json::Text;
 use crate::problem::{Code, Problem, Problems};
 use crate::resource::{Column, Columns, Input, Member, Value, list};
 
-/// The item that stands for any service.
+/// The item for any service.
 const ANY: &str = "*";
 
 /// The services that may use a policy. The column is null for any service.

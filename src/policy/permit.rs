@@ -64,7 +64,7 @@ pub enum NotAllowed {
     Unbound,
 }
 
-/// Permits `application` the operation `O` with a key of its own. An operation under a policy also
+/// Permits `application` the operation `O` with its own key. An operation under a policy also
 /// needs [`Permit::under`].
 ///
 /// # Errors

@@ -66,8 +66,8 @@ impl Policies {
         Ok(self.known.get(&id).await?.flatten())
     }
 
-    /// The policy with the number that a request of `application` names, or else the one bound to
-    /// its API key.
+    /// The policy with the number in a request of `application`, otherwise the policy that is bound
+    /// to its API key.
     ///
     /// # Errors
     /// When there is neither, when no such policy exists, or when the database does not answer.

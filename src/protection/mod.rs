@@ -52,7 +52,7 @@ pub struct Modules {
     pub entropy: Entropy,
     /// The policies.
     pub policies: Arc<Policies>,
-    /// The keys, and what they do.
+    /// The keys and their operations.
     pub keyring: Arc<Keyring>,
     /// The audit log.
     pub recorder: Recorder,

@@ -54,7 +54,7 @@ struct Contexts<'a> {
 }
 
 impl Protection {
-    /// Makes a new envelope of the one in `body`.
+    /// Creates a new envelope from the one in `body`.
     ///
     /// # Errors
     /// When the outcome could not be recorded; then nothing leaves.

@@ -17,14 +17,14 @@ pub(super) struct Sealing<'a> {
     pub(super) entropy: &'a Entropy,
     pub(super) context: Option<&'a Context>,
     pub(super) payload: &'a str,
-    /// The `ctx` of the envelope, as soon as it is written.
+    /// The `ctx` of the envelope, once it is written.
     pub(super) ctx: &'a Cell<Option<ContextTag>>,
 }
 
 impl Sealing<'_> {
     /// The bytes that the envelope of `payload` takes.
     pub(super) fn capacity(payload: &str) -> usize {
-        // The five members take about 1,300 bytes beside the payload in base64.
+        // The five members need about 1,300 bytes in addition to the payload in base64.
         payload.len() / 3 * 4 + 1_300
     }
 }

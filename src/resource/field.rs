@@ -42,7 +42,7 @@ pub enum Input {
     References(&'static str),
     /// A list of texts, one a line.
     Lines,
-    /// An object with members of its own.
+    /// An object with members.
     Object(&'static [Field]),
     /// One line of a secret, which no page shows again.
     Secret,

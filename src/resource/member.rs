@@ -38,8 +38,8 @@ impl<T> Member<T> {
         }
     }
 
-    /// The value of a new resource's member: the one given, or else the default. Without a default
-    /// the member is required.
+    /// The value of a member of a new resource: from the request, otherwise the default. Without a
+    /// default the member is required.
     pub fn or_default(self, name: &str, default: Option<T>, problems: &mut Problems) -> Option<T> {
         match self {
             Self::Given(value) => Some(value),
@@ -53,7 +53,7 @@ impl<T> Member<T> {
         }
     }
 
-    /// Checks a value that differs from the one before by the rules for new values.
+    /// Checks a changed value by the rules for new values.
     pub fn check_new(&self, name: &str, before: Option<&T>, problems: &mut Problems)
     where
         T: Value + PartialEq,
@@ -65,7 +65,7 @@ impl<T> Member<T> {
         }
     }
 
-    /// The value of a changed resource's member: the one given, or else the one it has.
+    /// The value of a member of a changed resource: from the request, otherwise the current one.
     pub fn or_keep(self, before: &T) -> T
     where
         T: Clone,

@@ -1,7 +1,7 @@
 //! The body of a request that creates or changes a resource.
 //!
-//! Reading checks each member by itself. What depends on other members, on the resource as it is or
-//! on the database, the module of the resource checks.
+//! Reading checks each member separately. The module of the resource checks rules that depend on other
+//! members, on the current resource or on the database.
 
 use serde_json::Value as Json;
 use utoipa::openapi::{RefOr, Schema};

@@ -16,7 +16,7 @@ pub trait Identified {
     fn revision(&self) -> Revision;
 }
 
-/// A resource with a row of its own.
+/// A resource with its own row.
 pub trait Stored: Identified + Clone + PartialEq {
     /// The table.
     const TABLE: &'static str;

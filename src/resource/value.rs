@@ -73,7 +73,7 @@ impl Value for bool {
     }
 }
 
-/// A whole number from 1 to the largest one that the database holds.
+/// A whole number from 1 to the maximum of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
 #[schema(value_type = i32, minimum = 1)]
 pub struct Positive(pub NonZeroU32);

@@ -29,7 +29,7 @@ pub(crate) fn derive<'k>(
     peer_point: &[u8],
 ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
     let length = curve.coordinate_len();
-    // Tokens derive into an object, never into bytes: a short-lived one that is readable.
+    // Tokens derive into an object and not into bytes, so this object is short-lived and readable.
     let template = [
         Attribute::Class(ObjectClass::SECRET_KEY),
         Attribute::KeyType(KeyType::GENERIC_SECRET),

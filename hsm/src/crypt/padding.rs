@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    /// An encoder of its own with a fixed seed.
+    /// A separate encoder with a fixed seed.
     fn encode<D: Digest + FixedOutput>(modulus_len: usize, seed: &[u8], message: &[u8]) -> Vec<u8> {
         let width = <D as Digest>::output_size();
         let mut data = D::digest([]).to_vec();

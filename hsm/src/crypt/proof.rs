@@ -1,5 +1,5 @@
 //! Proofs: one operation with a key in the token and its counterpart in this process with the
-//! public half. They show what a token can do and which key it holds.
+//! public key. They prove the abilities of a token and the identity of a key.
 
 use aws_lc_rs::agreement::{self, PrivateKey};
 use aws_lc_rs::rand;

@@ -65,7 +65,7 @@ fn try_methods(
     let secret = proof::random()?;
     let wrapped = proof::encrypt(public, hash, &*secret)?;
     let works = |method| -> Result<bool, HsmError> {
-        // On a session of its own, because a refusal may leave the operation active.
+        // On a separate session, because a refusal may leave the operation active.
         let other = Session::open(session.connection()).map_err(ConnectError::at_work)?;
         match oaep::decrypt_by(method, &other, key, hash, &wrapped) {
             Ok(opened) => Ok(bool::from(opened.as_slice().ct_eq(secret.as_slice()))),

@@ -15,7 +15,7 @@ use crate::{Family, KeyClass, KeyKind, NewKey, PublicKey, Purpose, Usages, Weakn
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan<'a> {
     key: &'a NewKey,
-    /// The public half, as far as it is known without the token.
+    /// The public key, if it is known without the token.
     public: Option<&'a PublicKey>,
     usages: Usages,
 }
@@ -170,7 +170,7 @@ fn examine(
     Ok(Some(public))
 }
 
-/// The attributes of the public object beside the private key.
+/// The attributes of the public object of a private key.
 fn public_object(
     plan: &Plan<'_>,
     public: &PublicKey,

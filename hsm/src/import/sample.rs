@@ -96,7 +96,7 @@ fn secret(length: usize) -> Result<Sample, Unspecified> {
     })
 }
 
-/// Every integer in a DER structure, without leading zeros. The structure comes from this
+/// Every integer in a DER structure, without leading zeros. The structure is from this
 /// process, so this reads only the DER that it contains.
 fn integers<'a>(mut der: &'a [u8], found: &mut Vec<&'a [u8]>) {
     while let Some((tag, content, rest)) = element(der) {

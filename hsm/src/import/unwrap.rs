@@ -130,7 +130,7 @@ impl<'a> Unwrapper<'a> {
 
     /// Whether the token unwraps keys of this kind, tried with a sample.
     pub(crate) fn supports(&self, algorithm: Algorithm) -> Result<bool, ImportError> {
-        // One size stands for all RSA keys.
+        // One size represents all RSA keys.
         let sampled = match algorithm.family() {
             Family::Rsa => Algorithm::Rsa2048,
             Family::Ec | Family::Ed25519 | Family::Aes | Family::Hmac => algorithm,

@@ -18,7 +18,7 @@ pub struct Adopted {
     pub public: Option<PublicKey>,
     /// What the token lets the key do.
     pub usages: Usages,
-    /// In what the key is weaker than a generated one.
+    /// The attributes in which the key is weaker than a generated one.
     pub weaknesses: Vec<Weakness>,
 }
 

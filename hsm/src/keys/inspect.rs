@@ -34,7 +34,7 @@ pub enum Weakness {
     /// `CKA_PRIVATE` is false.
     #[error("it is visible without login (CKA_PRIVATE is false)")]
     NotPrivate,
-    /// It has usages beside those of its purpose.
+    /// It has usages in addition to those of its purpose.
     #[error("it has more usages than its purpose needs")]
     WideUsage,
     /// It is an AES key without `CKA_VALUE_LEN`.
@@ -56,7 +56,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// In what the key is weaker than a generated key with these usages.
+    /// The attributes in which the key is weaker than a generated key with these usages.
     pub(crate) fn weaknesses(&self, needed: Usages) -> Vec<Weakness> {
         let extractable = self.extractable != Some(false);
         let was_extractable = !extractable && !self.never_extractable;

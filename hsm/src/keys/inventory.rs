@@ -55,7 +55,7 @@ pub(crate) fn inventory(session: &Session) -> Result<Vec<TokenObject>, HsmError>
             let attributes = session.raw().get_attributes(handle, &wanted);
             let attributes = match attributes.map_err(HsmError::from) {
                 // The key was destroyed after the search, if the token proves to work: handles of
-                // existing keys also die when a login ends or a token goes away.
+                // existing keys also become invalid when a login ends or a token is removed.
                 Err(error) if is_dead_handle(&error) => {
                     session.prove()?;
                     continue;

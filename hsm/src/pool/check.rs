@@ -20,7 +20,7 @@ pub(crate) enum Failure {
     Fault(String),
 }
 
-/// Runs the canary on a login that lasts, and once more on a new session after a failure. Tokens
+/// Runs the canary on a persistent login, and again on a new session after a failure. Tokens
 /// fail with any code when the login is lost during a search, and another process may end it, so
 /// that a lost login does not count as a failure. Returns the time that the canary took.
 pub(crate) fn check(

@@ -34,7 +34,7 @@ pub(crate) fn open(connection: &Arc<Connection>) -> Result<Session, OpenError> {
     Ok(session)
 }
 
-/// How many workers the token has sessions for, beside the anchor and the monitor.
+/// The number of workers that the token has sessions for, in addition to the anchor and the monitor.
 fn affordable_workers(info: &TokenInfo, wanted: usize) -> Result<usize, OpenError> {
     let bound = |limit: Limit| match limit {
         Limit::Max(most) => most,

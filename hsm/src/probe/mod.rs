@@ -1,4 +1,4 @@
-//! The probe: what a token supports and where it is weak, tried with temporary session objects.
+//! The probe: tests the support and the weaknesses of a token with temporary session objects.
 //! Mechanism lists are not used, because they are unreliable in both directions.
 
 mod operations;

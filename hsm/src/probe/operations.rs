@@ -11,7 +11,7 @@ use crate::{
     Purpose, SignatureScheme,
 };
 
-/// The name of imports whose material comes from this process.
+/// The name of imports with key material from this process.
 pub(super) const MATERIAL: &str = "plaintext";
 
 /// One key of every kind that can be imported.

@@ -102,7 +102,7 @@ pub(super) fn of_operations(
     weaknesses
 }
 
-/// The weaknesses of an AES key that is generated with nothing but its length.
+/// The weaknesses of an AES key that is generated with only a length.
 fn generated_defaults(session: &Session) -> Result<Option<String>, HsmError> {
     let template = [Attribute::Token(false), Attribute::ValueLen(32.into())];
     let Ok(key) = session.raw().generate_key(&Mechanism::AesKeyGen, &template) else {

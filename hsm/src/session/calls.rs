@@ -42,7 +42,7 @@ pub(super) struct Calls {
     read: Read,
 }
 
-/// The function that starts an operation and the one that finishes it, with their names.
+/// The functions that start and finish an operation, with their names.
 #[derive(Debug)]
 struct Operation {
     begin: (Function, Begin),

@@ -11,7 +11,7 @@ use super::signal::Signal;
 use crate::counters::LiveCounters;
 use crate::{Config, OaepHash, OaepMethod, OaepSupport, TokenConfig};
 
-/// The connection to one token: its login, its key handles and what is known of the token.
+/// The connection to one token: its login, its key handles and the known facts about the token.
 pub(crate) struct Connection {
     pub(crate) limits: Limits,
     pub(crate) login: Login,

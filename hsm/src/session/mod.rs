@@ -1,4 +1,4 @@
-//! A logged-in session on a token and what it needs to run an operation. Every operation of this
+//! A logged-in session on a token with the requirements of an operation. Every operation of this
 //! crate is a function over [`Session`]; this folder knows nothing of queues and threads.
 
 mod calls;

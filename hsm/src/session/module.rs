@@ -47,7 +47,7 @@ pub(crate) struct OpenSession {
 struct Inside(Arc<Module>);
 
 impl Module {
-    /// Loads and initialises a module, or shares one that this process has loaded. The caller
+    /// Loads and initializes a module, or shares one that this process has loaded. The caller
     /// must [`leave`](Self::leave) it.
     pub(crate) fn load(path: &Path) -> Result<Arc<Self>, OpenError> {
         let named = path.components().count() > 1;
@@ -167,7 +167,7 @@ impl Module {
     /// Opens a read-write session.
     pub(crate) fn open_session(self: &Arc<Self>, slot: Slot) -> Result<OpenSession, HsmError> {
         let (_inside, context) = self.enter();
-        // Counted before the gate is left, so that no restart comes in between.
+        // Counted before the gate is released, so that no restart occurs in between.
         let inside = Inside::new(Arc::clone(self));
         Ok(OpenSession {
             raw: context.open_rw_session(slot)?,

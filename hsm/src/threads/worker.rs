@@ -72,7 +72,7 @@ fn process(
         outcome
     };
     let outcome = outcome.map_err(|error| {
-        // Metrics do not tell a wrong input, such as a damaged wrapped key, from a right one.
+        // Metrics do not distinguish a wrong input, such as a damaged wrapped key, from a right one.
         if error.kind() != ErrorKind::BadInput {
             counters.failures.increment();
         }
@@ -85,7 +85,7 @@ fn process(
     Some((job, outcome))
 }
 
-/// Runs the operation; once more on a new session if the old one was dead, because then the first
+/// Runs the operation, and again on a new session if the old one was invalid, because then the first
 /// attempt had no effect.
 fn attempt(device: &Device, session: &mut Option<Session>, job: &mut Job) -> Result<(), HsmError> {
     let mut renewed = false;

@@ -1,4 +1,4 @@
-//! The management API: one resource a file, what their handlers share beside them.
+//! The management API: one file per resource, and shared code of the handlers.
 
 mod answer;
 pub(super) mod api_keys;

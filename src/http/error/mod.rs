@@ -47,7 +47,7 @@ pub(super) enum ApiError {
     RateLimited(Exceeded),
     /// The resource does not exist.
     Missing(Missing),
-    /// The change conflicts with the current state, as the text says.
+    /// The change conflicts with the current state. The text explains the conflict.
     Conflict(String),
     /// Another request with the same `Idempotency-Key` is in progress.
     InProgress,
@@ -55,7 +55,7 @@ pub(super) enum ApiError {
     Outdated,
     /// The legacy form of an envelope cannot be parsed.
     InvalidProtectedPayload,
-    /// The API key, the policy or the key's state forbids it, as the text says.
+    /// The API key, the policy or the state of the key forbids it. The text explains why.
     NotAllowed(String),
     /// Only the destination can open envelopes of this policy.
     UnprotectNotAvailable,

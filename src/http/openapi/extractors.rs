@@ -128,8 +128,8 @@ impl<D: RequestBody + ToSchema> ToSchema for UpdateBody<D> {
     }
 }
 
-/// The members of a draft and no others. In a change, none must be there, and those that cannot be
-/// changed may be stated as they are, so that what was read can be sent back edited.
+/// The members of a new resource and no others. In a change, all are optional, and read-only members
+/// may repeat their values, so that a response can be edited and sent back.
 fn exactly(draft: RefOr<Schema>, read_only: &[&str], all_optional: bool) -> RefOr<Schema> {
     let RefOr::T(Schema::Object(mut object)) = draft else {
         return draft;

@@ -1,4 +1,4 @@
-//! The error responses of a route: those that follow from the route, and those that its handler lists.
+//! The error responses of a route: those of its kind, and those that its handler lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,7 @@ pub(super) fn add(
         let answer = response(&codes);
         let responses = &mut operation.responses.responses;
         match responses.get_mut(&status.to_string()) {
-            // The handler has a response of its own with this status, such as health.
+            // The handler documents this status itself, such as health.
             Some(RefOr::T(own)) => join(own, answer),
             _ => {
                 let names: Vec<_> = codes.iter().map(|code| code.name()).collect();

@@ -23,7 +23,7 @@ pub struct Described {
 }
 
 impl Vault {
-    /// Adopts a key that is in the token. Its public key comes from the token or from the request. If
+    /// Adopts a key in the token. Its public key is from the token or from the request. If
     /// both exist, they must match. If the token has none, a test operation proves the given one.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ pub async fn create(
         .await
         .map_err(|_| Error::BrokenOff)??;
     let (context, vault) = (context.clone(), vault.clone());
-    // A task of its own: if the client disconnects, the key in the token is still recorded.
+    // A separate task: if the client disconnects, the key in the token is still recorded.
     tokio::spawn(async move { carry_out(&context, &vault, requested).await })
         .await
         .map_err(|_| Error::BrokenOff)?

@@ -35,8 +35,8 @@ pub async fn delete(
     Ok(after)
 }
 
-/// Destroys the keys whose delay is over, each in a transaction of its own, and returns how many. Several
-/// instances can do this at once: each key is locked while it is destroyed.
+/// Destroys the keys whose delay is over, each in a separate transaction, and returns their number.
+/// Several instances can do this at once: each key is locked while it is destroyed.
 ///
 /// The beginning is committed before the token is asked, so that no failure after it makes the key
 /// restorable. After a crash between the token and the record, the next run finds no object in the token

@@ -69,7 +69,7 @@ pub async fn create(
     let mechanism = mechanism.or_default("mechanism", None, &mut problems);
     let mechanism = checked(problems, mechanism)?;
     let (context, vault) = (context.clone(), vault.clone());
-    // A task of its own: if the client disconnects, the import key is still recorded.
+    // A separate task: if the client disconnects, the import key is still recorded.
     tokio::spawn(async move {
         let (id, public) = vault.make_import_key(mechanism).await?;
         let mut change = context.begin().await?;

@@ -54,7 +54,7 @@ request! {
     }
 }
 
-/// The rate limit of a service, and where it comes from.
+/// The rate limit of a service and its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Its tier sets it.
@@ -95,7 +95,7 @@ impl ServiceRequest {
 }
 
 /// The rate limit of a service of this tier. The tier sets it, except for `enterprise`, which needs
-/// one of its own. A request may repeat the limit that the service has: a client that reads, edits
+/// an individual limit. A request may repeat the current limit: a client that reads, edits
 /// and sends back does.
 fn effective_limit(
     tier: Tier,

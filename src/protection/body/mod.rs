@@ -14,8 +14,8 @@ pub(super) use self::schema::{Described, Schemas, base64, object, one_of, refere
 use super::{Body, Refusal};
 use crate::wiped::Wiped;
 
-/// Writes `answer` into a buffer with room for `length` bytes beside the common members: a
-/// reallocation would leave plaintext behind.
+/// Writes `answer` into a buffer with capacity for `length` bytes in addition to the common
+/// members: a reallocation would leave plaintext behind.
 pub(super) fn written(length: usize, answer: &impl WriteMember) -> Result<Body, Refusal> {
     let mut out = Wiped::new(String::with_capacity(length + 512));
     answer.write(&mut out)?;

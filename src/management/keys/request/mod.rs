@@ -1,4 +1,4 @@
-//! Requests for new keys: what a client sends, and the key that it asks for.
+//! Requests for new keys: the body and the requested key.
 
 mod body;
 mod choose;
