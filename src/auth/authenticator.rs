@@ -146,8 +146,8 @@ mod tests {
     fn a_key_is_read_after_its_scheme() {
         let key = LiveKey::generate(&Entropy::system(), Kind::Test);
         let key = key.expose_secret();
-        for good in [format!("Bearer {key}"), format!("bearer   {key} ")] {
-            assert!(bearer(Some(good.as_bytes())).is_ok(), "{good}");
+        for header in [format!("Bearer {key}"), format!("bearer   {key} ")] {
+            assert!(bearer(Some(header.as_bytes())).is_ok(), "{header}");
         }
         for bad in [
             key.to_owned(),

@@ -2,7 +2,7 @@
 //! counted for a moment, so decreases apply only after several counts.
 
 /// The number of consecutive lower counts before a decrease applies.
-const BELIEVED: u32 = 10;
+const COUNTS_TO_DECREASE: u32 = 10;
 
 /// Increases apply immediately, decreases after several counts.
 #[derive(Debug, Default)]
@@ -14,7 +14,7 @@ impl Census {
     /// The number in effect after this count.
     pub(super) fn taken(&mut self, known: u32, counted: u32) -> u32 {
         self.lower = if counted < known { self.lower + 1 } else { 0 };
-        if self.lower > 0 && self.lower < BELIEVED {
+        if self.lower > 0 && self.lower < COUNTS_TO_DECREASE {
             return known;
         }
         self.lower = 0;
@@ -35,11 +35,11 @@ mod tests {
             known
         };
         assert_eq!(count(3), 3);
-        for _ in 1..BELIEVED {
+        for _ in 1..COUNTS_TO_DECREASE {
             assert_eq!(count(1), 3);
         }
         assert_eq!(count(3), 3);
-        for _ in 1..BELIEVED {
+        for _ in 1..COUNTS_TO_DECREASE {
             assert_eq!(count(2), 3);
         }
         assert_eq!(count(2), 2);

@@ -456,15 +456,15 @@ mod tests {
             ("SEALWARD_ENVIRONMENT", "development"),
             (
                 "SEALWARD_HSM_TOKENS",
-                r#"[{ module = "/m.so", label = "a", pin = { value = "tell-no-one" } }]"#,
+                r#"[{ module = "/m.so", label = "a", pin = { value = "settings-secret" } }]"#,
             ),
         ])
         .unwrap();
         let shown = toml::to_string(&settings).unwrap();
         assert!(
-            shown.contains("[redacted]") && !shown.contains("tell-no-one"),
+            shown.contains("[redacted]") && !shown.contains("settings-secret"),
             "{shown}"
         );
-        assert!(!format!("{settings:?}").contains("tell-no-one"));
+        assert!(!format!("{settings:?}").contains("settings-secret"));
     }
 }

@@ -122,7 +122,7 @@ async fn bad_credentials(world: &World, clock: &Clock) -> Vec<(&'static str, Vec
     ]
 }
 
-/// A key of an application, as the members say.
+/// Creates an API key of an application with these members.
 async fn key(world: &World, name: &str, members: serde_json::Value) -> String {
     let mut application = world.application(name).with("type", json!("test"));
     for (member, value) in members.as_object().unwrap() {
@@ -133,8 +133,8 @@ async fn key(world: &World, name: &str, members: serde_json::Value) -> String {
 
 async fn admin_key(world: &World) -> String {
     let body = json!({ "name": "good", "type": "admin" });
-    let made = world.admin().post("/admin/api-keys", body).await;
-    made.created().text("secret")
+    let created = world.admin().post("/admin/api-keys", body).await;
+    created.created().text("secret")
 }
 
 fn bearer(key: &str) -> String {
@@ -147,7 +147,7 @@ async fn routes(world: &World) -> Vec<(Method, String)> {
     let paths: BTreeSet<&str> = paths.filter(|text| text.starts_with('/')).collect();
     let mut routes = Vec::new();
     for path in paths {
-        // No route is for this method, so the router tells which there are.
+        // No route supports this method, so the response lists the supported methods.
         let refused = world.anonymous().send_text(Method::TRACE, path, "").await;
         let refused = refused.refused(405, "METHOD_NOT_ALLOWED");
         for method in refused.header("allow").split(',') {
@@ -160,14 +160,14 @@ async fn routes(world: &World) -> Vec<(Method, String)> {
 }
 
 async fn ask(world: &World, method: &Method, path: &str, lines: &[String]) -> Answer {
-    let mut person = world.anonymous().with("x-request-id", "grid");
+    let mut client = world.anonymous().with("x-request-id", "grid");
     for line in lines {
-        person = person.with("authorization", line);
+        client = client.with("authorization", line);
     }
     let body = if *method == Method::GET || *method == Method::DELETE {
         ""
     } else {
         "{}"
     };
-    person.send_text(method.clone(), path, body).await
+    client.send_text(method.clone(), path, body).await
 }

@@ -56,7 +56,7 @@ impl Vault {
         };
         self.note(&records, &intents, &objects, &serving, asked_at)
             .await?;
-        comparison.tell();
+        comparison.log();
         self.latest.store(Arc::new(comparison.clone()));
         Ok(comparison)
     }
@@ -131,7 +131,7 @@ impl Vault {
 
 impl Comparison {
     /// Logs missing keys and orphans.
-    fn tell(&self) {
+    fn log(&self) {
         for orphan in &self.orphans {
             tracing::warn!(
                 token = orphan.token,

@@ -85,9 +85,9 @@ async fn errors_of_a_token_name_the_setting_and_the_remedy() {
             &["hsm.tokens[0].pin", "/no/pin"],
         ),
     ];
-    for (module, label, pin, code, said) in cases {
+    for (module, label, pin, code, expected) in cases {
         let tokens = site.tokens(module, label, pin);
         site.run_with(&["doctor"], "SEALWARD_HSM_TOKENS", &tokens)
-            .failure(code, said);
+            .failure(code, expected);
     }
 }

@@ -16,8 +16,8 @@ const RSA: [(Algorithm, usize); 3] = [
     (Algorithm::Rsa4096, 512),
 ];
 
-/// The kind of key that a wrapped key of this length is, where no other has it. An AES-256 key and
-/// the shortest HMAC key have the same; their use tells them apart.
+/// The algorithm of a wrapped key of this length, if the length is unique. An AES-256 key and the
+/// shortest HMAC key have the same length; their use distinguishes them.
 ///
 /// It is a guess without effect on security: the token unwraps into a key of this kind, whose length
 /// or the modulus is proven, or into none.

@@ -106,7 +106,7 @@ impl Chromium {
 const AXE: &str = "
     const [rules, done] = arguments;
     const only = rules.length === 0 ? {} : { runOnly: rules };
-    const tell = ({ violations }) => violations.flatMap(({ id, help, nodes }) => nodes.map(node =>
+    const describe = ({ violations }) => violations.flatMap(({ id, help, nodes }) => nodes.map(node =>
         `${id}: ${help}: ${node.html}: ${node.failureSummary}`));
     axe.run({ resultTypes: ['violations'], preload: false, selectors: false, ...only })
-        .then(tell, error => [`${error}`]).then(done);";
+        .then(describe, error => [`${error}`]).then(done);";
