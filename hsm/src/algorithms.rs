@@ -190,6 +190,22 @@ impl Algorithm {
         }
     }
 
+    /// The length in bytes of a generated secret key; none for key pairs.
+    #[must_use]
+    pub const fn secret_len(self) -> Option<usize> {
+        match self {
+            Self::Aes128 => Some(16),
+            Self::Aes256 | Self::HmacSha256 => Some(32),
+            Self::Rsa2048
+            | Self::Rsa3072
+            | Self::Rsa4096
+            | Self::P256
+            | Self::P384
+            | Self::P521
+            | Self::Ed25519 => None,
+        }
+    }
+
     /// Whether tokens keep such keys as private or as secret keys.
     #[must_use]
     pub const fn class(self) -> KeyClass {

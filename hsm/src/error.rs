@@ -1,6 +1,8 @@
 //! The error of operations on a token. It keeps the failed call and its return code for the log;
 //! callers see only the [`ErrorKind`].
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 use std::fmt;
 
 use cryptoki::context::Function;
@@ -213,6 +215,10 @@ impl HsmError {
 }
 
 impl From<Pkcs11Error> for HsmError {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "only one error of cryptoki has a return code"
+    )]
     fn from(error: Pkcs11Error) -> Self {
         match error {
             Pkcs11Error::Pkcs11(code, call) => Self {
@@ -262,6 +268,10 @@ impl std::error::Error for HsmError {}
 /// The kind of failure for a return code when nothing more is known about the operation. Codes
 /// that broken devices and bad ciphertexts share are `Refused`; operations on ciphertexts turn
 /// them into bad input, and the canary checks the device.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "PKCS#11 has about 90 return codes"
+)]
 fn kind_of(code: RvError) -> ErrorKind {
     use RvError as Rv;
     match code {

@@ -4,6 +4,8 @@
 //! [`Receipt`]. Only the writer makes receipts, and answers need one, so an unrecorded operation has
 //! no answer. This module knows neither HTTP, nor policies, nor keys.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod anonymous;
 mod days;
 mod entry;

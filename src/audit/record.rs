@@ -140,31 +140,21 @@ closed_set! {
     }
 }
 
-/// The paths whose requests are recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Endpoint {
-    /// `/api/v1/protect`
-    Protect,
-    /// `/api/v1/unprotect`
-    Unprotect,
-    /// `/api/v1/rewrap`
-    Rewrap,
-    /// `/api/v1/operations`
-    Operations,
+closed_set! {
+    /// The paths whose requests are recorded.
+    pub enum Endpoint: "Endpoint" {
+        /// `/protect`
+        Protect = "/api/v1/protect",
+        /// `/unprotect`
+        Unprotect = "/api/v1/unprotect",
+        /// `/rewrap`
+        Rewrap = "/api/v1/rewrap",
+        /// `/operations`
+        Operations = "/api/v1/operations",
+    }
 }
 
 impl Endpoint {
-    /// The path.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Protect => "/api/v1/protect",
-            Self::Unprotect => "/api/v1/unprotect",
-            Self::Rewrap => "/api/v1/rewrap",
-            Self::Operations => "/api/v1/operations",
-        }
-    }
-
     /// The operation that the path implies.
     #[must_use]
     pub const fn operation_type(self) -> Option<OperationType> {

@@ -4,7 +4,7 @@ use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool, Postgres,
 
 use super::entry::{Entry, Filter};
 use super::queue::{QueuedRecord, Submission, count};
-use super::record::OperationType;
+use super::record::{Endpoint, OperationType};
 use crate::clock::Timestamp;
 use crate::db;
 use crate::ids::RecordId;
@@ -98,7 +98,7 @@ pub(super) async fn insert(
             it.record.operation_type.map(OperationType::name)
         }))
         .bind(column(submissions, |it| {
-            it.record.endpoint.map(|it| it.as_str())
+            it.record.endpoint.map(Endpoint::name)
         }))
         .bind(column(submissions, |it| it.record.policy_number.as_deref()))
         .bind(column(submissions, |it| it.record.key_id))

@@ -3,6 +3,8 @@
 //! A live API key is in memory only while its request is authenticated; afterwards only its digest is
 //! kept. The reason for a refusal is logged and never sent to the client.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod authenticator;
 mod caller;
 mod credential;

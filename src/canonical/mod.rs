@@ -4,6 +4,8 @@
 //! Different values never have the same bytes: duplicate names, lone surrogates, and numbers
 //! that a double cannot represent (see `number.rs`) are refused.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod number;
 mod tree;
 

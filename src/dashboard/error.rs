@@ -59,7 +59,13 @@ impl PageError {
             Self::Management(management::Error::Token(error)) => error.report(),
             Self::Management(error) => error.to_string(),
             Self::Unreadable(Unreadable(error)) => error.to_string(),
-            other => other.describe().title.to_owned(),
+            Self::NotFound
+            | Self::ForeignForm
+            | Self::UnreadableForm
+            | Self::TooMany
+            | Self::Crowded
+            | Self::TimedOut
+            | Self::Defect => self.describe().title.to_owned(),
         }
     }
 

@@ -109,7 +109,7 @@ impl FromRequestParts<Dashboard> for PageContext {
             },
             viewer,
             dashboard: dashboard.clone(),
-            notice: Notice::named(query.text("done")),
+            notice: query.text("done").parse().ok(),
         })
     }
 }

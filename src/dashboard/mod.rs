@@ -6,6 +6,8 @@
 //!
 //! Pages are `maud` functions: they compose, and the compiler checks names, types and escaping.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod access;
 mod app;
 mod assets;

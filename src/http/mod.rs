@@ -1,5 +1,7 @@
 //! The JSON API. [`router`] is its table of contents.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod admin;
 mod api;
 mod app;

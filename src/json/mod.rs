@@ -5,6 +5,8 @@
 //! collects all problems instead of the first one only. A payload therefore keeps its exact text,
 //! and `null` is different from absence.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod members;
 mod scan;
 mod text;

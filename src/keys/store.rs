@@ -1,35 +1,25 @@
 //! Keys in the database.
 
 use hsm::KeyName;
-use sqlx::{FromRow, PgConnection, PgExecutor};
+use sqlx::postgres::PgRow;
+use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
 use utoipa::IntoParams;
 use uuid::Uuid;
 
 use super::vault::store::forget_intent;
-use super::{Key, Origin, Status, Usage};
+use super::{Key, Status, Usage};
 use crate::clock::Timestamp;
 use crate::db::undecodable;
 use crate::ids::{KeyId, ServiceId};
-use crate::material::{Algorithm, PublicKey};
+use crate::material::PublicKey;
 use crate::resource::Printable;
-use crate::revision::Revision;
-
-/// The columns of `Row`.
-macro_rules! columns {
-    () => {
-        "id, partner_kid, service_id, name, usage, algorithm, origin, status, token_id, token_label, \
-         public_key, expires_at, activated_at, destroy_at, revision, created_at, updated_at"
-    };
-}
 
 /// The key with this identifier, in any state.
 pub async fn by_id(database: impl PgExecutor<'_>, id: KeyId) -> sqlx::Result<Option<Key>> {
-    let row: Option<Row> =
-        sqlx::query_as(concat!("SELECT ", columns!(), " FROM keys WHERE id = $1"))
-            .bind(id)
-            .fetch_optional(database)
-            .await?;
-    row.map(Key::try_from).transpose()
+    sqlx::query_as("SELECT * FROM keys WHERE id = $1")
+        .bind(id)
+        .fetch_optional(database)
+        .await
 }
 
 /// The active keys of a service, latest activation first.
@@ -37,16 +27,14 @@ pub(super) async fn active_of(
     database: impl PgExecutor<'_>,
     service: ServiceId,
 ) -> sqlx::Result<Vec<Key>> {
-    let rows: Vec<Row> = sqlx::query_as(concat!(
-        "SELECT ",
-        columns!(),
-        " FROM keys WHERE service_id = $1 AND status = 'active'
-          ORDER BY activated_at DESC, id DESC"
-    ))
+    sqlx::query_as(
+        "SELECT * FROM keys WHERE service_id = $1 AND status = $2
+          ORDER BY activated_at DESC, id DESC",
+    )
     .bind(service)
+    .bind(Status::Active)
     .fetch_all(database)
-    .await?;
-    rows.into_iter().map(Key::try_from).collect()
+    .await
 }
 
 /// The envelope keys of a service that partners name by identifiers of their own and that open
@@ -55,17 +43,16 @@ pub(super) async fn named_by_partners(
     database: impl PgExecutor<'_>,
     service: ServiceId,
 ) -> sqlx::Result<Vec<Key>> {
-    let rows: Vec<Row> = sqlx::query_as(concat!(
-        "SELECT ",
-        columns!(),
-        " FROM keys
-          WHERE service_id = $1 AND partner_kid IS NOT NULL AND usage = 'enc'
-            AND status IN ('active', 'retired')"
-    ))
+    sqlx::query_as(
+        "SELECT * FROM keys
+          WHERE service_id = $1 AND partner_kid IS NOT NULL AND usage = $2
+            AND status = ANY ($3)",
+    )
     .bind(service)
+    .bind(Usage::Enc)
+    .bind([Status::Active, Status::Retired])
     .fetch_all(database)
-    .await?;
-    rows.into_iter().map(Key::try_from).collect()
+    .await
 }
 
 /// Whether a key of the service that is not destroyed has this identifier for partners.
@@ -76,10 +63,11 @@ pub async fn has_partner_kid(
 ) -> sqlx::Result<bool> {
     sqlx::query_scalar(
         "SELECT EXISTS (SELECT FROM keys
-          WHERE service_id = $1 AND partner_kid = $2 AND status <> 'destroyed')",
+          WHERE service_id = $1 AND partner_kid = $2 AND status <> $3)",
     )
     .bind(service)
     .bind(kid)
+    .bind(Status::Destroyed)
     .fetch_one(connection)
     .await
 }
@@ -93,15 +81,10 @@ pub async fn lock(connection: &mut PgConnection, id: KeyId) -> sqlx::Result<Opti
     .bind(id)
     .execute(&mut *connection)
     .await?;
-    let row: Option<Row> = sqlx::query_as(concat!(
-        "SELECT ",
-        columns!(),
-        " FROM keys WHERE id = $1 FOR UPDATE"
-    ))
-    .bind(id)
-    .fetch_optional(connection)
-    .await?;
-    row.map(Key::try_from).transpose()
+    sqlx::query_as("SELECT * FROM keys WHERE id = $1 FOR UPDATE")
+        .bind(id)
+        .fetch_optional(connection)
+        .await
 }
 
 /// Locks a service against changes of its keys. Returns whether it exists.
@@ -117,19 +100,18 @@ pub async fn lock_service(connection: &mut PgConnection, service: ServiceId) -> 
 
 /// Locks the active envelope key that `key` replaces. The service is already locked.
 pub async fn former(connection: &mut PgConnection, key: &Key) -> sqlx::Result<Option<Key>> {
-    let row: Option<Row> = sqlx::query_as(concat!(
-        "SELECT ",
-        columns!(),
-        " FROM keys
-          WHERE service_id = $1 AND family = $2 AND usage = 'enc' AND status = 'active' AND id <> $3
-          FOR UPDATE"
-    ))
+    sqlx::query_as(
+        "SELECT * FROM keys
+          WHERE service_id = $1 AND family = $2 AND id <> $3 AND usage = $4 AND status = $5
+          FOR UPDATE",
+    )
     .bind(key.service_id)
     .bind(key.algorithm.family())
     .bind(key.id)
+    .bind(Usage::Enc)
+    .bind(Status::Active)
     .fetch_optional(connection)
-    .await?;
-    row.map(Key::try_from).transpose()
+    .await
 }
 
 /// The active keys that expire before `soon`.
@@ -137,7 +119,8 @@ pub(super) async fn expiring(
     database: impl PgExecutor<'_>,
     soon: Timestamp,
 ) -> sqlx::Result<Vec<(KeyId, Timestamp)>> {
-    sqlx::query_as("SELECT id, expires_at FROM keys WHERE status = 'active' AND expires_at <= $1")
+    sqlx::query_as("SELECT id, expires_at FROM keys WHERE status = $1 AND expires_at <= $2")
+        .bind(Status::Active)
         .bind(soon)
         .fetch_all(database)
         .await
@@ -148,9 +131,9 @@ pub(super) async fn expiring(
 pub async fn begin_destruction(database: impl PgExecutor<'_>, now: Timestamp) -> sqlx::Result<()> {
     sqlx::query(
         "UPDATE keys SET destroying_at = now()
-          WHERE status = 'pending_destruction' AND destroying_at IS NULL
-            AND destroy_at <= least($1, now())",
+          WHERE status = $1 AND destroying_at IS NULL AND destroy_at <= least($2, now())",
     )
+    .bind(Status::PendingDestruction)
     .bind(now)
     .execute(database)
     .await?;
@@ -174,17 +157,15 @@ pub async fn lock_destroying(
     connection: &mut PgConnection,
     but: &[KeyId],
 ) -> sqlx::Result<Option<Key>> {
-    let row: Option<Row> = sqlx::query_as(concat!(
-        "SELECT ",
-        columns!(),
-        " FROM keys
-          WHERE status = 'pending_destruction' AND destroying_at IS NOT NULL AND id <> ALL ($1)
-          ORDER BY destroy_at LIMIT 1 FOR UPDATE SKIP LOCKED"
-    ))
+    sqlx::query_as(
+        "SELECT * FROM keys
+          WHERE status = $1 AND destroying_at IS NOT NULL AND id <> ALL ($2)
+          ORDER BY destroy_at LIMIT 1 FOR UPDATE SKIP LOCKED",
+    )
+    .bind(Status::PendingDestruction)
     .bind(but)
     .fetch_optional(connection)
-    .await?;
-    row.map(Key::try_from).transpose()
+    .await
 }
 
 /// Records a new key and removes its intent, if any.
@@ -265,10 +246,8 @@ pub async fn list(
     after: Option<Uuid>,
     rows: i64,
 ) -> sqlx::Result<Vec<Key>> {
-    let rows: Vec<Row> = sqlx::query_as(concat!(
-        "SELECT ",
-        columns!(),
-        " FROM keys
+    sqlx::query_as(
+        "SELECT * FROM keys
           WHERE ($1::uuid IS NULL OR id > $1)
             AND ($2::uuid IS NULL OR service_id = $2)
             AND ($3::text IS NULL OR usage = $3)
@@ -276,8 +255,8 @@ pub async fn list(
             AND ($5::text IS NULL OR name = $5)
             AND ($6::text IS NULL OR position(lower($6) IN lower(name)) > 0)
           ORDER BY id
-          LIMIT $7"
-    ))
+          LIMIT $7",
+    )
     .bind(after)
     .bind(filter.service_id)
     .bind(filter.usage)
@@ -286,8 +265,7 @@ pub async fn list(
     .bind(filter.name_contains)
     .bind(rows)
     .fetch_all(database)
-    .await?;
-    rows.into_iter().map(Key::try_from).collect()
+    .await
 }
 
 /// The published keys of a service, if it publishes them.
@@ -304,71 +282,50 @@ pub(super) async fn published(
     if publishes != Some(true) {
         return Ok(None);
     }
-    let rows: Vec<Row> = sqlx::query_as(concat!(
-        "SELECT ",
-        columns!(),
-        " FROM keys
+    sqlx::query_as(
+        "SELECT * FROM keys
           WHERE service_id = $1 AND public_key IS NOT NULL
-            AND (usage = 'enc' AND status = 'active'
-                 OR usage = 'sig' AND status IN ('active', 'retired'))
-          ORDER BY id"
-    ))
+            AND (usage = $2 AND status = $3 OR usage = $4 AND status = ANY ($5))
+          ORDER BY id",
+    )
     .bind(service)
+    .bind(Usage::Enc)
+    .bind(Status::Active)
+    .bind(Usage::Sig)
+    .bind([Status::Active, Status::Retired])
     .fetch_all(database)
-    .await?;
-    let keys: sqlx::Result<_> = rows.into_iter().map(Key::try_from).collect();
-    keys.map(Some)
+    .await
+    .map(Some)
 }
 
-#[derive(FromRow)]
-struct Row {
-    id: KeyId,
-    partner_kid: Option<Printable>,
-    service_id: ServiceId,
-    name: String,
-    usage: Usage,
-    algorithm: Algorithm,
-    origin: Origin,
-    status: Status,
-    token_id: Option<Vec<u8>>,
-    token_label: Option<String>,
-    public_key: Option<Vec<u8>>,
-    expires_at: Option<Timestamp>,
-    activated_at: Option<Timestamp>,
-    destroy_at: Option<Timestamp>,
-    revision: Revision,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-}
-
-impl TryFrom<Row> for Key {
-    type Error = sqlx::Error;
-
-    fn try_from(row: Row) -> sqlx::Result<Self> {
-        let public = row.public_key.as_deref().map(PublicKey::from_spki);
-        let public = public.transpose().map_err(|problem| {
-            undecodable(format!("public key of {}: {}", row.id, problem.message))
-        })?;
+impl FromRow<'_, PgRow> for Key {
+    fn from_row(row: &PgRow) -> sqlx::Result<Self> {
+        let id: KeyId = row.try_get("id")?;
+        let public: Option<&[u8]> = row.try_get("public_key")?;
+        let public = public.map(PublicKey::from_spki).transpose();
+        let public = public
+            .map_err(|problem| undecodable(format!("public key of {id}: {}", problem.message)))?;
+        let token_id: Option<Vec<u8>> = row.try_get("token_id")?;
+        let token_label: Option<String> = row.try_get("token_label")?;
         Ok(Self {
-            id: row.id,
-            partner_kid: row.partner_kid,
-            service_id: row.service_id,
-            name: row.name,
-            usage: row.usage,
-            algorithm: row.algorithm,
-            origin: row.origin,
-            status: row.status,
-            token_name: row
-                .token_id
+            id,
+            partner_kid: row.try_get("partner_kid")?,
+            service_id: row.try_get("service_id")?,
+            name: row.try_get("name")?,
+            usage: row.try_get("usage")?,
+            algorithm: row.try_get("algorithm")?,
+            origin: row.try_get("origin")?,
+            status: row.try_get("status")?,
+            token_name: token_id
                 .map(KeyName::Id)
-                .or(row.token_label.map(KeyName::Label)),
+                .or(token_label.map(KeyName::Label)),
             public,
-            expires_at: row.expires_at,
-            activated_at: row.activated_at,
-            destroy_at: row.destroy_at,
-            revision: row.revision,
-            created_at: row.created_at,
-            updated_at: row.updated_at,
+            expires_at: row.try_get("expires_at")?,
+            activated_at: row.try_get("activated_at")?,
+            destroy_at: row.try_get("destroy_at")?,
+            revision: row.try_get("revision")?,
+            created_at: row.try_get("created_at")?,
+            updated_at: row.try_get("updated_at")?,
         })
     }
 }

@@ -5,6 +5,8 @@
 //! all its problems are reported at once. A change and the [`Event`] that records it are committed
 //! together.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod actor;
 pub mod api_keys;
 mod check;

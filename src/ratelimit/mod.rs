@@ -4,6 +4,8 @@
 //! A bucket is one number: the time at which it is full. A full bucket needs no state, and any
 //! store of numbers can share it between instances. The caller passes the limit.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod bucket;
 mod buckets;
 mod census;

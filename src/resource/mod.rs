@@ -1,6 +1,8 @@
 //! Resources that administrators manage. One declaration of their members defines the requests, their
 //! documentation, the response, the row and the form.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod declaration;
 mod field;
 mod member;

@@ -41,10 +41,10 @@ impl<T: Value> Value for Option<T> {
     const NULLABLE: bool = true;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
-        match text.kind() {
-            Kind::Null => Member::Given(None),
-            _ => T::read(text, field, problems).map(Some),
+        if text.kind() == Kind::Null {
+            return Member::Given(None);
         }
+        T::read(text, field, problems).map(Some)
     }
 
     fn check_new(&self, field: &str, problems: &mut Problems) {

@@ -1,5 +1,7 @@
 //! The running service: its parts, background jobs, listeners and shutdown.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod connections;
 mod framing;
 mod front;

@@ -1,6 +1,8 @@
 //! Request handling that the JSON API and the dashboard share: their resources, the client address, the
 //! frame around every handler, and rate limits.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod arrival;
 mod authentication;
 mod client_address;

@@ -1,5 +1,7 @@
 //! Operations with keys in a token, and the proofs that they work.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 pub(crate) mod ecdh;
 pub(crate) mod gcm;
 pub(crate) mod oaep;

@@ -40,10 +40,7 @@ impl KeyMaterial {
             (Self::Ed25519 { seed, point }, Family::Ed25519) => {
                 seed.len() == 32 && point.len() == 32
             }
-            (Self::Secret(value), Family::Aes) => match algorithm {
-                Algorithm::Aes128 => value.len() == 16,
-                _ => value.len() == 32,
-            },
+            (Self::Secret(value), Family::Aes) => algorithm.secret_len() == Some(value.len()),
             (Self::Secret(value), Family::Hmac) => HMAC_LENGTHS.contains(&value.len()),
             (
                 Self::Rsa(_) | Self::Ec { .. } | Self::Ed25519 { .. } | Self::Secret(_),
@@ -97,6 +94,10 @@ impl Wiped {
 }
 
 impl Drop for Wiped {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "few of the attributes of PKCS#11 are secret"
+    )]
     fn drop(&mut self) {
         for attribute in &mut self.0 {
             match attribute {

@@ -1,5 +1,7 @@
 //! Importing keys: they are proven in the token before they stay.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod error;
 mod install;
 mod material;

@@ -6,7 +6,7 @@ use cryptoki::object::ObjectHandle;
 use super::error::ImportError;
 use crate::crypt::proof;
 use crate::session::Session;
-use crate::{Algorithm, ErrorKind, HsmError, OaepHash, OaepMethod, PublicKey, Purpose};
+use crate::{Algorithm, ErrorKind, Family, HsmError, OaepHash, OaepMethod, PublicKey, Purpose};
 
 /// Proves a private key against its public half.
 pub(super) fn private_key(
@@ -40,9 +40,10 @@ pub(super) fn secret_key(
     key: ObjectHandle,
     algorithm: Algorithm,
 ) -> Result<(), ImportError> {
-    let proven = match algorithm {
-        Algorithm::HmacSha256 => proof::repeats_mac(session, key),
-        _ => proof::decrypts_own_ciphertext(session, key),
+    let proven = if algorithm.family() == Family::Hmac {
+        proof::repeats_mac(session, key)
+    } else {
+        proof::decrypts_own_ciphertext(session, key)
     };
     judge(session, proven)
 }

@@ -8,7 +8,7 @@ use super::attributes::{
 };
 use super::usages::Usages;
 use crate::session::Session;
-use crate::{Algorithm, Family, HsmError, KeyClass, NewKey};
+use crate::{Family, HsmError, KeyClass, NewKey};
 
 /// A key to be generated.
 pub(super) struct Draft<'a> {
@@ -101,12 +101,9 @@ impl<'a> Draft<'a> {
         key_type: KeyType,
         bond: Option<Attribute>,
     ) -> Result<Objects, HsmError> {
-        let bytes = match self.key.algorithm {
-            Algorithm::Aes128 => 16,
-            _ => 32,
-        };
+        let bytes = self.key.algorithm.secret_len().unwrap_or_default();
         let mut template = self.template.guarded(KeyClass::Secret, key_type);
-        template.push(Attribute::ValueLen(bytes.into()));
+        template.push(Attribute::ValueLen(bytes.try_into()?));
         template.extend(bond);
         let guarded = session.raw().generate_key(by, &template)?;
         let public = None;

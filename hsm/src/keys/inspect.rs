@@ -73,6 +73,10 @@ impl Facts {
 }
 
 /// Reads the attributes of a key.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "tokens return only the requested attributes"
+)]
 pub(crate) fn facts(session: &Session, key: ObjectHandle) -> Result<Facts, HsmError> {
     let mut facts = Facts::default();
     let attributes = session.raw().get_attributes(

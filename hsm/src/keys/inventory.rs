@@ -43,6 +43,10 @@ pub struct TokenObject {
 }
 
 /// Every private and secret key object of one token.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "tokens return only the requested attributes"
+)]
 pub(crate) fn inventory(session: &Session) -> Result<Vec<TokenObject>, HsmError> {
     let mut objects = Vec::new();
     for class in [KeyClass::Private, KeyClass::Secret] {

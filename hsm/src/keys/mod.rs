@@ -1,5 +1,7 @@
 //! Keys in a token: making, reading, adopting and destroying them.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod adopt;
 pub(crate) mod attributes;
 mod destroy;

@@ -1,6 +1,8 @@
 //! The probe: tests the support and the weaknesses of a token with temporary session objects.
 //! Mechanism lists are not used, because they are unreliable in both directions.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod operations;
 mod report;
 mod speed;

@@ -100,9 +100,10 @@ fn uses(
             .collect(),
         (None, Purpose::Data) => {
             let opens = proof::decrypts_own_ciphertext(session, handle);
-            let name = match algorithm {
-                Algorithm::Aes128 => "AES-128-GCM",
-                _ => "AES-256-GCM",
+            let name = if algorithm == Algorithm::Aes128 {
+                "AES-128-GCM"
+            } else {
+                "AES-256-GCM"
             };
             Ok(vec![row("encrypt, decrypt", name, opens)?])
         }

@@ -212,6 +212,10 @@ impl Login {
 }
 
 impl PinRefusal {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "few of the return codes of PKCS#11 refuse a PIN"
+    )]
     fn of(code: RvError) -> Option<Self> {
         match code {
             RvError::PinIncorrect | RvError::PinInvalid | RvError::PinLenRange => Some(Self::Wrong),

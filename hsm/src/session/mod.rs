@@ -1,6 +1,8 @@
 //! A logged-in session on a token with the requirements of an operation. Every operation of this
 //! crate is a function over [`Session`]; this folder knows nothing of queues and threads.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod calls;
 mod canary;
 mod connection;

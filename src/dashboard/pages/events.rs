@@ -145,7 +145,9 @@ fn value(value: &Value) -> Markup {
     match value {
         Value::Null => html! { "none" },
         Value::String(text) => isolated(text),
-        other => html! { (other) },
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            html! { (value) }
+        }
     }
 }
 

@@ -68,12 +68,12 @@ pub(in crate::dashboard) async fn new<R: Creatable>(
     Query(query): Query,
 ) -> Result<Markup, PageError> {
     // Of a set of values that cannot be null, the default is all.
-    let form = settable::<R>().fold(R::blank(&query), |form, member| match member.input {
-        Input::AnyOf(names) if !member.nullable => {
-            let all = names.iter();
-            all.fold(form, |form, name| form.with(member.name, *name))
-        }
-        _ => form,
+    let form = settable::<R>().fold(R::blank(&query), |form, member| {
+        let Input::AnyOf(names) = member.input else {
+            return form;
+        };
+        let all = names.iter().filter(|_| !member.nullable);
+        all.fold(form, |form, name| form.with(member.name, *name))
     });
     creation::<R>(&cx, &form, &[]).await
 }

@@ -3,32 +3,24 @@
 use maud::{DOCTYPE, Markup, html};
 
 use super::notice::Notice;
+use crate::closed_set;
 use crate::dashboard::assets;
 use crate::dashboard::viewer::{TOKEN, Viewer};
 
-/// The parts of the dashboard, as the navigation lists them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::dashboard) enum Section {
-    Overview,
-    Services,
-    Policies,
-    Keys,
-    ApiKeys,
-    Audit,
-    Events,
+closed_set! {
+    /// The parts of the dashboard, as the navigation lists them.
+    pub(in crate::dashboard) enum Section: "Section" {
+        Overview = "Overview",
+        Services = "Services",
+        Policies = "Policies",
+        Keys = "Keys",
+        ApiKeys = "API Keys",
+        Audit = "Audit",
+        Events = "Management events",
+    }
 }
 
 impl Section {
-    const ALL: [Self; 7] = [
-        Self::Overview,
-        Self::Services,
-        Self::Policies,
-        Self::Keys,
-        Self::ApiKeys,
-        Self::Audit,
-        Self::Events,
-    ];
-
     /// The path of its first page.
     pub(in crate::dashboard) const fn place(self) -> &'static str {
         match self {
@@ -39,19 +31,6 @@ impl Section {
             Self::ApiKeys => "/dashboard/api-keys",
             Self::Audit => "/dashboard/audit",
             Self::Events => "/dashboard/events",
-        }
-    }
-
-    /// Its title.
-    pub(in crate::dashboard) const fn name(self) -> &'static str {
-        match self {
-            Self::Overview => "Overview",
-            Self::Services => "Services",
-            Self::Policies => "Policies",
-            Self::Keys => "Keys",
-            Self::ApiKeys => "API Keys",
-            Self::Audit => "Audit",
-            Self::Events => "Management events",
         }
     }
 

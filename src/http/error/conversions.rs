@@ -145,6 +145,10 @@ impl From<Vec<Problem>> for ApiError {
 }
 
 /// Whether the database fails temporarily: the error is not a defect of the service.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "sqlx can add errors; an unknown one is a defect"
+)]
 pub(super) fn is_transient(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)

@@ -144,6 +144,10 @@ impl ApiError {
     }
 
     /// The cause, for the log only.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "an error without a cause of its own is described by its message"
+    )]
     pub(super) fn cause(&self) -> String {
         match self {
             Self::Unauthenticated(refusal) => refusal.to_string(),
@@ -160,10 +164,10 @@ impl ApiError {
 
     /// The problems of an invalid request.
     fn details(&self) -> Option<&[Problem]> {
-        match self {
-            Self::Problems(problems) => Some(problems),
-            _ => None,
+        if let Self::Problems(problems) = self {
+            return Some(problems);
         }
+        None
     }
 }
 

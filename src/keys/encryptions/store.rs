@@ -3,6 +3,7 @@
 use sqlx::PgExecutor;
 
 use crate::ids::KeyId;
+use crate::keys::Status;
 
 /// Reserves `block` AES-GCM encryptions unless the total exceeds `most`. Returns the total.
 pub(super) async fn reserve_encryptions(
@@ -29,8 +30,9 @@ pub(super) async fn reserve_encryptions(
 pub(super) async fn worn(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<(KeyId, i64)>> {
     sqlx::query_as(
         "SELECT key_id, reserved FROM key_encryptions JOIN keys ON keys.id = key_id
-          WHERE reserved >= 2147483648 AND status <> 'destroyed' ORDER BY key_id",
+          WHERE reserved >= 2147483648 AND status <> $1 ORDER BY key_id",
     )
+    .bind(Status::Destroyed)
     .fetch_all(database)
     .await
 }

@@ -7,17 +7,19 @@ use uuid::Uuid;
 use super::{Intent, Record};
 use crate::clock::Timestamp;
 use crate::ids::KeyId;
+use crate::keys::Status;
 
 pub(super) use crate::keys::vault::store::forget_intent;
 
 /// All keys that are or were in a token.
 pub(super) async fn records(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Record>> {
     let rows: Vec<RecordRow> = sqlx::query_as(
-        "SELECT id, token_id, token_label, status = 'destroyed' OR destroying_at IS NOT NULL AS destroyed, created_at
+        "SELECT id, token_id, token_label, status = $1 OR destroying_at IS NOT NULL AS destroyed, created_at
            FROM keys
           WHERE token_id IS NOT NULL OR token_label IS NOT NULL
           ORDER BY id",
     )
+    .bind(Status::Destroyed)
     .fetch_all(database)
     .await?;
     let named = rows.into_iter().filter_map(|row| {

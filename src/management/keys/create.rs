@@ -228,9 +228,9 @@ async fn check_service(change: &mut Change<'_>, service: ServiceId) -> Result<()
 
 /// A problem with a key as a whole is a problem with its member.
 fn inside<T>(member: &str, made: Result<T, crate::keys::NotMade>) -> Result<T, Error> {
-    use crate::keys::NotMade::Problem;
+    use crate::keys::NotMade;
     made.map_err(|reason| match reason {
-        Problem(problem) if problem.field.is_empty() => problem.inside(member).into(),
-        other => other.into(),
+        NotMade::Problem(problem) if problem.field.is_empty() => problem.inside(member).into(),
+        NotMade::Problem(_) | NotMade::Token(_) | NotMade::Database(_) => reason.into(),
     })
 }

@@ -4,6 +4,7 @@ use sqlx::{PgConnection, PgExecutor};
 
 use super::{Filter, Service};
 use crate::ids::{ApiKeyId, KeyId, PolicyId, ServiceId};
+use crate::keys;
 use crate::management::PageRequest;
 
 pub(super) async fn list(
@@ -104,9 +105,10 @@ pub(super) async fn referrers(
     .fetch_all(&mut *connection)
     .await?;
     let keys: Vec<(KeyId, String)> = sqlx::query_as(
-        "SELECT id, name FROM keys WHERE service_id = $1 AND status <> 'destroyed' ORDER BY id",
+        "SELECT id, name FROM keys WHERE service_id = $1 AND status <> $2 ORDER BY id",
     )
     .bind(id)
+    .bind(keys::Status::Destroyed)
     .fetch_all(&mut *connection)
     .await?;
     let policies = policies

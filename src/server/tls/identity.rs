@@ -99,10 +99,11 @@ fn private_key(
     };
     let pem = files.key().map_err(|error| bad(error.into()))?;
     let key = PrivateKeyDer::from_pem_slice(&pem).map_err(|_| bad(Fault::NoKey))?;
-    CertifiedKey::from_der(chain, key, provider).map_err(|error| match error {
-        rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
+    CertifiedKey::from_der(chain, key, provider).map_err(|error| {
+        if error == InconsistentKeys::KeyMismatch.into() {
             bad(Fault::AnotherKey(files.certificate.clone()))
+        } else {
+            bad(Fault::Unusable(error.to_string()))
         }
-        other => bad(Fault::Unusable(other.to_string())),
     })
 }

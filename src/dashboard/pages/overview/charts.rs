@@ -6,40 +6,28 @@ use maud::{Markup, html};
 
 use crate::audit::traffic::{Point, Traffic, Window, summed_up_to, traffic};
 use crate::clock::Timestamp;
+use crate::closed_set;
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::PageContext;
 use crate::dashboard::view::chart::{Chart, Series, Shape};
 use crate::dashboard::view::list::empty;
 use crate::dashboard::view::words::{count, millis, moment};
 
-/// The period of the charts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Range {
-    #[default]
-    Hour,
-    Day,
-    Week,
+closed_set! {
+    /// The period of the charts.
+    #[derive(Default)]
+    pub(super) enum Range: "Range" {
+        #[default]
+        Hour = "hour",
+        Day = "day",
+        Week = "week",
+    }
 }
 
 /// The number of error codes with their own series. The others share one.
 const CODES: usize = 4;
 
 impl Range {
-    const ALL: [Self; 3] = [Self::Hour, Self::Day, Self::Week];
-
-    pub(super) fn named(name: &str) -> Self {
-        let known = Self::ALL.into_iter().find(|range| range.name() == name);
-        known.unwrap_or_default()
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Hour => "hour",
-            Self::Day => "day",
-            Self::Week => "week",
-        }
-    }
-
     const fn minutes_in_a_step(self) -> u32 {
         match self {
             Self::Hour => 1,

@@ -18,7 +18,7 @@ pub(in crate::dashboard) async fn show(
         h1 { "Overview" }
         (states::states(&cx.dashboard).await)
         (attention::attention(&cx).await?)
-        (charts::charts(&cx, charts::Range::named(query.text("range"))).await?)
+        (charts::charts(&cx, query.text("range").parse().unwrap_or_default()).await?)
     };
     Ok(cx.page(Section::Overview, "Overview", &content))
 }

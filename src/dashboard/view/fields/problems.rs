@@ -98,10 +98,10 @@ impl<'a> Problems<'a> {
 
 /// The message of a problem, in terms of fields.
 fn words(problem: &Problem) -> &str {
-    match problem.code {
-        Code::Required => "is required",
-        _ => &problem.message,
+    if problem.code == Code::Required {
+        return "is required";
     }
+    &problem.message
 }
 
 /// The field of a member. A list has one field, an object one per member.

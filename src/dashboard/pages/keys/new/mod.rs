@@ -33,7 +33,7 @@ pub(in crate::dashboard) async fn import(
     cx: PageContext,
     Query(query): Query,
 ) -> Result<Markup, PageError> {
-    let source = Source::named(query.text("from"));
+    let source = Source::of(&query);
     page(&cx, source, &blank(&query, source), &[], None).await
 }
 
@@ -41,7 +41,7 @@ pub(in crate::dashboard) async fn create(
     cx: PageContext,
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {
-    let source = Source::named(form.text("from"));
+    let source = Source::of(&form);
     match made(&cx, source, &form).await {
         Ok(key) => Ok(done(&place(key.id), Notice::Created)),
         Err(error) => {

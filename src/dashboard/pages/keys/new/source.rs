@@ -2,33 +2,25 @@
 
 use serde_json::json;
 
+use crate::closed_set;
 use crate::dashboard::form::{Body, Form};
 use crate::dashboard::view::fields::declared::body;
 use crate::management::keys::KeyRequest;
 use crate::resource::{Field, RequestBody as _};
 
-/// The source of a new key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
-    Generated,
-    Public,
-    Wrapped,
-    Plain,
-    Token,
+closed_set! {
+    /// The source of a new key.
+    pub(super) enum Source: "Source" {
+        Generated = "generated",
+        Public = "public",
+        Wrapped = "wrapped",
+        Plain = "plain",
+        Token = "token",
+    }
 }
 
 impl Source {
     pub(super) const IMPORTS: [Self; 4] = [Self::Public, Self::Wrapped, Self::Plain, Self::Token];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Generated => "generated",
-            Self::Public => "public",
-            Self::Wrapped => "wrapped",
-            Self::Plain => "plain",
-            Self::Token => "token",
-        }
-    }
 
     pub(super) const fn title(self) -> &'static str {
         match self {
@@ -58,10 +50,8 @@ impl Source {
         }
     }
 
-    pub(super) fn named(name: &str) -> Self {
-        let mut all = Self::IMPORTS.into_iter().chain([Self::Generated]);
-        all.find(|source| source.name() == name)
-            .unwrap_or(Self::Public)
+    pub(super) fn of(form: &Form) -> Self {
+        form.text("from").parse().unwrap_or(Self::Public)
     }
 
     /// The members of a request with this source.
