@@ -37,7 +37,7 @@ impl RequestTag {
     /// The request ID of the client; none if it is empty.
     ///
     /// # Errors
-    /// If it is too long or has characters other than printable ASCII.
+    /// It is too long or has characters other than printable ASCII.
     pub fn from_client(name: &[u8]) -> Result<Option<Self>, NotATag> {
         let name = name.trim_ascii();
         if name.is_empty() {

@@ -14,7 +14,7 @@ pub trait NamedValue: Copy + PartialEq + FromStr<Err = NotOneOf> + 'static {
     /// The value with this name.
     ///
     /// # Errors
-    /// If no value has it.
+    /// No value has it.
     fn named(name: &str) -> Result<Self, NotOneOf> {
         let place = Self::NAMES.iter().position(|known| *known == name);
         place

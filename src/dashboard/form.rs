@@ -128,7 +128,7 @@ impl Body {
     /// The request that creates a resource.
     ///
     /// # Errors
-    /// If the API would refuse the body.
+    /// The API would refuse the body.
     pub(super) fn into_new<B: RequestBody>(self) -> Result<ResourceRequest<B>, Error> {
         Ok(ResourceRequest::of_json(
             &Value::Object(self.0),
@@ -139,7 +139,7 @@ impl Body {
     /// The request that changes a resource.
     ///
     /// # Errors
-    /// If the API would refuse the body.
+    /// The API would refuse the body.
     pub(super) fn into_change<B: RequestBody>(self) -> Result<ResourceRequest<B>, Error> {
         Ok(ResourceRequest::of_json(
             &Value::Object(self.0),

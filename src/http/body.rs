@@ -15,7 +15,7 @@ pub(super) type Bytes = Wiped<Vec<u8>>;
 /// Reads at most `limit` bytes of a body in JSON and stops there.
 ///
 /// # Errors
-/// When the body is declared as something else, longer, incomplete or late.
+/// The body is declared as something else, longer, incomplete or late.
 pub(super) async fn read(parts: &Parts, body: Body, limit: usize) -> Result<Bytes, Unread> {
     check_media(parts)?;
     let reading = read_bytes(parts, body, limit);

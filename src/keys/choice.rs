@@ -232,7 +232,7 @@ impl Keyring {
     /// named key, or else the matching key with the latest activation.
     ///
     /// # Errors
-    /// If there is none, or the named key has another algorithm or a state that forbids the operation.
+    /// There is none, or the named key has another algorithm or a state that forbids the operation.
     pub async fn choose<'a, O: Permittable>(
         &'a self,
         permit: &'a Permit<O>,
@@ -287,7 +287,7 @@ impl Keyring {
     /// published keys waits for `admission` first.
     ///
     /// # Errors
-    /// If the admission fails, or the database is needed and does not respond.
+    /// The admission fails, or the database is needed and does not respond.
     pub async fn published<R>(
         &self,
         service: ServiceId,

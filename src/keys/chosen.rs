@@ -78,7 +78,7 @@ impl Chosen<'_, PolicyPermit<to::Protect>> {
     /// its `ctx`.
     ///
     /// # Errors
-    /// If no envelope can be created.
+    /// No envelope can be created.
     pub fn seal(
         &self,
         entropy: &Entropy,
@@ -127,7 +127,7 @@ impl<'a> Opener<'a> {
     /// Opens the envelope of the permit.
     ///
     /// # Errors
-    /// If the envelope does not match the key, cannot be opened with the context, or the token is
+    /// The envelope does not match the key, cannot be opened with the context, or the token is
     /// unavailable.
     pub async fn open(
         self,
@@ -173,7 +173,7 @@ impl Chosen<'_, Permit<to::Encrypt>> {
     /// Encrypts `plaintext` with AES-GCM.
     ///
     /// # Errors
-    /// If the key has reached its limit, or the token or the database fails.
+    /// The key has reached its limit, or the token or the database fails.
     pub async fn encrypt(&self, plaintext: &[u8], aad: &[u8]) -> Result<GcmSealed, NotDone> {
         let private = self.private()?;
         self.keyring.encryptions.count(self.key.id).await?;
@@ -186,7 +186,7 @@ impl Chosen<'_, Permit<to::Decrypt>> {
     /// Decrypts the result of [`Chosen::encrypt`].
     ///
     /// # Errors
-    /// If the ciphertext does not authenticate, or the token fails.
+    /// The ciphertext does not authenticate, or the token fails.
     pub async fn decrypt(
         &self,
         iv: &[u8],
@@ -204,7 +204,7 @@ impl Chosen<'_, Permit<to::Sign>> {
     /// Signs a message or a digest.
     ///
     /// # Errors
-    /// If the token fails.
+    /// The token fails.
     pub async fn sign(
         &self,
         scheme: SignatureScheme,
@@ -222,7 +222,7 @@ impl Chosen<'_, Permit<to::Verify>> {
     /// Whether `signature` is valid. A public key verifies here, a secret key in the token.
     ///
     /// # Errors
-    /// If the token fails.
+    /// The token fails.
     pub async fn verify(
         &self,
         scheme: SignatureScheme,

@@ -37,7 +37,7 @@ impl Context {
     /// Begins a change.
     ///
     /// # Errors
-    /// When the database cannot be reached.
+    /// The database cannot be reached.
     pub async fn begin(&self) -> Result<Change<'_>, Error> {
         Ok(Change {
             context: self,
@@ -62,7 +62,7 @@ impl Change<'_> {
     /// Inserts a new resource; whether no other has a name that must be unique.
     ///
     /// # Errors
-    /// When the database refuses it.
+    /// The database refuses it.
     pub async fn insert<R: Stored>(
         &mut self,
         resource: &R,
@@ -74,7 +74,7 @@ impl Change<'_> {
     /// Writes these columns of a changed resource.
     ///
     /// # Errors
-    /// When the database refuses it.
+    /// The database refuses it.
     pub async fn update<R: Stored>(&mut self, resource: &R, columns: Columns) -> Result<(), Error> {
         Ok(store::update(&mut self.transaction, resource, columns).await?)
     }
@@ -82,7 +82,7 @@ impl Change<'_> {
     /// Saves `after` in place of `before` and commits. Nothing happens where they are the same.
     ///
     /// # Errors
-    /// When the database refuses it.
+    /// The database refuses it.
     pub async fn save<R: Resource + Stored>(
         mut self,
         action: Action,
@@ -101,7 +101,7 @@ impl Change<'_> {
     /// Deletes `resource`, leaves a tombstone, and commits.
     ///
     /// # Errors
-    /// When others still refer to it, or when the database refuses it.
+    /// Others still refer to it, or the database refuses it.
     pub async fn delete<R: Resource + Stored>(
         mut self,
         resource: &R,
@@ -117,7 +117,7 @@ impl Change<'_> {
     /// Commits the change with its event. From then on this instance reads nothing older.
     ///
     /// # Errors
-    /// When the database refuses it.
+    /// The database refuses it.
     pub async fn commit(self, event: Event) -> Result<(), Error> {
         self.commit_all([event]).await
     }
@@ -125,7 +125,7 @@ impl Change<'_> {
     /// The same for a change of several resources.
     ///
     /// # Errors
-    /// When the database refuses it.
+    /// The database refuses it.
     pub async fn commit_all(
         mut self,
         events: impl IntoIterator<Item = Event> + Send,

@@ -17,7 +17,7 @@ impl Expected {
     /// Compares the `revision` of a resource with the expected one.
     ///
     /// # Errors
-    /// When it is in another state.
+    /// It is in another state.
     pub fn check(&self, revision: Revision) -> Result<(), Error> {
         match self {
             Self::Any => Ok(()),

@@ -62,8 +62,8 @@ impl Policies {
     /// on deciding by its last state. A policy that was never known here decides nothing.
     ///
     /// # Errors
-    /// When that policy does not allow the operation to the caller, when there is none and the policy
-    /// of `permit` requires one, or when the database does not answer.
+    /// That policy does not allow the operation to the caller, there is none and the policy of
+    /// `permit` requires one, or the database does not answer.
     pub async fn permit_opening(
         &self,
         permit: PolicyPermit<to::Unprotect>,

@@ -68,7 +68,7 @@ pub enum NotAllowed {
 /// needs [`Permit::under`].
 ///
 /// # Errors
-/// When the API key does not allow it.
+/// The API key does not allow it.
 pub fn authorize<O: Permittable>(application: &Application) -> Result<Permit<O>, NotAllowed> {
     if !application.may(O::OPERATION) {
         return Err(NotAllowed::ByApiKey(O::OPERATION));
@@ -89,7 +89,7 @@ impl<O: Permittable> Permit<O> {
     /// Adds the permission of `policy`.
     ///
     /// # Errors
-    /// When the policy does not allow the operation, or not for this service.
+    /// The policy does not allow the operation, or not for this service.
     pub fn under(self, policy: Arc<Policy>) -> Result<PolicyPermit<O>, NotAllowed> {
         if !policy.allows(self.application.service_id(), O::OPERATION) {
             return Err(NotAllowed::ByPolicy(O::OPERATION));

@@ -70,7 +70,7 @@ impl Policies {
     /// to its API key.
     ///
     /// # Errors
-    /// When there is neither, when no such policy exists, or when the database does not answer.
+    /// There is neither, no such policy exists, or the database does not answer.
     pub async fn resolve(
         &self,
         application: &Application,

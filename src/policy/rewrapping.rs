@@ -55,7 +55,7 @@ impl Policies {
     /// policy of the envelope, and `protect` under `target`.
     ///
     /// # Errors
-    /// When the API key or a policy does not allow it, or when the database does not answer.
+    /// The API key or a policy does not allow it, or the database does not answer.
     pub async fn permit_rewrapping(
         &self,
         application: &Application,

@@ -130,7 +130,7 @@ impl Policy {
     /// reads the envelopes of a key that it holds itself, so those have none.
     ///
     /// # Errors
-    /// When the policy requires a context that is absent, or does not support one.
+    /// The policy requires a context that is absent, or does not support one.
     pub fn check_context(&self, member: &'static str, has_context: bool) -> Result<(), Problem> {
         match self.key_ownership {
             KeyOwnership::ServiceManaged if self.context_required && !has_context => {
@@ -177,7 +177,7 @@ impl Policy {
     /// payloads stay readable.
     ///
     /// # Errors
-    /// When only the destination has the private key.
+    /// Only the destination has the private key.
     pub fn unprotectable(&self) -> Result<(), UnprotectNotAvailable> {
         match self.key_ownership {
             KeyOwnership::ServiceManaged => Ok(()),

@@ -91,7 +91,7 @@ impl Protection {
     /// Answers with a refusal that precedes this module.
     ///
     /// # Errors
-    /// When that could not be recorded.
+    /// That could not be recorded.
     pub async fn refuse(&self, call: Call, refusal: Refusal) -> Result<Answer, Unrecorded> {
         self.conclude(call, Err(refusal)).await
     }

@@ -79,7 +79,7 @@ impl Protection {
     /// Needs no token, and nothing is awaited between sealing and handing over the record.
     ///
     /// # Errors
-    /// When the outcome could not be recorded; then nothing leaves.
+    /// The outcome could not be recorded, so no result is returned.
     pub async fn protect(&self, mut call: Call, body: &[u8]) -> Result<Answer, Unrecorded> {
         self.modules.recorder.ready()?;
         caught(async {

@@ -57,7 +57,7 @@ impl Protection {
     /// Creates a new envelope from the one in `body`.
     ///
     /// # Errors
-    /// When the outcome could not be recorded; then nothing leaves.
+    /// The outcome could not be recorded, so no result is returned.
     pub async fn rewrap(&self, mut call: Call, body: Wiped<Vec<u8>>) -> Result<Answer, Unrecorded> {
         let this = self.clone();
         self.run_to_completion(call.lane(), async move {

@@ -77,7 +77,7 @@ impl Protection {
     /// Opens the envelope in `body` with the private key of its policy's destination.
     ///
     /// # Errors
-    /// When the outcome could not be recorded; then nothing leaves.
+    /// The outcome could not be recorded, so no result is returned.
     pub async fn unprotect(
         &self,
         mut call: Call,

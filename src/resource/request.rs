@@ -77,7 +77,7 @@ impl<B: RequestBody> ResourceRequest<B> {
     /// Reads a body that the service itself has made, such as of a form.
     ///
     /// # Errors
-    /// When it has more levels than a request may have.
+    /// It has more levels than a request may have.
     pub fn of_json(body: &Json, read: impl FnOnce(Text<'_>) -> Self) -> Result<Self, Problem> {
         let text = Zeroizing::new(body.to_string());
         let text = Text::parse(text.as_bytes())

@@ -79,7 +79,7 @@ impl Columns {
     /// The names and the values.
     ///
     /// # Errors
-    /// When a value cannot be written.
+    /// A value cannot be written.
     pub fn finish(self) -> sqlx::Result<(Vec<&'static str>, PgArguments)> {
         match self.error {
             Some(error) => Err(error),

@@ -14,7 +14,7 @@ impl Resources {
     /// Takes one request from the caller's limit.
     ///
     /// # Errors
-    /// When the caller has exceeded its limit.
+    /// The caller has exceeded its limit.
     pub async fn admit(&self, caller: &Caller) -> Result<Standing, Exceeded> {
         let (scope, rule) = bucket(caller);
         self.limiter.take(scope, rule).await

@@ -112,6 +112,8 @@ fn record(clock: &Clock, (service, api_key, key): (ServiceId, ApiKeyId, KeyId)) 
         outcome: Outcome::Done,
         error_message: None,
         client_address: Some([127, 0, 0, 1].into()),
+        item: None,
+        sealing: None,
     }
 }
 

@@ -192,6 +192,8 @@ fn one(clock: &Clock) -> Record {
         outcome: Outcome::Done,
         error_message: None,
         client_address: None,
+        item: None,
+        sealing: None,
     }
 }
 

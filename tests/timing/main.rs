@@ -42,7 +42,7 @@ async fn main() -> ExitCode {
         let destination = world.destination(algorithm, algorithm, alg).await;
         let client = unlimited(&world, algorithm, &destination.policy).await;
         let reference = damaged(
-            &sound(&world, &destination).await.envelope(),
+            &valid_envelope(&world, &destination).await.envelope(),
             "tag",
             |tag| tag[3] ^= 1,
         );
@@ -80,10 +80,10 @@ async fn valid_envelope(world: &World, destination: &Destination) -> EnvelopeBui
 
 /// Envelopes with faults. Each is compared with an envelope that has a wrong tag.
 async fn faults(world: &World, destination: &Destination) -> Vec<(&'static str, Value)> {
-    let envelope = sound(world, destination).await.envelope();
-    let mut short_key = sound(world, destination).await;
+    let envelope = valid_envelope(world, destination).await.envelope();
+    let mut short_key = valid_envelope(world, destination).await;
     short_key.content_key = vec![7; 16];
-    let mut not_json = sound(world, destination).await;
+    let mut not_json = valid_envelope(world, destination).await;
     not_json.plaintext = b"[1,2}".to_vec();
     let mut faults = vec![
         // A wrong tag against itself shows the noise of the machine.
@@ -104,8 +104,8 @@ async fn faults(world: &World, destination: &Destination) -> Vec<(&'static str, 
         ("iv too long", damaged(&envelope, "iv", |iv| iv.push(0))),
         ("not JSON", not_json.envelope()),
     ];
-    if sound(world, destination).await.header["alg"] == "ECDH-ES+A256KW" {
-        let mut off_the_curve = sound(world, destination).await;
+    if valid_envelope(world, destination).await.header["alg"] == "ECDH-ES+A256KW" {
+        let mut off_the_curve = valid_envelope(world, destination).await;
         off_the_curve.header["epk"] = epk(&[5; 64]);
         faults.push(("point off the curve", off_the_curve.envelope()));
     }

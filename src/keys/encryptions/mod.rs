@@ -54,7 +54,7 @@ impl Encryptions {
     /// Counts one encryption with `key`. Call it before the encryption.
     ///
     /// # Errors
-    /// If the key has reached its limit, or the database does not respond.
+    /// The key has reached its limit, or the database does not respond.
     pub async fn count(&self, key: KeyId) -> Result<(), NotCounted> {
         // One timeout covers the wait for other callers and for the database.
         let patience = self.pool.options().get_acquire_timeout();
@@ -79,7 +79,7 @@ impl Encryptions {
     /// The keys with 2^31 encryptions or more, and the highest count.
     ///
     /// # Errors
-    /// If the database does not respond.
+    /// The database does not respond.
     pub async fn worn(&self) -> Result<Vec<(KeyId, i64)>, Unreadable> {
         Ok(store::worn(&self.pool).await?)
     }

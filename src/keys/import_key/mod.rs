@@ -46,7 +46,7 @@ impl ImportKeyRecord {
     /// Records a wrapping key and removes its intent.
     ///
     /// # Errors
-    /// If the database refuses it.
+    /// The database refuses it.
     pub async fn insert(&self, connection: &mut PgConnection) -> sqlx::Result<()> {
         store::insert_import_key(connection, self).await
     }
@@ -54,7 +54,7 @@ impl ImportKeyRecord {
     /// Destroys the wrapping keys that are no longer usable. Returns their number.
     ///
     /// # Errors
-    /// If the token or the database fails. The next run finds the remaining keys.
+    /// The token or the database fails. The next run finds the remaining keys.
     pub async fn destroy_spent(vault: &Vault) -> Result<usize, NotMade> {
         let mut destroyed = 0;
         loop {
@@ -75,7 +75,7 @@ impl ImportKeyRecord {
     /// Marks a wrapping key as used by the recorded import. False if it is used already.
     ///
     /// # Errors
-    /// If the database refuses it.
+    /// The database refuses it.
     pub async fn spend(
         connection: &mut PgConnection,
         id: ImportKeyId,

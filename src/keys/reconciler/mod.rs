@@ -32,7 +32,7 @@ impl Vault {
     /// Compares the tokens with the records, and records which token has which key.
     ///
     /// # Errors
-    /// If a token or the database does not respond.
+    /// A token or the database does not respond.
     pub async fn compare(&self) -> Result<Comparison, NotCompared> {
         // The tokens come first: an object that is created meanwhile is not an orphan, because its intent
         // is read later.

@@ -27,7 +27,7 @@ impl Vault {
     /// both exist, they must match. If the token has none, a test operation proves the given one.
     ///
     /// # Errors
-    /// If the token does not have exactly one such key, or it does not match the description.
+    /// The token does not have exactly one such key, or it does not match the description.
     pub async fn adopt(&self, described: Described) -> Result<(Usage, Made), NotMade> {
         if let KeyName::Id(id) = &described.name
             && let Ok(id) = Uuid::from_slice(id)

@@ -8,7 +8,7 @@ impl Vault {
     /// and when it is past.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// The database cannot be read.
     pub async fn watch_expiry(&self) -> sqlx::Result<()> {
         let now = self.clock.now();
         let before = self.expiring.load();

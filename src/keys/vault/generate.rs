@@ -11,7 +11,7 @@ impl Vault {
     /// Generates a key in the token.
     ///
     /// # Errors
-    /// If a token cannot open envelopes for the key, or the token or the database fails.
+    /// A token cannot open envelopes for the key, or the token or the database fails.
     pub async fn generate(&self, destiny: Destiny, algorithm: Algorithm) -> Result<Made, NotMade> {
         self.must_open(destiny.usage, algorithm)?;
         let id = self.intend(destiny.service_id).await?;
@@ -28,7 +28,7 @@ impl Vault {
     /// Generates the wrapping key of an import.
     ///
     /// # Errors
-    /// If the token lacks the mechanism, or the token or the database fails.
+    /// The token lacks the mechanism, or the token or the database fails.
     pub async fn make_import_key(
         &self,
         mechanism: ImportMechanism,

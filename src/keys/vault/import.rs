@@ -28,7 +28,7 @@ impl Vault {
     /// Imports a private key in plaintext into the token.
     ///
     /// # Errors
-    /// If the token or the database fails.
+    /// The token or the database fails.
     pub async fn import_private(
         &self,
         destiny: Destiny,
@@ -40,7 +40,7 @@ impl Vault {
     /// Imports a secret key in plaintext into the token.
     ///
     /// # Errors
-    /// If the token or the database fails.
+    /// The token or the database fails.
     pub async fn import_secret(
         &self,
         destiny: Destiny,
@@ -77,7 +77,7 @@ impl Vault {
     /// Unwraps a key in the token. This uses one attempt of the import key, even on failure.
     ///
     /// # Errors
-    /// If the import key is no longer valid or the wrapped key is invalid, or if the token or the
+    /// The import key is no longer valid or the wrapped key is invalid, or the token or the
     /// database fails.
     pub async fn import_wrapped(
         &self,

@@ -96,7 +96,7 @@ impl Vault {
     /// Destroys a key on all tokens. A key that is on none of them counts as destroyed.
     ///
     /// # Errors
-    /// If a token fails.
+    /// A token fails.
     pub async fn destroy(&self, key: &KeyRef) -> Result<(), HsmError> {
         match self.token.destroy(key).await {
             Err(error) if error.kind() == ErrorKind::KeyMissing => Ok(()),
@@ -107,7 +107,7 @@ impl Vault {
     /// Whether a token holds this key.
     ///
     /// # Errors
-    /// When no token shows the key and one of them does not answer.
+    /// No token shows the key and one of them does not answer.
     pub async fn holds(&self, key: &KeyRef) -> Result<bool, HsmError> {
         match self.token.find(key).await {
             Ok(_) => Ok(true),

@@ -88,7 +88,7 @@ impl Serialize for Created {
 /// The API keys that match `filter`, in the order in which they were created.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// The database cannot be read.
 pub async fn list(
     context: &Context,
     filter: &Filter,
@@ -102,7 +102,7 @@ pub async fn list(
 /// One API key.
 ///
 /// # Errors
-/// When there is none, or the database cannot be read.
+/// There is none, or the database cannot be read.
 pub async fn read(context: &Context, id: ApiKeyId) -> Result<ApiKey, Error> {
     store::read(&context.pool, context.clock.now(), id)
         .await?
@@ -112,7 +112,7 @@ pub async fn read(context: &Context, id: ApiKeyId) -> Result<ApiKey, Error> {
 /// Creates an API key.
 ///
 /// # Errors
-/// When the request is wrong, or the database refuses it.
+/// The request is wrong, or the database refuses it.
 pub async fn create(
     context: &Context,
     request: ResourceRequest<ApiKeyRequest>,
@@ -138,8 +138,8 @@ pub async fn create(
 /// Changes an API key.
 ///
 /// # Errors
-/// When there is none, it is revoked or not in the expected state, when the request is wrong, or when
-/// the database refuses it.
+/// There is none, it is revoked or not in the expected state, the request is wrong, or the database
+/// refuses it.
 pub async fn update(
     context: &Context,
     id: ApiKeyId,
@@ -171,7 +171,7 @@ pub async fn update(
 /// Revokes an API key permanently. Revoking it again has no effect.
 ///
 /// # Errors
-/// When there is none or it is not in the expected state, or when the database refuses it.
+/// There is none or it is not in the expected state, or the database refuses it.
 pub async fn revoke(context: &Context, id: ApiKeyId, expected: &Expected) -> Result<(), Error> {
     let mut change = context.begin().await?;
     let before = lock(&mut change, id, expected).await?;

@@ -51,7 +51,7 @@ pub struct Expiring<I> {
 /// All warnings. Keys are included if they expire before `soon`.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// The database cannot be read.
 pub async fn find(context: &Context, soon: Timestamp) -> Result<Dangers, Error> {
     let now = context.clock.now();
     Ok(Dangers {

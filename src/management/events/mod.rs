@@ -85,7 +85,7 @@ pub struct Filter {
 /// One event, if it exists.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// The database cannot be read.
 pub async fn read(context: &Context, id: EventId) -> Result<Option<Recorded>, Error> {
     Ok(store::read(&context.pool, id).await?)
 }
@@ -93,7 +93,7 @@ pub async fn read(context: &Context, id: EventId) -> Result<Option<Recorded>, Er
 /// The events that match `filter`, newest first.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// The database cannot be read.
 pub async fn list(
     context: &Context,
     filter: &Filter,

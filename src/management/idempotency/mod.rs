@@ -65,7 +65,7 @@ impl IdempotentCall {
     /// Claims the key. A claim without an answer ends after `patience`.
     ///
     /// # Errors
-    /// When the database fails.
+    /// The database fails.
     pub async fn claim(
         self,
         pool: &PgPool,
@@ -105,7 +105,7 @@ impl Claim {
     /// Keeps the resource that `events` create as the answer, in the transaction of the change.
     ///
     /// # Errors
-    /// When the claim has ended and another request has the key, or when the database fails.
+    /// The claim has ended and another request has the key, or the database fails.
     pub(super) async fn keep(
         &self,
         connection: &mut PgConnection,
@@ -124,7 +124,7 @@ impl Claim {
     /// Gives the key back, unless an answer is kept: the request failed and changed nothing.
     ///
     /// # Errors
-    /// When the database fails. The claim then ends by itself.
+    /// The database fails. The claim then ends by itself.
     pub async fn release(&self, pool: &PgPool) -> Result<(), Error> {
         Ok(store::release(pool, self).await?)
     }
@@ -133,7 +133,7 @@ impl Claim {
 /// Deletes answers that are no longer kept.
 ///
 /// # Errors
-/// When the database fails.
+/// The database fails.
 pub async fn forget_old(pool: &PgPool, now: Timestamp) -> Result<(), Error> {
     Ok(store::delete_before(pool, now.minus(KEPT)).await?)
 }

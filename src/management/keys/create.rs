@@ -14,8 +14,8 @@ use crate::revision::Revision;
 /// Generates, imports or adopts a key.
 ///
 /// # Errors
-/// When the request is wrong or not allowed, or when the token or the database refuses it. Then no
-/// usable key is left.
+/// The request is wrong or not allowed, or the token or the database refuses it. Then no usable key
+/// is left.
 pub async fn create(
     context: &Context,
     vault: &Vault,

@@ -11,8 +11,7 @@ use crate::management::{Action, Context, Error, Event, Expected};
 /// nothing.
 ///
 /// # Errors
-/// When there is none or it is not in the expected state, when it is destroyed, or when the database
-/// refuses it.
+/// There is none or it is not in the expected state, it is destroyed, or the database refuses it.
 pub async fn delete(
     context: &Context,
     rules: Rules,
@@ -44,7 +43,7 @@ pub async fn delete(
 /// key on a token that is out.
 ///
 /// # Errors
-/// When the database fails.
+/// The database fails.
 pub async fn destroy_due(context: &Context, vault: &Vault) -> Result<usize, Error> {
     let mut destroyed = 0;
     let mut left = Vec::new();

@@ -57,8 +57,7 @@ impl Identified for ImportParameters {
 /// Generates an import key in the token, for one import.
 ///
 /// # Errors
-/// When the request is wrong, when the token lacks the mechanism or fails, or when the database refuses
-/// it.
+/// The request is wrong, the token lacks the mechanism or fails, or the database refuses it.
 pub async fn create(
     context: &Context,
     vault: &Vault,

@@ -47,7 +47,7 @@ impl Identified for Key {
 /// The keys that match `filter`, in the order in which they were created.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// The database cannot be read.
 pub async fn list(
     context: &Context,
     filter: Filter,
@@ -60,7 +60,7 @@ pub async fn list(
 /// One key, in any state.
 ///
 /// # Errors
-/// When there is none, or the database cannot be read.
+/// There is none, or the database cannot be read.
 pub async fn read(context: &Context, id: KeyId) -> Result<Key, Error> {
     store::by_id(&context.pool, id)
         .await?

@@ -12,8 +12,8 @@ use crate::resource::{Name, ResourceRequest};
 /// must hold its private or secret half. A deleted key can be restored until its delay is over.
 ///
 /// # Errors
-/// When there is none or it is not in the expected state, when the request is wrong or names a status
-/// that cannot be reached, or when the database refuses it.
+/// There is none or it is not in the expected state, the request is wrong or names a status that
+/// cannot be reached, or the database refuses it.
 pub async fn update(
     context: &Context,
     vault: &Vault,

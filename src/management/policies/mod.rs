@@ -63,7 +63,7 @@ impl FromStr for Name {
 /// The policies that match `filter`, in the order in which they were created.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// The database cannot be read.
 pub async fn list(
     context: &Context,
     filter: &Filter,
@@ -76,7 +76,7 @@ pub async fn list(
 /// One policy.
 ///
 /// # Errors
-/// When there is none, or the database cannot be read.
+/// There is none, or the database cannot be read.
 pub async fn read(context: &Context, name: &Name) -> Result<Policy, Error> {
     store::read(&context.pool, name)
         .await?
@@ -86,7 +86,7 @@ pub async fn read(context: &Context, name: &Name) -> Result<Policy, Error> {
 /// The numbers and names of all policies, sorted, for a choice.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// The database cannot be read.
 pub async fn choices(context: &Context) -> Result<Vec<(String, String)>, Error> {
     Ok(store::choices(&context.pool).await?)
 }
@@ -94,7 +94,7 @@ pub async fn choices(context: &Context) -> Result<Vec<(String, String)>, Error> 
 /// Creates a policy.
 ///
 /// # Errors
-/// When the request is wrong, the number is taken, or the database refuses it.
+/// The request is wrong, the number is taken, or the database refuses it.
 pub async fn create(
     context: &Context,
     request: ResourceRequest<PolicyRequest>,
@@ -129,8 +129,8 @@ pub async fn create(
 /// Changes a policy.
 ///
 /// # Errors
-/// When there is none or it is not in the expected state, when the request is wrong or the number is
-/// taken, or when the database refuses it.
+/// There is none or it is not in the expected state, the request is wrong or the number is taken,
+/// or the database refuses it.
 pub async fn update(
     context: &Context,
     name: &Name,
@@ -159,8 +159,8 @@ pub async fn update(
 /// Deletes a policy that nothing refers to. A tombstone stays.
 ///
 /// # Errors
-/// When there is none or it is not in the expected state, when an API key is bound to it, or when the
-/// database refuses it.
+/// There is none or it is not in the expected state, an API key is bound to it, or the database
+/// refuses it.
 pub async fn delete(context: &Context, name: &Name, expected: &Expected) -> Result<(), Error> {
     let mut change = context.begin().await?;
     let policy = lock(&mut change, name, expected).await?;

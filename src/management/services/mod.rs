@@ -29,7 +29,7 @@ pub struct Filter {
 /// The services that match `filter`, in the order in which they were created.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// The database cannot be read.
 pub async fn list(
     context: &Context,
     filter: &Filter,
@@ -42,7 +42,7 @@ pub async fn list(
 /// One service.
 ///
 /// # Errors
-/// When there is none, or the database cannot be read.
+/// There is none, or the database cannot be read.
 pub async fn read(context: &Context, id: ServiceId) -> Result<Service, Error> {
     store::read(&context.pool, id)
         .await?
@@ -52,7 +52,7 @@ pub async fn read(context: &Context, id: ServiceId) -> Result<Service, Error> {
 /// The names of these services, deleted ones included, for resources that refer to them.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// The database cannot be read.
 pub async fn names(
     context: &Context,
     ids: &[ServiceId],
@@ -64,7 +64,7 @@ pub async fn names(
 /// All services with their names, sorted, for a choice.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// The database cannot be read.
 pub async fn choices(context: &Context) -> Result<Vec<(ServiceId, String)>, Error> {
     Ok(store::choices(&context.pool).await?)
 }
@@ -88,7 +88,7 @@ pub(super) async fn check_living(
 /// Creates a service.
 ///
 /// # Errors
-/// When the request is wrong, the name is taken, or the database refuses it.
+/// The request is wrong, the name is taken, or the database refuses it.
 pub async fn create(
     context: &Context,
     request: ResourceRequest<ServiceRequest>,
@@ -108,8 +108,8 @@ pub async fn create(
 /// Changes a service.
 ///
 /// # Errors
-/// When there is none or it is not in the expected state, when the request is wrong or the name is
-/// taken, or when the database refuses it.
+/// There is none or it is not in the expected state, the request is wrong or the name is taken, or
+/// the database refuses it.
 pub async fn update(
     context: &Context,
     id: ServiceId,
@@ -136,8 +136,8 @@ pub async fn update(
 /// Deletes a service that nothing refers to. A tombstone stays.
 ///
 /// # Errors
-/// When there is none or it is not in the expected state, when another resource refers to it, or when
-/// the database refuses it.
+/// There is none or it is not in the expected state, another resource refers to it, or the database
+/// refuses it.
 pub async fn delete(context: &Context, id: ServiceId, expected: &Expected) -> Result<(), Error> {
     let mut change = context.begin().await?;
     let service = lock(&mut change, id, expected).await?;

@@ -94,7 +94,7 @@ impl Protection {
     /// or verify only.
     ///
     /// # Errors
-    /// When the outcome could not be recorded; then nothing leaves.
+    /// The outcome could not be recorded, so no result is returned.
     pub async fn operate(
         &self,
         mut call: Call,
