@@ -34,7 +34,7 @@ enum Command {
     /// Run the service.
     Serve,
     /// Migrate the database schema, with the login in the section migrate.
-    Migrate,
+    Migrate(migrate::Arguments),
     /// Detach old days from the audit log, with the login in the section retain.
     ///
     /// Keeps the days of retain.days, and drops the detached tables if retain.drop is set. Prints one
@@ -57,7 +57,7 @@ pub async fn run(arguments: Arguments) -> ExitCode {
     let config = arguments.config.as_deref();
     let done = match arguments.command {
         Command::Serve => serve::run(config, &environment).await,
-        Command::Migrate => migrate::run(config, &environment).await,
+        Command::Migrate(arguments) => migrate::run(config, &environment, &arguments).await,
         Command::Retain => retain::run(config, &environment).await,
         Command::CheckConfig => check_config::run(config, &environment),
         Command::ApiKey(arguments) => api_key::run(config, &environment, arguments).await,
