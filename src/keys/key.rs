@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::{Cause, NoTransition, Status, Usage};
+use super::{Cause, NoTransition, RotationDays, Status, Usage};
 use crate::clock::Timestamp;
 use crate::closed_set;
 use crate::ids::{KeyId, ServiceId};
@@ -38,6 +38,12 @@ pub struct Key {
     pub public: Option<PublicKey>,
     /// The time by which it should be replaced.
     pub expires_at: Option<Timestamp>,
+    /// How often it is rotated; none if it is not.
+    pub rotation_days: Option<RotationDays>,
+    /// The key that it replaces as soon as it is activated.
+    pub succeeds: Option<KeyId>,
+    /// The time at which it retires because its successor is active.
+    pub retire_at: Option<Timestamp>,
     /// The time of its last activation.
     pub activated_at: Option<Timestamp>,
     /// The scheduled time of its destruction.
@@ -100,8 +106,12 @@ impl Key {
         self.status.become_by(cause, to)?;
         let mut moved = self.clone();
         moved.status = to;
+        moved.retire_at = None;
         match to {
-            Status::Active => moved.activated_at = Some(now),
+            Status::Active => {
+                moved.activated_at = Some(now);
+                moved.succeeds = None;
+            }
             Status::Disabled => moved.destroy_at = None,
             Status::Retired | Status::PendingDestruction | Status::Destroyed => {}
         }
@@ -133,6 +143,7 @@ struct Shown<'a> {
     public_key: Option<Jwk>,
     thumbprint: Option<String>,
     expires_at: Option<Timestamp>,
+    rotation_days: Option<RotationDays>,
     activated_at: Option<Timestamp>,
     destroy_at: Option<Timestamp>,
     created_at: Timestamp,
@@ -166,6 +177,7 @@ impl Serialize for Key {
             public_key: self.public.as_ref().map(PublicKey::to_jwk),
             thumbprint: self.public.as_ref().map(PublicKey::thumbprint),
             expires_at: self.expires_at,
+            rotation_days: self.rotation_days,
             activated_at: self.activated_at,
             destroy_at: self.destroy_at,
             created_at: self.created_at,

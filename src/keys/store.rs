@@ -126,6 +126,29 @@ pub(super) async fn expiring(
         .await
 }
 
+/// The active keys that have expired, with their names and services, for people. The schema may have
+/// no keys yet.
+pub async fn expired(
+    connection: &mut PgConnection,
+    now: Timestamp,
+) -> sqlx::Result<Vec<(KeyId, String, String, Timestamp)>> {
+    let has_keys: bool = sqlx::query_scalar("SELECT to_regclass('keys') IS NOT NULL")
+        .fetch_one(&mut *connection)
+        .await?;
+    if !has_keys {
+        return Ok(Vec::new());
+    }
+    sqlx::query_as(
+        "SELECT k.id, k.name, s.name, k.expires_at
+           FROM keys k JOIN services s ON s.id = k.service_id
+          WHERE k.status = 'active' AND k.expires_at <= $1
+          ORDER BY k.expires_at, k.id",
+    )
+    .bind(now)
+    .fetch_all(connection)
+    .await
+}
+
 /// Begins the destruction of the keys that are due. They are due when Postgres' clock says so too: the
 /// clock of this process may be wrong.
 pub async fn begin_destruction(database: impl PgExecutor<'_>, now: Timestamp) -> sqlx::Result<()> {
@@ -174,9 +197,10 @@ pub async fn insert(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()
     sqlx::query(
         "INSERT INTO keys (id, service_id, name, usage, algorithm, origin, status, token_id,
                            token_label, public_key, thumbprint, expires_at, activated_at,
-                           destroy_at, revision, created_at, updated_at, partner_kid)
+                           destroy_at, revision, created_at, updated_at, partner_kid,
+                           rotation_days, succeeds, retire_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-                 $18)",
+                 $18, $19, $20, $21)",
     )
     .bind(key.id)
     .bind(key.service_id)
@@ -196,6 +220,9 @@ pub async fn insert(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()
     .bind(key.created_at)
     .bind(key.updated_at)
     .bind(&key.partner_kid)
+    .bind(key.rotation_days)
+    .bind(key.succeeds)
+    .bind(key.retire_at)
     .execute(&mut *connection)
     .await?;
     forget_intent(connection, key.id.uuid()).await
@@ -206,7 +233,7 @@ pub async fn update(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()
     sqlx::query(
         "UPDATE keys
             SET name = $2, status = $3, expires_at = $4, activated_at = $5, destroy_at = $6,
-                revision = $7, updated_at = $8
+                revision = $7, updated_at = $8, rotation_days = $9, succeeds = $10, retire_at = $11
           WHERE id = $1",
     )
     .bind(key.id)
@@ -217,6 +244,9 @@ pub async fn update(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()
     .bind(key.destroy_at)
     .bind(key.revision)
     .bind(key.updated_at)
+    .bind(key.rotation_days)
+    .bind(key.succeeds)
+    .bind(key.retire_at)
     .execute(connection)
     .await?;
     Ok(())
@@ -321,6 +351,9 @@ impl FromRow<'_, PgRow> for Key {
                 .or(token_label.map(KeyName::Label)),
             public,
             expires_at: row.try_get("expires_at")?,
+            rotation_days: row.try_get("rotation_days")?,
+            succeeds: row.try_get("succeeds")?,
+            retire_at: row.try_get("retire_at")?,
             activated_at: row.try_get("activated_at")?,
             destroy_at: row.try_get("destroy_at")?,
             revision: row.try_get("revision")?,

@@ -102,7 +102,8 @@ impl Service {
             actor: Actor::system("housekeeping"),
             claim: None,
         };
-        jobs.spawn(keys::maintain(maintenance, vault.clone()));
+        let overlap = settings.keys.rotation_overlap.0;
+        jobs.spawn(keys::maintain(maintenance, vault.clone(), overlap));
         let limiter = Arc::new(limiter);
         jobs.spawn(keep_limiter(limiter.clone(), database.clone()));
         let meter = Arc::new(Meter::new(names().chain(dashboard::names())));

@@ -13,6 +13,8 @@ pub struct Keys {
     /// The time between the deletion of a key and its destruction. Until then the deletion can be
     /// reverted. In production it is at least 24 hours.
     pub destruction_delay: Span,
+    /// How long a signing or data key stays active after the rotation job has activated its successor.
+    pub rotation_overlap: Span,
     /// Accepts private keys in plaintext over TLS. Default: only in development.
     pub allow_plaintext_import: Option<bool>,
 }
@@ -21,6 +23,7 @@ impl Default for Keys {
     fn default() -> Self {
         Self {
             destruction_delay: Span::seconds(7 * 24 * 60 * 60),
+            rotation_overlap: Span::seconds(7 * 24 * 60 * 60),
             allow_plaintext_import: None,
         }
     }

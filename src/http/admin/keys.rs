@@ -101,7 +101,7 @@ pub(in crate::http) async fn update(
     IfMatch(expected): IfMatch,
     UpdateBody(request): KeyChanges,
 ) -> Result<Current<Key>, ApiError> {
-    let key = keys::update(&context, &app.vault, id, &expected, request).await?;
+    let key = keys::update(&context, &app.vault, rules(&app), id, &expected, request).await?;
     Ok(Current(key))
 }
 
@@ -145,6 +145,7 @@ pub(in crate::http) async fn delete(
 fn rules(app: &App) -> Rules {
     Rules {
         destruction_delay: app.settings.keys.destruction_delay.0,
+        rotation_overlap: app.settings.keys.rotation_overlap.0,
         plaintext_import: app.settings.plaintext_import_allowed(),
     }
 }

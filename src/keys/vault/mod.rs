@@ -12,6 +12,7 @@ mod made;
 pub(super) mod store;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
 use hsm::{ErrorKind, HsmError, KeyName, KeyRef, OaepHash};
@@ -39,6 +40,8 @@ pub struct Vault {
     pub(super) latest: Arc<ArcSwap<Comparison>>,
     /// The active keys whose expiry was near or past when they were last looked at.
     pub(super) expiring: Arc<ArcSwap<Expiring>>,
+    /// How many keys should have been replaced by their successors.
+    overdue: Arc<AtomicUsize>,
 }
 
 /// The owner and the use of a new key.
@@ -61,6 +64,7 @@ impl Vault {
             entropy,
             latest: Arc::default(),
             expiring: Arc::default(),
+            overdue: Arc::default(),
         }
     }
 
@@ -114,6 +118,26 @@ impl Vault {
             Err(error) if error.kind() == ErrorKind::KeyMissing => Ok(false),
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether every token of the settings holds this key.
+    ///
+    /// # Errors
+    /// When no token holds it, or the one that could does not answer.
+    pub async fn is_on_every_token(&self, key: &KeyRef) -> Result<bool, HsmError> {
+        let presence = self.token.find(key).await?.presence;
+        Ok(presence.iter().all(|token| token.holds == Some(true)))
+    }
+
+    /// How many keys should have been replaced, as the last run of the rotation job found.
+    #[must_use]
+    pub fn overdue(&self) -> usize {
+        self.overdue.load(Ordering::Relaxed)
+    }
+
+    /// Notes how many keys should have been replaced.
+    pub fn note_overdue(&self, keys: usize) {
+        self.overdue.store(keys, Ordering::Relaxed);
     }
 
     async fn intend(&self, service: ServiceId) -> sqlx::Result<KeyId> {

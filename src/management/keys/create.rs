@@ -68,6 +68,7 @@ async fn carry_out(
         name,
         activate,
         expires_at,
+        rotation_days,
     } = requested;
     let obtained = obtain(context, vault, service_id, source).await?;
     let mut change = context.begin().await?;
@@ -91,6 +92,9 @@ async fn carry_out(
         token_name: obtained.made.as_ref().map(|made| made.name.clone()),
         public: obtained.public,
         expires_at,
+        rotation_days,
+        succeeds: None,
+        retire_at: None,
         activated_at: activate.then_some(now),
         destroy_at: None,
         revision: Revision::FIRST,
@@ -183,7 +187,7 @@ async fn obtain(
     })
 }
 
-async fn record(
+pub(super) async fn record(
     change: &mut Change<'_>,
     key: &Key,
     import_key: Option<ImportKeyId>,

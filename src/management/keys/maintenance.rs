@@ -1,14 +1,14 @@
-//! Periodic work: destroys keys that are due and compares the token with the records.
+//! Periodic work: destroys and rotates keys that are due, and compares the token with the records.
 
 use std::time::Duration;
 
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use super::destroy_due;
+use super::{destroy_due, rotate_due};
 use crate::keys::{ImportKeyRecord, Vault};
 use crate::management::{Context, idempotency};
 
-/// How often keys that are due are destroyed, and keys that expire soon are looked for.
+/// How often keys that are due are destroyed and rotated, and keys that expire soon are looked for.
 const DESTROY_EVERY: Duration = Duration::from_secs(60);
 
 /// How often the token is compared with the records.
@@ -19,14 +19,14 @@ const COMPARE_EVERY: Duration = Duration::from_secs(60 * 60);
 const TIME_LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// Runs the periodic work until the process ends. Failures are logged and tried again the next time.
-pub async fn maintain(context: Context, vault: Vault) {
+pub async fn maintain(context: Context, vault: Vault, rotation_overlap: Duration) {
     let mut destroying = interval(DESTROY_EVERY);
     let mut comparing = interval(COMPARE_EVERY);
     destroying.set_missed_tick_behavior(MissedTickBehavior::Delay);
     comparing.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            _ = destroying.tick() => limited(attend(&context, &vault)).await,
+            _ = destroying.tick() => limited(attend(&context, &vault, rotation_overlap)).await,
             _ = comparing.tick() => limited(compare(&vault)).await,
         }
     }
@@ -45,11 +45,14 @@ async fn compare(vault: &Vault) {
     }
 }
 
-async fn attend(context: &Context, vault: &Vault) {
+async fn attend(context: &Context, vault: &Vault, rotation_overlap: Duration) {
     match destroy_due(context, vault).await {
         Ok(0) => {}
         Ok(count) => tracing::info!(count, "destroyed keys whose delay is over"),
         Err(error) => tracing::warn!(?error, "keys that are due could not be destroyed"),
+    }
+    if let Err(error) = rotate_due(context, vault, rotation_overlap).await {
+        tracing::warn!(%error, "keys that are due for rotation could not be read");
     }
     if let Err(error) = vault.watch_expiry().await {
         tracing::warn!(%error, "keys that expire soon could not be read");

@@ -5,6 +5,7 @@ mod destruction;
 mod import_parameters;
 mod maintenance;
 mod request;
+mod rotation;
 mod rules;
 mod update;
 
@@ -26,6 +27,7 @@ pub use self::import_parameters::{
 };
 pub use self::maintenance::maintain;
 pub use self::request::{KeyRequest, KeyUpdate, TokenObjectRequest, WrappedKeyRequest};
+pub use self::rotation::rotate_due;
 pub use self::rules::Rules;
 pub use self::update::update;
 pub use crate::keys::store::Filter;

@@ -7,6 +7,8 @@ use std::time::Duration;
 pub struct Rules {
     /// How long a deleted key can be restored.
     pub destruction_delay: Duration,
+    /// How long a signing or data key stays active beside its successor.
+    pub rotation_overlap: Duration,
     /// Whether requests may have keys in plaintext.
     pub plaintext_import: bool,
 }

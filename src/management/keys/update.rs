@@ -1,9 +1,11 @@
 //! Changing a key.
 
-use super::request::KeyUpdate;
-use super::{lock, retire_former, store};
+use super::request::{KeyUpdate, check_rotation};
+use super::rotation::take_over;
+use super::rules::Rules;
+use super::{lock, store};
 use crate::ids::KeyId;
-use crate::keys::{Cause, Key, Status, Vault};
+use crate::keys::{Cause, Key, Origin, Status, Vault};
 use crate::management::check::{self, checked};
 use crate::management::{Action, Context, Error, Event, Expected};
 use crate::resource::{Name, ResourceRequest};
@@ -17,6 +19,7 @@ use crate::resource::{Name, ResourceRequest};
 pub async fn update(
     context: &Context,
     vault: &Vault,
+    rules: Rules,
     id: KeyId,
     expected: &Expected,
     mut request: ResourceRequest<KeyUpdate>,
@@ -37,6 +40,9 @@ pub async fn update(
     after.name = body.name.map(|name| name.to_string()).or_keep(&before.name);
     check::expiry(&mut problems, now, before.expires_at, &body.expires_at);
     after.expires_at = body.expires_at.or_keep(&before.expires_at);
+    after.rotation_days = body.rotation_days.or_keep(&before.rotation_days);
+    let is_generated = before.origin == Origin::Generated;
+    check_rotation(&mut problems, is_generated, after.rotation_days);
     let after = checked(problems, Some(after))?;
     let (after, retired) = if status != before.status {
         let after = after.moved(Cause::Set, status, now)?;
@@ -46,7 +52,7 @@ pub async fn update(
             let message = "the destruction of the key has begun: it cannot be restored";
             return Err(Error::Conflict(message.to_owned()));
         }
-        let retired = retire_former(&mut change, &after).await?;
+        let retired = take_over(&mut change, &before, &after, rules.rotation_overlap).await?;
         (after, retired)
     } else if after != before {
         (after.changed(now), None)

@@ -112,6 +112,11 @@ impl Parts {
             "Recorded keys that no token held at the last comparison.",
             count(self.app.vault.latest().missing.len()),
         )?;
+        page.gauge(
+            "sealward_keys_rotation_overdue",
+            "Active keys that their successors should have replaced.",
+            count(self.app.vault.overdue()),
+        )?;
         page.gauges(
             "sealward_keys_expiring",
             "Active keys that have expired or expire soon, by the time left.",

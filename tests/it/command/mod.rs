@@ -9,6 +9,7 @@ mod observed;
 mod privileges;
 mod retain;
 mod rolling;
+mod rotation;
 mod secrets;
 mod serve;
 mod settings;

@@ -105,6 +105,7 @@ pub(in crate::dashboard) async fn show(
                 ("Origin", html! { (origin(key.origin)) }),
                 ("Private key", private_half(&key)),
                 ("Expires", expiry(&key, now)),
+                ("Rotation", rotation(&key, now)),
                 ("Last activated", moment_or(key.activated_at, "never")),
                 ("Created", moment(key.created_at)),
                 ("Changed", moment(key.updated_at)),
@@ -136,6 +137,7 @@ fn rules(cx: &PageContext) -> Rules {
     let settings = &cx.dashboard.settings;
     Rules {
         destruction_delay: settings.keys.destruction_delay.0,
+        rotation_overlap: settings.keys.rotation_overlap.0,
         plaintext_import: settings.plaintext_import_allowed(),
     }
 }
@@ -209,6 +211,21 @@ fn private_half(key: &Key) -> Markup {
     }
 }
 
+fn rotation(key: &Key, now: Timestamp) -> Markup {
+    html! {
+        @match key.rotation_days {
+            Some(days) => { "every " (days) " days" }
+            None => span.faint { "by hand" }
+        }
+        @if let Some(at) = key.retire_at {
+            br; "a successor is active; this key retires " (moment_and_distance(at, now))
+        }
+        @if let Some(former) = key.succeeds {
+            br; "replaces " a href=(place(former)) { (former) }
+        }
+    }
+}
+
 fn expiry(key: &Key, now: Timestamp) -> Markup {
     match key.expires_at {
         Some(at) if at <= now => badge(Tone::Bad, &format!("expired {}", distance(now, at))),
@@ -238,7 +255,8 @@ impl Editable for Key {
         expected: &Expected,
         request: ResourceRequest<KeyUpdate>,
     ) -> Result<Self, Error> {
-        keys::update(&cx.context, &cx.dashboard.vault, *id, expected, request).await
+        let (context, vault) = (&cx.context, &cx.dashboard.vault);
+        keys::update(context, vault, rules(cx), *id, expected, request).await
     }
 
     fn place(&self) -> String {

@@ -13,7 +13,7 @@ use crate::dashboard::view::confirm::Question;
 use crate::dashboard::view::notice::Notice;
 use crate::dashboard::view::words::{isolated, moment, span, words};
 use crate::ids::KeyId;
-use crate::keys::{Key, Origin, Status};
+use crate::keys::{Key, Origin, RotationDays, Status};
 use crate::management::keys::{self, KeyRequest, KeyUpdate};
 use crate::management::{Error, Expected};
 use crate::problem::Problem;
@@ -149,7 +149,8 @@ async fn carry_out(cx: &PageContext, id: KeyId, step: Step, form: &Form) -> Resu
             let proposal = Body::default()
                 .set_some("status", status)
                 .into_change::<KeyUpdate>()?;
-            keys::update(&cx.context, &cx.dashboard.vault, id, &expected, proposal).await?;
+            let (context, vault) = (&cx.context, &cx.dashboard.vault);
+            keys::update(context, vault, rules(cx), id, &expected, proposal).await?;
             Ok(id)
         }
     }
@@ -164,6 +165,7 @@ async fn rotate(cx: &PageContext, id: KeyId, expected: &Expected) -> Result<KeyI
         .set("name", former.name.as_str())
         .set("use", former.usage.name())
         .set("algorithm", former.algorithm.name())
+        .set_some("rotationDays", former.rotation_days.map(RotationDays::days))
         .set("generate", true);
     let vault = &cx.dashboard.vault;
     let made = keys::create(
@@ -180,6 +182,7 @@ async fn rotate(cx: &PageContext, id: KeyId, expected: &Expected) -> Result<KeyI
         keys::update(
             &cx.context,
             vault,
+            rules(cx),
             id,
             &Expected::Any,
             retire.into_change()?,

@@ -35,10 +35,11 @@ pub(super) async fn attention(cx: &PageContext) -> Result<Markup, PageError> {
     let now = cx.now();
     let found = dangers::find(&cx.context, now.plus(SOON)).await?;
     let busy = busy(cx, now).await?;
+    let overdue = cx.dashboard.vault.overdue();
     Ok(html! {
         section.card aria-labelledby="attention" {
             h2 #attention { "Warnings" }
-            @if nothing(&found) && busy.is_empty() {
+            @if nothing(&found) && busy.is_empty() && overdue == 0 {
                 p { (badge(Tone::Good, "none")) " " span.faint { "Every policy protects, and no key expires within 30 days." } }
             } @else {
                 ul.dangers {
@@ -46,6 +47,15 @@ pub(super) async fn attention(cx: &PageContext) -> Result<Markup, PageError> {
                     @for service in &busy { (near(service)) }
                     @for key in &found.expiring_keys { (ending("Key", "/dashboard/keys", now, key)) }
                     @for key in &found.expiring_api_keys { (ending("API key", "/dashboard/api-keys", now, key)) }
+                    @if overdue > 0 {
+                        li {
+                            (badge(Tone::Warn, "rotation overdue"))
+                            p {
+                                @if overdue == 1 { "1 key" } @else { (overdue) " keys" }
+                                " should have been replaced by a successor. The log names the key and the reason."
+                            }
+                        }
+                    }
                     @if found.open_to_all > 0 {
                         li {
                             (badge(Tone::Warn, "open to all"))

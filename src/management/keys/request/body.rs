@@ -13,7 +13,7 @@ use crate::binary::from_base64;
 use crate::clock::Timestamp;
 use crate::ids::{ImportKeyId, ServiceId};
 use crate::json::{Kind, Text};
-use crate::keys::{Status, Usage};
+use crate::keys::{RotationDays, Status, Usage};
 use crate::material::Algorithm;
 use crate::problem::{Code, Problem, Problems};
 use crate::request;
@@ -30,6 +30,9 @@ request! {
         "Status" status: Status, optional;
         /// The time by which the key should be replaced; null for none.
         "Expires" expires_at: Option<Timestamp>, optional;
+        /// How many days after its activation a successor replaces the key; null for no rotation. Only
+        /// supported for keys that the token generated.
+        "Rotation in days" rotation_days: Option<RotationDays>, optional;
     }
     read_only: [id, partner_kid, service_id, r#use, algorithm, origin, has_private, public_key, thumbprint,
         activated_at, destroy_at, created_at],
@@ -52,6 +55,9 @@ request! {
         "Activate now" activate: bool = true;
         /// The time by which the key should be replaced; null for none.
         "Expires" expires_at: Option<Timestamp> = None;
+        /// How many days after its activation a successor replaces the key; null for no rotation. Only
+        /// supported for keys that the token generates.
+        "Rotation in days" rotation_days: Option<RotationDays> = None;
         /// The identifier that partners use for the key: the `kid` of its envelopes. Unique among the
         /// keys of the service. The default is the `kid` of an imported JWK; null for the identifier of
         /// the key.

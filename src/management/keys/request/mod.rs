@@ -17,8 +17,10 @@ pub(super) use self::source::Source;
 use super::rules::Rules;
 use crate::clock::Timestamp;
 use crate::ids::ServiceId;
+use crate::keys::RotationDays;
 use crate::management::Error;
 use crate::management::check::{self, checked};
+use crate::problem::{Code, Problem, Problems};
 use crate::resource::{Name, Printable, ResourceRequest};
 
 /// A key to obtain from its source, and to record.
@@ -28,6 +30,7 @@ pub(super) struct RequestedKey {
     pub(super) name: Option<Name>,
     pub(super) activate: bool,
     pub(super) expires_at: Option<Timestamp>,
+    pub(super) rotation_days: Option<RotationDays>,
     pub(super) source: Source,
 }
 
@@ -55,6 +58,9 @@ impl RequestedKey {
         let expires_at = body.expires_at.clone().or_keep(&None);
         let (usage, algorithm) = (body.r#use.given().copied(), body.algorithm.given().copied());
         let kind = StatedKind::new(usage, algorithm, &mut problems);
+        let rotation_days = body.rotation_days.clone().or_keep(&None);
+        let is_generated = body.generate.given() == Some(&true);
+        check_rotation(&mut problems, is_generated, rotation_days);
         let (name, activate) = (
             body.name.given().cloned(),
             body.activate.clone().or_keep(&true),
@@ -67,8 +73,21 @@ impl RequestedKey {
             name,
             activate,
             expires_at,
+            rotation_days,
             source,
         });
         checked(problems, requested)
+    }
+}
+
+/// Checks that a key with a rotation is one that the token generates.
+pub(super) fn check_rotation(
+    problems: &mut Problems,
+    is_generated: bool,
+    days: Option<RotationDays>,
+) {
+    if days.is_some() && !is_generated {
+        let message = "is only supported for keys that the token generates";
+        problems.note(Problem::new("rotationDays", Code::Unsupported, message));
     }
 }

@@ -8,6 +8,7 @@ mod life;
 mod partner_kid;
 mod reconciler;
 mod rotation;
+mod schedule;
 mod secrecy;
 mod unopenable;
 mod wrapped;

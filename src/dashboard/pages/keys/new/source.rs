@@ -89,7 +89,7 @@ impl Source {
 
     const fn material(self) -> &'static [&'static str] {
         match self {
-            Self::Generated => &[],
+            Self::Generated => &["rotationDays"],
             Self::Public => &["publicKey"],
             Self::Wrapped => &["publicKey", "wrappedKey"],
             Self::Plain => &["privateKey", "passphrase", "secretKey"],
@@ -101,6 +101,7 @@ impl Source {
 /// The members that depend on the source.
 const MATERIAL: &[&str] = &[
     "generate",
+    "rotationDays",
     "publicKey",
     "wrappedKey",
     "privateKey",

@@ -1,0 +1,120 @@
+//! The rotation of keys by the service, with tokens that fail or lack a key.
+
+use std::fs;
+use std::process::Command;
+
+use faulty_token::Fault;
+use serde_json::{Value, json};
+
+use crate::process::{PATIENCE, Process, Site};
+use crate::support::within;
+
+const CKR_DEVICE_ERROR: u64 = 0x30;
+
+/// Generates a key that is due for rotation when the service starts the next time.
+async fn due(site: &Site) -> String {
+    let process = Process::start(site).await;
+    let service = process.post("/admin/services", &json!({ "name": "rotating" }));
+    let order = json!({ "serviceId": service["id"], "algorithm": "P-256", "generate": true,
+        "rotationDays": 1 });
+    let key = process.post("/admin/keys", &order);
+    process.terminate();
+    let sql = "UPDATE keys SET activated_at = activated_at - interval '1 day'";
+    let moved = sqlx::query(sql).execute(&mut site.connect().await).await;
+    moved.expect("move the activation");
+    key["id"].as_str().expect("an id").to_owned()
+}
+
+/// The statuses of all keys, oldest first.
+fn statuses(process: &Process) -> Vec<Value> {
+    let keys = process.get("/admin/keys");
+    let keys = keys["items"].as_array().expect("items").iter();
+    keys.map(|key| key["status"].clone()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_fails_while_it_makes_a_successor_is_tried_again() {
+    let site = Site::with_faults().await;
+    due(&site).await;
+    let fails = Fault::Return(CKR_DEVICE_ERROR).on("C_GenerateKeyPair");
+    site.faults().rules(&[fails.thread("hsm-worker")]);
+    let process = Process::start(&site).await;
+    within(PATIENCE, async || {
+        process
+            .log()
+            .contains("the successor of the key was not made")
+    })
+    .await;
+    assert_eq!(statuses(&process), ["active"]);
+    process.terminate();
+    site.faults().rules(&[]);
+    let process = Process::start(&site).await;
+    within(PATIENCE, async || {
+        statuses(&process) == ["retired", "active"]
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_successor_waits_until_every_token_holds_it() {
+    let site = Site::new().await;
+    let key = due(&site).await;
+    let pin = fs::read_to_string(site.pin_file()).expect("the PIN");
+    let made = Command::new("softhsm2-util")
+        .args([
+            "--init-token",
+            "--free",
+            "--label",
+            "second",
+            "--so-pin",
+            "12345678",
+            "--pin",
+        ])
+        .arg(pin.trim())
+        .env("SOFTHSM2_CONF", site.folder().join("token/softhsm2.conf"))
+        .output()
+        .expect("run softhsm2-util");
+    assert!(made.status.success(), "{made:?}");
+    let module = crate::support::softhsm_module();
+    let (module, pin) = (module.display().to_string(), site.pin_file());
+    let one = |label| site.tokens(&module, label, &pin.display().to_string());
+    let both =
+        [one("sealward"), one("second")].map(|tokens| tokens[1..tokens.len() - 1].to_owned());
+    let both = format!("[{}]", both.join(", "));
+    let process = Process::start_with(&site, &[("SEALWARD_HSM_TOKENS", &both)]).await;
+    within(PATIENCE, async || {
+        let log = process.log();
+        log.contains("the successor of a key is not active yet")
+            && log.contains("a token does not hold the key")
+    })
+    .await;
+    assert_eq!(statuses(&process), ["active", "retired"]);
+    assert_eq!(
+        process.get(&format!("/admin/keys/{key}"))["status"],
+        "active"
+    );
+    process.terminate();
+    // With one token again, every token holds it.
+    let process = Process::start(&site).await;
+    within(PATIENCE, async || {
+        statuses(&process) == ["retired", "active"]
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_migration_stops_at_active_keys_that_have_expired() {
+    let site = Site::new().await;
+    let key = due(&site).await;
+    site.run(&["migrate"]).success();
+    let sql = "UPDATE keys SET expires_at = now() - interval '1 hour'";
+    let expired = sqlx::query(sql).execute(&mut site.connect().await).await;
+    expired.expect("move the expiry");
+    let says = [&*key, "rotating", "--accept-expired-keys"];
+    site.run(&["migrate"]).failure(1, &says);
+    site.run(&["migrate", "--accept-expired-keys"]).success();
+    let sql = "UPDATE keys SET status = 'retired'";
+    let retired = sqlx::query(sql).execute(&mut site.connect().await).await;
+    retired.expect("retire the key");
+    site.run(&["migrate"]).success();
+}
