@@ -14,9 +14,22 @@ use crate::ids::{KeyId, ServiceId};
 use crate::material::PublicKey;
 use crate::resource::Printable;
 
+/// Selects the columns of a key by name, so that a migration that adds a column does not invalidate the
+/// statements that open connections have prepared.
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, partner_kid, service_id, name, usage, algorithm, origin, status, token_id, \
+             token_label, public_key, expires_at, activated_at, destroy_at, revision, created_at, \
+             updated_at FROM keys ",
+            $rest
+        )
+    };
+}
+
 /// The key with this identifier, in any state.
 pub async fn by_id(database: impl PgExecutor<'_>, id: KeyId) -> sqlx::Result<Option<Key>> {
-    sqlx::query_as("SELECT * FROM keys WHERE id = $1")
+    sqlx::query_as(select!("WHERE id = $1"))
         .bind(id)
         .fetch_optional(database)
         .await
@@ -27,10 +40,10 @@ pub(super) async fn active_of(
     database: impl PgExecutor<'_>,
     service: ServiceId,
 ) -> sqlx::Result<Vec<Key>> {
-    sqlx::query_as(
-        "SELECT * FROM keys WHERE service_id = $1 AND status = $2
-          ORDER BY activated_at DESC, id DESC",
-    )
+    sqlx::query_as(select!(
+        "WHERE service_id = $1 AND status = $2
+          ORDER BY activated_at DESC, id DESC"
+    ))
     .bind(service)
     .bind(Status::Active)
     .fetch_all(database)
@@ -43,11 +56,10 @@ pub(super) async fn named_by_partners(
     database: impl PgExecutor<'_>,
     service: ServiceId,
 ) -> sqlx::Result<Vec<Key>> {
-    sqlx::query_as(
-        "SELECT * FROM keys
-          WHERE service_id = $1 AND partner_kid IS NOT NULL AND usage = $2
-            AND status = ANY ($3)",
-    )
+    sqlx::query_as(select!(
+        "WHERE service_id = $1 AND partner_kid IS NOT NULL AND usage = $2
+            AND status = ANY ($3)"
+    ))
     .bind(service)
     .bind(Usage::Enc)
     .bind([Status::Active, Status::Retired])
@@ -81,7 +93,7 @@ pub async fn lock(connection: &mut PgConnection, id: KeyId) -> sqlx::Result<Opti
     .bind(id)
     .execute(&mut *connection)
     .await?;
-    sqlx::query_as("SELECT * FROM keys WHERE id = $1 FOR UPDATE")
+    sqlx::query_as(select!("WHERE id = $1 FOR UPDATE"))
         .bind(id)
         .fetch_optional(connection)
         .await
@@ -100,11 +112,10 @@ pub async fn lock_service(connection: &mut PgConnection, service: ServiceId) -> 
 
 /// Locks the active envelope key that `key` replaces. The service is already locked.
 pub async fn former(connection: &mut PgConnection, key: &Key) -> sqlx::Result<Option<Key>> {
-    sqlx::query_as(
-        "SELECT * FROM keys
-          WHERE service_id = $1 AND family = $2 AND id <> $3 AND usage = $4 AND status = $5
-          FOR UPDATE",
-    )
+    sqlx::query_as(select!(
+        "WHERE service_id = $1 AND family = $2 AND id <> $3 AND usage = $4 AND status = $5
+          FOR UPDATE"
+    ))
     .bind(key.service_id)
     .bind(key.algorithm.family())
     .bind(key.id)
@@ -180,11 +191,10 @@ pub async fn lock_destroying(
     connection: &mut PgConnection,
     but: &[KeyId],
 ) -> sqlx::Result<Option<Key>> {
-    sqlx::query_as(
-        "SELECT * FROM keys
-          WHERE status = $1 AND destroying_at IS NOT NULL AND id <> ALL ($2)
-          ORDER BY destroy_at LIMIT 1 FOR UPDATE SKIP LOCKED",
-    )
+    sqlx::query_as(select!(
+        "WHERE status = $1 AND destroying_at IS NOT NULL AND id <> ALL ($2)
+          ORDER BY destroy_at LIMIT 1 FOR UPDATE SKIP LOCKED"
+    ))
     .bind(Status::PendingDestruction)
     .bind(but)
     .fetch_optional(connection)
@@ -276,17 +286,16 @@ pub async fn list(
     after: Option<Uuid>,
     rows: i64,
 ) -> sqlx::Result<Vec<Key>> {
-    sqlx::query_as(
-        "SELECT * FROM keys
-          WHERE ($1::uuid IS NULL OR id > $1)
+    sqlx::query_as(select!(
+        "WHERE ($1::uuid IS NULL OR id > $1)
             AND ($2::uuid IS NULL OR service_id = $2)
             AND ($3::text IS NULL OR usage = $3)
             AND ($4::text IS NULL OR status = $4)
             AND ($5::text IS NULL OR name = $5)
             AND ($6::text IS NULL OR position(lower($6) IN lower(name)) > 0)
           ORDER BY id
-          LIMIT $7",
-    )
+          LIMIT $7"
+    ))
     .bind(after)
     .bind(filter.service_id)
     .bind(filter.usage)
@@ -312,12 +321,11 @@ pub(super) async fn published(
     if publishes != Some(true) {
         return Ok(None);
     }
-    sqlx::query_as(
-        "SELECT * FROM keys
-          WHERE service_id = $1 AND public_key IS NOT NULL
+    sqlx::query_as(select!(
+        "WHERE service_id = $1 AND public_key IS NOT NULL
             AND (usage = $2 AND status = $3 OR usage = $4 AND status = ANY ($5))
-          ORDER BY id",
-    )
+          ORDER BY id"
+    ))
     .bind(service)
     .bind(Usage::Enc)
     .bind(Status::Active)

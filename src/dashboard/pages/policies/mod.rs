@@ -179,7 +179,7 @@ fn place(id: PolicyId) -> String {
 impl Editable for Policy {
     const SECTION: Section = SECTION;
     const NOUN: &'static str = "policy";
-    const ELSEWHERE: &'static [&'static str] = state::STATE;
+    const ELSEWHERE: &'static [&'static str] = &state::STATE;
     const NOTE: &'static str = "A new policy is active and refuses requests while it is inactive. \
                                 Change its state on its page.";
     type Request = PolicyRequest;

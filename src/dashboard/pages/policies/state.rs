@@ -21,7 +21,7 @@ use crate::problem::Problem;
 use crate::resource::{Field, RequestBody as _};
 
 /// The members of the state.
-pub(super) const STATE: &[&str] = &["status", "failureMode"];
+pub(super) const STATE: [&str; 2] = ["status", "failureMode"];
 
 fn members() -> impl Iterator<Item = &'static Field> + Clone {
     let fields = PolicyRequest::FIELDS.iter();
@@ -104,10 +104,9 @@ async fn question(
 ) -> Result<Markup, PageError> {
     let policy = policies::read(&cx.context, name).await?;
     let mut wanted = Filters::of(wanted);
-    let status = wanted.one_of("status", "Status").unwrap_or(policy.status);
-    let mode = wanted
-        .one_of("failureMode", "")
-        .unwrap_or(policy.failure_mode);
+    let [status, mode] = STATE;
+    let status = wanted.one_of(status, "").unwrap_or(policy.status);
+    let mode = wanted.one_of(mode, "").unwrap_or(policy.failure_mode);
     let verdict = Verdict::of(status, mode);
     let fallback = Verdict::of(Status::Inactive, mode);
     let revision = policy.revision.to_string();
