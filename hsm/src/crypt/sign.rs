@@ -105,7 +105,14 @@ fn encode(scheme: SignatureScheme, digest: &[u8]) -> Zeroizing<Vec<u8>> {
         S::RsaSha256 => digest_info(1, 32, digest),
         S::RsaSha384 => digest_info(2, 48, digest),
         S::RsaSha512 => digest_info(3, 64, digest),
-        _ => digest.to_vec(),
+        S::RsaPssSha256
+        | S::RsaPssSha384
+        | S::RsaPssSha512
+        | S::EcdsaSha256
+        | S::EcdsaSha384
+        | S::EcdsaSha512
+        | S::Ed25519
+        | S::HmacSha256 => digest.to_vec(),
     })
 }
 
