@@ -16,7 +16,7 @@ use crate::management::{Page, PageRequest};
 
 /// A page of audit records, or all of them as a file.
 #[derive(Debug)]
-pub(in crate::http) enum Trail {
+pub(in crate::http) enum AuditEntries {
     Page(List<Entry>),
     File(Export, Format),
 }
@@ -35,7 +35,7 @@ pub(in crate::http) async fn list(
     State(app): State<App>,
     headers: HeaderMap,
     mut filters: Filters,
-) -> Result<Trail, ApiError> {
+) -> Result<AuditEntries, ApiError> {
     let file = wanted(&headers);
     let page = filters.page();
     let filter = Filter {
@@ -52,7 +52,7 @@ pub(in crate::http) async fn list(
     filters.finish()?;
     let (database, now) = (app.database.clone(), app.clock.now());
     match file {
-        Some(format) => Ok(Trail::File(
+        Some(format) => Ok(AuditEntries::File(
             Export::new(database, now, filter, format),
             format,
         )),
@@ -61,12 +61,12 @@ pub(in crate::http) async fn list(
             let rows = entries(&database, now, &filter, older_than, page.rows()).await;
             let rows = rows.map_err(Unreadable::from)?;
             let page = Page::of(page, rows, |entry: &Entry| entry.id.uuid());
-            Ok(Trail::Page(List(page)))
+            Ok(AuditEntries::Page(List(page)))
         }
     }
 }
 
-impl IntoResponse for Trail {
+impl IntoResponse for AuditEntries {
     fn into_response(self) -> Response {
         match self {
             Self::Page(page) => page.into_response(),

@@ -11,5 +11,5 @@ pub(super) mod policies;
 pub(super) mod services;
 
 pub(super) use self::answer::{Created, CreatedWithoutPath, Current, List, NoContent, Replayed};
-pub(super) use self::audit::Trail;
+pub(super) use self::audit::AuditEntries;
 pub(super) use self::extract::{Address, CreateBody, IfMatch, PathId, UpdateBody};

@@ -10,7 +10,7 @@ use utoipa::{IntoResponses, ToSchema};
 
 use super::headers::always;
 use crate::audit::Entry;
-use crate::http::admin::{Created, CreatedWithoutPath, Current, List, NoContent, Trail};
+use crate::http::admin::{AuditEntries, Created, CreatedWithoutPath, Current, List, NoContent};
 use crate::http::discovery::Published;
 use crate::http::error::ApiError;
 use crate::keys::JwkSet;
@@ -65,7 +65,7 @@ impl<T: ToSchema> IntoResponses for List<T> {
     }
 }
 
-impl IntoResponses for Trail {
+impl IntoResponses for AuditEntries {
     fn responses() -> Responses {
         let text = || Content::new(Some(ObjectBuilder::new().schema_type(Type::String)));
         let mut responses = List::<Entry>::responses();

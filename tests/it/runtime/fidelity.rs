@@ -1,4 +1,4 @@
-//! What comes back is what went in, to the letter.
+//! Payloads are returned exactly.
 
 use axum::http::Method;
 use base64::Engine as _;
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::{OPERATIONS, PROTECT, UNPROTECT, World, jwe};
 
-/// JSON that every parser into a tree would change.
+/// JSON that a parser into a tree would change.
 const TEXTS: [&str; 16] = [
     "null",
     "true",
