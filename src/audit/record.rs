@@ -149,6 +149,14 @@ closed_set! {
         Unprotect = "/api/v1/unprotect",
         /// `/rewrap`
         Rewrap = "/api/v1/rewrap",
+        /// `/protect/batch`
+        ProtectBatch = "/api/v1/protect/batch",
+        /// `/unprotect/batch`
+        UnprotectBatch = "/api/v1/unprotect/batch",
+        /// `/rewrap/batch`
+        RewrapBatch = "/api/v1/rewrap/batch",
+        /// `/data-keys`
+        DataKeys = "/api/v1/data-keys",
         /// `/operations`
         Operations = "/api/v1/operations",
     }
@@ -159,8 +167,10 @@ impl Endpoint {
     #[must_use]
     pub const fn operation_type(self) -> Option<OperationType> {
         match self {
-            Self::Protect => Some(OperationType::Encrypt),
-            Self::Unprotect | Self::Rewrap => Some(OperationType::Decrypt),
+            Self::Protect | Self::ProtectBatch | Self::DataKeys => Some(OperationType::Encrypt),
+            Self::Unprotect | Self::UnprotectBatch | Self::Rewrap | Self::RewrapBatch => {
+                Some(OperationType::Decrypt)
+            }
             Self::Operations => None,
         }
     }
@@ -169,8 +179,13 @@ impl Endpoint {
     #[must_use]
     pub fn sealing(self) -> Option<Box<Sealing>> {
         match self {
-            Self::Rewrap => Some(Box::default()),
-            Self::Protect | Self::Unprotect | Self::Operations => None,
+            Self::Rewrap | Self::RewrapBatch => Some(Box::default()),
+            Self::Protect
+            | Self::ProtectBatch
+            | Self::Unprotect
+            | Self::UnprotectBatch
+            | Self::DataKeys
+            | Self::Operations => None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::body::Head;
 use super::{RecordedStatus, Refusal};
 use crate::audit::{Endpoint, OperationType, Outcome, Record, Sealing};
 use crate::auth::{Application, Caller};
@@ -63,6 +64,14 @@ impl Call {
         &self.tag
     }
 
+    /// The first member of the answer.
+    pub(super) fn head(&self) -> Head<'_> {
+        match self.record.item {
+            Some(_) => Head::Item,
+            None => Head::Request(&self.tag),
+        }
+    }
+
     /// The first three refusals in their order: no JSON, no application, rate limit exceeded.
     pub(super) fn admit<'a>(&self, body: &'a [u8]) -> Result<(Application, Text<'a>), Refusal> {
         let text = Text::parse(body)?;
@@ -100,6 +109,10 @@ impl Call {
     /// The part of a rewrap that creates the new envelope.
     pub(super) fn sealing(&mut self) -> &mut Sealing {
         self.record.sealing.get_or_insert_default()
+    }
+
+    pub(super) fn note_size(&mut self, bytes: usize) {
+        self.record.payload_size_bytes = bytes;
     }
 
     pub(super) fn note_payload(&mut self, payload: Option<Text<'_>>) {

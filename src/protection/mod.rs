@@ -10,6 +10,7 @@
 mod answer;
 mod body;
 mod call;
+mod data_key;
 mod operate;
 mod protect;
 mod refusal;
@@ -29,6 +30,7 @@ use tracing::Instrument as _;
 
 pub use self::answer::{Answer, Body};
 pub use self::call::Call;
+pub(crate) use self::data_key::{DataKey, DataKeyRequest};
 pub use self::operate::{Cipher, Hash};
 pub(crate) use self::operate::{OperationAnswer, OperationRequest};
 pub(crate) use self::protect::{ProtectRequest, ProtectedPayload};

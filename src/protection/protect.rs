@@ -5,8 +5,8 @@ use std::cell::Cell;
 use tracing::Instrument as _;
 
 use super::body::{
-    Encrypted, Json, ProtectedPayloadType, Reference, True, Unchanged, answer, answer_of, request,
-    written,
+    Encrypted, Head, Json, ProtectedPayloadType, Reference, True, Unchanged, answer, answer_of,
+    request, written,
 };
 use super::sealing::Sealing;
 use super::{Answer, Body, Call, Protection, Refusal, caught};
@@ -15,7 +15,6 @@ use crate::envelope::Context;
 use crate::json::{Members, Text};
 use crate::policy::{PolicyNumber, PolicyPermit, Verdict, to};
 use crate::problem::{Problem, Problems};
-use crate::request_tag::RequestTag;
 use crate::telemetry::step;
 
 const WARNING: &str = "The policy is not active: the payload was passed through unprotected";
@@ -41,7 +40,7 @@ answer_of! {
 answer! {
     /// The payload is protected.
     Protected<'a> {
-        request_id "requestId": &'a RequestTag,
+        head "requestId": Head<'a>,
         message_type "messageType": ProtectedPayloadType,
         operations "operations": Encrypted,
         jwe "jwe": Sealing<'a>,
@@ -51,7 +50,7 @@ answer! {
 answer! {
     /// The policy is not active; its failure mode returns the payload unprotected.
     PassedThrough<'a> {
-        request_id "requestId": &'a RequestTag,
+        head "requestId": Head<'a>,
         message_type "messageType": ProtectedPayloadType,
         operations "operations": Unchanged,
         /// The payload, unprotected.
@@ -64,7 +63,7 @@ answer! {
 answer! {
     /// The policy is not active; its failure mode discards the payload.
     Dropped<'a> {
-        request_id "requestId": &'a RequestTag,
+        head "requestId": Head<'a>,
         message_type "messageType": ProtectedPayloadType,
         operations "operations": Unchanged,
         dropped "dropped": True,
@@ -111,7 +110,7 @@ impl Protection {
                 written(
                     payload.len(),
                     &ProtectedPayload::PassedThrough(PassedThrough {
-                        request_id: call.tag(),
+                        head: call.head(),
                         message_type: ProtectedPayloadType,
                         operations: Unchanged,
                         payload: Json(payload),
@@ -124,7 +123,7 @@ impl Protection {
                 written(
                     0,
                     &ProtectedPayload::Dropped(Dropped {
-                        request_id: call.tag(),
+                        head: call.head(),
                         message_type: ProtectedPayloadType,
                         operations: Unchanged,
                         dropped: True,
@@ -147,7 +146,7 @@ impl Protection {
         call.note_key(key.id());
         let ctx = Cell::default();
         let answer = ProtectedPayload::Protected(Protected {
-            request_id: call.tag(),
+            head: call.head(),
             message_type: ProtectedPayloadType,
             operations: Encrypted,
             jwe: Sealing {

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use tracing::Instrument as _;
 
-use super::body::{ProtectedPayloadType, Reference, Rewrapped, answer, request, written};
+use super::body::{Head, ProtectedPayloadType, Reference, Rewrapped, answer, request, written};
 use super::sealing::Sealing;
 use super::unprotect::{Form, not_one_form};
 use super::{Answer, Body, Call, Protection, Refusal};
@@ -15,7 +15,6 @@ use crate::envelope::{Context, Envelope};
 use crate::json::{Members, Text};
 use crate::policy::{KeyOwnership, Policy, PolicyNumber, RewrapPermit, Verdict};
 use crate::problem::{Problem, Problems};
-use crate::request_tag::RequestTag;
 use crate::telemetry::step;
 use crate::wiped::Wiped;
 
@@ -40,7 +39,7 @@ request! {
 answer! {
     /// The payload in a new envelope.
     RewrappedPayload<'a> {
-        request_id "requestId": &'a RequestTag,
+        head "requestId": Head<'a>,
         message_type "messageType": ProtectedPayloadType,
         operations "operations": Rewrapped,
         jwe "jwe": Sealing<'a>,
@@ -146,7 +145,7 @@ impl Protection {
         let payload = str::from_utf8(plaintext.as_bytes()).map_err(|_| Refusal::Unopenable)?;
         let ctx = Cell::default();
         let answer = RewrappedPayload {
-            request_id: call.tag(),
+            head: call.head(),
             message_type: ProtectedPayloadType,
             operations: Rewrapped,
             jwe: Sealing {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tracing::Instrument as _;
 
 use super::body::{
-    Decrypted, Json, ReadMember as _, Reference, answer, described, request, written,
+    Decrypted, Head, Json, ReadMember as _, Reference, answer, described, request, written,
 };
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
@@ -14,7 +14,6 @@ use crate::json::{Members, Text};
 use crate::keys::{NotOpened, Opener};
 use crate::policy::{OpeningPermit, PolicyNumber};
 use crate::problem::{Code, Problem, Problems};
-use crate::request_tag::RequestTag;
 use crate::telemetry::step;
 use crate::wiped::Wiped;
 
@@ -59,7 +58,7 @@ described! {
 answer! {
     /// The payload of an envelope.
     Unprotected<'a> {
-        request_id "requestId": &'a RequestTag,
+        head "requestId": Head<'a>,
         operations "operations": Decrypted,
         /// The unchanged text of the protected payload.
         payload "payload": Json<'a>,
@@ -118,7 +117,7 @@ impl Protection {
         let plaintext = self.open(key, context, member).await?;
         let payload = str::from_utf8(plaintext.as_bytes()).map_err(|_| Refusal::Unopenable)?;
         let answer = Unprotected {
-            request_id: call.tag(),
+            head: call.head(),
             operations: Decrypted,
             payload: Json(payload),
         };

@@ -30,10 +30,16 @@ pub(in crate::protection) trait ReadMember<'a>: Described + Sized {
 pub(in crate::protection) trait WriteMember: Described {
     /// Appends the value.
     fn write(&self, out: &mut String) -> Result<(), Refusal>;
+
+    /// Appends the member `name` of an object.
+    fn write_named(&self, name: &str, out: &mut String) -> Result<(), Refusal> {
+        write_name(out, name);
+        self.write(out)
+    }
 }
 
 /// Appends the name of the next member of an object.
-pub(in crate::protection) fn write_name(out: &mut String, name: &str) {
+fn write_name(out: &mut String, name: &str) {
     if !out.ends_with('{') {
         out.push(',');
     }
@@ -44,6 +50,12 @@ pub(in crate::protection) fn write_name(out: &mut String, name: &str) {
 
 /// A string that names a `T`; an unknown name is no problem of the body.
 pub(crate) struct Reference<'a, T>(Cow<'a, str>, PhantomData<fn() -> T>);
+
+/// The first member of an answer: the `requestId` of a request, or the `status` of an item of a batch.
+pub(in crate::protection) enum Head<'a> {
+    Request(&'a RequestTag),
+    Item,
+}
 
 /// JSON text.
 pub(in crate::protection) struct Json<'a>(pub(in crate::protection) &'a str);
@@ -158,6 +170,20 @@ impl<'a> ReadMember<'a> for Base64<Vec<u8>> {
     }
 }
 
+impl<'a> ReadMember<'a> for bool {
+    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
+        let flag = match members.required(name)?.as_str() {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        };
+        if flag.is_none() {
+            members.note(Problem::new(name, Code::Type, "must be true or false"));
+        }
+        flag
+    }
+}
+
 impl<'a> ReadMember<'a> for Envelope {
     fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
         let text = members.required(name)?;
@@ -211,6 +237,41 @@ impl<B: AsRef<[u8]>> WriteMember for Base64<B> {
         append_base64(out, self.0.as_ref());
         out.push('"');
         Ok(())
+    }
+}
+
+impl WriteMember for Head<'_> {
+    fn write(&self, out: &mut String) -> Result<(), Refusal> {
+        match self {
+            Self::Request(tag) => tag.write(out),
+            Self::Item => {
+                out.push_str("200");
+                Ok(())
+            }
+        }
+    }
+
+    fn write_named(&self, name: &str, out: &mut String) -> Result<(), Refusal> {
+        write_name(
+            out,
+            match self {
+                Self::Request(_) => name,
+                Self::Item => "status",
+            },
+        );
+        self.write(out)
+    }
+}
+
+impl<T: WriteMember> WriteMember for Option<T> {
+    fn write(&self, out: &mut String) -> Result<(), Refusal> {
+        self.as_ref().map_or(Ok(()), |value| value.write(out))
+    }
+
+    /// An absent member has no name either.
+    fn write_named(&self, name: &str, out: &mut String) -> Result<(), Refusal> {
+        let written = self.as_ref().map(|value| value.write_named(name, out));
+        written.unwrap_or(Ok(()))
     }
 }
 
@@ -296,6 +357,7 @@ schemas! { named
     [] Envelope => Envelope;
     [] Context => Context;
     [] &RequestTag => RequestTag;
+    [] Head<'_> => RequestTag;
     [] KeyId => KeyId;
     [] Timestamp => Timestamp;
 }

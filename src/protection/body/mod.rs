@@ -7,8 +7,8 @@ mod member;
 mod schema;
 
 pub(super) use self::member::{
-    Base64, Decrypted, Encrypted, Json, ProtectedPayloadType, ReadMember, Reference, Rewrapped,
-    True, Unchanged, WriteMember, write_name,
+    Base64, Decrypted, Encrypted, Head, Json, ProtectedPayloadType, ReadMember, Reference,
+    Rewrapped, True, Unchanged, WriteMember,
 };
 pub(super) use self::schema::{Described, Schemas, base64, object, one_of, reference};
 use super::{Body, Refusal};
@@ -72,10 +72,7 @@ macro_rules! answer {
         impl<$($life)?> $crate::protection::body::WriteMember for $name<$($life)?> {
             fn write(&self, out: &mut String) -> Result<(), $crate::protection::Refusal> {
                 out.push('{');
-                $(
-                    $crate::protection::body::write_name(out, $member);
-                    self.$field.write(out)?;
-                )*
+                $(self.$field.write_named($member, out)?;)*
                 out.push('}');
                 Ok(())
             }

@@ -1,0 +1,35 @@
+//! `POST /api/v1/data-keys`.
+
+use axum::extract::{Request, State};
+use axum::response::IntoResponse;
+
+use super::receive::receive;
+use super::respond::respond;
+use crate::audit::Endpoint;
+use crate::http::app::App;
+use crate::http::error_code::errors;
+use crate::protection::{DataKey, DataKeyRequest};
+
+/// Makes a data key, and an envelope of it.
+#[utoipa::path(
+    post,
+    path = "",
+    operation_id = "makeDataKey",
+    request_body = DataKeyRequest<'static>,
+    responses(
+        (status = 200, description = "The data key.", body = DataKey<'static>),
+        errors::PolicyNotFound,
+        errors::OperationNotAllowed,
+        errors::PolicyNotActive,
+        errors::DestinationKeyNotFound
+    )
+)]
+pub(in crate::http) async fn make(State(app): State<App>, request: Request) -> impl IntoResponse {
+    match receive(&app, Endpoint::DataKeys, request).await {
+        Ok(received) => {
+            let made = app.protection.make_data_key(received.call, &received.body);
+            respond(made.await, received.standing)
+        }
+        Err(refused) => refused,
+    }
+}
