@@ -20,8 +20,11 @@ pub struct CancelGuard {
 }
 
 /// What an operation knows of its caller.
+///
+/// A spawned task does not inherit the scope of a [`CancelGuard`]. It enters the scope of the task that
+/// spawned it with [`Caller::current`] and [`Caller::scope`].
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Caller {
+pub struct Caller {
     guard: Option<Weak<()>>,
     lane: u64,
 }
@@ -47,15 +50,23 @@ impl CancelGuard {
 
 impl Caller {
     /// The caller of the current task. Outside a scope nothing is cancelled, and the lane is 0.
-    pub(crate) fn current() -> Self {
+    #[must_use]
+    pub fn current() -> Self {
         CALLER.try_with(Self::clone).unwrap_or_default()
+    }
+
+    /// Runs work whose operations belong to this caller.
+    pub fn scope<F: Future>(self, work: F) -> impl Future<Output = F::Output> + use<F> {
+        CALLER.scope(self, work)
     }
 
     pub(crate) fn lane(&self) -> u64 {
         self.lane
     }
 
-    pub(crate) fn has_gone(&self) -> bool {
+    /// Whether the guard of this caller was dropped.
+    #[must_use]
+    pub fn has_gone(&self) -> bool {
         let guard = self.guard.as_ref();
         guard.is_some_and(|guard| guard.strong_count() == 0)
     }

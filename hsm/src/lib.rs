@@ -85,7 +85,7 @@ mod tests;
 pub use algorithms::{
     Algorithm, Curve, Family, ImportMechanism, OaepHash, PublicKey, Purpose, SignatureScheme,
 };
-pub use caller::CancelGuard;
+pub use caller::{Caller, CancelGuard};
 pub use config::{Config, Observer, TokenConfig, TokenSelect};
 pub use counters::Counters;
 pub use crypt::GcmSealed;

@@ -22,5 +22,5 @@ mod runtime;
 pub use self::api::Api;
 pub use self::app::{App, Parts};
 pub use self::database_monitor::DatabaseMonitor;
-pub use self::error::recorded_status;
+pub use self::error::{recorded_status, refusal_json};
 pub use self::router::document;

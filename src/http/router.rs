@@ -9,7 +9,7 @@ use super::admin::{api_keys, audit, events, keys, policies, services};
 use super::app::App;
 use super::error::ApiError;
 use super::routes::{Access, Routes};
-use super::runtime::{data_keys, health, operations, protect, rewrap, unprotect};
+use super::runtime::{batch, data_keys, health, operations, protect, rewrap, unprotect};
 use super::{caller, discovery, idempotency, openapi, probes};
 
 /// The whole API, without its frame.
@@ -54,6 +54,9 @@ fn groups() -> [Routes; 4] {
         .at("/api/v1/protect", routes!(protect::protect))
         .at("/api/v1/unprotect", routes!(unprotect::unprotect))
         .at("/api/v1/rewrap", routes!(rewrap::rewrap))
+        .at("/api/v1/protect/batch", routes!(batch::protect))
+        .at("/api/v1/unprotect/batch", routes!(batch::unprotect))
+        .at("/api/v1/rewrap/batch", routes!(batch::rewrap))
         .at("/api/v1/data-keys", routes!(data_keys::make))
         .at("/api/v1/operations", routes!(operations::operate));
 

@@ -17,7 +17,8 @@ pub enum NotJson {
     Syntax { at: usize },
 }
 
-/// The positions of a member of the outermost object: its name with the quotes, and its value.
+/// The positions of a member of the outermost object: its name with the quotes, and its value. An
+/// element of the outermost array has an empty name.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
     pub(super) name: Range<usize>,
@@ -25,7 +26,7 @@ pub(super) struct Member {
 }
 
 /// Checks that `text` is one JSON value, and calls `on_member` for each member of the outermost
-/// object.
+/// object or element of the outermost array.
 ///
 /// Returns the position of the value without surrounding white space.
 pub(super) fn scan(text: &str, on_member: impl FnMut(Member)) -> Result<Range<usize>, NotJson> {
@@ -91,6 +92,8 @@ impl<F: FnMut(Member)> Scan<'_, F> {
                 if self.nesting.depth == 1 {
                     member = (name, self.at);
                 }
+            } else if self.nesting.depth == 1 {
+                member = (0..0, self.at);
             }
             if self.open_or_scalar()? == Opened::Filled {
                 continue;
@@ -100,7 +103,7 @@ impl<F: FnMut(Member)> Scan<'_, F> {
                 if self.nesting.depth == 0 {
                     return Ok(());
                 }
-                if self.nesting.depth == 1 && self.nesting.in_object() {
+                if self.nesting.depth == 1 {
                     let (name, start) = member.clone();
                     (self.on_member)(Member {
                         name,

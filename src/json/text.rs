@@ -70,6 +70,22 @@ impl<'a> Text<'a> {
         Some(unescaped.map(Cow::Owned).map_err(|_| NotUnicode))
     }
 
+    /// The first `most` elements of an array; `None` for any other kind of value.
+    #[must_use]
+    pub fn elements(self, most: usize) -> Option<Vec<Self>> {
+        if self.kind() != Kind::Array {
+            return None;
+        }
+        let mut elements = Vec::new();
+        // The text was scanned before, so nothing can be wrong with it now.
+        let _ = scan(self.0, |element| {
+            if elements.len() < most {
+                elements.push(Self(self.0.get(element.value).unwrap_or_default()));
+            }
+        });
+        Some(elements)
+    }
+
     /// The texts of all numbers in this value, in order.
     pub fn numbers(self) -> impl Iterator<Item = &'a str> {
         let mut rest = self.0;
@@ -135,6 +151,17 @@ mod tests {
             kinds,
             [Null, Boolean, Boolean, Number, String, Array, Object]
         );
+    }
+
+    #[test]
+    fn the_elements_of_an_array_are_found_up_to_a_maximum() {
+        let array = text(r#" [ 1 , [2, 3],{"a":[4]}, "]" ,[] ] "#);
+        let found = array.elements(9).unwrap();
+        let found: Vec<_> = found.into_iter().map(Text::as_str).collect();
+        assert_eq!(found, ["1", "[2, 3]", r#"{"a":[4]}"#, "\"]\"", "[]"]);
+        assert_eq!(array.elements(2).unwrap().len(), 2);
+        assert_eq!(text("[]").elements(2), Some(Vec::new()));
+        assert_eq!(text("{}").elements(2), None);
     }
 
     #[test]

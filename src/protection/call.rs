@@ -64,6 +64,33 @@ impl Call {
         &self.tag
     }
 
+    /// The call of one item of a batch.
+    pub(super) fn item(&self, place: u16) -> Self {
+        Self {
+            caller: self.caller.clone(),
+            admitted: self.admitted,
+            tag: self.tag.clone(),
+            record: Record {
+                item: Some(place),
+                ..self.record.clone()
+            },
+        }
+    }
+
+    /// The further members that an envelope to open may have: an item of a batch has the `status` of the
+    /// answer that made it.
+    pub(super) fn ignored(&self) -> &'static [&'static str] {
+        match self.record.item {
+            Some(_) => &["status"],
+            None => &[],
+        }
+    }
+
+    /// When the request arrived, on the monotonic clock.
+    pub(super) fn arrived(&self) -> Duration {
+        self.record.arrived
+    }
+
     /// The first member of the answer.
     pub(super) fn head(&self) -> Head<'_> {
         match self.record.item {
@@ -109,10 +136,6 @@ impl Call {
     /// The part of a rewrap that creates the new envelope.
     pub(super) fn sealing(&mut self) -> &mut Sealing {
         self.record.sealing.get_or_insert_default()
-    }
-
-    pub(super) fn note_size(&mut self, bytes: usize) {
-        self.record.payload_size_bytes = bytes;
     }
 
     pub(super) fn note_payload(&mut self, payload: Option<Text<'_>>) {

@@ -71,7 +71,7 @@ impl Protection {
     /// # Errors
     /// When the outcome could not be recorded; then nothing leaves.
     pub async fn make_data_key(&self, mut call: Call, body: &[u8]) -> Result<Answer, Unrecorded> {
-        self.rooms.recorder.ready()?;
+        self.modules.recorder.ready()?;
         caught(async {
             let outcome = self.try_make_data_key(&mut call, body).await;
             self.conclude(call, outcome).await
@@ -107,10 +107,9 @@ impl Protection {
         call.note_key(key.id());
         let algorithm = request.algorithm.unwrap_or_default();
         let mut bytes = Zeroizing::new([0; DataKeyAlgorithm::Aes256.bytes()]);
-        self.rooms.entropy.fill(bytes.as_mut_slice());
+        self.modules.entropy.fill(bytes.as_mut_slice());
         let data_key = bytes.get(..algorithm.bytes()).unwrap_or_default();
         let payload = string_of(data_key);
-        call.note_size(payload.len());
         let ctx = Cell::default();
         let answer = DataKey {
             head: call.head(),
@@ -121,7 +120,7 @@ impl Protection {
                 .then_some(Base64(data_key)),
             jwe: Sealing {
                 key,
-                entropy: &self.rooms.entropy,
+                entropy: &self.modules.entropy,
                 context,
                 payload: &payload,
                 ctx: &ctx,

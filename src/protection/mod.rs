@@ -8,6 +8,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 mod answer;
+mod batch;
 mod body;
 mod call;
 mod data_key;
@@ -29,6 +30,10 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
 pub use self::answer::{Answer, Body};
+pub use self::batch::{Batch, BatchLimits};
+pub(crate) use self::batch::{
+    ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch, UnprotectBatch, UnprotectedBatch,
+};
 pub use self::call::Call;
 pub(crate) use self::data_key::{DataKey, DataKeyRequest};
 pub use self::operate::{Cipher, Hash};
@@ -65,18 +70,24 @@ pub struct Modules {
 pub struct Protection {
     modules: Modules,
     status: fn(Option<&Refusal>) -> RecordedStatus,
+    error: fn(&Refusal) -> String,
     /// Work whose client has disconnected.
     left: TaskTracker,
 }
 
 impl Protection {
     /// Composes the modules. `status` gives the status and code of a refusal, or of a success, so that
-    /// the audit log and the answer agree.
+    /// the audit log and the answer agree. `error` gives the JSON of a refused item of a batch.
     #[must_use]
-    pub fn new(modules: Modules, status: fn(Option<&Refusal>) -> RecordedStatus) -> Self {
+    pub fn new(
+        modules: Modules,
+        status: fn(Option<&Refusal>) -> RecordedStatus,
+        error: fn(&Refusal) -> String,
+    ) -> Self {
         Self {
             modules,
             status,
+            error,
             left: TaskTracker::new(),
         }
     }

@@ -11,6 +11,7 @@ use super::body::{
 use super::sealing::Sealing;
 use super::{Answer, Body, Call, Protection, Refusal, caught};
 use crate::audit::{Outcome, Unrecorded};
+use crate::auth::Application;
 use crate::envelope::Context;
 use crate::json::{Members, Text};
 use crate::policy::{PolicyNumber, PolicyPermit, Verdict, to};
@@ -90,10 +91,20 @@ impl Protection {
 
     async fn try_protect(&self, call: &mut Call, body: &[u8]) -> Result<Body, Refusal> {
         let (application, text) = call.admit(body)?;
+        self.protect_one(call, &application, text).await
+    }
+
+    /// One payload of a request or of a batch.
+    pub(super) async fn protect_one(
+        &self,
+        call: &mut Call,
+        application: &Application,
+        text: Text<'_>,
+    ) -> Result<Body, Refusal> {
         let is_bound = application.bound_policy().is_some();
         let request = read(call, text, is_bound)?;
         let number = request.policy_number.as_deref();
-        let permit = self.permit(call, &application, number).await?;
+        let permit = self.permit(call, application, number).await?;
         let context = request.context.as_ref();
         permit
             .policy()

@@ -75,6 +75,9 @@ pub enum Refusal {
     /// No token can be reached.
     #[error("the token cannot be reached")]
     TokenOut(HsmError),
+    /// The item of a batch was not begun before the request ended.
+    #[error("the item was not begun in time")]
+    NotBegun,
     /// The database cannot be reached.
     #[error("the database cannot be reached")]
     Unreadable(#[from] Unreadable),

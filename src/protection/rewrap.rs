@@ -68,6 +68,16 @@ impl Protection {
 
     async fn try_rewrap(&self, call: &mut Call, body: &[u8]) -> Result<Body, Refusal> {
         let (application, text) = call.admit(body)?;
+        self.rewrap_one(call, &application, text).await
+    }
+
+    /// One envelope of a request or of a batch.
+    pub(super) async fn rewrap_one(
+        &self,
+        call: &mut Call,
+        application: &Application,
+        text: Text<'_>,
+    ) -> Result<Body, Refusal> {
         let is_bound = application.bound_policy().is_some();
         let request = read(call, text, is_bound)?;
         let form = match &request.protected_payload {
@@ -81,7 +91,7 @@ impl Protection {
         call.note_ctx(envelope.ctx());
         let permit = self.permit_rewrapping(
             call,
-            &application,
+            application,
             request.policy_number.as_deref(),
             request.to_policy_number.as_deref(),
             envelope,
@@ -183,7 +193,8 @@ fn read<'a>(
     text: Text<'a>,
     is_bound: bool,
 ) -> Result<RewrapRequest<'a>, Problems> {
-    let mut members = Members::exactly(text, RewrapRequest::MEMBERS);
+    let names = [RewrapRequest::MEMBERS, call.ignored()].concat();
+    let mut members = Members::exactly(text, &names);
     let jwe = members.optional("jwe");
     let legacy = members.optional("protectedPayload");
     call.note_payload(jwe.or(legacy));

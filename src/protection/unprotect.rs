@@ -9,6 +9,7 @@ use super::body::{
 };
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
+use crate::auth::Application;
 use crate::envelope::{Context, Envelope, NotAnEnvelope, Plaintext};
 use crate::json::{Members, Text};
 use crate::keys::{NotOpened, Opener};
@@ -92,12 +93,22 @@ impl Protection {
 
     async fn try_unprotect(&self, call: &mut Call, body: &[u8]) -> Result<Body, Refusal> {
         let (application, text) = call.admit(body)?;
+        self.unprotect_one(call, &application, text).await
+    }
+
+    /// One envelope of a request or of a batch.
+    pub(super) async fn unprotect_one(
+        &self,
+        call: &mut Call,
+        application: &Application,
+        text: Text<'_>,
+    ) -> Result<Body, Refusal> {
         let is_bound = application.bound_policy().is_some();
         let request = read(call, text, is_bound)?;
         let (envelope, member) = request.form.into_envelope()?;
         call.note_ctx(envelope.ctx());
         let number = request.policy_number.as_deref();
-        let permit = self.permit(call, &application, number).await?;
+        let permit = self.permit(call, application, number).await?;
         let permit = self.modules.policies.permit_opening(permit, envelope);
         let permit = permit.instrument(step!("permit")).await?;
         let recovered = self.recover(call, permit, request.context.as_ref(), member);
@@ -160,7 +171,8 @@ fn read<'a>(
     text: Text<'a>,
     is_bound: bool,
 ) -> Result<UnprotectRequest<'a>, Problems> {
-    let names = [EnvelopeRequest::MEMBERS, LegacyRequest::MEMBERS].concat();
+    let ignored = call.ignored();
+    let names = [EnvelopeRequest::MEMBERS, LegacyRequest::MEMBERS, ignored].concat();
     let mut members = Members::exactly(text, &names);
     let (jwe, legacy) = (
         members.optional("jwe"),

@@ -33,6 +33,9 @@ pub(super) struct Empty {
 
 const SECOND: u64 = 1_000_000_000;
 
+/// The most tokens that one request takes.
+pub const MOST_TOKENS: u32 = 1_000;
+
 impl Rule {
     /// A rule; both numbers are at least 1.
     #[must_use]
@@ -65,30 +68,56 @@ impl Rule {
         self.interval().saturating_mul(u64::from(self.burst.get()))
     }
 
-    /// Takes a token from a bucket that is full at `full_at`, and returns when it is full
-    /// afterwards.
-    pub(super) fn take(self, full_at: u64, now: u64) -> Result<(u64, Level), Empty> {
+    /// The time that an empty bucket takes to fill after the largest debt.
+    pub(super) fn most_lacking(self) -> u64 {
+        let debt = self.interval().saturating_mul(u64::from(MOST_TOKENS));
+        self.depth().max(debt)
+    }
+
+    /// Takes `tokens` from a bucket that is full at `full_at`, and returns when it is full afterwards.
+    ///
+    /// More tokens than the bucket holds need a full bucket and leave a debt.
+    pub(super) fn take(
+        self,
+        full_at: u64,
+        now: u64,
+        tokens: NonZeroU32,
+    ) -> Result<(u64, Level), Empty> {
         let lacking = self.lacking(full_at, now);
-        let after = lacking.saturating_add(self.interval());
-        match after.checked_sub(self.depth()) {
-            None | Some(0) => Ok((now.saturating_add(after), self.level_of(after))),
-            Some(too_much) => Err(Empty {
+        match self.missing(lacking, tokens) {
+            0 => {
+                let taken = self.interval().saturating_mul(u64::from(tokens.get()));
+                let after = lacking.saturating_add(taken);
+                Ok((now.saturating_add(after), self.level_of(after)))
+            }
+            missing => Err(Empty {
                 level: self.level_of(lacking),
-                next_in: Duration::from_nanos(too_much),
+                next_in: Duration::from_nanos(missing),
             }),
         }
     }
 
+    /// The time until a bucket that lacks `lacking` can give `tokens`.
+    fn missing(self, lacking: u64, tokens: NonZeroU32) -> u64 {
+        let needed = tokens.min(self.burst).get();
+        let needed = self.interval().saturating_mul(u64::from(needed));
+        lacking.saturating_add(needed).saturating_sub(self.depth())
+    }
+
     /// The result for a decision that the shared storage made.
-    pub(super) fn decided(self, taken: bool, lacking: u64) -> Result<Level, Empty> {
+    pub(super) fn decided(
+        self,
+        taken: bool,
+        lacking: u64,
+        tokens: NonZeroU32,
+    ) -> Result<Level, Empty> {
         let level = self.level_of(lacking);
         if taken {
             return Ok(level);
         }
-        let next_in = lacking.saturating_add(self.interval());
         Err(Empty {
             level,
-            next_in: Duration::from_nanos(next_in.saturating_sub(self.depth())),
+            next_in: Duration::from_nanos(self.missing(lacking, tokens)),
         })
     }
 
@@ -97,9 +126,9 @@ impl Rule {
         self.level_of(self.lacking(full_at, now))
     }
 
-    /// The time until the bucket is full. A bucket whose size was reduced is empty at worst.
+    /// The time until the bucket is full. A bucket whose size was reduced has the largest debt at worst.
     fn lacking(self, full_at: u64, now: u64) -> u64 {
-        full_at.saturating_sub(now).min(self.depth())
+        full_at.saturating_sub(now).min(self.most_lacking())
     }
 
     pub(super) fn level_of(self, lacking: u64) -> Level {
@@ -117,6 +146,8 @@ mod tests {
 
     use super::*;
 
+    const ONE: NonZeroU32 = NonZeroU32::MIN;
+
     fn rule(per_second: u32, burst: u32) -> Rule {
         Rule::new(
             NonZeroU32::new(per_second).unwrap(),
@@ -130,15 +161,15 @@ mod tests {
         let mut full_at = 0;
         let now = 5 * SECOND;
         for left in (0..200).rev() {
-            let (after, level) = rule.take(full_at, now).unwrap();
+            let (after, level) = rule.take(full_at, now, ONE).unwrap();
             assert_eq!(level.remaining, left);
             full_at = after;
         }
-        let empty = rule.take(full_at, now).unwrap_err();
+        let empty = rule.take(full_at, now, ONE).unwrap_err();
         assert_eq!(empty.level.remaining, 0);
         assert_eq!(empty.level.full_in, Duration::from_secs(2));
         assert_eq!(empty.next_in, Duration::from_millis(10));
-        assert!(rule.take(full_at, now + SECOND / 100).is_ok());
+        assert!(rule.take(full_at, now + SECOND / 100, ONE).is_ok());
         assert_eq!(rule.level(full_at, now + SECOND).remaining, 100);
         assert_eq!(rule.level(full_at, now + 9 * SECOND).remaining, 200);
     }
@@ -148,40 +179,70 @@ mod tests {
         let part = rule(100, 200).divided(NonZeroU32::new(3).unwrap());
         let (mut full_at, mut taken) = (0, 0);
         for now in 0..=10_000 {
-            if let Ok((after, _)) = part.take(full_at, now * SECOND / 1_000) {
+            if let Ok((after, _)) = part.take(full_at, now * SECOND / 1_000, ONE) {
                 full_at = after;
                 taken += 1;
             }
         }
         assert_eq!(taken, 66 + 333);
         let small = rule(1, 1).divided(NonZeroU32::new(3).unwrap());
-        let (full_at, _) = small.take(0, SECOND).unwrap();
+        let (full_at, _) = small.take(0, SECOND, ONE).unwrap();
         assert_eq!(
-            small.take(full_at, SECOND).unwrap_err().next_in,
+            small.take(full_at, SECOND, ONE).unwrap_err().next_in,
             Duration::from_secs(3)
         );
     }
 
     #[test]
-    fn a_reduced_bucket_is_never_negative() {
+    fn a_reduced_bucket_has_at_most_the_largest_debt() {
         let (large, small) = (rule(1, 1000), rule(100, 10));
         let mut full_at = 0;
         for _ in 0..1000 {
-            (full_at, _) = large.take(full_at, SECOND).unwrap();
+            (full_at, _) = large.take(full_at, SECOND, ONE).unwrap();
         }
-        let empty = small.take(full_at, SECOND).unwrap_err();
+        let empty = small.take(full_at, SECOND, ONE).unwrap_err();
+        // The debt of 1,000 tokens takes 10 s, of which the bucket itself takes 100 ms.
+        assert_eq!(empty.next_in, Duration::from_millis(9_910));
+    }
+
+    #[test]
+    fn several_tokens_are_taken_at_once_or_not_at_all() {
+        let rule = rule(100, 200);
+        let tokens = |count| NonZeroU32::new(count).unwrap();
+        let (full_at, level) = rule.take(0, SECOND, tokens(150)).unwrap();
+        assert_eq!(level.remaining, 50);
+        let empty = rule.take(full_at, SECOND, tokens(60)).unwrap_err();
+        assert_eq!(empty.level.remaining, 50);
+        assert_eq!(empty.next_in, Duration::from_millis(100));
+        assert!(rule.take(full_at, SECOND, tokens(50)).is_ok());
+    }
+
+    #[test]
+    fn more_tokens_than_the_bucket_holds_need_it_full_and_leave_a_debt() {
+        let rule = rule(100, 200);
+        let tokens = NonZeroU32::new(1_000).unwrap();
+        let (almost_full, _) = rule.take(0, SECOND, ONE).unwrap();
+        let empty = rule.take(almost_full, SECOND, tokens).unwrap_err();
         assert_eq!(empty.next_in, Duration::from_millis(10));
+        let (full_at, level) = rule.take(0, SECOND, tokens).unwrap();
+        assert_eq!(
+            (level.remaining, level.full_in),
+            (0, Duration::from_secs(10))
+        );
+        let empty = rule.take(full_at, SECOND, ONE).unwrap_err();
+        assert_eq!(empty.next_in, Duration::from_millis(8_010));
+        assert!(rule.take(full_at, SECOND * 9 + SECOND / 100, ONE).is_ok());
     }
 
     #[test]
     fn the_largest_numbers_are_supported() {
         let rule = rule(u32::MAX, u32::MAX);
         assert_eq!(
-            rule.take(0, u64::MAX / 2).unwrap().1.remaining,
+            rule.take(0, u64::MAX / 2, ONE).unwrap().1.remaining,
             u32::MAX - 1
         );
         let rule = self::rule(1, u32::MAX);
-        assert_eq!(rule.take(0, 0).unwrap().1.remaining, u32::MAX - 1);
+        assert_eq!(rule.take(0, 0, ONE).unwrap().1.remaining, u32::MAX - 1);
     }
 
     proptest! {
@@ -195,7 +256,7 @@ mod tests {
             let (mut full_at, mut now, mut taken) = (0, 0_u64, 0_u64);
             for step in steps {
                 now += step;
-                if let Ok((after, _)) = rule.take(full_at, now) {
+                if let Ok((after, _)) = rule.take(full_at, now, ONE) {
                     full_at = after;
                     taken += 1;
                 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
+use std::num::NonZeroU32;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::bucket::{Empty, Level, Rule};
@@ -35,11 +36,17 @@ struct Bucket {
 const FEW: usize = 256;
 
 impl Buckets {
-    /// Takes a token.
-    pub(super) fn take(&self, scope: Scope, rule: Rule, now: u64) -> Result<Level, Empty> {
+    /// Takes `tokens`.
+    pub(super) fn take(
+        &self,
+        scope: Scope,
+        rule: Rule,
+        now: u64,
+        tokens: NonZeroU32,
+    ) -> Result<Level, Empty> {
         let mut shard = self.shard(scope);
         let before = shard.bucket(scope).full_at;
-        let (full_at, level) = rule.take(before, now)?;
+        let (full_at, level) = rule.take(before, now, tokens)?;
         let is_ahead = true;
         shard.buckets.insert(scope, Bucket { full_at, is_ahead });
         shard.sweep(now);
@@ -107,8 +114,6 @@ impl Shard {
 
 #[cfg(test)]
 mod tests {
-    use std::num::NonZeroU32;
-
     use uuid::Uuid;
 
     use super::*;
@@ -121,7 +126,7 @@ mod tests {
         for number in 0..100_000 {
             let scope = Scope::Service(ServiceId::from_uuid(Uuid::from_u128(number)));
             let now = u64::try_from(number).unwrap() * 1_000_000;
-            buckets.take(scope, rule, now).unwrap();
+            buckets.take(scope, rule, now, NonZeroU32::MIN).unwrap();
         }
         let kept: usize = buckets
             .shards
@@ -137,7 +142,7 @@ mod tests {
         let buckets = Buckets::default();
         let scope = Scope::Service(ServiceId::from_uuid(Uuid::from_u128(1)));
         assert_eq!(buckets.ahead(scope, 0), 0);
-        buckets.take(scope, rule, 0).unwrap();
+        buckets.take(scope, rule, 0, NonZeroU32::MIN).unwrap();
         assert_eq!(buckets.ahead(scope, 400_000_000), 600_000_000);
         buckets.learn(scope, 2_000_000_000, 500_000_000);
         assert_eq!(buckets.ahead(scope, 500_000_000), 0);

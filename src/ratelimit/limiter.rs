@@ -124,24 +124,43 @@ impl Limiter {
     /// # Errors
     /// The bucket is empty.
     pub async fn take(&self, scope: Scope, rule: Rule) -> Result<Standing, Exceeded> {
-        let (place, taken) = self.decide(scope.widened(), rule).await;
+        self.take_several(scope, rule, NonZeroU32::MIN).await
+    }
+
+    /// Takes `tokens`, at most [`MOST_TOKENS`](super::MOST_TOKENS), or none. More tokens than the bucket
+    /// holds need a full bucket and leave a debt.
+    ///
+    /// # Errors
+    /// The bucket does not hold enough.
+    pub async fn take_several(
+        &self,
+        scope: Scope,
+        rule: Rule,
+        tokens: NonZeroU32,
+    ) -> Result<Standing, Exceeded> {
+        let (place, taken) = self.decide(scope.widened(), rule, tokens).await;
         self.tally.count(place, scope, taken.is_ok());
         taken
     }
 
-    async fn decide(&self, scope: Scope, rule: Rule) -> (Place, Result<Standing, Exceeded>) {
+    async fn decide(
+        &self,
+        scope: Scope,
+        rule: Rule,
+        tokens: NonZeroU32,
+    ) -> (Place, Result<Standing, Exceeded>) {
         let mut place = Place::Alone;
         if let Some(shared) = &self.shared {
             let ahead = self.buckets.ahead(scope, self.now());
-            if let Some(bucket) = shared.ask(scope, rule, ahead, true).await {
+            if let Some(bucket) = shared.ask(scope, rule, ahead, tokens.get()).await {
                 self.buckets.learn(scope, bucket.lacking, self.now());
-                let decided = rule.decided(bucket.taken, bucket.lacking);
+                let decided = rule.decided(bucket.taken, bucket.lacking, tokens);
                 return (Place::Together, outcome(rule, decided, bucket.at));
             }
             place = Place::Apart;
         }
         let rule = self.own_part(rule);
-        let taken = self.buckets.take(scope, rule, self.now());
+        let taken = self.buckets.take(scope, rule, self.now(), tokens);
         (place, outcome(rule, taken, self.clock.now()))
     }
 
@@ -174,7 +193,7 @@ impl Limiter {
         let scope = scope.widened();
         if let Some(shared) = &self.shared {
             let ahead = self.buckets.ahead(scope, self.now());
-            if let Some(bucket) = shared.ask(scope, rule, ahead, false).await {
+            if let Some(bucket) = shared.ask(scope, rule, ahead, 0).await {
                 return standing(rule, rule.level_of(bucket.lacking), bucket.at);
             }
         }

@@ -16,7 +16,7 @@ mod shared;
 mod store;
 mod tally;
 
-pub use self::bucket::Rule;
+pub use self::bucket::{MOST_TOKENS, Rule};
 pub use self::limiter::{Counting, Exceeded, Limiter, Standing};
 pub use self::look_up::{Crowded, LookUp};
 pub use self::scope::{Scope, network_of};

@@ -122,18 +122,18 @@ impl Shared {
         self.outages.load(Ordering::Relaxed)
     }
 
-    /// Takes a token, or only reads; none while the storage is unreachable. `ahead` is the missing
+    /// Takes `tokens`, or only reads with 0; none while the storage is unreachable. `ahead` is the missing
     /// time that only this instance knows.
     pub(super) async fn ask(
         &self,
         scope: Scope,
         rule: Rule,
         ahead: u64,
-        taking: bool,
+        tokens: u32,
     ) -> Option<Bucket> {
         let connection = self.connection.load_full()?;
         let name = scope.to_string();
-        match self.answer(&connection, &name, rule, ahead, taking).await {
+        match self.answer(&connection, &name, rule, ahead, tokens).await {
             Ok(bucket) => Some(bucket),
             Err(away) => {
                 self.lose(&connection, &away);
@@ -197,7 +197,7 @@ impl Shared {
     async fn probe(&self, connection: &MultiplexedConnection) -> Result<(), Away> {
         let rule = Rule::new(NonZeroU32::MAX, NonZeroU32::MAX);
         let name = "sealward:limit:probe";
-        self.answer(connection, name, rule, 0, true).await?;
+        self.answer(connection, name, rule, 0, 1).await?;
         Ok(())
     }
 
@@ -207,7 +207,7 @@ impl Shared {
         name: &str,
         rule: Rule,
         ahead: u64,
-        taking: bool,
+        tokens: u32,
     ) -> Result<Bucket, Away> {
         let mut connection = connection.clone();
         let mut asking = self.script.key(name);
@@ -215,7 +215,8 @@ impl Shared {
             .arg(rule.interval())
             .arg(rule.depth())
             .arg(ahead)
-            .arg(u8::from(taking));
+            .arg(tokens)
+            .arg(rule.most_lacking());
         let asking = asking.invoke_async(&mut connection);
         let answered = timeout(self.patience, asking).await;
         let (taken, lacking, at): (bool, u64, i64) = answered.map_err(|_| Away::Late)??;

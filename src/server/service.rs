@@ -18,7 +18,7 @@ use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
 use crate::dashboard::{self, Dashboard};
 use crate::http::router::names;
-use crate::http::{self, Api, App, DatabaseMonitor, document, recorded_status};
+use crate::http::{self, Api, App, DatabaseMonitor, document, recorded_status, refusal_json};
 use crate::keys::{Encryptions, Keyring, Vault};
 use crate::management::{Actor, Context, keys};
 use crate::meter::{Meter, TokenTimes};
@@ -125,7 +125,7 @@ impl Service {
         });
         let app = App::new(http::Parts {
             resources,
-            protection: Protection::new(modules, recorded_status),
+            protection: Protection::new(modules, recorded_status, refusal_json),
             database_monitor,
             keyring,
             vault,

@@ -18,6 +18,9 @@ pub struct Limits {
     /// form. If you lower `max_body_bytes`, set it to the previous default, so that larger envelopes stay
     /// readable.
     pub max_envelope_bytes: Option<usize>,
+    /// The maximum size of the body of a batch that protects, in bytes. Batches that open envelopes take
+    /// the largest answer of such a batch.
+    pub max_batch_bytes: usize,
     /// The maximum time to answer a request.
     pub request_timeout: Span,
 }
@@ -27,6 +30,7 @@ impl Default for Limits {
         Self {
             max_body_bytes: 1024 * 1024,
             max_envelope_bytes: None,
+            max_batch_bytes: 16 * 1024 * 1024,
             request_timeout: Span::seconds(30),
         }
     }
@@ -47,6 +51,16 @@ impl Limits {
         encoded_twice.saturating_add(OTHER_MEMBERS)
     }
 
+    /// The maximum size of a batch that opens what a batch of `max_batch_bytes` made. The legacy form of
+    /// an envelope encodes its ciphertext twice in base64, which has four characters for three bytes.
+    #[must_use]
+    pub fn opening_batch_bytes(&self) -> usize {
+        /// Room for the header and the wrapped key of each item.
+        const OTHER_MEMBERS: usize = 1_000 * 4 * 1024;
+        let encoded_twice = self.max_batch_bytes.div_ceil(9).saturating_mul(16);
+        encoded_twice.saturating_add(OTHER_MEMBERS)
+    }
+
     pub(super) fn contradictions(&self, found: &mut Vec<String>) {
         if self.max_body_bytes < 1024 {
             found.push("limits.max_body_bytes must be at least 1024".to_owned());
@@ -57,6 +71,9 @@ impl Limits {
                  limits.max_body_bytes allows",
                 self.largest_envelope()
             ));
+        }
+        if self.max_batch_bytes < 1024 {
+            found.push("limits.max_batch_bytes must be at least 1024".to_owned());
         }
         if self.request_timeout < Span::millis(100) {
             found.push("limits.request_timeout must be at least 100ms".to_owned());

@@ -1,5 +1,7 @@
 //! The rate limit of a caller, and the headers that report it.
 
+use std::num::NonZeroU32;
+
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Resources;
@@ -18,6 +20,19 @@ impl Resources {
     pub async fn admit(&self, caller: &Caller) -> Result<Standing, Exceeded> {
         let (scope, rule) = bucket(caller);
         self.limiter.take(scope, rule).await
+    }
+
+    /// Takes the items of a batch from the caller's limit, or nothing.
+    ///
+    /// # Errors
+    /// When the limit does not allow so many items now.
+    pub async fn admit_items(
+        &self,
+        caller: &Caller,
+        items: NonZeroU32,
+    ) -> Result<Standing, Exceeded> {
+        let (scope, rule) = bucket(caller);
+        self.limiter.take_several(scope, rule, items).await
     }
 
     /// The state of the caller's limit; takes nothing from it.

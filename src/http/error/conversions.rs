@@ -67,6 +67,7 @@ impl From<protection::Refusal> for ApiError {
             Refusal::Unsealed(_) => Self::Failed("no envelope could be made"),
             Refusal::Token(error) => Self::Token(error),
             Refusal::TokenOut(error) => Self::TokenOut(error),
+            Refusal::NotBegun => Self::TimedOut,
             Refusal::Unreadable(unreadable) => unreadable.into(),
         }
     }
@@ -112,6 +113,12 @@ pub fn recorded_status(refusal: Option<&protection::Refusal>) -> RecordedStatus 
         code: Some(code.name()),
         outcome: code.outcome(),
     }
+}
+
+/// The `error` of a refused item of a batch, in JSON.
+#[must_use]
+pub fn refusal_json(refusal: &protection::Refusal) -> String {
+    ApiError::from(refusal.clone()).error_json()
 }
 
 impl From<Unreadable> for ApiError {

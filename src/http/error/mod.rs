@@ -19,7 +19,7 @@ use crate::management::Missing;
 use crate::problem::Problem;
 use crate::ratelimit::{Crowded, Exceeded};
 
-pub use self::conversions::recorded_status;
+pub use self::conversions::{recorded_status, refusal_json};
 pub(super) use self::response::{CarriedError, Description, ErrorBody};
 
 /// Why a request failed.

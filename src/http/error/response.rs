@@ -75,17 +75,28 @@ impl Description {
 }
 
 impl ApiError {
+    /// The member `error` of a response.
+    pub(super) fn error_json(&self) -> String {
+        let description = self.describe();
+        // Serializing plain fields to memory does not fail.
+        serde_json::to_string(&self.error_object(&description)).unwrap_or_default()
+    }
+
+    fn error_object<'a>(&'a self, description: &'a Description) -> ErrorObject<'a> {
+        ErrorObject {
+            code: description.code.name(),
+            message: &description.message,
+            details: self.details(),
+        }
+    }
+
     /// The response to the request with the id `tag`.
     pub(in crate::http) fn to_response(&self, tag: &RequestTag) -> Response {
         let description = self.describe();
         let status = description.code.status();
-        let headers: HeaderMap = description.headers.into_iter().collect();
+        let headers: HeaderMap = description.headers.iter().cloned().collect();
         let body = ErrorBody {
-            error: ErrorObject {
-                code: description.code.name(),
-                message: &description.message,
-                details: self.details(),
-            },
+            error: self.error_object(&description),
             request_id: tag,
         };
         (status, headers, axum::Json(body)).into_response()

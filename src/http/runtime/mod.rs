@@ -1,5 +1,6 @@
 //! The runtime API: one file per endpoint, with shared receiving and responding.
 
+pub(super) mod batch;
 pub(super) mod data_keys;
 pub(super) mod health;
 pub(super) mod operations;

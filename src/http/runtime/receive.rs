@@ -17,7 +17,7 @@ use crate::http::app::App;
 use crate::http::body::{self, Bytes};
 use crate::http::caller::{authorization, client_address, unauthenticated};
 use crate::json::Text;
-use crate::protection::{Call, Unread};
+use crate::protection::{Batch, Call, Unread};
 use crate::ratelimit::Standing;
 use crate::request_tag::RequestTag;
 use crate::settings::Limits;
@@ -88,14 +88,27 @@ async fn receive_body(
     parts: &Parts,
     body: Body,
 ) -> Result<Received, Response> {
-    let admitted = app.admit(&caller).instrument(step!("limit")).await;
-    let standing = admitted.unwrap_or_else(|exceeded| exceeded.standing);
+    let batch = batch_of(origin.endpoint);
+    let early = match batch {
+        None => Some(app.admit(&caller).instrument(step!("limit")).await),
+        // Its items take tokens, so it is read first.
+        Some(_) => None,
+    };
     let limit = body_limit(origin.endpoint, &app.settings.limits);
     let body = body::read(parts, body, limit).await;
     let caller = match revalidate(app, &origin, caller, parts).await {
         Ok(caller) => caller,
         Err(denied) => return Err(reject_anonymous(app, origin, denied, body).await),
     };
+    let admitted = match (early, batch, &body) {
+        (Some(admitted), ..) => admitted,
+        (None, Some(batch), Ok(body)) => {
+            let admission = app.admit_items(&caller, batch.tokens(body));
+            admission.instrument(step!("limit")).await
+        }
+        (None, ..) => app.admit(&caller).instrument(step!("limit")).await,
+    };
+    let standing = admitted.unwrap_or_else(|exceeded| exceeded.standing);
     let call = Call::new(
         caller,
         admitted,
@@ -117,10 +130,25 @@ async fn receive_body(
 }
 
 /// The maximum size of a body. `/operations` checks the limit of its operation itself.
-fn body_limit(endpoint: Endpoint, limits: &Limits) -> usize {
+pub(super) fn body_limit(endpoint: Endpoint, limits: &Limits) -> usize {
     match endpoint {
-        Endpoint::Protect => limits.max_body_bytes,
+        Endpoint::ProtectBatch => limits.max_batch_bytes,
+        Endpoint::UnprotectBatch | Endpoint::RewrapBatch => limits.opening_batch_bytes(),
+        Endpoint::Protect | Endpoint::DataKeys => limits.max_body_bytes,
         Endpoint::Unprotect | Endpoint::Rewrap | Endpoint::Operations => limits.envelope_bytes(),
+    }
+}
+
+fn batch_of(endpoint: Endpoint) -> Option<Batch> {
+    match endpoint {
+        Endpoint::ProtectBatch => Some(Batch::Protect),
+        Endpoint::UnprotectBatch => Some(Batch::Unprotect),
+        Endpoint::RewrapBatch => Some(Batch::Rewrap),
+        Endpoint::Protect
+        | Endpoint::Unprotect
+        | Endpoint::Rewrap
+        | Endpoint::DataKeys
+        | Endpoint::Operations => None,
     }
 }
 

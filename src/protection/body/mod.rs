@@ -10,7 +10,7 @@ pub(super) use self::member::{
     Base64, Decrypted, Encrypted, Head, Json, ProtectedPayloadType, ReadMember, Reference,
     Rewrapped, True, Unchanged, WriteMember,
 };
-pub(super) use self::schema::{Described, Schemas, base64, object, one_of, reference};
+pub(super) use self::schema::{Described, Schemas, base64, merged, object, one_of, reference};
 use super::{Body, Refusal};
 use crate::wiped::Wiped;
 
@@ -23,7 +23,7 @@ pub(super) fn written(length: usize, answer: &impl WriteMember) -> Result<Body, 
 }
 
 /// Declares a request: the Rust name, JSON name and type of each member. With `or answer`, it also has
-/// the other members of an answer to `/protect`, which are ignored.
+/// the other members of an answer to `/protect`, or of an answer to a batch, which are ignored.
 macro_rules! request {
     ($(#[doc = $about:literal])* $name:ident<$life:lifetime> $members:tt) => {
         $crate::protection::body::request!(@ [$($about)*] $name<$life> $members []);
@@ -31,6 +31,9 @@ macro_rules! request {
     ($(#[doc = $about:literal])* $name:ident<$life:lifetime> $members:tt or answer) => {
         $crate::protection::body::request!(@ [$($about)*] $name<$life> $members
             ["requestId" "messageType" "operations"]);
+    };
+    ($(#[doc = $about:literal])* $name:ident<$life:lifetime> $members:tt or answer of a batch) => {
+        $crate::protection::body::request!(@ [$($about)*] $name<$life> $members ["requestId"]);
     };
     (@ [$($about:literal)*] $name:ident<$life:lifetime> {
         $($(#[doc = $doc:literal])* $field:ident $member:literal: $type:ty,)*
@@ -53,7 +56,7 @@ macro_rules! request {
 
         $crate::protection::body::described!($name<$life> $($about)* { closed
             $($member [$($doc)*] $type,)*
-            $($ignored [" Ignored, so that a client can send the response of `/protect` back."]
+            $($ignored [" Ignored, so that a client can send the response back."]
                 Option<$crate::json::Text<'static>>,)*
         });
     };

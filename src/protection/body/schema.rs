@@ -61,6 +61,29 @@ pub(in crate::protection) fn object<const N: usize>(
     object.into()
 }
 
+/// An object with the members of all these objects, none of them required, and with `more` instead of
+/// `requestId`.
+pub(in crate::protection) fn merged<const N: usize>(
+    has_more: bool,
+    about: &[&str],
+    schemas: impl IntoIterator<Item = RefOr<Schema>>,
+    more: [(&str, RefOr<Schema>); N],
+) -> RefOr<Schema> {
+    let RefOr::T(Schema::Object(mut object)) = object(has_more, about, []) else {
+        return ObjectBuilder::new().into();
+    };
+    for (name, schema) in more {
+        object.properties.insert(name.to_owned(), schema);
+    }
+    for schema in schemas {
+        if let RefOr::T(Schema::Object(one)) = schema {
+            object.properties.extend(one.properties);
+        }
+    }
+    object.properties.remove("requestId");
+    RefOr::T(Schema::Object(object))
+}
+
 /// One of several schemas.
 pub(in crate::protection) fn one_of<const N: usize>(
     about: &[&str],

@@ -1,0 +1,97 @@
+//! `POST /api/v1/protect/batch`, `/unprotect/batch` and `/rewrap/batch`.
+
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+
+use super::receive::{body_limit, receive};
+use super::respond::respond;
+use crate::audit::Endpoint;
+use crate::http::app::App;
+use crate::protection::{
+    Batch, BatchLimits, ProtectBatch, ProtectedBatch, RewrapBatch, RewrappedBatch, UnprotectBatch,
+    UnprotectedBatch,
+};
+use crate::settings::Settings;
+
+/// Items that began earlier than this before the time limit of the request can end within it.
+const MARGIN: Duration = Duration::from_secs(5);
+
+/// Protects up to 1,000 payloads.
+#[utoipa::path(
+    post,
+    path = "",
+    operation_id = "protectBatch",
+    request_body = ProtectBatch<'static>,
+    responses((status = 200, description = "The results.", body = ProtectedBatch<'static>))
+)]
+pub(in crate::http) async fn protect(
+    State(app): State<App>,
+    request: Request,
+) -> impl IntoResponse {
+    answer(&app, Batch::Protect, request).await
+}
+
+/// Opens up to 1,000 envelopes.
+#[utoipa::path(
+    post,
+    path = "",
+    operation_id = "unprotectBatch",
+    request_body = UnprotectBatch<'static>,
+    responses((status = 200, description = "The results.", body = UnprotectedBatch<'static>))
+)]
+pub(in crate::http) async fn unprotect(
+    State(app): State<App>,
+    request: Request,
+) -> impl IntoResponse {
+    answer(&app, Batch::Unprotect, request).await
+}
+
+/// Rewraps up to 1,000 envelopes.
+#[utoipa::path(
+    post,
+    path = "",
+    operation_id = "rewrapBatch",
+    request_body = RewrapBatch<'static>,
+    responses((status = 200, description = "The results.", body = RewrappedBatch<'static>))
+)]
+pub(in crate::http) async fn rewrap(State(app): State<App>, request: Request) -> impl IntoResponse {
+    answer(&app, Batch::Rewrap, request).await
+}
+
+async fn answer(app: &App, batch: Batch, request: Request) -> Response {
+    let (endpoint, single) = match batch {
+        Batch::Protect => (Endpoint::ProtectBatch, Endpoint::Protect),
+        Batch::Unprotect => (Endpoint::UnprotectBatch, Endpoint::Unprotect),
+        Batch::Rewrap => (Endpoint::RewrapBatch, Endpoint::Rewrap),
+    };
+    match receive(app, endpoint, request).await {
+        Ok(received) => {
+            let limits = BatchLimits {
+                item_bytes: body_limit(single, &app.settings.limits),
+                tasks: tasks(batch, &app.settings),
+                begin_within: begin_within(app.settings.limits.request_timeout.0),
+            };
+            let answered = app
+                .protection
+                .batch(batch, received.call, received.body, limits);
+            respond(answered.await, received.standing)
+        }
+        Err(refused) => refused,
+    }
+}
+
+/// Enough tasks to use all cores, or all sessions of all tokens.
+fn tasks(batch: Batch, settings: &Settings) -> usize {
+    match batch {
+        Batch::Protect => available_parallelism().map_or(1, Into::into),
+        Batch::Unprotect | Batch::Rewrap => settings.hsm.workers * settings.hsm.tokens.len() * 2,
+    }
+}
+
+/// A short time limit is halved, so that some items begin.
+fn begin_within(timeout: Duration) -> Duration {
+    timeout.saturating_sub(MARGIN.min(timeout / 2))
+}
