@@ -62,7 +62,12 @@ impl LookUp<'_> {
     /// Takes a place in the queue and returns how long to wait.
     fn queue(&mut self) -> Result<Duration, Crowded> {
         let look_ups = &self.limiter.look_ups;
-        let taken = look_ups.take(self.scope, Rule::LOOK_UPS, self.limiter.now());
+        let taken = look_ups.take(
+            self.scope,
+            Rule::LOOK_UPS,
+            self.limiter.now(),
+            NonZeroU32::MIN,
+        );
         let level = taken.map_err(|_| Crowded)?;
         self.is_taken = true;
         let at_once = Duration::from_nanos(Rule::FAILURES.depth());

@@ -1,5 +1,7 @@
 //! The parts of the schemas of bodies.
 
+use std::collections::btree_map::Entry;
+
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
@@ -76,8 +78,19 @@ pub(in crate::protection) fn merged<const N: usize>(
         object.properties.insert(name.to_owned(), schema);
     }
     for schema in schemas {
-        if let RefOr::T(Schema::Object(one)) = schema {
-            object.properties.extend(one.properties);
+        let RefOr::T(Schema::Object(one)) = schema else {
+            continue;
+        };
+        for (name, schema) in one.properties {
+            match object.properties.entry(name) {
+                Entry::Vacant(member) => drop(member.insert(schema)),
+                // Lists of different lengths become a list of any length.
+                Entry::Occupied(mut member) => {
+                    if let RefOr::T(Schema::Array(list)) = member.get_mut() {
+                        (list.min_items, list.max_items) = (None, None);
+                    }
+                }
+            }
         }
     }
     object.properties.remove("requestId");

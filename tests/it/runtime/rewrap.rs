@@ -5,16 +5,14 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
 use serde_json::{Value, json};
 
-use super::binding::{header, policy};
+use super::binding::policy;
 use super::uniform::{envelope_for, seen};
-use crate::support::{Answer, Client, Destination, PROTECT, REWRAP, UNPROTECT, World, jwe};
+use crate::support::{
+    Answer, Client, Destination, PROTECT, REWRAP, UNPROTECT, World, header_of, jwe,
+};
 
 async fn rewrap(client: &Client<'_>, members: Value) -> Answer {
     client.post(REWRAP, members).await
-}
-
-fn parsed(envelope: &Value) -> Value {
-    serde_json::from_str(&header(envelope)).unwrap()
 }
 
 /// An application whose API key allows only these operations.
@@ -97,9 +95,9 @@ async fn an_envelope_moves_to_the_newest_key_and_keeps_its_payload() {
     );
     assert_eq!(json.as_object().unwrap().len(), 4, "{json}");
     let new = jwe(&answer);
-    assert_eq!(parsed(&old)["kid"], destination.key);
-    assert_eq!(parsed(&new)["kid"], newer);
-    assert_eq!(parsed(&new)["pol"], destination.policy_id);
+    assert_eq!(header_of(&old)["kid"], destination.key);
+    assert_eq!(header_of(&new)["kid"], newer);
+    assert_eq!(header_of(&new)["pol"], destination.policy_id);
     let opened = alice.unprotect(&new).await.ok().body;
     let expected = r#""payload":{"z": 1.0,"a":"\u0041", "n":123456789012345678901234567890}}"#;
     assert!(opened.ends_with(expected), "{opened}");
@@ -127,7 +125,7 @@ async fn an_envelope_moves_to_the_newest_key_and_keeps_its_payload() {
         header.as_object_mut().unwrap().remove("kid");
     });
     let created = rewrap(&alice, json!({ "jwe": foreign.await })).await;
-    assert_eq!(parsed(&jwe(&created))["kid"], current.key);
+    assert_eq!(header_of(&jwe(&created))["kid"], current.key);
 }
 
 #[tokio::test]
@@ -190,8 +188,8 @@ async fn two_policies_need_unprotect_under_the_first_and_protect_under_the_secon
     let sealed = jwe(&alice.protect(json!("secret")).await);
     let body = json!({ "jwe": sealed, "toPolicyNumber": other.policy });
     let created = jwe(&rewrap(&alice, body.clone()).await);
-    assert_eq!(parsed(&created)["kid"], other.key);
-    assert_eq!(parsed(&created)["pol"], other.policy_id);
+    assert_eq!(header_of(&created)["kid"], other.key);
+    assert_eq!(header_of(&created)["pol"], other.policy_id);
     let opening = json!({ "jwe": created, "policyNumber": other.policy });
     let opened = alice.post(UNPROTECT, opening).await.ok();
     assert_eq!(opened.json()["payload"], "secret");
@@ -266,7 +264,7 @@ async fn the_new_envelope_has_the_new_context_or_the_old_one() {
 
     let kept = jwe(&rewrap(&alice, json!({ "jwe": sealed, "context": old })).await);
     assert!(opens(&kept, &old).await);
-    assert_ne!(parsed(&kept)["ctx"], parsed(&sealed)["ctx"]);
+    assert_ne!(header_of(&kept)["ctx"], header_of(&sealed)["ctx"]);
     let body = json!({ "jwe": sealed, "context": old, "toContext": new });
     let changed = jwe(&rewrap(&alice, body).await);
     assert!(opens(&changed, &new).await && !opens(&changed, &old).await);
@@ -295,7 +293,7 @@ async fn a_destination_that_holds_its_key_can_be_the_target_and_not_the_source()
     let body = json!({ "payload": "secret", "context": context });
     let sealed = jwe(&alice.post(PROTECT, body).await);
     let mut body = json!({ "jwe": sealed, "context": context, "toPolicyNumber": held.policy });
-    let created = parsed(&jwe(&rewrap(&alice, body.clone()).await));
+    let created = header_of(&jwe(&rewrap(&alice, body.clone()).await));
     assert_eq!(
         (&created["pol"], &created["ctx"]),
         (&Value::Null, &Value::Null)

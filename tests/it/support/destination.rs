@@ -7,6 +7,10 @@ use super::{Answer, Client, World};
 pub(crate) const PROTECT: &str = "/api/v1/protect";
 pub(crate) const UNPROTECT: &str = "/api/v1/unprotect";
 pub(crate) const REWRAP: &str = "/api/v1/rewrap";
+pub(crate) const DATA_KEYS: &str = "/api/v1/data-keys";
+pub(crate) const PROTECT_BATCH: &str = "/api/v1/protect/batch";
+pub(crate) const UNPROTECT_BATCH: &str = "/api/v1/unprotect/batch";
+pub(crate) const REWRAP_BATCH: &str = "/api/v1/rewrap/batch";
 pub(crate) const OPERATIONS: &str = "/api/v1/operations";
 
 impl World {

@@ -22,7 +22,8 @@ pub(crate) use self::authority::{Authority, IssuedCertificate};
 pub(crate) use self::clients::Client;
 pub(crate) use self::cluster::Cluster;
 pub(crate) use self::destination::{
-    Destination, OPERATIONS, PROTECT, REWRAP, UNPROTECT, header_of, jwe,
+    DATA_KEYS, Destination, OPERATIONS, PROTECT, PROTECT_BATCH, REWRAP, REWRAP_BATCH, UNPROTECT,
+    UNPROTECT_BATCH, header_of, jwe,
 };
 pub(crate) use self::envelope_builder::{EnvelopeBuilder, epk};
 pub(crate) use self::exposition::Exposition;
