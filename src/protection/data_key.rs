@@ -97,7 +97,7 @@ impl Protection {
         }
         let step = step!("crypto");
         let key = self
-            .rooms
+            .modules
             .keyring
             .to_protect(&permit)
             .instrument(step.clone())
@@ -126,7 +126,7 @@ impl Protection {
                 ctx: &ctx,
             },
         };
-        let body = written(Sealing::room(&payload), &answer);
+        let body = written(Sealing::capacity(&payload), &answer);
         drop(answer);
         call.note_ctx(ctx.get());
         body

@@ -170,20 +170,6 @@ impl<'a> ReadMember<'a> for Base64<Vec<u8>> {
     }
 }
 
-impl<'a> ReadMember<'a> for bool {
-    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
-        let flag = match members.required(name)?.as_str() {
-            "true" => Some(true),
-            "false" => Some(false),
-            _ => None,
-        };
-        if flag.is_none() {
-            members.note(Problem::new(name, Code::Type, "must be true or false"));
-        }
-        flag
-    }
-}
-
 impl<'a> ReadMember<'a> for Envelope {
     fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
         let text = members.required(name)?;
