@@ -340,9 +340,10 @@ async fn items_that_cannot_begin_in_time_are_503() {
             .body(Body::from_stream(body));
         world.send(request.unwrap()).await.ok()
     };
-    let in_time = send(Duration::from_secs(25)).await;
+    // The time limit of the requests of the tests is 120 s.
+    let in_time = send(Duration::from_secs(115)).await;
     assert_eq!(outcomes(&in_time), [(200, None), (200, None)]);
-    let late = send(Duration::from_millis(25_001)).await;
+    let late = send(Duration::from_millis(115_001)).await;
     assert_eq!(
         outcomes(&late),
         vec![refused(503, "SERVICE_UNAVAILABLE"); 2]
