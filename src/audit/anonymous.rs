@@ -16,29 +16,42 @@ const SUMMARY_INTERVAL: Duration = Duration::from_secs(60);
 /// The status, error code and outcome of a refused request.
 pub(super) type Refused = (u16, Option<&'static str>, Outcome);
 
-/// Decides which requests are recorded one by one, and counts the others.
-#[derive(Debug, Default)]
-pub(super) struct AnonymousLimit(Mutex<Counts>);
+/// Decides which requests are recorded one by one, and counts the others. `R` describes how a request
+/// was refused.
+#[derive(Debug)]
+pub struct AnonymousLimit<R>(Mutex<Counts<R>>);
 
 /// The requests that were counted since the last summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Summary {
-    pub(super) requests: u64,
+pub struct Summary<R> {
+    /// Their number.
+    pub requests: u64,
     /// How the last of them was refused.
-    pub(super) refused: Refused,
+    pub(super) refused: R,
 }
 
-#[derive(Debug, Default)]
-struct Counts {
+#[derive(Debug)]
+struct Counts<R> {
     second: u64,
     recorded: u32,
-    others: Option<Summary>,
+    others: Option<Summary<R>>,
     summarized: Duration,
 }
 
-impl AnonymousLimit {
+impl<R> Default for AnonymousLimit<R> {
+    fn default() -> Self {
+        Self(Mutex::new(Counts {
+            second: 0,
+            recorded: 0,
+            others: None,
+            summarized: Duration::ZERO,
+        }))
+    }
+}
+
+impl<R: Copy> AnonymousLimit<R> {
     /// Whether a request that arrives `now` is recorded by itself; otherwise it is counted.
-    pub(super) fn admit(&self, now: Duration, refused: Refused) -> bool {
+    pub fn admit(&self, now: Duration, refused: R) -> bool {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.second != now.as_secs() {
             counts.second = now.as_secs();
@@ -54,13 +67,13 @@ impl AnonymousLimit {
     }
 
     /// Counts an admitted request that could not be recorded.
-    pub(super) fn count(&self, refused: Refused) {
+    pub fn count(&self, refused: R) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts.add(refused);
     }
 
     /// The requests that were only counted: once a minute, and at the `end`.
-    pub(super) fn summary(&self, now: Duration, end: bool) -> Option<Summary> {
+    pub fn summary(&self, now: Duration, end: bool) -> Option<Summary<R>> {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !end && now.saturating_sub(counts.summarized) < SUMMARY_INTERVAL {
             return None;
@@ -70,9 +83,9 @@ impl AnonymousLimit {
     }
 }
 
-impl Counts {
-    fn add(&mut self, refused: Refused) {
-        let requests = self.others.map_or(0, |others| others.requests) + 1;
+impl<R> Counts<R> {
+    fn add(&mut self, refused: R) {
+        let requests = self.others.as_ref().map_or(0, |others| others.requests) + 1;
         self.others = Some(Summary { requests, refused });
     }
 }

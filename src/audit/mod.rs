@@ -20,6 +20,7 @@ mod store;
 pub mod traffic;
 mod writer;
 
+pub use self::anonymous::AnonymousLimit;
 pub use self::days::{keep_days, maintain_days};
 pub use self::entry::{Entry, Filter};
 pub use self::export::{Export, Format};

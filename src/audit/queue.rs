@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::anonymous::AnonymousLimit;
+use super::anonymous::{AnonymousLimit, Refused};
 use super::record::{Outcome, Record};
 use crate::clock::{Clock, Entropy, Timestamp};
 use crate::ids::RecordId;
@@ -19,7 +19,7 @@ pub(super) struct Shared {
     pub(super) clock: Clock,
     pub(super) entropy: Entropy,
     pub(super) deadline: Duration,
-    pub(super) anonymous: AnonymousLimit,
+    pub(super) anonymous: AnonymousLimit<Refused>,
     pub(super) availability: Availability,
     pub(super) commit_durations: Histogram,
     pub(super) batch_sizes: Histogram,

@@ -5,15 +5,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::timeout;
 
 use super::{Failure, startup};
 use crate::clock::{Clock, Entropy};
+use crate::management::security::SecurityLog;
+use crate::management::{Actor, Event};
 use crate::meter::TokenTimes;
 use crate::server::{self, Service, Tls};
 use crate::settings::Environment;
 
 /// The timeout for sending the last traces.
 const LAST_TRACES: Duration = Duration::from_secs(2);
+
+/// The timeout for recording an event of the instance.
+const EVENT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The maximum number of connections to the metrics listener.
 const SCRAPERS: u32 = 8;
@@ -45,7 +51,18 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         observer: Some(Arc::new(token_times.clone())),
         ..startup::tokens(&settings, environment)?
     };
-    let token = hsm::Token::open(tokens).await?;
+    let token = match hsm::Token::open(tokens).await {
+        Ok(token) => token,
+        Err(error) => {
+            if error.is_pin_refusal() {
+                let (log, writer) =
+                    SecurityLog::open(clock, Entropy::system(), database.pool().clone());
+                record(&log, Event::pin_refused(&error.to_string())).await;
+                writer.finish().await;
+            }
+            return Err(error.into());
+        }
+    };
     let (delay, patience) = (settings.drain_delay(), settings.http.drain_timeout.0);
 
     let service = Service::start(
@@ -58,6 +75,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         limiter,
     )
     .await;
+    record(service.security(), Event::started()).await;
     // Signals can arrive as soon as readiness is logged.
     let terminated = termination_signal();
     tracing::info!(
@@ -88,6 +106,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     if let Some(telling) = telling {
         telling.abort();
     }
+    record(service.security(), Event::stopped()).await;
     service.finish().await;
     if let Some(traces) = traces {
         traces.finish(LAST_TRACES).await;
@@ -104,6 +123,17 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     Err(Failure::Other(format!(
         "some requests exceeded http.drain_timeout ({patience:?}) and were aborted"
     )))
+}
+
+/// Records an event of this instance. Without the database, the log has it.
+async fn record(log: &SecurityLog, event: Event) {
+    let actor = Actor::system("sealward serve");
+    let recorded = timeout(EVENT_TIMEOUT, log.record(&actor, event));
+    match recorded.await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "an event of this instance could not be recorded"),
+        Err(_) => tracing::warn!("an event of this instance could not be recorded in time"),
+    }
 }
 
 /// Resolves on SIGTERM or Ctrl-C after this call. If signals cannot be handled, it never resolves.

@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 
 use axum::body::to_bytes;
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, header};
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use tracing::Instrument as _;
@@ -17,10 +17,12 @@ use super::form::Form;
 use super::session::{self, Secret, Transport};
 use super::viewer::{TOKEN, Viewer, Visitor};
 use crate::auth::Denied;
+use crate::management::security::RefusedRequest;
+use crate::management::{Actor, Event};
 use crate::ratelimit::{Rule, Scope};
 use crate::request_tag::RequestTag;
 use crate::telemetry::step;
-use crate::web::ClientAddress;
+use crate::web::{ClientAddress, LoggedCaller};
 
 /// The size limit of a form from a browser that is not signed in.
 const ANONYMOUS_FORM_LIMIT: usize = 8 * 1024;
@@ -50,12 +52,24 @@ pub(super) async fn signed_in_only(
         Ok(None) => return to_sign_in(&request),
         Err(error) => return error.into_response(),
     };
+    LoggedCaller::note(request.extensions(), viewer.administrator.api_key_id());
+    let (method, route) = (request.method().clone(), matched_path(&request));
     let response = match admit(&dashboard, &viewer, &mut request).await {
         Ok(()) => {
             request.extensions_mut().insert(viewer.clone());
             next.run(request).instrument(step!("page")).await
         }
         Err(error) => error.into_response(),
+    };
+    let response = match refused(&response, &method, route.as_ref()) {
+        Some(event) => {
+            let actor = Actor::caller(&viewer.administrator, tag.to_string());
+            match dashboard.security.record(&actor, event).await {
+                Ok(()) => response,
+                Err(error) => PageError::from(error).into_response(),
+            }
+        }
+        None => response,
     };
     error::render(response, Some(&viewer), &tag)
 }
@@ -74,7 +88,16 @@ pub(super) async fn visitors(
     }
     let secret = known.unwrap_or_else(|| Secret::generate(&dashboard.entropy));
     if let Err(error) = take_form(&secret, &mut request, ANONYMOUS_FORM_LIMIT).await {
-        return error.into_response();
+        let response = error.into_response();
+        let (method, route) = (request.method(), matched_path(&request));
+        if let Some(event) = refused(&response, method, route.as_ref())
+            && let Some(ClientAddress(client)) = request.extensions().get().copied()
+            && let Some(tag) = request.extensions().get::<RequestTag>()
+        {
+            let security = &dashboard.security;
+            security.submit_anonymous(client, tag.to_string(), event);
+        }
+        return response;
     }
     request.extensions_mut().insert(Visitor {
         secret: secret.clone(),
@@ -84,6 +107,21 @@ pub(super) async fn visitors(
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
     response
+}
+
+fn matched_path(request: &Request) -> Option<MatchedPath> {
+    request.extensions().get().cloned()
+}
+
+/// The event of a refused request.
+fn refused(response: &Response, method: &Method, route: Option<&MatchedPath>) -> Option<Event> {
+    let status = response.status();
+    let request = RefusedRequest {
+        method: method.as_str(),
+        route: route.map(MatchedPath::as_str),
+        status: status.as_u16(),
+    };
+    (status == StatusCode::FORBIDDEN).then(|| Event::refused(request))
 }
 
 /// The transport of a request, which the frame determined.

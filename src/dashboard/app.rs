@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::session::Sessions;
 use crate::keys::Vault;
+use crate::management::security::SecurityLog;
 use crate::web::Resources;
 
 /// Everything a page may use. Clones share it.
@@ -21,6 +22,8 @@ pub struct Parts {
     pub resources: Arc<Resources>,
     /// Makes keys in the tokens.
     pub vault: Vault,
+    /// Records security events.
+    pub security: SecurityLog,
 }
 
 impl Dashboard {

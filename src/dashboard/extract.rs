@@ -17,6 +17,7 @@ use super::view::notice::Notice;
 use super::view::shell::{self, Section};
 use super::viewer::Viewer;
 use crate::clock::Timestamp;
+use crate::management::security::Log;
 use crate::management::{Actor, Context};
 use crate::problem::Problem;
 use crate::request_tag::RequestTag;
@@ -63,6 +64,18 @@ impl PageContext {
         self.page(section, question.title, &content)
     }
 
+    /// Records that the administrator reads or exports an audit log.
+    pub(super) async fn record_read(
+        &self,
+        log: Log,
+        format: Option<&str>,
+        query: &str,
+    ) -> Result<(), PageError> {
+        let actor = &self.context.actor;
+        let security = &self.dashboard.security;
+        Ok(security.record_read(actor, log, format, query).await?)
+    }
+
     /// The time for which a page is rendered.
     pub(super) fn now(&self) -> Timestamp {
         self.dashboard.clock.now()
@@ -104,7 +117,7 @@ impl FromRequestParts<Dashboard> for PageContext {
                 entropy: dashboard.entropy,
                 catalog: dashboard.catalog.clone(),
                 pool: dashboard.database.clone(),
-                actor: Actor::administrator(&viewer.administrator, tag.to_string()),
+                actor: Actor::caller(&viewer.administrator, tag.to_string()),
                 claim: None,
             },
             viewer,

@@ -8,6 +8,7 @@ use utoipa::openapi::OpenApi;
 
 use super::database_monitor::DatabaseMonitor;
 use crate::keys::{Keyring, Vault};
+use crate::management::security::SecurityLog;
 use crate::protection::Protection;
 use crate::web::Resources;
 
@@ -28,6 +29,8 @@ pub struct Parts {
     pub keyring: Arc<Keyring>,
     /// Makes keys in the tokens.
     pub vault: Vault,
+    /// Records security events.
+    pub security: SecurityLog,
     /// Set once the process shuts down.
     pub draining: AtomicBool,
     /// Makes the OpenAPI document of all routes.

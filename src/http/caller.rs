@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, header};
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tracing::Instrument as _;
@@ -11,30 +11,50 @@ use tracing::Instrument as _;
 use super::app::App;
 use super::error::ApiError;
 use crate::auth::{Administrator, Caller, Denied};
+use crate::catalog::Unreadable;
+use crate::management::security::RefusedRequest;
+use crate::management::{Actor, Event};
 use crate::ratelimit::{Rule, Scope};
+use crate::request_tag::RequestTag;
 use crate::telemetry::step;
 use crate::web::{ClientAddress, LoggedCaller, write_rate_limit};
 
 /// Admits administrators within their rate limit, and adds the [`Administrator`] to the request's
-/// extensions.
+/// extensions. Records refusals.
 pub(super) async fn administrators_only(
     State(app): State<App>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let client = client_address(&request);
+    let (method, route) = (request.method().clone(), matched_path(&request));
+    let refusal = |status: StatusCode| {
+        Event::refused(RefusedRequest {
+            method: method.as_str(),
+            route: route.as_ref().map(MatchedPath::as_str),
+            status: status.as_u16(),
+        })
+    };
+    let request_id = request.extensions().get::<RequestTag>();
+    let request_id = request_id.map(ToString::to_string).unwrap_or_default();
     let identified = identify(&app, request.headers(), client).instrument(step!("caller"));
     let caller = match identified.await {
         Ok(caller) => caller,
-        Err(error) => return error.into_response(),
+        Err(error) => {
+            if matches!(error, ApiError::Unauthenticated(_)) {
+                let refused = refusal(StatusCode::UNAUTHORIZED);
+                app.security.submit_anonymous(client, request_id, refused);
+            }
+            return error.into_response();
+        }
     };
     LoggedCaller::note(request.extensions(), caller.api_key_id());
-    let (standing, admitted) = match caller.clone().administrator() {
-        Ok(administrator) => match app.admit(&caller).instrument(step!("limit")).await {
-            Ok(standing) => (standing, Ok(administrator)),
-            Err(exceeded) => (exceeded.standing, Err(ApiError::from(exceeded))),
-        },
-        Err(wrong) => (app.rate_limit(&caller).await, Err(wrong.into())),
+    let (standing, admitted) = match app.admit(&caller).instrument(step!("limit")).await {
+        Ok(standing) => (
+            standing,
+            caller.clone().administrator().map_err(ApiError::from),
+        ),
+        Err(exceeded) => (exceeded.standing, Err(ApiError::from(exceeded))),
     };
     let mut response = match admitted {
         Ok(administrator) => {
@@ -45,8 +65,22 @@ pub(super) async fn administrators_only(
         }
         Err(error) => error.into_response(),
     };
+    if response.status() == StatusCode::FORBIDDEN {
+        let actor = Actor::caller(&caller, request_id);
+        let recorded = app
+            .security
+            .record(&actor, refusal(response.status()))
+            .await;
+        if let Err(error) = recorded {
+            response = ApiError::from(Unreadable::from(error)).into_response();
+        }
+    }
     write_rate_limit(standing, response.headers_mut());
     response
+}
+
+fn matched_path(request: &Request) -> Option<MatchedPath> {
+    request.extensions().get().cloned()
 }
 
 /// Authenticates the caller of a request.

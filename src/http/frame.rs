@@ -8,7 +8,9 @@ use super::app::App;
 use super::error::{ApiError, CarriedError};
 use crate::problem::{Code, Problem};
 use crate::request_tag::{NotATag, RequestTag};
-use crate::web::{Cause, ClientAddress, Failure, Surface, TrustedProxy, X_REQUEST_ID};
+use crate::web::{
+    AmbiguousHead, Cause, ClientAddress, Failure, Surface, TrustedProxy, X_REQUEST_ID,
+};
 
 /// The W3C Trace Context header, which continues a client's trace.
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
@@ -32,7 +34,7 @@ where
         request.extensions_mut().insert(proxy);
     }
     let (tag, refused) = match request_tag(app, &request) {
-        Ok(tag) => (tag, None),
+        Ok(tag) => (tag, ambiguity(&request)),
         Err(error) => (app.new_request_tag(), Some(error)),
     };
     let handle = async |request| match refused {
@@ -70,6 +72,16 @@ impl Surface for JsonApi {
         let first = given.next()?.to_str().ok();
         first.filter(|_| given.next().is_none())
     }
+}
+
+/// The error for a head that readers may read differently.
+fn ambiguity(request: &Request) -> Option<ApiError> {
+    let (field, message) = match request.extensions().get()? {
+        AmbiguousHead::TransferEncoding => ("Transfer-Encoding", "must be chunked or absent"),
+        AmbiguousHead::Host => ("Host", "must be given once"),
+    };
+    let problem = Problem::new(field, Code::Format, message);
+    Some(ApiError::Problems(vec![problem]))
 }
 
 /// The client's id for its request, or a generated one.

@@ -34,6 +34,9 @@ pub struct Key {
     pub status: Status,
     /// Its name in the tokens; none for a public key only.
     pub token_name: Option<KeyName>,
+    /// Whether the token gives its private or secret key away; none for a public key only, and for
+    /// adopted keys of earlier releases.
+    pub extractable: Option<bool>,
     /// The public key; none for secret keys.
     pub public: Option<PublicKey>,
     /// The time by which it should be replaced.
@@ -139,6 +142,9 @@ struct Shown<'a> {
     algorithm: Algorithm,
     origin: Origin,
     has_private: bool,
+    /// Whether the private or secret key can leave the token; null if Sealward does not have it or does
+    /// not know.
+    extractable: Option<bool>,
     status: Status,
     public_key: Option<Jwk>,
     thumbprint: Option<String>,
@@ -173,6 +179,7 @@ impl Serialize for Key {
             algorithm: self.algorithm,
             origin: self.origin,
             has_private: self.has_private(),
+            extractable: self.extractable,
             status: self.status,
             public_key: self.public.as_ref().map(PublicKey::to_jwk),
             thumbprint: self.public.as_ref().map(PublicKey::thumbprint),

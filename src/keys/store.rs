@@ -208,9 +208,9 @@ pub async fn insert(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()
         "INSERT INTO keys (id, service_id, name, usage, algorithm, origin, status, token_id,
                            token_label, public_key, thumbprint, expires_at, activated_at,
                            destroy_at, revision, created_at, updated_at, partner_kid,
-                           rotation_days, succeeds, retire_at)
+                           rotation_days, succeeds, retire_at, extractable)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-                 $18, $19, $20, $21)",
+                 $18, $19, $20, $21, $22)",
     )
     .bind(key.id)
     .bind(key.service_id)
@@ -233,6 +233,7 @@ pub async fn insert(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()
     .bind(key.rotation_days)
     .bind(key.succeeds)
     .bind(key.retire_at)
+    .bind(key.extractable)
     .execute(&mut *connection)
     .await?;
     forget_intent(connection, key.id.uuid()).await
@@ -357,6 +358,7 @@ impl FromRow<'_, PgRow> for Key {
             token_name: token_id
                 .map(KeyName::Id)
                 .or(token_label.map(KeyName::Label)),
+            extractable: row.try_get("extractable")?,
             public,
             expires_at: row.try_get("expires_at")?,
             rotation_days: row.try_get("rotation_days")?,

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::auth::Administrator;
+use crate::auth::Caller;
 use crate::ids::ApiKeyId;
 
 /// The author of a change, as events name it.
@@ -15,13 +15,24 @@ pub struct Actor {
 }
 
 impl Actor {
-    /// An administrator who sent a request.
+    /// A caller who sent a request.
     #[must_use]
-    pub fn administrator(administrator: &Administrator, request_id: String) -> Self {
+    pub fn caller(caller: &Caller, request_id: String) -> Self {
         Self {
-            api_key_id: Some(administrator.api_key_id()),
-            name: administrator.name().to_owned(),
-            client_address: Some(administrator.client_address()),
+            api_key_id: Some(caller.api_key_id()),
+            name: caller.name().to_owned(),
+            client_address: Some(caller.client_address()),
+            request_id: Some(request_id),
+        }
+    }
+
+    /// The client of an unauthenticated request.
+    #[must_use]
+    pub fn anonymous(client: IpAddr, request_id: String) -> Self {
+        Self {
+            api_key_id: None,
+            name: "unauthenticated".to_owned(),
+            client_address: Some(client),
             request_id: Some(request_id),
         }
     }

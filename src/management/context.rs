@@ -136,7 +136,7 @@ impl Change<'_> {
             claim.keep(&mut self.transaction, &events).await?;
         }
         for event in events {
-            topics.push(event.resource_type.topic());
+            topics.extend(event.resource_type.topic());
             let id = EventId::new(&self.context.clock, &self.context.entropy);
             let actor = &self.context.actor;
             store::insert_event(&mut self.transaction, id, self.now, actor, event).await?;

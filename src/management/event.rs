@@ -27,11 +27,21 @@ closed_set! {
         ApiKey = "api_key",
         /// The wrapping key of an import.
         ImportKey = "import_key",
+        /// The dashboard.
+        Dashboard = "dashboard",
+        /// A management request.
+        Request = "request",
+        /// An audit log.
+        AuditLog = "audit_log",
+        /// An instance of the service.
+        Instance = "instance",
+        /// A PKCS#11 token.
+        Token = "token",
     }
 }
 
 closed_set! {
-    /// The kind of a change.
+    /// The kind of a change or of a security event.
     pub enum Action: "Action" {
         /// The resource was created.
         Create = "create",
@@ -43,27 +53,50 @@ closed_set! {
         Revoke = "revoke",
         /// The key was destroyed in the token.
         Destroy = "destroy",
+        /// An administrator signed in to the dashboard.
+        SignIn = "sign_in",
+        /// An administrator signed out.
+        SignOut = "sign_out",
+        /// A sign-in failed.
+        SignInFailed = "sign_in_failed",
+        /// A management request was refused with 401 or 403.
+        Refuse = "refuse",
+        /// An audit log was read. Once per API key, filter and hour.
+        Read = "read",
+        /// An audit log was exported.
+        Export = "export",
+        /// An instance started.
+        Start = "start",
+        /// An instance stopped.
+        Stop = "stop",
+        /// A token became unavailable.
+        TokenLost = "token_lost",
+        /// A token became available again.
+        TokenFound = "token_found",
+        /// The PIN of a token was refused.
+        PinRefused = "pin_refused",
     }
 }
 
 impl ResourceType {
-    /// The part of the catalog that depends on such resources.
-    pub(super) const fn topic(self) -> Topic {
+    /// The part of the catalog that depends on such resources, if any.
+    pub(super) const fn topic(self) -> Option<Topic> {
         match self {
-            Self::Service => Topic::Services,
-            Self::Policy => Topic::Policies,
-            Self::Key | Self::ImportKey => Topic::Keys,
-            Self::ApiKey => Topic::ApiKeys,
+            Self::Service => Some(Topic::Services),
+            Self::Policy => Some(Topic::Policies),
+            Self::Key | Self::ImportKey => Some(Topic::Keys),
+            Self::ApiKey => Some(Topic::ApiKeys),
+            Self::Dashboard | Self::Request | Self::AuditLog | Self::Instance | Self::Token => None,
         }
     }
 }
 
-/// A change of one resource, before and after.
+/// A change of one resource, before and after, or a security event.
 #[derive(Debug)]
 pub struct Event {
     pub(super) action: Action,
     pub(super) resource_type: ResourceType,
-    pub(super) resource_id: Uuid,
+    pub(super) resource_id: Option<Uuid>,
     pub(super) before: Option<Value>,
     pub(super) after: Option<Value>,
 }
@@ -100,7 +133,7 @@ impl Event {
         Self {
             action,
             resource_type: R::TYPE,
-            resource_id: resource.uuid(),
+            resource_id: Some(resource.uuid()),
             before: before.and_then(|state| serde_json::to_value(state).ok()),
             after: after.and_then(|state| serde_json::to_value(state).ok()),
         }

@@ -20,6 +20,7 @@ pub mod idempotency;
 pub mod keys;
 mod page;
 pub mod policies;
+pub mod security;
 pub mod services;
 mod store;
 

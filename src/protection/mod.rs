@@ -12,6 +12,7 @@ mod batch;
 mod body;
 mod call;
 mod data_key;
+mod long_work;
 mod operate;
 mod protect;
 mod refusal;
@@ -36,6 +37,7 @@ pub(crate) use self::batch::{
 };
 pub use self::call::Call;
 pub(crate) use self::data_key::{DataKey, DataKeyRequest};
+use self::long_work::LongWork;
 pub use self::operate::{Cipher, Hash};
 pub(crate) use self::operate::{OperationAnswer, OperationRequest};
 pub(crate) use self::protect::{ProtectRequest, ProtectedPayload};
@@ -73,6 +75,7 @@ pub struct Protection {
     error: fn(&Refusal) -> String,
     /// Work whose client has disconnected.
     left: TaskTracker,
+    long_work: LongWork,
 }
 
 impl Protection {
@@ -89,6 +92,7 @@ impl Protection {
             status,
             error,
             left: TaskTracker::new(),
+            long_work: LongWork::new(),
         }
     }
 

@@ -1,14 +1,16 @@
 //! Heads of HTTP/1 requests that two readers may read differently.
 
 use axum::body::Body;
-use axum::http::{HeaderValue, Request, Response, StatusCode, Version, header};
+use axum::http::{Request, Response, StatusCode, Version, header};
 
-/// Whether all readers agree on the end and the host of this request: its `Transfer-Encoding` is
-/// `chunked` or absent, and it has one `Host`, which HTTP/1.0 may lack.
-pub(super) fn is_clear<B>(request: &Request<B>) -> bool {
+use crate::web::AmbiguousHead;
+
+/// The header on which readers may disagree. A clear request has no `Transfer-Encoding` or `chunked`,
+/// and one `Host`, which HTTP/1.0 may lack.
+pub(super) fn ambiguity<B>(request: &Request<B>) -> Option<AmbiguousHead> {
     let version = request.version();
     if version >= Version::HTTP_2 {
-        return true;
+        return None;
     }
     let mut encodings = request.headers().get_all(header::TRANSFER_ENCODING).iter();
     let is_length_clear = match (encodings.next(), encodings.next()) {
@@ -20,14 +22,16 @@ pub(super) fn is_clear<B>(request: &Request<B>) -> bool {
         0 => version < Version::HTTP_11,
         hosts => hosts == 1,
     };
-    is_length_clear && is_host_clear
+    match (is_length_clear, is_host_clear) {
+        (true, true) => None,
+        (false, _) => Some(AmbiguousHead::TransferEncoding),
+        (true, false) => Some(AmbiguousHead::Host),
+    }
 }
 
-/// The last response of a connection, like that to a head that cannot be parsed.
+/// A response without a body, like that to a head that cannot be parsed.
 pub(super) fn refusal() -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::BAD_REQUEST;
-    let close = HeaderValue::from_static("close");
-    response.headers_mut().insert(header::CONNECTION, close);
     response
 }

@@ -5,12 +5,21 @@ use axum::extract::Request;
 use axum::response::Response;
 use tower::ServiceExt as _;
 
+use super::framing;
 use crate::http::Api;
+use crate::web::AmbiguousHead;
 
 /// Answers requests. Cheap to clone.
 pub trait Answers: Clone + Send + 'static {
     /// The response to one request.
     fn answer(self, request: Request) -> impl Future<Output = Response> + Send;
+
+    /// The response to a request whose head readers may read differently. Its body is not read.
+    fn refuse(
+        self,
+        ambiguous: AmbiguousHead,
+        request: Request,
+    ) -> impl Future<Output = Response> + Send;
 }
 
 /// The API and the dashboard.
@@ -25,6 +34,10 @@ impl Answers for Router {
         let Ok(response) = self.oneshot(request).await;
         response
     }
+
+    async fn refuse(self, _: AmbiguousHead, _: Request) -> Response {
+        framing::refusal()
+    }
 }
 
 impl Answers for Front {
@@ -34,6 +47,11 @@ impl Answers for Front {
         } else {
             self.api.answer(request).await
         }
+    }
+
+    async fn refuse(self, ambiguous: AmbiguousHead, mut request: Request) -> Response {
+        request.extensions_mut().insert(ambiguous);
+        self.api.answer(request).await
     }
 }
 

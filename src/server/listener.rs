@@ -256,13 +256,13 @@ impl<A: Answers> Door<A> {
             let asked = asking.asked(may_close);
             let is_leaving = is_leaving.clone();
             let request = request.map(|body| Body::new(asking.coming(body)));
-            let answer = framing::is_clear(&request).then(|| front.clone().answer(request));
+            let (front, ambiguous) = (front.clone(), framing::ambiguity(&request));
             async move {
-                let mut answer = match answer {
-                    Some(answer) => answer.await,
-                    None => framing::refusal(),
+                let mut answer = match ambiguous {
+                    None => front.answer(request).await,
+                    Some(ambiguous) => front.refuse(ambiguous, request).await,
                 };
-                if may_close && is_leaving.load(Ordering::Relaxed) {
+                if may_close && (ambiguous.is_some() || is_leaving.load(Ordering::Relaxed)) {
                     let headers = answer.headers_mut();
                     headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
                 }

@@ -20,6 +20,7 @@ use crate::dashboard::{self, Dashboard};
 use crate::http::router::names;
 use crate::http::{self, Api, App, DatabaseMonitor, document, recorded_status, refusal_json};
 use crate::keys::{Encryptions, Keyring, Vault};
+use crate::management::security::{SecurityLog, SecurityWriter};
 use crate::management::{Actor, Context, keys};
 use crate::meter::{Meter, TokenTimes};
 use crate::policy::Policies;
@@ -35,6 +36,7 @@ pub struct Service {
     dashboard: Dashboard,
     jobs: JoinSet<()>,
     writer: Writer,
+    security_writer: SecurityWriter,
     token_times: TokenTimes,
 }
 
@@ -104,6 +106,9 @@ impl Service {
         };
         let overlap = settings.keys.rotation_overlap.0;
         jobs.spawn(keys::maintain(maintenance, vault.clone(), overlap));
+        let (security, security_writer) =
+            SecurityLog::open(clock.clone(), entropy, database.clone());
+        jobs.spawn(follow_tokens(security.clone(), token.clone()));
         let limiter = Arc::new(limiter);
         jobs.spawn(keep_limiter(limiter.clone(), database.clone()));
         let meter = Arc::new(Meter::new(names().chain(dashboard::names())));
@@ -122,6 +127,7 @@ impl Service {
         let dashboard = Dashboard::new(dashboard::Parts {
             resources: resources.clone(),
             vault: vault.clone(),
+            security: security.clone(),
         });
         let app = App::new(http::Parts {
             resources,
@@ -129,6 +135,7 @@ impl Service {
             database_monitor,
             keyring,
             vault,
+            security,
             draining: AtomicBool::new(false),
             document,
         });
@@ -137,8 +144,14 @@ impl Service {
             dashboard,
             jobs,
             writer,
+            security_writer,
             token_times,
         }
+    }
+
+    /// Records security events.
+    pub fn security(&self) -> &SecurityLog {
+        &self.app.security
     }
 
     /// The API and the dashboard.
@@ -170,6 +183,7 @@ impl Service {
         // After this deadline the requests of the records have failed.
         let patience = self.app.settings.audit.deadline.0;
         self.writer.finish(patience).await;
+        self.security_writer.finish().await;
         let last_use = self.app.authenticator.last_use();
         if let Err(error) = last_use.flush(&self.app.database).await {
             tracing::warn!(%error, "the last use of API keys could not be written");
@@ -187,6 +201,11 @@ async fn listen(catalog: Catalog, database: PgPool, entropy: Entropy) {
 
 async fn keep_days(clock: Clock, database: PgPool) {
     let never = audit::keep_days(clock, database).await;
+    match never {}
+}
+
+async fn follow_tokens(security: SecurityLog, token: hsm::Token) {
+    let never = security.follow_tokens(token).await;
     match never {}
 }
 

@@ -17,6 +17,9 @@ pub struct Keys {
     pub rotation_overlap: Span,
     /// Accepts private keys in plaintext over TLS. Default: only in development.
     pub allow_plaintext_import: Option<bool>,
+    /// In production, accepts keys from the token that are extractable or not sensitive. Other
+    /// environments always accept them.
+    pub allow_extractable: bool,
 }
 
 impl Default for Keys {
@@ -25,6 +28,7 @@ impl Default for Keys {
             destruction_delay: Span::seconds(7 * 24 * 60 * 60),
             rotation_overlap: Span::seconds(7 * 24 * 60 * 60),
             allow_plaintext_import: None,
+            allow_extractable: false,
         }
     }
 }

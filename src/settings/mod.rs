@@ -106,6 +106,12 @@ impl Settings {
             .unwrap_or(self.environment == Stage::Development)
     }
 
+    /// Whether keys that can leave the token may be adopted.
+    #[must_use]
+    pub fn extractable_allowed(&self) -> bool {
+        self.keys.allow_extractable || self.environment != Stage::Production
+    }
+
     /// How long the service accepts requests after SIGTERM.
     #[must_use]
     pub fn drain_delay(&self) -> std::time::Duration {

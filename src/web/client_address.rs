@@ -14,6 +14,16 @@ pub struct ClientAddress(pub IpAddr);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverTls;
 
+/// Marks an HTTP/1 request that readers may read differently, by the header that is to blame. It is
+/// the last of its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AmbiguousHead {
+    /// `Transfer-Encoding` is not `chunked`.
+    TransferEncoding,
+    /// There is not exactly one `Host`.
+    Host,
+}
+
 /// Marks a request whose connection comes from a trusted proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrustedProxy;

@@ -71,7 +71,7 @@ pub(super) async fn run(
         return Err(Failure::Login(login));
     }
     match records {
-        Ok(found) if !found.missing.is_empty() => Err(Failure::Other(
+        Ok((found, _)) if !found.missing.is_empty() => Err(Failure::Other(
             "keys are recorded that no token holds: bring them back from the vendor's backup, or \
              delete their records"
                 .to_owned(),

@@ -7,15 +7,24 @@ use serde_json::{Value, json};
 use super::database::Database;
 use crate::clock::{Clock, Entropy};
 use crate::keys::{Comparison, Intended, Orphan, Vault};
+use crate::management::dangers::{Extractable, extractable_keys};
 
-/// The comparison, or the reason why it is missing. A new installation has no database.
-pub(super) type Records = Result<Comparison, String>;
+/// The comparison and the extractable keys, or the reason why they are missing. A new installation has
+/// no database.
+pub(super) type Records = Result<(Comparison, Vec<Extractable>), String>;
 
 /// Compares the tokens with the records, if there is a database.
 pub(super) async fn compare(database: &Database, token: &hsm::Token) -> Records {
     let pool = database.as_ref().map_err(Clone::clone)?.pool().clone();
-    let vault = Vault::new(token.clone(), pool, Clock::system(), Entropy::system());
-    vault.compare().await.map_err(|error| error.to_string())
+    let vault = Vault::new(
+        token.clone(),
+        pool.clone(),
+        Clock::system(),
+        Entropy::system(),
+    );
+    let found = vault.compare().await.map_err(|error| error.to_string())?;
+    let extractable = extractable_keys(&pool).await;
+    Ok((found, extractable.map_err(|error| error.to_string())?))
 }
 
 /// The text form.
@@ -24,12 +33,23 @@ pub(super) fn text(records: &Records) -> String {
     // Writing to a string cannot fail.
     let _ = match records {
         Err(reason) => writeln!(page, "  not compared: {reason}"),
-        Ok(found) => found_text(&mut page, found),
+        Ok((found, extractable)) => found_text(&mut page, found, extractable),
     };
     page
 }
 
-fn found_text(page: &mut String, found: &Comparison) -> std::fmt::Result {
+fn found_text(
+    page: &mut String,
+    found: &Comparison,
+    extractable: &[Extractable],
+) -> std::fmt::Result {
+    for key in extractable {
+        let Extractable { id, name } = key;
+        writeln!(
+            page,
+            "  warning   {id} ({name}) can leave its token: replace it by a generated key"
+        )?;
+    }
     for key in &found.missing {
         writeln!(page, "  missing   {key} is recorded but on no token")?;
     }
@@ -50,10 +70,11 @@ fn found_text(page: &mut String, found: &Comparison) -> std::fmt::Result {
 
 /// The JSON form.
 pub(super) fn as_json(records: &Records) -> Value {
-    let found = match records {
+    let (found, extractable) = match records {
         Err(reason) => return json!({ "error": reason }),
         Ok(found) => found,
     };
+    let extractable: Vec<_> = extractable.iter().map(|key| key.id).collect();
     let orphans: Vec<Value> = found
         .orphans
         .iter()
@@ -66,7 +87,8 @@ pub(super) fn as_json(records: &Records) -> Value {
             })
         })
         .collect();
-    json!({ "missing": found.missing, "orphans": orphans, "complete": found.complete })
+    json!({ "missing": found.missing, "orphans": orphans, "complete": found.complete,
+        "extractable": extractable })
 }
 
 fn meant_for(orphan: &Orphan) -> Option<String> {

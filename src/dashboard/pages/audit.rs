@@ -17,6 +17,7 @@ use crate::dashboard::view::services::service;
 use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{Tone, badge, count, isolated, millis, moment};
 use crate::ids::{RecordId, ServiceId};
+use crate::management::security::Log;
 use crate::management::{Page, services};
 
 const SECTION: Section = Section::Audit;
@@ -30,6 +31,8 @@ pub(in crate::dashboard) async fn list(
     let filter = filter(&mut filters, &services);
     let request = filters.page();
     let page = if filters.are_valid() {
+        let query = filters.query().query();
+        cx.record_read(Log::Operations, None, &query).await?;
         let older_than = request.after().map(RecordId::from_uuid);
         let rows = entries(
             &cx.context.pool,
@@ -89,6 +92,8 @@ pub(in crate::dashboard) async fn show(
     let record = entry(&cx.context.pool, id)
         .await?
         .ok_or(PageError::NotFound)?;
+    let query = format!("id={id}");
+    cx.record_read(Log::Operations, None, &query).await?;
     let names = services::names(&cx.context, record.application_id.as_slice()).await?;
     let faint = |text: &str| html! { span.faint { (text) } };
     let content = html! {
@@ -124,23 +129,26 @@ pub(in crate::dashboard) async fn export_csv(
     cx: PageContext,
     Query(query): Query,
 ) -> Result<Response, PageError> {
-    download(&cx, query, Format::Csv)
+    download(&cx, query, Format::Csv).await
 }
 
 pub(in crate::dashboard) async fn export_ndjson(
     cx: PageContext,
     Query(query): Query,
 ) -> Result<Response, PageError> {
-    download(&cx, query, Format::Ndjson)
+    download(&cx, query, Format::Ndjson).await
 }
 
 /// Streams the matching records.
-fn download(cx: &PageContext, query: Form, format: Format) -> Result<Response, PageError> {
+async fn download(cx: &PageContext, query: Form, format: Format) -> Result<Response, PageError> {
     let mut filters = Filters::of(query);
     let filter = filter(&mut filters, &[]);
     if !filters.are_valid() {
         return Err(PageError::NotFound);
     }
+    let query = filters.query().query();
+    cx.record_read(Log::Operations, Some(format.media_type()), &query)
+        .await?;
     let export = Export::new(cx.context.pool.clone(), cx.now(), filter, format);
     let headers = [
         (header::CONTENT_TYPE, format.media_type()),

@@ -12,6 +12,7 @@ use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{Tone, badge, isolated, moment};
 use crate::ids::EventId;
 use crate::management::events::{self, Filter, Recorded};
+use crate::management::security::Log;
 use crate::management::{Action, Page, PageRequest, ResourceType};
 
 const SECTION: Section = Section::Events;
@@ -31,6 +32,8 @@ pub(in crate::dashboard) async fn list(
         to: filters.moment("to", "Before (UTC)"),
     };
     let page = if filters.are_valid() {
+        let query = filters.query().query();
+        cx.record_read(Log::Management, None, &query).await?;
         events::list(&cx.context, &filter, filters.page()).await?
     } else {
         Page::of(PageRequest::default(), Vec::new(), |event: &Recorded| {
@@ -42,12 +45,12 @@ pub(in crate::dashboard) async fn list(
         columns: &["Time", "Action", "Resource", "By"],
         no_match: "No event matches",
         nothing: "No events yet",
-        why: "This page lists the changes that administrators make.",
+        why: "This page lists the changes that administrators make, and security events.",
         action: None,
     };
     let content = html! {
         div.head { h1 { "Management events" } }
-        p.lead { "All changes by administrators. Each change and its event are one transaction." }
+        p.lead { "All changes by administrators, and security events. Each change and its event are one transaction." }
         (listing.render(&filters, &page, row))
     };
     Ok(cx.page(SECTION, "Management events", &content))
@@ -60,11 +63,14 @@ pub(in crate::dashboard) async fn show(
     let event = events::read(&cx.context, id)
         .await?
         .ok_or(PageError::NotFound)?;
+    let query = format!("id={id}");
+    cx.record_read(Log::Management, None, &query).await?;
     let faint = |text: &str| html! { span.faint { (text) } };
     let (changed, same) = difference(event.before.as_ref(), event.after.as_ref());
-    let same_of = Form::default()
-        .with("resourceId", event.resource_id.as_str())
-        .query();
+    let same_of = event
+        .resource_id
+        .as_deref()
+        .map(|id| Form::default().with("resourceId", id).query());
     let content = html! {
         (SECTION.crumbs())
         div.head { h1 { (words(event.resource_type)) } (action(event.action)) }
@@ -73,7 +79,7 @@ pub(in crate::dashboard) async fn show(
                 ("Time", moment(event.timestamp)),
                 ("By", by(&event)),
                 ("Resource", html! { (resource(&event)) }),
-                ("Events of this resource", html! { a href={ (SECTION.place()) "?" (same_of) } { "Show" } }),
+                ("Events of this resource", html! { @match &same_of { Some(query) => a href={ (SECTION.place()) "?" (query) } { "Show" }, None => (faint("none")) } }),
                 ("Client address", html! { @match event.client_address { Some(address) => (address), None => (faint("none: local command")) } }),
                 ("Request", html! { @match &event.request_id { Some(request) => code { (request) }, None => (faint("none")) } }),
                 ("Event", html! { code { (event.id) } }),
@@ -155,7 +161,7 @@ fn row(event: &Recorded) -> Vec<Markup> {
     vec![
         html! { a href={ (SECTION.place()) "/" (event.id) } { (moment(event.timestamp)) } },
         action(event.action),
-        html! { (words(event.resource_type)) " " (named(event)) br; span.id { (event.resource_id) } },
+        html! { (words(event.resource_type)) " " (named(event)) @if let Some(id) = &event.resource_id { br; span.id { (id) } } },
         by(event),
     ]
 }
@@ -177,14 +183,22 @@ fn by(event: &Recorded) -> Markup {
 }
 
 fn resource(event: &Recorded) -> Markup {
+    let Some(id) = &event.resource_id else {
+        return html! { span.faint { "none" } };
+    };
     let place = match event.resource_type {
         ResourceType::Service => "services",
         ResourceType::Policy => "policies",
         ResourceType::Key => "keys",
         ResourceType::ApiKey => "api-keys",
-        ResourceType::ImportKey => return html! { code { (event.resource_id) } },
+        ResourceType::ImportKey
+        | ResourceType::Dashboard
+        | ResourceType::Request
+        | ResourceType::AuditLog
+        | ResourceType::Instance
+        | ResourceType::Token => return html! { code { (id) } },
     };
-    html! { a href={ "/dashboard/" (place) "/" (event.resource_id) } { (event.resource_id) } }
+    html! { a href={ "/dashboard/" (place) "/" (id) } { (id) } }
 }
 
 fn words(resource: ResourceType) -> &'static str {
@@ -194,14 +208,27 @@ fn words(resource: ResourceType) -> &'static str {
         ResourceType::Key => "Key",
         ResourceType::ApiKey => "API key",
         ResourceType::ImportKey => "Import key",
+        ResourceType::Dashboard => "Dashboard",
+        ResourceType::Request => "Request",
+        ResourceType::AuditLog => "Audit log",
+        ResourceType::Instance => "Instance",
+        ResourceType::Token => "Token",
     }
 }
 
 fn action(action: Action) -> Markup {
     let tone = match action {
-        Action::Create => Tone::Good,
-        Action::Update => Tone::Idle,
-        Action::Delete | Action::Revoke | Action::Destroy => Tone::Bad,
+        Action::Create | Action::SignIn | Action::Start | Action::TokenFound => Tone::Good,
+        Action::Update | Action::SignOut | Action::Read | Action::Export | Action::Stop => {
+            Tone::Idle
+        }
+        Action::Delete
+        | Action::Revoke
+        | Action::Destroy
+        | Action::SignInFailed
+        | Action::Refuse
+        | Action::TokenLost
+        | Action::PinRefused => Tone::Bad,
     };
     badge(tone, action.name())
 }

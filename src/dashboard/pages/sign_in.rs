@@ -14,7 +14,9 @@ use crate::dashboard::form::Form;
 use crate::dashboard::session::{self, Secret, Transport};
 use crate::dashboard::view::shell;
 use crate::dashboard::viewer::{TOKEN, Visitor};
+use crate::management::{Actor, Event};
 use crate::ratelimit::{Rule, Scope};
+use crate::request_tag::RequestTag;
 use crate::web::ClientAddress;
 
 /// The reason of a failed sign-in. All invalid keys have the same reason.
@@ -36,6 +38,7 @@ pub(in crate::dashboard) async fn enter(
     Extension(visitor): Extension<Visitor>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
     Extension(transport): Extension<Transport>,
+    Extension(tag): Extension<RequestTag>,
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {
     let again = |status, why| (status, page(&visitor, place(&form), Some(why))).into_response();
@@ -43,9 +46,18 @@ pub(in crate::dashboard) async fn enter(
     if dashboard.limiter.take(scope, Rule::SIGN_INS).await.is_err() {
         return Ok(again(StatusCode::TOO_MANY_REQUESTS, Refused::TooOften));
     }
-    let Some(administrator) = authenticate(&dashboard, &form, client).await? else {
-        return Ok(again(StatusCode::UNAUTHORIZED, Refused::BadKey));
+    let administrator = match authenticate(&dashboard, &form, client).await? {
+        Ok(administrator) => administrator,
+        Err(reason) => {
+            let event = Event::sign_in_failed(&reason);
+            let security = &dashboard.security;
+            security.submit_anonymous(client, tag.to_string(), event);
+            return Ok(again(StatusCode::UNAUTHORIZED, Refused::BadKey));
+        }
     };
+    let actor = Actor::caller(&administrator, tag.to_string());
+    let event = Event::signed_in(&administrator);
+    dashboard.security.record(&actor, event).await?;
     // A new secret, because another site may have set the secret of the browser (session fixation).
     let secret = Secret::generate(&dashboard.entropy);
     let now = dashboard.clock.now();
@@ -61,24 +73,28 @@ pub(in crate::dashboard) async fn leave(
     Extension(transport): Extension<Transport>,
 ) -> Result<Response, PageError> {
     session::close(&cx.dashboard.database, &cx.viewer.secret).await?;
+    let event = Event::signed_out(&cx.viewer.administrator);
+    let security = &cx.dashboard.security;
+    security.record(&cx.context.actor, event).await?;
     let away = Redirect::to("/dashboard/sign-in?out=yes").into_response();
     Ok(with_cookie(away, transport.forget()))
 }
 
+/// The administrator with the key in `form`, or the reason to refuse it.
 async fn authenticate(
     dashboard: &Dashboard,
     form: &Form,
     client: std::net::IpAddr,
-) -> Result<Option<Administrator>, PageError> {
+) -> Result<Result<Administrator, String>, PageError> {
     let bearer = zeroize::Zeroizing::new(format!("Bearer {}", form.text("key")));
     match dashboard
         .authenticate(Some(bearer.as_bytes()), client)
         .await
     {
-        Ok(caller) => Ok(caller.administrator().ok()),
+        Ok(caller) => Ok(caller.administrator().map_err(|wrong| wrong.to_string())),
         Err(Denied::Refused(refusal)) => {
             tracing::info!(%client, %refusal, "a sign-in to the dashboard was refused");
-            Ok(None)
+            Ok(Err(refusal.to_string()))
         }
         Err(Denied::Unreadable(unreadable)) => Err(unreadable.into()),
         Err(Denied::Crowded) => Err(PageError::Crowded),

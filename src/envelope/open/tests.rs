@@ -66,6 +66,33 @@ fn opens_ecdh_es_of_the_rfc() {
     );
 }
 
+/// Computed with Python's `cryptography`; FORMAT.md refers to it.
+#[test]
+fn opens_the_published_envelope_with_its_policy_and_context() {
+    let vector = vector(include_str!("../../../tests/vectors/envelope.json"));
+    let private =
+        PrivateKey::from_private_key(Curve::P256.agreement(), &bytes(&vector["key"]["d"])).unwrap();
+    let public = ec_key(&private);
+    let jwe = vector["jwe"].to_string();
+    let envelope = || Envelope::parse(Text::parse(jwe.as_bytes()).unwrap()).unwrap();
+    assert_eq!(envelope().pol(), vector["header"]["pol"].as_str());
+    let ctx = envelope().ctx().unwrap().to_string();
+    assert_eq!(ctx, vector["header"]["ctx"].as_str().unwrap());
+
+    let context = |text: &str| Context::parse(Text::parse(text.as_bytes()).unwrap()).unwrap();
+    let own = context(&vector["context"].to_string());
+    let other = context(r#"{"tenant":"other","record":"4711"}"#);
+    let open = |context: Option<&Context>| {
+        let opening = envelope().for_key(&Entropy::system(), &public).unwrap();
+        let secret = agreed(&private, opening.question()).unwrap();
+        opening.open(&Entropy::system(), Some(&secret), context)
+    };
+    let payload = vector["payload"].as_str().unwrap();
+    assert_eq!(open(Some(&own)).unwrap().as_bytes(), payload.as_bytes());
+    assert!(open(Some(&other)).is_err());
+    assert!(open(None).is_err());
+}
+
 #[test]
 fn a_plaintext_that_is_not_json_does_not_open() {
     let private = PrivateKey::generate(Curve::P256.agreement()).unwrap();

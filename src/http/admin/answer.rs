@@ -133,7 +133,12 @@ impl IntoResponse for Replayed {
             ResourceType::Policy => Some("policies"),
             ResourceType::Key => Some("keys"),
             ResourceType::ApiKey => Some("api-keys"),
-            ResourceType::ImportKey => None,
+            ResourceType::ImportKey
+            | ResourceType::Dashboard
+            | ResourceType::Request
+            | ResourceType::AuditLog
+            | ResourceType::Instance
+            | ResourceType::Token => None,
         };
         let id = resource.get("id").and_then(Value::as_str).unwrap_or("");
         let of_resource = collection.map(|collection| {

@@ -6,12 +6,14 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 
 use super::answer::List;
+use super::extract::Authorized;
 use super::filters::Filters;
 use crate::audit::{Entry, Export, Filter, Format, entries};
 use crate::catalog::Unreadable;
 use crate::http::app::App;
 use crate::http::error::ApiError;
 use crate::ids::RecordId;
+use crate::management::security::Log;
 use crate::management::{Page, PageRequest};
 
 /// A page of audit records, or all of them as a file.
@@ -33,6 +35,7 @@ pub(in crate::http) enum AuditEntries {
 )]
 pub(in crate::http) async fn list(
     State(app): State<App>,
+    Authorized(context): Authorized,
     headers: HeaderMap,
     mut filters: Filters,
 ) -> Result<AuditEntries, ApiError> {
@@ -49,7 +52,12 @@ pub(in crate::http) async fn list(
         from: filters.time("from"),
         to: filters.time("to"),
     };
-    filters.finish()?;
+    let query = filters.finish()?;
+    let format = file.map(Format::media_type);
+    let recorded = app
+        .security
+        .record_read(&context.actor, Log::Operations, format, &query);
+    recorded.await.map_err(Unreadable::from)?;
     let (database, now) = (app.database.clone(), app.clock.now());
     match file {
         Some(format) => Ok(AuditEntries::File(

@@ -1,11 +1,16 @@
 //! `/admin/audit/management`.
 
+use axum::extract::State;
+
 use super::answer::List;
 use super::extract::Authorized;
 use super::filters::Filters;
+use crate::catalog::Unreadable;
+use crate::http::app::App;
 use crate::http::error::ApiError;
 use crate::management::PageRequest;
 use crate::management::events::{self, Filter, Recorded, ResourceId};
+use crate::management::security::Log;
 
 /// Lists management events, newest first.
 #[utoipa::path(
@@ -15,6 +20,7 @@ use crate::management::events::{self, Filter, Recorded, ResourceId};
     params(PageRequest, Filter)
 )]
 pub(in crate::http) async fn list(
+    State(app): State<App>,
     Authorized(context): Authorized,
     mut filters: Filters,
 ) -> Result<List<Recorded>, ApiError> {
@@ -29,6 +35,10 @@ pub(in crate::http) async fn list(
         from: filters.time("from"),
         to: filters.time("to"),
     };
-    filters.finish()?;
+    let query = filters.finish()?;
+    let recorded = app
+        .security
+        .record_read(&context.actor, Log::Management, None, &query);
+    recorded.await.map_err(Unreadable::from)?;
     Ok(List(events::list(&context, &filter, page).await?))
 }

@@ -75,7 +75,7 @@ impl FromRequestParts<App> for Authorized {
             entropy: app.entropy,
             catalog: app.catalog.clone(),
             pool: app.database.clone(),
-            actor: Actor::administrator(administrator, tag.to_string()),
+            actor: Actor::caller(administrator, tag.to_string()),
             claim: parts.extensions.get::<Claim>().cloned(),
         }))
     }

@@ -18,6 +18,7 @@ use crate::problem::{Code, Problem, Problems};
 /// show more than the client asked for.
 #[derive(Debug)]
 pub(in crate::http) struct Filters {
+    query: String,
     parameters: Vec<(String, String)>,
     problems: Problems,
 }
@@ -35,6 +36,7 @@ impl Filters {
     pub(in crate::http) fn of(query: &str) -> Self {
         let parameters = form_urlencoded::parse(query.as_bytes());
         Self {
+            query: query.to_owned(),
             parameters: parameters.into_owned().collect(),
             problems: Problems::default(),
         }
@@ -97,8 +99,8 @@ impl Filters {
         }
     }
 
-    /// Ends reading: every parameter must have been read.
-    pub(in crate::http) fn finish(mut self) -> Result<(), ApiError> {
+    /// Ends reading: every parameter must have been read. Returns the query.
+    pub(in crate::http) fn finish(mut self) -> Result<String, ApiError> {
         for (name, _) in std::mem::take(&mut self.parameters) {
             self.problems.note(Problem::new(
                 name,
@@ -107,7 +109,7 @@ impl Filters {
             ));
         }
         if self.problems.is_empty() {
-            Ok(())
+            Ok(self.query)
         } else {
             Err(ApiError::Problems(self.problems.into_vec()))
         }

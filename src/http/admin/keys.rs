@@ -147,5 +147,6 @@ fn rules(app: &App) -> Rules {
         destruction_delay: app.settings.keys.destruction_delay.0,
         rotation_overlap: app.settings.keys.rotation_overlap.0,
         plaintext_import: app.settings.plaintext_import_allowed(),
+        extractable: app.settings.extractable_allowed(),
     }
 }

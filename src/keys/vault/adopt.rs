@@ -1,6 +1,6 @@
 //! Adopts keys that the vendor's tools created in the token.
 
-use hsm::{AdoptError, Adopted, ErrorKind, HsmError, KeyClass, KeyKind, KeyName, KeyRef};
+use hsm::{AdoptError, Adopted, ErrorKind, HsmError, KeyClass, KeyKind, KeyName, KeyRef, Weakness};
 use uuid::Uuid;
 
 use super::{Made, NotMade, Vault, store, unlike_half};
@@ -27,8 +27,13 @@ impl Vault {
     /// both exist, they must match. If the token has none, a test operation proves the given one.
     ///
     /// # Errors
-    /// The token does not have exactly one such key, or it does not match the description.
-    pub async fn adopt(&self, described: Described) -> Result<(Usage, Made), NotMade> {
+    /// The token does not have exactly one such key, it does not match the description, or it is
+    /// extractable although that is not allowed.
+    pub async fn adopt(
+        &self,
+        described: Described,
+        allow_extractable: bool,
+    ) -> Result<(Usage, Made), NotMade> {
         if let KeyName::Id(id) = &described.name
             && let Ok(id) = Uuid::from_slice(id)
             && store::is_ours(&self.pool, id).await?
@@ -52,6 +57,10 @@ impl Vault {
             let key = &adopted.key.name;
             tracing::warn!(?key, %weakness, "an adopted key is weaker than a generated key");
         }
+        let extractable = is_extractable(&adopted.weaknesses);
+        if extractable && !allow_extractable {
+            return Err(NotMade::Extractable);
+        }
         let algorithm = adopted.algorithm;
         self.must_open(usage, algorithm)?;
         let name = adopted.key.name.clone();
@@ -60,6 +69,7 @@ impl Vault {
             id: KeyId::new(&self.clock, &self.entropy),
             algorithm,
             name,
+            extractable,
             public: public.await?,
         };
         Ok((usage, made))
@@ -126,6 +136,17 @@ impl Vault {
     }
 }
 
+/// Whether the token gives the key away, in plaintext or wrapped.
+fn is_extractable(weaknesses: &[Weakness]) -> bool {
+    weaknesses.iter().any(|weakness| match weakness {
+        Weakness::NotSensitive | Weakness::Extractable => true,
+        Weakness::WasExtractable
+        | Weakness::NotPrivate
+        | Weakness::WideUsage
+        | Weakness::UnknownLength => false,
+    })
+}
+
 const MEMBER: &str = "tokenObject";
 
 fn not_adopted(error: AdoptError) -> NotMade {
@@ -166,4 +187,23 @@ fn missing() -> NotMade {
 
 fn refused(code: Code, message: &'static str) -> NotMade {
     NotMade::Problem(Problem::new(MEMBER, code, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_the_token_reveals_or_wraps_is_extractable() {
+        for weakness in [Weakness::NotSensitive, Weakness::Extractable] {
+            assert!(is_extractable(&[Weakness::WideUsage, weakness]));
+        }
+        assert!(!is_extractable(&[
+            Weakness::WasExtractable,
+            Weakness::NotPrivate,
+            Weakness::WideUsage,
+            Weakness::UnknownLength,
+        ]));
+        assert!(!is_extractable(&[]));
+    }
 }

@@ -16,6 +16,8 @@ pub struct Made {
     pub algorithm: Algorithm,
     /// Its name in the tokens.
     pub name: KeyName,
+    /// Whether it can leave the token.
+    pub extractable: bool,
     /// Its public key; none for secret keys.
     pub public: Option<PublicKey>,
 }
@@ -26,6 +28,9 @@ pub enum NotMade {
     /// The given material is invalid for the key.
     #[error("{}", .0.message)]
     Problem(Problem),
+    /// The key can leave the token, which the settings do not allow.
+    #[error("the key in the token is extractable")]
+    Extractable,
     /// The token failed.
     #[error(transparent)]
     Token(#[from] HsmError),

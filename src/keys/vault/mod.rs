@@ -159,7 +159,7 @@ impl Vault {
             Err(error) => error.into(),
         };
         let certain = match &error {
-            NotMade::Problem(_) | NotMade::Database(_) => true,
+            NotMade::Problem(_) | NotMade::Extractable | NotMade::Database(_) => true,
             NotMade::Token(error) => match error.kind() {
                 ErrorKind::BadInput | ErrorKind::KeyMissing | ErrorKind::Busy => true,
                 ErrorKind::TokenOut | ErrorKind::Late | ErrorKind::Refused => false,
@@ -197,6 +197,7 @@ impl Vault {
             id,
             algorithm,
             name: key.name,
+            extractable: false,
             public: None,
         };
         let public = match public.map(PublicKey::new) {

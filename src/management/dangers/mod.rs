@@ -2,7 +2,7 @@
 
 mod store;
 
-use sqlx::FromRow;
+use sqlx::{FromRow, PgPool};
 
 use super::{Context, Error};
 use crate::clock::Timestamp;
@@ -18,6 +18,8 @@ pub struct Dangers {
     pub keyless: Vec<Keyless>,
     /// The number of active policies that all services can use.
     pub open_to_all: i64,
+    /// Keys that can leave their token.
+    pub extractable_keys: Vec<Extractable>,
     /// Usable keys that expire soon.
     pub expiring_keys: Vec<Expiring<KeyId>>,
     /// API keys that expire soon.
@@ -37,6 +39,15 @@ pub struct Keyless {
     pub destination: String,
 }
 
+/// A key that can leave its token.
+#[derive(Clone, Debug, FromRow)]
+pub struct Extractable {
+    /// Its identifier.
+    pub id: KeyId,
+    /// Its name.
+    pub name: String,
+}
+
 /// A resource that expires.
 #[derive(Clone, Debug, FromRow)]
 pub struct Expiring<I> {
@@ -46,6 +57,14 @@ pub struct Expiring<I> {
     pub name: String,
     /// The expiry time.
     pub expires_at: Timestamp,
+}
+
+/// The keys that can leave their token and are not destroyed.
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn extractable_keys(pool: &PgPool) -> Result<Vec<Extractable>, Error> {
+    Ok(store::extractable_keys(pool).await?)
 }
 
 /// All warnings. Keys are included if they expire before `soon`.
@@ -58,6 +77,7 @@ pub async fn find(context: &Context, soon: Timestamp) -> Result<Dangers, Error> 
         policies: store::doubtful(&context.pool).await?,
         keyless: store::keyless(&context.pool).await?,
         open_to_all: store::open_to_all(&context.pool).await?,
+        extractable_keys: extractable_keys(&context.pool).await?,
         expiring_keys: store::expiring_keys(&context.pool, soon).await?,
         expiring_api_keys: store::expiring_api_keys(&context.pool, now, soon).await?,
     })

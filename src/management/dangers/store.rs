@@ -2,7 +2,7 @@
 
 use sqlx::PgExecutor;
 
-use super::{Expiring, Keyless};
+use super::{Expiring, Extractable, Keyless};
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, KeyId};
 use crate::keys::{self, Usage};
@@ -51,6 +51,20 @@ pub(super) async fn open_to_all(database: impl PgExecutor<'_>) -> sqlx::Result<i
     )
     .bind(Status::Active)
     .fetch_one(database)
+    .await
+}
+
+pub(super) async fn extractable_keys(
+    database: impl PgExecutor<'_>,
+) -> sqlx::Result<Vec<Extractable>> {
+    sqlx::query_as(
+        "SELECT id, name FROM keys
+          WHERE extractable AND status <> $1
+          ORDER BY id
+          LIMIT 50",
+    )
+    .bind(keys::Status::Destroyed)
+    .fetch_all(database)
     .await
 }
 

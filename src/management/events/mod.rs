@@ -1,4 +1,4 @@
-//! Management events: the record of every change.
+//! Management events: the record of every change, and security events.
 
 pub(super) mod store;
 
@@ -14,7 +14,7 @@ use super::{Action, Context, Error, Page, PageRequest, ResourceType};
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, EventId, ImportKeyId, KeyId, NotAnId, PolicyId, ServiceId};
 
-/// A change, as the API shows it. Members are in snake case, as in audit records.
+/// A change or a security event, as the API shows it. Members are in snake case, as in audit records.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[schema(as = ManagementEvent)]
 pub struct Recorded {
@@ -22,7 +22,7 @@ pub struct Recorded {
     pub id: EventId,
     /// The time of the record.
     pub timestamp: Timestamp,
-    /// The admin key that made the change; null for the command line and for jobs.
+    /// The API key of the caller; null for the command line, for jobs and for unauthenticated requests.
     pub api_key_id: Option<ApiKeyId>,
     /// The name of that key at the time, of the command or of the job.
     pub actor: String,
@@ -30,11 +30,11 @@ pub struct Recorded {
     pub action: Action,
     /// The type of the resource.
     pub resource_type: ResourceType,
-    /// The identifier of the resource.
-    pub resource_id: String,
+    /// The identifier of the resource; null for security events without one.
+    pub resource_id: Option<String>,
     /// The resource before the change; null for a new one.
     pub before: Option<Value>,
-    /// The resource after the change; null for a deleted one.
+    /// The resource after the change; null for a deleted one. Of a security event: its details.
     pub after: Option<Value>,
     /// The address of the client.
     #[schema(value_type = Option<String>)]

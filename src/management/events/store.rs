@@ -70,7 +70,7 @@ struct EventRow {
     actor: String,
     action: Action,
     resource_type: ResourceType,
-    resource_id: Uuid,
+    resource_id: Option<Uuid>,
     before: Option<Json<Value>>,
     after: Option<Json<Value>>,
     client_address: Option<String>,
@@ -79,20 +79,24 @@ struct EventRow {
 
 impl From<EventRow> for Recorded {
     fn from(row: EventRow) -> Self {
-        let id = row.resource_id;
         Self {
             id: row.id,
             timestamp: row.at,
             api_key_id: row.api_key_id,
             actor: row.actor,
             action: row.action,
-            resource_id: match row.resource_type {
-                ResourceType::Service => ServiceId::from_uuid(id).to_string(),
-                ResourceType::Policy => PolicyId::from_uuid(id).to_string(),
-                ResourceType::Key => KeyId::from_uuid(id).to_string(),
-                ResourceType::ApiKey => ApiKeyId::from_uuid(id).to_string(),
-                ResourceType::ImportKey => ImportKeyId::from_uuid(id).to_string(),
-            },
+            resource_id: row.resource_id.and_then(|id| match row.resource_type {
+                ResourceType::Service => Some(ServiceId::from_uuid(id).to_string()),
+                ResourceType::Policy => Some(PolicyId::from_uuid(id).to_string()),
+                ResourceType::Key => Some(KeyId::from_uuid(id).to_string()),
+                ResourceType::ApiKey => Some(ApiKeyId::from_uuid(id).to_string()),
+                ResourceType::ImportKey => Some(ImportKeyId::from_uuid(id).to_string()),
+                ResourceType::Dashboard
+                | ResourceType::Request
+                | ResourceType::AuditLog
+                | ResourceType::Instance
+                | ResourceType::Token => None,
+            }),
             resource_type: row.resource_type,
             before: row.before.map(|Json(state)| state),
             after: row.after.map(|Json(state)| state),

@@ -62,6 +62,7 @@ async fn carry_out(
     drop(change);
 
     let RequestedKey {
+        allow_extractable,
         service_id,
         partner_kid,
         source,
@@ -70,7 +71,7 @@ async fn carry_out(
         expires_at,
         rotation_days,
     } = requested;
-    let obtained = obtain(context, vault, service_id, source).await?;
+    let obtained = obtain(context, vault, service_id, source, allow_extractable).await?;
     let mut change = context.begin().await?;
     let now = change.now();
     let key = Key {
@@ -90,6 +91,7 @@ async fn carry_out(
             Status::Retired
         },
         token_name: obtained.made.as_ref().map(|made| made.name.clone()),
+        extractable: obtained.made.as_ref().map(|made| made.extractable),
         public: obtained.public,
         expires_at,
         rotation_days,
@@ -124,6 +126,7 @@ async fn obtain(
     vault: &Vault,
     service_id: ServiceId,
     source: Source,
+    allow_extractable: bool,
 ) -> Result<Obtained, Error> {
     let destiny = |usage| Destiny { service_id, usage };
     let (usage, origin, made, import_key) = match source {
@@ -160,7 +163,7 @@ async fn obtain(
             (usage, Origin::Imported, made, Some(import_key))
         }
         Source::TokenObject(described) => {
-            let (usage, made) = vault.adopt(described).await?;
+            let (usage, made) = vault.adopt(described, allow_extractable).await?;
             (usage, Origin::Adopted, made, None)
         }
     };
@@ -235,6 +238,8 @@ fn inside<T>(member: &str, made: Result<T, crate::keys::NotMade>) -> Result<T, E
     use crate::keys::NotMade;
     made.map_err(|reason| match reason {
         NotMade::Problem(problem) if problem.field.is_empty() => problem.inside(member).into(),
-        NotMade::Problem(_) | NotMade::Token(_) | NotMade::Database(_) => reason.into(),
+        NotMade::Problem(_) | NotMade::Extractable | NotMade::Token(_) | NotMade::Database(_) => {
+            reason.into()
+        }
     })
 }

@@ -101,6 +101,10 @@ impl From<NotMade> for Error {
     fn from(reason: NotMade) -> Self {
         match reason {
             NotMade::Problem(problem) => problem.into(),
+            NotMade::Extractable => Self::NotAllowed(
+                "the settings do not allow extractable keys: adopt a key that cannot leave its \
+                 token, or set keys.allow_extractable",
+            ),
             NotMade::Token(error) => error.into(),
             NotMade::Database(error) => error.into(),
         }

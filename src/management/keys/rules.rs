@@ -11,4 +11,6 @@ pub struct Rules {
     pub rotation_overlap: Duration,
     /// Whether requests may have keys in plaintext.
     pub plaintext_import: bool,
+    /// Whether keys that can leave the token may be adopted.
+    pub extractable: bool,
 }

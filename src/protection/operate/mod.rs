@@ -116,7 +116,9 @@ impl Protection {
         limit: usize,
     ) -> Result<Body, Refusal> {
         let (application, text) = call.admit(body)?;
-        let request = request::read(call, text, body.len() > limit)?;
+        // The canonical form of a megabyte can take a fifth of a second.
+        let read = || request::read(call, text, body.len() > limit);
+        let request = self.long_work.run(body.len(), read).await?;
         let performed = self.perform(call, &application, request);
         performed.instrument(step!("crypto")).await
     }

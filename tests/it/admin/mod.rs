@@ -8,4 +8,5 @@ mod instances;
 mod keys;
 mod patch;
 mod policies;
+mod security_events;
 mod services;

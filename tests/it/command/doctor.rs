@@ -91,3 +91,31 @@ async fn errors_of_a_token_name_the_setting_and_the_remedy() {
             .failure(code, expected);
     }
 }
+
+#[tokio::test]
+async fn extractable_keys_are_reported() {
+    let site = Site::new().await;
+    let adopt = "WITH billing AS (
+                     INSERT INTO services (id, name, tier, created_at, updated_at)
+                     VALUES (gen_random_uuid(), 'billing', 'standard', now(), now()) RETURNING id)
+                 INSERT INTO keys (id, service_id, name, usage, algorithm, origin, status, token_label,
+                                   extractable, created_at, updated_at)
+                 SELECT gen_random_uuid(), id, 'vendor', 'data', 'AES-256', 'adopted', 'retired',
+                        'a vendor''s key', true, now(), now()
+                   FROM billing";
+    let mut database = site.connect().await;
+    sqlx::query(adopt)
+        .execute(&mut database)
+        .await
+        .expect("a key");
+    let report = site.run(&["doctor"]).success().stdout;
+    assert!(report.contains("(vendor) can leave its token"), "{report}");
+    let report = site.doctor();
+    assert_eq!(
+        report["records"]["extractable"]
+            .as_array()
+            .expect("a list")
+            .len(),
+        1
+    );
+}

@@ -31,6 +31,18 @@ async fn the_process_becomes_ready_and_exits_after_sigterm() {
     within(PATIENCE, async || status_of("/readyz") == "HTTP/1.1 200 OK").await;
     assert_eq!(status_of("/nowhere"), "HTTP/1.1 404 Not Found");
     assert_eq!(process.terminate(), Some(0));
+    assert_eq!(events(&site).await, ["start instance", "stop instance"]);
+}
+
+/// The security events, oldest first.
+async fn events(site: &Site) -> Vec<String> {
+    sqlx::query_scalar(
+        "SELECT action || ' ' || resource_type FROM management_events
+          WHERE api_key_id IS NULL AND action <> 'create' ORDER BY id",
+    )
+    .fetch_all(&mut site.connect().await)
+    .await
+    .expect("the events")
 }
 
 #[tokio::test]
@@ -104,4 +116,5 @@ async fn a_refused_pin_exits_with_a_code_that_prevents_restarts() {
     std::fs::write(site.pin_file(), "not the PIN").expect("write a PIN");
     site.run(&["serve"])
         .failure(78, &["hsm.tokens.pin", "tried once"]);
+    assert_eq!(events(&site).await, ["pin_refused token"]);
 }

@@ -7,7 +7,8 @@ use sealward::clock::{Clock, Timestamp};
 use sealward::settings::Stage;
 
 use super::Browser;
-use crate::support::World;
+use crate::process::PATIENCE;
+use crate::support::{World, within};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -144,4 +145,34 @@ async fn a_form_without_its_token_is_refused() {
     browser.get("/dashboard/services").await.ok();
     let services = world.admin().get("/admin/services").await.json();
     assert_eq!(services["items"], serde_json::json!([]));
+}
+
+#[tokio::test]
+async fn sign_ins_sign_outs_and_refused_forms_are_recorded() {
+    let world = World::new().await;
+    let mut browser = Browser::new(&world);
+    browser.sign_in("nonsense").await;
+    browser.sign_in(world.admin_key()).await;
+    browser
+        .send_with_token("/dashboard/services", &[], "wrong")
+        .await;
+    browser.get("/dashboard/services").await.ok();
+    browser.send("/dashboard/sign-out", &[]).await;
+    let events = async || {
+        sqlx::query_as::<_, (String, String, bool)>(
+            "SELECT action, actor, resource_id IS NOT NULL FROM management_events
+              WHERE action IN ('sign_in', 'sign_in_failed', 'sign_out', 'refuse') ORDER BY action",
+        )
+        .fetch_all(&world.pool)
+        .await
+        .unwrap()
+    };
+    let event = |action: &str, actor: &str, has_id| (action.to_owned(), actor.to_owned(), has_id);
+    let expected = [
+        event("refuse", "first", false),
+        event("sign_in", "first", true),
+        event("sign_in_failed", "unauthenticated", false),
+        event("sign_out", "first", true),
+    ];
+    within(PATIENCE, async || events().await == expected).await;
 }

@@ -21,7 +21,7 @@ async fn every_list_applies_its_filters() {
     let sample = Sample::new(Names::Typical).await;
     let mut browser = Browser::signed_in(&sample.world).await;
     let of = |filter: &str, id: &str| format!("{filter}={id}");
-    let cases: [(String, &str, &str); 21] = [
+    let cases: [(String, &str, &str); 23] = [
         ("services?nameContains=BILL".into(), "billing", "payments"),
         ("policies?text=lega".into(), "LEGACY", "BILLING"),
         ("policies?text=Telemetry+d".into(), "TELEMETRY", "LEGACY"),
@@ -53,6 +53,8 @@ async fn every_list_applies_its_filters() {
         ),
         ("audit?operationType=hash".into(), "hash", "encrypt"),
         ("audit?status=404".into(), "404 ", "500 "),
+        ("audit?outcome=refused".into(), "404 ", "500 "),
+        ("audit?outcome=failed".into(), "500 ", "404 "),
         ("audit?policyNumber=LEGACY".into(), "LEGACY", "BILLING"),
         (of("audit?keyId", &sample.key), "BILLING", "LEGACY"),
         (of("audit?applicationId", &sample.partner), "", "payments"),

@@ -8,7 +8,7 @@ use faulty_token::{Fault, Rule};
 
 use super::fixture::Fixture;
 use super::load::{Action, Load};
-use crate::process::Site;
+use crate::process::{PATIENCE, Site};
 use crate::support::within;
 
 const CKR_GENERAL_ERROR: u64 = 0x05;
@@ -60,6 +60,25 @@ async fn a_failing_token_affects_only_operations_that_need_it_and_recovers() {
     }
     assert!(!load.was_refused(&[Action::Protect, Action::Hash]));
     fixture.assert_recorded_once(load.end().await).await;
+    let is_found = async || token_events(&fixture).await.last().unwrap() == "token_found";
+    within(PATIENCE, is_found).await;
+    let events = token_events(&fixture).await;
+    assert!(
+        events
+            .chunks(2)
+            .all(|pair| pair == ["token_lost", "token_found"]),
+        "{events:?}"
+    );
+}
+
+/// The events of the token, oldest first.
+async fn token_events(fixture: &Fixture) -> Vec<String> {
+    sqlx::query_scalar(
+        "SELECT action FROM management_events WHERE resource_type = 'token' ORDER BY id",
+    )
+    .fetch_all(&mut fixture.site().connect().await)
+    .await
+    .expect("the events")
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -75,6 +75,26 @@ async fn an_envelope_names_its_policy_unless_the_destination_holds_the_key() {
 }
 
 #[tokio::test]
+async fn the_policy_of_an_envelope_is_cached() {
+    let world = World::new().await;
+    let one = world.some_destination().await;
+    let other = policy(&world, &one, json!({ "name": "other" })).await;
+    let alice = world.application("alice").bound_to(&one.policy).await;
+    let envelope = jwe(&alice.protect(json!(1)).await);
+    open(&alice, &other, &envelope).await.ok();
+    // A query of the policies would wait for this lock.
+    let mut lock = world.pool.begin().await.unwrap();
+    sqlx::query("LOCK TABLE policies IN ACCESS EXCLUSIVE MODE")
+        .execute(&mut *lock)
+        .await
+        .unwrap();
+    for _ in 0..20 {
+        open(&alice, &other, &envelope).await.ok();
+    }
+    lock.rollback().await.unwrap();
+}
+
+#[tokio::test]
 async fn both_policies_must_allow_opening() {
     let world = World::new().await;
     let one = world.some_destination().await;

@@ -104,6 +104,11 @@ pub(in crate::dashboard) async fn show(
                 ("Algorithm", html! { (key.algorithm.name()) }),
                 ("Origin", html! { (origin(key.origin)) }),
                 ("Private key", private_half(&key)),
+                ("Extractable", match key.extractable {
+                    Some(true) => badge(Tone::Bad, "yes: it can leave its token"),
+                    Some(false) => html! { "no" },
+                    None => html! { span.faint { "unknown" } },
+                }),
                 ("Expires", expiry(&key, now)),
                 ("Rotation", rotation(&key, now)),
                 ("Last activated", moment_or(key.activated_at, "never")),
@@ -139,6 +144,7 @@ fn rules(cx: &PageContext) -> Rules {
         destruction_delay: settings.keys.destruction_delay.0,
         rotation_overlap: settings.keys.rotation_overlap.0,
         plaintext_import: settings.plaintext_import_allowed(),
+        extractable: settings.extractable_allowed(),
     }
 }
 

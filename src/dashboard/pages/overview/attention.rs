@@ -45,6 +45,15 @@ pub(super) async fn attention(cx: &PageContext) -> Result<Markup, PageError> {
                 ul.dangers {
                     (policies(&found))
                     @for service in &busy { (near(service)) }
+                    @for key in &found.extractable_keys {
+                        li {
+                            (badge(Tone::Bad, "extractable"))
+                            p {
+                                a href={ "/dashboard/keys/" (key.id) } { "Key " (isolated(&key.name)) }
+                                " can leave its token. Replace it by a generated key."
+                            }
+                        }
+                    }
                     @for key in &found.expiring_keys { (ending("Key", "/dashboard/keys", now, key)) }
                     @for key in &found.expiring_api_keys { (ending("API key", "/dashboard/api-keys", now, key)) }
                     @if overdue > 0 {
@@ -77,6 +86,7 @@ fn nothing(found: &Dangers) -> bool {
     found.policies.is_empty()
         && found.keyless.is_empty()
         && found.open_to_all == 0
+        && found.extractable_keys.is_empty()
         && found.expiring_keys.is_empty()
         && found.expiring_api_keys.is_empty()
 }

@@ -34,7 +34,7 @@ request! {
         /// supported for keys that the token generated.
         "Rotation in days" rotation_days: Option<RotationDays>, optional;
     }
-    read_only: [id, partner_kid, service_id, r#use, algorithm, origin, has_private, public_key, thumbprint,
+    read_only: [id, partner_kid, service_id, r#use, algorithm, origin, has_private, extractable, public_key, thumbprint,
         activated_at, destroy_at, created_at],
     volatile: [updated_at]
 }

@@ -25,6 +25,7 @@ use crate::resource::{Name, Printable, ResourceRequest};
 
 /// A key to obtain from its source, and to record.
 pub(super) struct RequestedKey {
+    pub(super) allow_extractable: bool,
     pub(super) service_id: ServiceId,
     pub(super) partner_kid: Option<Printable>,
     pub(super) name: Option<Name>,
@@ -69,6 +70,7 @@ impl RequestedKey {
         let source = Source::of(kind, body, &mut problems);
         let requested = service_id.zip(source).map(|(service_id, source)| Self {
             service_id,
+            allow_extractable: rules.extractable,
             partner_kid,
             name,
             activate,

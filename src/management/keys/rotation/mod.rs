@@ -87,6 +87,7 @@ async fn make_successor(context: &Context, vault: &Vault, id: KeyId) -> Result<(
         origin: Origin::Generated,
         status: Status::Retired,
         token_name: Some(made.name.clone()),
+        extractable: Some(made.extractable),
         public: made.public.clone(),
         expires_at: None,
         rotation_days: key.rotation_days,

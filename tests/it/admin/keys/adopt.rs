@@ -42,6 +42,7 @@ async fn a_key_is_adopted_by_id_or_by_label_and_once() {
             &json!(true)
         )
     );
+    assert_eq!(key["extractable"], json!(false));
     send(&world, &service, body).await.refused(409, "CONFLICT");
     let body = json!({"tokenObject": {"label": label}});
     send(&world, &service, body).await.refused(409, "CONFLICT");
@@ -82,4 +83,25 @@ async fn missing_or_unsuitable_keys_are_not_adopted() {
         }
         send(&world, &service, body).await.invalid(&[problem]);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_extractable_key_is_shown_with_a_warning() {
+    let world = World::new().await;
+    let service = world.service("careless").await;
+    let key = generate(&world, &service, "P-256").await;
+    assert_eq!(key["extractable"], json!(false));
+    sqlx::query("UPDATE keys SET extractable = true")
+        .execute(&world.pool)
+        .await
+        .unwrap();
+    let path = format!("/admin/keys/{}", id(&key));
+    let shown = world.admin().get(&path).await.ok().json();
+    assert_eq!(shown["extractable"], json!(true));
+    let changed = json!({"extractable": false});
+    world
+        .admin()
+        .put(&path, changed)
+        .await
+        .invalid(&[("extractable", "conflict")]);
 }

@@ -116,6 +116,37 @@ async fn a_request_without_a_host_is_the_last_of_its_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_ambiguous_head_is_answered_with_the_error_of_the_api() {
+    let world = World::new().await;
+    let (address, _) = world.with_limits(64, SHORT).await;
+    for (head, field) in [
+        ("GET /dashboard HTTP/1.1", "Host"),
+        (
+            "POST /api/v1/protect HTTP/1.1\r\nHost: it\r\nTransfer-Encoding: gzip, chunked",
+            "Transfer-Encoding",
+        ),
+    ] {
+        let mut stream = TcpStream::connect(address).await.expect("a connection");
+        let request = format!("{head}\r\nX-Request-Id: it\r\n\r\n");
+        stream
+            .write_all(request.as_bytes())
+            .await
+            .expect("it listens");
+        let mut response = String::new();
+        stream
+            .read_to_string(&mut response)
+            .await
+            .expect("a response");
+        assert!(response.contains("x-request-id: it\r\n"), "{response}");
+        assert!(response.contains("connection: close\r\n"), "{response}");
+        let (_, body) = response.split_once("\r\n\r\n").expect("a body");
+        let body: serde_json::Value = serde_json::from_str(body).expect("JSON");
+        assert_eq!(body["error"]["code"], "INVALID_REQUEST");
+        assert_eq!(body["error"]["details"][0]["field"], field);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_line_feed_alone_ends_a_line_and_hides_no_header() {
     let world = World::new().await;
     let (address, _) = world.with_limits(64, SHORT).await;

@@ -1,0 +1,131 @@
+//! The security events.
+
+use serde_json::{Map, Value, json};
+
+use crate::auth::Administrator;
+use crate::management::{Action, Event, ResourceType};
+
+/// An audit log that administrators read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Log {
+    /// Requests of the runtime API.
+    Operations,
+    /// Management events.
+    Management,
+}
+
+/// A management request, as the event of its refusal names it.
+#[derive(Clone, Copy, Debug)]
+pub struct RefusedRequest<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// The route; none if no route matches.
+    pub route: Option<&'a str>,
+    /// The status of the response.
+    pub status: u16,
+}
+
+impl Event {
+    /// An administrator signed in to the dashboard.
+    #[must_use]
+    pub fn signed_in(administrator: &Administrator) -> Self {
+        Self::of_session(Action::SignIn, administrator)
+    }
+
+    /// An administrator signed out.
+    #[must_use]
+    pub fn signed_out(administrator: &Administrator) -> Self {
+        Self::of_session(Action::SignOut, administrator)
+    }
+
+    /// A sign-in failed; `reason` is the one in the log.
+    #[must_use]
+    pub fn sign_in_failed(reason: &str) -> Self {
+        let details = json!({ "reason": reason });
+        Self::of_security(Action::SignInFailed, ResourceType::Dashboard, details)
+    }
+
+    /// A management request was refused.
+    #[must_use]
+    pub fn refused(request: RefusedRequest<'_>) -> Self {
+        let RefusedRequest {
+            method,
+            route,
+            status,
+        } = request;
+        let details = json!({ "method": method, "route": route, "status": status });
+        Self::of_security(Action::Refuse, ResourceType::Request, details)
+    }
+
+    /// Requests without credentials that were only counted.
+    pub(super) fn refused_in_total(requests: u64) -> Self {
+        let details = json!({ "requests": requests });
+        Self::of_security(Action::Refuse, ResourceType::Request, details)
+    }
+
+    /// An audit log was read or exported, filtered by the parameters of `query`.
+    pub(super) fn log_read(log: Log, format: Option<&str>, query: &str) -> Self {
+        let parameters = form_urlencoded::parse(query.as_bytes());
+        let filter: Map<String, Value> = parameters
+            .filter(|(name, value)| !matches!(&**name, "limit" | "cursor") && !value.is_empty())
+            .map(|(name, value)| (name.into_owned(), Value::String(value.into_owned())))
+            .collect();
+        let log = match log {
+            Log::Operations => "operations",
+            Log::Management => "management",
+        };
+        let action = match format {
+            Some(_) => Action::Export,
+            None => Action::Read,
+        };
+        let details = json!({ "log": log, "format": format, "filter": filter });
+        Self::of_security(action, ResourceType::AuditLog, details)
+    }
+
+    /// An instance started.
+    #[must_use]
+    pub fn started() -> Self {
+        Self::of_instance(Action::Start)
+    }
+
+    /// An instance stopped.
+    #[must_use]
+    pub fn stopped() -> Self {
+        Self::of_instance(Action::Stop)
+    }
+
+    /// A token changed its state.
+    pub(super) fn of_token(action: Action, label: &str, reason: Option<&str>) -> Self {
+        let details = json!({ "label": label, "reason": reason });
+        Self::of_security(action, ResourceType::Token, details)
+    }
+
+    /// The PIN of a token was refused at the start.
+    #[must_use]
+    pub fn pin_refused(reason: &str) -> Self {
+        let details = json!({ "reason": reason });
+        Self::of_security(Action::PinRefused, ResourceType::Token, details)
+    }
+
+    fn of_instance(action: Action) -> Self {
+        let details = json!({ "version": env!("CARGO_PKG_VERSION") });
+        Self::of_security(action, ResourceType::Instance, details)
+    }
+
+    fn of_session(action: Action, administrator: &Administrator) -> Self {
+        Self {
+            resource_id: Some(administrator.api_key_id().uuid()),
+            ..Self::of_security(action, ResourceType::ApiKey, json!({}))
+        }
+    }
+
+    fn of_security(action: Action, resource_type: ResourceType, details: Value) -> Self {
+        Self {
+            action,
+            resource_type,
+            resource_id: None,
+            before: None,
+            after: Some(details),
+        }
+    }
+}
