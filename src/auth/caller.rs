@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::identity::Identity;
 use super::{Kind, RateLimit};
 use crate::ids::{ApiKeyId, PolicyId, ServiceId};
-use crate::operation::Operation;
+use crate::operation::{Operation, Operations};
 
 /// An authenticated caller. Only authentication creates one.
 #[derive(Clone, Debug)]
@@ -115,12 +115,16 @@ impl Application {
         self.caller.identity.bound_policy
     }
 
+    /// The operations that its API key allows; none if it allows all of them.
+    #[must_use]
+    pub fn allowed_operations(&self) -> Option<Operations> {
+        self.caller.identity.allowed_operations
+    }
+
     /// Whether its API key allows `operation`.
     #[must_use]
     pub fn may(&self, operation: Operation) -> bool {
-        self.caller
-            .identity
-            .allowed_operations
+        self.allowed_operations()
             .is_none_or(|allowed| allowed.contain(operation))
     }
 }
@@ -144,10 +148,7 @@ impl Deref for Administrator {
 #[cfg(test)]
 impl Application {
     /// An application for tests of other modules.
-    pub(crate) fn sample(
-        service_id: ServiceId,
-        allowed_operations: Option<crate::operation::Operations>,
-    ) -> Self {
+    pub(crate) fn sample(service_id: ServiceId, allowed_operations: Option<Operations>) -> Self {
         let identity = Identity {
             service_id: Some(service_id),
             allowed_operations,

@@ -8,7 +8,7 @@ use crate::closed_set;
 closed_set! {
     /// The key wrapping algorithm: `alg` of the header (RFC 7518, section 4).
     #[derive(Default)]
-    pub enum Alg: "Alg" {
+    pub enum Alg: "KeyWrappingAlgorithm" {
         /// RSA-OAEP with SHA-256.
         #[default]
         RsaOaep256 = "RSA-OAEP-256",
@@ -24,7 +24,7 @@ closed_set! {
 closed_set! {
     /// The content encryption algorithm: `enc` of the header (RFC 7518, section 5).
     #[derive(Default)]
-    pub enum Enc: "Enc" {
+    pub enum Enc: "ContentEncryptionAlgorithm" {
         /// AES-256 in GCM.
         #[default]
         A256GCM = "A256GCM",

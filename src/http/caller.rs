@@ -10,7 +10,7 @@ use tracing::Instrument as _;
 
 use super::app::App;
 use super::error::ApiError;
-use crate::auth::{Administrator, Caller, Denied};
+use crate::auth::{Administrator, Application, Caller, Denied};
 use crate::catalog::Unreadable;
 use crate::management::security::RefusedRequest;
 use crate::management::{Actor, Event};
@@ -81,6 +81,32 @@ pub(super) async fn administrators_only(
 
 fn matched_path(request: &Request) -> Option<MatchedPath> {
     request.extensions().get().cloned()
+}
+
+/// Answers a request of an application within its rate limit. Look-ups have no audit record.
+pub(super) async fn for_application<R: IntoResponse>(
+    app: &App,
+    request: Request,
+    look_up: impl AsyncFnOnce(Application) -> Result<R, ApiError>,
+) -> Response {
+    let client = client_address(&request);
+    let parts = request.into_parts().0;
+    let identified = identify(app, &parts.headers, client).instrument(step!("caller"));
+    let caller = match identified.await {
+        Ok(caller) => caller,
+        Err(error) => return error.into_response(),
+    };
+    LoggedCaller::note(&parts.extensions, caller.api_key_id());
+    let (standing, answered) = match caller.clone().application() {
+        Ok(application) => match app.admit(&caller).instrument(step!("limit")).await {
+            Ok(standing) => (standing, look_up(application).await),
+            Err(exceeded) => (exceeded.standing, Err(exceeded.into())),
+        },
+        Err(wrong) => (app.rate_limit(&caller).await, Err(wrong.into())),
+    };
+    let mut response = answered.into_response();
+    write_rate_limit(standing, response.headers_mut());
+    response
 }
 
 /// Authenticates the caller of a request.

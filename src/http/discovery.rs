@@ -2,29 +2,60 @@
 
 use std::sync::{Arc, OnceLock};
 
+use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
-use axum::http::header;
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
+use sha2::{Digest as _, Sha256};
 
 use super::app::App;
 use super::error::ApiError;
+use crate::binary::to_base64url;
 use crate::http::error_code::errors;
 use crate::ids::ServiceId;
 use crate::keys::JwkSet;
 use crate::web::ClientAddress;
 
-const CACHEABLE: (header::HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=60");
+const CACHEABLE: (HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=60");
 
-/// The public keys that a service publishes.
+/// The key set, or its ETag alone if the client has it.
 #[derive(Debug)]
-pub(super) struct Published(Arc<JwkSet>);
+pub(super) struct Published {
+    keys: Arc<JwkSet>,
+    known: KnownTags,
+}
+
+/// The ETags of `If-None-Match`.
+#[derive(Debug)]
+struct KnownTags(Vec<String>);
+
+impl KnownTags {
+    fn of(headers: &HeaderMap) -> Self {
+        let lines = headers.get_all(header::IF_NONE_MATCH).iter();
+        let tags = lines.flat_map(|line| line.to_str().unwrap_or_default().split(','));
+        Self(tags.map(|tag| tag.trim().to_owned()).collect())
+    }
+
+    /// Whether a tag matches, by the weak comparison of RFC 9110.
+    fn include(&self, etag: &str) -> bool {
+        let mut tags = self.0.iter();
+        tags.any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
+    }
+}
 
 impl IntoResponse for Published {
     fn into_response(self) -> Response {
-        ([CACHEABLE], Json(self.0)).into_response()
+        let body = serde_json::to_vec(&self.keys).unwrap_or_default();
+        let etag = format!("\"{}\"", to_base64url(&Sha256::digest(&body)));
+        let is_known = self.known.include(&etag);
+        let headers = ([CACHEABLE], [(header::ETAG, etag)]);
+        if is_known {
+            return (StatusCode::NOT_MODIFIED, headers.0, headers.1).into_response();
+        }
+        let json = [(header::CONTENT_TYPE, "application/json")];
+        (headers.0, headers.1, json, body).into_response()
     }
 }
 
@@ -40,6 +71,7 @@ pub(super) async fn jwks(
     State(app): State<App>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
     service: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
 ) -> Result<Published, ApiError> {
     // A segment that cannot be decoded is answered like an unknown id.
     let Path(service) = service.map_err(|_| ApiError::NotFound)?;
@@ -49,7 +81,10 @@ pub(super) async fn jwks(
     let published = app.keyring.published(service, admission).await?;
     let keys = published.ok_or(ApiError::NotFound)?;
     look_up.found();
-    Ok(Published(keys))
+    Ok(Published {
+        keys,
+        known: KnownTags::of(&headers),
+    })
 }
 
 /// Returns this document.

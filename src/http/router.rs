@@ -9,7 +9,7 @@ use super::admin::{api_keys, audit, events, keys, policies, services};
 use super::app::App;
 use super::error::ApiError;
 use super::routes::{Access, Routes};
-use super::runtime::{batch, data_keys, health, operations, protect, rewrap, unprotect};
+use super::runtime::{self, batch, data_keys, health, operations, protect, rewrap, unprotect};
 use super::{caller, discovery, idempotency, openapi, probes};
 
 /// The whole API, without its frame.
@@ -58,7 +58,12 @@ fn groups() -> [Routes; 4] {
         .at("/api/v1/unprotect/batch", routes!(batch::unprotect))
         .at("/api/v1/rewrap/batch", routes!(batch::rewrap))
         .at("/api/v1/data-keys", routes!(data_keys::make))
-        .at("/api/v1/operations", routes!(operations::operate));
+        .at("/api/v1/operations", routes!(operations::operate))
+        .at("/api/v1/caller", routes!(runtime::caller::read))
+        .at(
+            "/api/v1/policies/{policyNumber}",
+            routes!(runtime::policy::read),
+        );
 
     let health = Routes::of(Access::Caller).at("/api/v1/health", routes!(health::health));
 

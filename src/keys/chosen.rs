@@ -8,12 +8,13 @@ use zeroize::Zeroizing;
 
 use super::choice::{Keyring, Usable};
 use super::verify::SignatureInput;
-use super::{NotCounted, verify};
+use super::{NotCounted, PublishedJwk, verify};
 use crate::clock::Entropy;
 use crate::envelope::{
     Context, ContextTag, Plaintext, Question, Recipient, SealError, Unopenable, seal,
 };
 use crate::ids::KeyId;
+use crate::material;
 use crate::policy::{OpeningPermit, Permit, PolicyPermit, to};
 use crate::problem::Problems;
 
@@ -74,6 +75,14 @@ impl<'a, P> Chosen<'a, P> {
 }
 
 impl Chosen<'_, PolicyPermit<to::Protect>> {
+    /// The public key of new envelopes, which destinations and partners know.
+    #[must_use]
+    pub fn jwk(&self) -> Option<PublishedJwk> {
+        let key = material::PublicKey::from_spki(&self.key.spki).ok()?;
+        let (kid, alg) = (self.key.kid.clone(), self.permit.policy().alg);
+        Some(PublishedJwk::for_envelopes(kid, alg, key.to_jwk()))
+    }
+
     /// Encrypts `plaintext` with the algorithms of the policy and appends the envelope to `out`. Returns
     /// its `ctx`.
     ///

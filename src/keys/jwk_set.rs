@@ -4,18 +4,18 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{Key, Usage};
+use crate::envelope::Alg;
 use crate::material::{Algorithm, Family, Jwk};
 
 /// A JWK Set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct JwkSet {
-    keys: Vec<Published>,
+    keys: Vec<PublishedJwk>,
 }
 
 /// A public key with its JOSE parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[schema(as = PublishedJwk)]
-struct Published {
+pub struct PublishedJwk {
     kid: String,
     r#use: Usage,
     alg: &'static str,
@@ -23,10 +23,22 @@ struct Published {
     key: Jwk,
 }
 
+impl PublishedJwk {
+    /// The key of envelopes with `alg`.
+    pub(super) fn for_envelopes(kid: String, alg: Alg, key: Jwk) -> Self {
+        Self {
+            kid,
+            r#use: Usage::Enc,
+            alg: alg.name(),
+            key,
+        }
+    }
+}
+
 impl JwkSet {
     pub(super) fn of(keys: &[Key]) -> Self {
         let keys = keys.iter().filter_map(|key| {
-            Some(Published {
+            Some(PublishedJwk {
                 kid: key.kid(),
                 r#use: key.usage,
                 alg: alg(key.usage, key.algorithm)?,

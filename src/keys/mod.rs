@@ -25,7 +25,7 @@ pub use self::comparison::{Comparison, Intended, Orphan};
 pub use self::encryptions::{Encryptions, NotCounted};
 pub use self::expiry::{Expiring, Expiry};
 pub use self::import_key::ImportKeyRecord;
-pub use self::jwk_set::JwkSet;
+pub use self::jwk_set::{JwkSet, PublishedJwk};
 pub use self::key::{Key, Origin};
 pub use self::reconciler::NotCompared;
 pub use self::rotation::RotationDays;

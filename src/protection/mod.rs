@@ -13,6 +13,7 @@ mod body;
 mod call;
 mod data_key;
 mod long_work;
+mod lookup;
 mod operate;
 mod protect;
 mod refusal;

@@ -26,7 +26,7 @@ pub(in crate::http) struct Description {
 
 /// The body of every error response.
 #[derive(Serialize, ToSchema)]
-#[schema(as = Error)]
+#[schema(as = ErrorResponse)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct ErrorBody<'a> {
     error: ErrorObject<'a>,

@@ -81,10 +81,20 @@ impl IntoResponses for AuditEntries {
 
 impl IntoResponses for Published {
     fn responses() -> Responses {
-        one(
-            "200",
-            json_of("A JWK Set (RFC 7517).", reference::<JwkSet>()),
-        )
+        let tag = || {
+            always(
+                "The digest of the key set, for `If-None-Match`.",
+                json!("\"…\""),
+            )
+        };
+        let keys = json_of("A JWK Set (RFC 7517).", reference::<JwkSet>()).header("ETag", tag());
+        let known = ResponseBuilder::new()
+            .description("The key set still has the ETag of the request.")
+            .header("ETag", tag());
+        Responses::from([
+            ("200".to_owned(), keys.into()),
+            ("304".to_owned(), known.into()),
+        ])
     }
 }
 

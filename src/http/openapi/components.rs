@@ -39,6 +39,10 @@ pub(super) fn all() -> Components {
     for (name, header) in headers::shared() {
         components.headers.insert(name.to_owned(), header.into());
     }
+    let request_id = headers::request_id().into();
+    components
+        .parameters
+        .insert(headers::REQUEST_ID.to_owned(), request_id);
     let bearer = |description: &str| {
         let http = HttpBuilder::new()
             .scheme(HttpAuthScheme::Bearer)

@@ -1,6 +1,7 @@
 //! What the extractors of the management API say of the requests that they read.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde_json::json;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -145,4 +146,33 @@ fn exactly(draft: RefOr<Schema>, read_only: &[&str], all_optional: bool) -> RefO
     }
     object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
     RefOr::T(Schema::Object(object))
+}
+
+/// Gives the read-only members of changes the schemas that they have in the resource.
+pub(super) fn type_read_only(schemas: &mut BTreeMap<String, RefOr<Schema>>) {
+    let resources = schemas.clone();
+    for (name, changes) in schemas {
+        let resource = name.strip_suffix("Changes");
+        let resource = resource.and_then(|resource| resources.get(resource));
+        if let (RefOr::T(Schema::Object(changes)), Some(RefOr::T(Schema::Object(resource)))) =
+            (changes, resource)
+        {
+            for (member, schema) in &mut changes.properties {
+                let is_read_only = matches!(schema, RefOr::T(Schema::Object(stated))
+                    if stated.read_only == Some(true));
+                if is_read_only && let Some(typed) = resource.properties.get(member) {
+                    *schema = read_only(typed.clone());
+                }
+            }
+        }
+    }
+}
+
+fn read_only(mut schema: RefOr<Schema>) -> RefOr<Schema> {
+    match &mut schema {
+        RefOr::T(Schema::Object(object)) => object.read_only = Some(true),
+        RefOr::Ref(reference) => "Read-only.".clone_into(&mut reference.description),
+        RefOr::T(_) => {}
+    }
+    schema
 }

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::header::{Header, HeaderBuilder};
-use utoipa::openapi::path::Operation;
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{Ref, RefOr};
+use utoipa::openapi::{Ref, RefOr, Required};
 
 use crate::http::error_code::ErrorCode;
 use crate::http::routes::Access;
@@ -56,7 +56,7 @@ pub(super) fn shared() -> [(&'static str, Header); 6] {
     ]
 }
 
-const REQUEST_ID: &str = "X-Request-Id";
+pub(super) const REQUEST_ID: &str = "X-Request-Id";
 const RETRY_AFTER: &str = "Retry-After";
 const WWW_AUTHENTICATE: &str = "WWW-Authenticate";
 const LIMITS: [&str; 3] = [
@@ -64,6 +64,30 @@ const LIMITS: [&str; 3] = [
     "X-RateLimit-Remaining",
     "X-RateLimit-Reset",
 ];
+
+/// The header that every request can have.
+pub(super) fn request_id() -> Parameter {
+    let id = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some("^[!-~]([ -~]{0,126}[!-~])?$"));
+    ParameterBuilder::new()
+        .name(REQUEST_ID)
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "An id for the log and the audit log. Default: a new id.",
+        ))
+        .schema(Some(id))
+        .example(Some(json!("order 4711")))
+        .build()
+}
+
+/// Adds the header that every request can have to the parameters of `operation`.
+pub(super) fn add_request_id(operation: &mut Operation) {
+    let reference = Ref::new(format!("#/components/parameters/{REQUEST_ID}"));
+    let parameters = operation.parameters.get_or_insert_default();
+    parameters.push(RefOr::Ref(reference));
+}
 
 /// A header that is always present.
 pub(super) fn always(description: &str, example: Value) -> Header {

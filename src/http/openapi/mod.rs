@@ -12,7 +12,9 @@ mod values;
 use utoipa::openapi::path::{Operation, Paths};
 use utoipa::openapi::security::SecurityRequirement;
 use utoipa::openapi::tag::{Tag, TagBuilder};
-use utoipa::openapi::{InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathItem};
+use utoipa::openapi::{
+    ContactBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathItem, ServerBuilder,
+};
 
 use self::components::{ADMIN_KEY, APPLICATION_KEY};
 use super::routes::{Access, Routes};
@@ -67,15 +69,21 @@ pub(super) fn document(groups: impl IntoIterator<Item = Routes>) -> OpenApi {
                 operation.security = Some(security(group.access));
                 headers::add(operation, group.access);
                 refusals::add(operation, group.access, &mut components.responses);
+                headers::add_request_id(operation);
+                if operation.description.is_none() {
+                    operation.description.clone_from(&operation.summary);
+                }
             }
             paths.paths.insert(path, item);
         }
     }
+    extractors::type_read_only(&mut components.schemas);
     examples::add(&mut components.schemas);
     let info = InfoBuilder::new()
         .title("Sealward")
         .version(env!("CARGO_PKG_VERSION"))
         .description(Some(include_str!("about.md")))
+        .contact(Some(ContactBuilder::new().name(Some("Sealward")).build()))
         .license(Some(
             LicenseBuilder::new()
                 .name("Apache License 2.0")
@@ -84,6 +92,10 @@ pub(super) fn document(groups: impl IntoIterator<Item = Routes>) -> OpenApi {
         ));
     OpenApiBuilder::new()
         .info(info.build())
+        .servers(Some([ServerBuilder::new()
+            .url("/")
+            .description(Some("The installation that serves this document."))
+            .build()]))
         .paths(paths)
         .components(Some(components))
         .tags(Some(PARTS.map(tag)))

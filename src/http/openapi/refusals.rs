@@ -6,7 +6,7 @@ use serde_json::json;
 use utoipa::ToSchema as _;
 use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::path::{Operation, ParameterIn};
-use utoipa::openapi::schema::{AllOfBuilder, AnyOfBuilder, ObjectBuilder, Type};
+use utoipa::openapi::schema::AnyOfBuilder;
 use utoipa::openapi::{Content, Ref, RefOr, Response, ResponseBuilder, Schema};
 
 use super::extractors::IF_MATCH;
@@ -82,14 +82,7 @@ fn takes_if_match(operation: &Operation) -> bool {
 
 /// The response for these codes, which have the same status.
 fn response(codes: &[ErrorCode]) -> Response {
-    let names = codes.iter().map(|code| code.name());
-    let code = ObjectBuilder::new()
-        .schema_type(Type::String)
-        .enum_values(Some(names));
-    let error = ObjectBuilder::new().property("code", code);
-    let schema = AllOfBuilder::new()
-        .item(Ref::from_schema_name(ErrorBody::name()))
-        .item(ObjectBuilder::new().property("error", error));
+    let schema = Ref::from_schema_name(ErrorBody::name());
     let examples = codes.iter().map(|code| (code.name(), example(*code)));
     let content = Content::builder()
         .schema(Some(schema))

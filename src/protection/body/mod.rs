@@ -10,7 +10,9 @@ pub(super) use self::member::{
     Base64, Decrypted, Encrypted, Head, Json, ProtectedPayloadType, ReadMember, Reference,
     Rewrapped, True, Unchanged, WriteMember,
 };
-pub(super) use self::schema::{Described, Schemas, base64, merged, object, one_of, reference};
+pub(super) use self::schema::{
+    Described, Schemas, any_of, base64, merged, object, one_of, reference,
+};
 use super::{Body, Refusal};
 use crate::wiped::Wiped;
 
@@ -91,7 +93,8 @@ macro_rules! answer {
     };
 }
 
-/// Declares an answer that is one of several bodies.
+/// Declares an answer that is one of several bodies. Its schema is one object with the members of all of
+/// them, because many client generators do not support alternatives without a discriminator.
 macro_rules! answer_of {
     ($(#[doc = $about:literal])* $name:ident<$life:lifetime> { $($body:ident<$($inner:lifetime)?>,)* }) => {
         $(#[doc = $about])*
@@ -108,7 +111,12 @@ macro_rules! answer_of {
             }
         }
 
-        $crate::protection::body::described!($name<$life> $($about)* { one_of $($body<$($inner)?>,)* });
+        $crate::protection::body::described!(@ $name<$life>
+            $crate::protection::body::any_of(&[$($about),*], [
+                $(<$body<$($inner)?> as ::utoipa::PartialSchema>::schema(),)*
+            ]);
+            schemas => { $(<$body<$($inner)?> as ::utoipa::ToSchema>::schemas(schemas);)* }
+        );
     };
 }
 
@@ -138,6 +146,11 @@ macro_rules! described {
         );
     };
     (@ $name:ident<$($life:lifetime)?> $schema:expr, $($type:ty,)*) => {
+        $crate::protection::body::described!(@ $name<$($life)?> $schema;
+            schemas => { $(<$type as $crate::protection::body::Described>::schemas(schemas);)* }
+        );
+    };
+    (@ $name:ident<$($life:lifetime)?> $schema:expr; $schemas:ident => $inner:block) => {
         impl<$($life)?> ::utoipa::PartialSchema for $name<$($life)?> {
             fn schema() -> ::utoipa::openapi::RefOr<::utoipa::openapi::Schema> {
                 $schema
@@ -149,9 +162,7 @@ macro_rules! described {
                 stringify!($name).into()
             }
 
-            fn schemas(schemas: &mut $crate::protection::body::Schemas) {
-                $(<$type as $crate::protection::body::Described>::schemas(schemas);)*
-            }
+            fn schemas($schemas: &mut $crate::protection::body::Schemas) $inner
         }
 
         impl<$($life)?> $crate::protection::body::Described for $name<$($life)?> {

@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry;
 
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Type};
+use utoipa::openapi::schema::{AdditionalProperties, Object, ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 
 /// Named schemas that a schema refers to.
@@ -105,6 +105,48 @@ pub(in crate::protection) fn one_of<const N: usize>(
     let one_of = OneOfBuilder::new().description(Some(joined(about)));
     let one_of = schemas.into_iter().fold(one_of, OneOfBuilder::item);
     RefOr::T(Schema::OneOf(one_of.build()))
+}
+
+/// One object with the members of several. A member is required if all of them require it.
+pub(in crate::protection) fn any_of<const N: usize>(
+    about: &[&str],
+    bodies: [RefOr<Schema>; N],
+) -> RefOr<Schema> {
+    let mut merged: Option<Object> = None;
+    for body in bodies {
+        let RefOr::T(Schema::Object(body)) = body else {
+            continue;
+        };
+        let Some(merged) = &mut merged else {
+            merged = Some(body);
+            continue;
+        };
+        merged.required.retain(|name| body.required.contains(name));
+        for (name, schema) in body.properties {
+            match merged.properties.get_mut(&name) {
+                None => {
+                    merged.properties.insert(name, schema);
+                }
+                Some(known) if *known != schema => *known = widened(known),
+                Some(_) => {}
+            }
+        }
+    }
+    let mut merged = merged.unwrap_or_default();
+    merged.description = Some(joined(about));
+    merged.into()
+}
+
+/// The schema of a member that bodies restrict in different ways.
+fn widened(schema: &RefOr<Schema>) -> RefOr<Schema> {
+    match schema {
+        RefOr::T(Schema::Array(array)) => {
+            let mut array = array.clone();
+            (array.min_items, array.max_items) = (None, None);
+            RefOr::T(Schema::Array(array))
+        }
+        RefOr::T(_) | RefOr::Ref(_) => ObjectBuilder::new().schema_type(Type::String).into(),
+    }
 }
 
 /// A reference to the schema of `T`.

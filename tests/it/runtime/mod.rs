@@ -15,6 +15,7 @@ mod fidelity;
 mod health;
 mod isolation;
 mod limits;
+mod lookups;
 mod operations;
 mod permissions;
 mod protect;

@@ -150,3 +150,32 @@ async fn published_public_keys_are_available_to_partners() {
     );
     assert_eq!(published["keys"][2]["kid"], new_key["id"]);
 }
+
+#[tokio::test]
+async fn the_etag_of_a_key_set_changes_with_its_keys() {
+    let world = World::new().await;
+    let service = world.service("partner").await;
+    let publish = json!({ "publishKeys": true });
+    let path = format!("/admin/services/{service}");
+    world.admin().put(&path, publish).await.ok();
+    world.key(&service, "sig", "P-256").await;
+    let jwks = format!("/.well-known/jwks/{service}");
+    let read = async |known: &str| {
+        let client = world.anonymous().with("if-none-match", known);
+        client.get(&jwks).await
+    };
+    let first = read("\"other\"").await.ok();
+    let etag = first.header("etag").to_owned();
+    assert_eq!(first.header("cache-control"), "public, max-age=60");
+    for known in [etag.clone(), format!("\"a\", W/{etag}"), "*".to_owned()] {
+        let answer = read(&known).await;
+        assert_eq!((answer.status.as_u16(), answer.body.as_str()), (304, ""));
+        assert_eq!(answer.header("etag"), etag);
+        assert_eq!(answer.header("cache-control"), "public, max-age=60");
+    }
+
+    world.key(&service, "enc", "P-256").await;
+    let second = read(&etag).await.ok();
+    assert_ne!(second.header("etag"), etag);
+    assert_eq!(second.json()["keys"].as_array().unwrap().len(), 2);
+}
