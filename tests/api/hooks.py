@@ -37,9 +37,9 @@ def before_call(context, case, kwargs):
         if operation_id(case) == "createKey":
             replace_rsa(case.body)
         if operation_id(case) == "unprotect" and envelopes and "jwe" in case.body:
-            case.body["jwe"], case.body["context"] = envelopes.pop()
+            open_envelope(case.body, *envelopes.pop())
         if operation_id(case) == "rewrap" and envelopes and "jwe" in case.body:
-            case.body["jwe"], case.body["context"] = envelopes[-1]
+            open_envelope(case.body, *envelopes[-1])
     # The first change invalidates the revision in an example.
     if case.headers.get("If-Match") == '"1"':
         case.headers["If-Match"] = "*"
@@ -59,6 +59,14 @@ def real(value, kind):
     return value
 
 
+def open_envelope(body, jwe, context):
+    """An envelope opens with the context of its request, or without one."""
+    body["jwe"] = jwe
+    body.pop("context", None)
+    if context is not None:
+        body["context"] = context
+
+
 def replace_rsa(body):
     """Replaces RSA key generation, which can take minutes, by a fast algorithm."""
     if body.get("generate") is True and str(body.get("algorithm", "RSA")).startswith("RSA"):
@@ -71,7 +79,6 @@ def after_call(context, case, response):
     if response.status_code == 201:
         known.add(response.json().get("id"))
     if operation_id(case) == "protect" and response.status_code == 200:
-        # An envelope opens with the context of its request, or, without one, with null.
         context = case.body.get("context")
         envelopes.extend((jwe, context) for jwe in [response.json().get("jwe")] if jwe)
 

@@ -69,7 +69,7 @@ const LIMITS: [&str; 3] = [
 pub(super) fn request_id() -> Parameter {
     let id = ObjectBuilder::new()
         .schema_type(Type::String)
-        .pattern(Some("^[!-~]([ -~]{0,126}[!-~])?$"));
+        .pattern(Some("^([!-~]([ -~]{0,126}[!-~])?)?$"));
     ParameterBuilder::new()
         .name(REQUEST_ID)
         .parameter_in(ParameterIn::Header)
