@@ -142,7 +142,8 @@ struct Shown<'a> {
     algorithm: Algorithm,
     origin: Origin,
     has_private: bool,
-    /// Whether the key can leave its token; null for public keys and if unknown.
+    /// Whether the private or secret key can leave the token; null if Sealward does not have it or does
+    /// not know.
     extractable: Option<bool>,
     status: Status,
     public_key: Option<Jwk>,
