@@ -41,8 +41,8 @@ pub(super) struct Submission {
 /// Receives the outcome of a submission.
 pub(super) type Waiter = oneshot::Sender<Result<Receipt, Unrecorded>>;
 
-/// One record needs no allocation.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one record needs no allocation")]
 enum Records {
     One(QueuedRecord),
     Several(Vec<QueuedRecord>),

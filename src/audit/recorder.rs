@@ -78,11 +78,7 @@ impl Recorder {
     ) -> Result<Pending, Unrecorded> {
         self.ready()?;
         let (waiter, receipt) = oneshot::channel();
-        self.send(submission(waiter))
-            .map_err(|refused| match refused {
-                TrySendError::Full(_) => Unrecorded::Full,
-                TrySendError::Closed(_) => Unrecorded::Closed,
-            })?;
+        self.send(submission(waiter))?;
         Ok(Pending {
             receipt,
             deadline: self.shared.deadline,
@@ -104,14 +100,17 @@ impl Recorder {
     }
 
     /// Sends a submission and counts its records. The writer subtracts them.
-    fn send(&self, submission: Submission) -> Result<(), TrySendError<Submission>> {
+    fn send(&self, submission: Submission) -> Result<(), Unrecorded> {
         let further = submission.records().len().saturating_sub(1);
-        if further == 0 {
-            return self.queue.try_send(submission);
+        if further > 0 {
+            self.shared.further.fetch_add(further, Ordering::Relaxed);
         }
-        self.shared.further.fetch_add(further, Ordering::Relaxed);
-        self.queue.try_send(submission).inspect_err(|_| {
+        self.queue.try_send(submission).map_err(|refused| {
             self.shared.further.fetch_sub(further, Ordering::Relaxed);
+            match refused {
+                TrySendError::Full(_) => Unrecorded::Full,
+                TrySendError::Closed(_) => Unrecorded::Closed,
+            }
         })
     }
 

@@ -9,7 +9,7 @@ use hsm::Caller;
 use tokio::task::{JoinSet, yield_now};
 use tracing::Instrument as _;
 
-use super::{Batch, BatchLimits, Item};
+use super::kind::{Batch, BatchLimits, Item};
 use crate::audit::Unrecorded;
 use crate::auth::Application;
 use crate::json::Text;
