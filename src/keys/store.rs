@@ -20,8 +20,8 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT id, partner_kid, service_id, name, usage, algorithm, origin, status, token_id, \
-             token_label, public_key, expires_at, activated_at, destroy_at, revision, created_at, \
-             updated_at FROM keys ",
+             token_label, extractable, public_key, expires_at, rotation_days, succeeds, retire_at, \
+             activated_at, destroy_at, revision, created_at, updated_at FROM keys ",
             $rest
         )
     };
