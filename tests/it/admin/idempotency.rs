@@ -178,7 +178,11 @@ async fn concurrent_requests_change_something_once() {
     let world = World::new().await;
     let other = world.another().await;
     let post = async |turn: usize| {
-        let world = if turn % 2 == 0 { &world } else { &other };
+        let world = if turn.is_multiple_of(2) {
+            &world
+        } else {
+            &other
+        };
         let admin = with(world.admin(), "k");
         admin.post(API_KEYS, admin_key("Ada")).await
     };

@@ -30,7 +30,7 @@ fn sorted<const N: usize>(mut events: [Value; N]) -> [Value; N] {
 }
 
 /// An event of a request with the id `it`.
-fn event(actor: &str, kind: &str, has_id: bool, details: Value) -> Value {
+fn event(actor: &str, kind: &str, has_id: bool, details: &Value) -> Value {
     json!({ "actor": actor, "type": kind, "id": has_id, "details": details,
         "client": "127.0.0.1", "request": "it" })
 }
@@ -58,7 +58,7 @@ async fn unauthenticated_management_requests_are_recorded_within_limits() {
     };
     within(PATIENCE, async || counts().await.1 == 30).await;
     let details = json!({ "method": "GET", "route": "/admin/services", "status": 401 });
-    let expected = event("unauthenticated", "request", false, details);
+    let expected = event("unauthenticated", "request", false, &details);
     within(PATIENCE, async || {
         counts().await.0 == vec![expected.clone(); 20]
     })
@@ -87,7 +87,7 @@ async fn a_forbidden_management_request_is_recorded_before_its_response() {
         .refused(403, "OPERATION_NOT_ALLOWED");
     let refused = |actor, route| {
         let details = json!({ "method": "POST", "route": route, "status": 403 });
-        event(actor, "request", false, details)
+        event(actor, "request", false, &details)
     };
     assert_eq!(
         recorded(&world, "refuse").await,
@@ -105,7 +105,7 @@ async fn every_export_and_each_read_once_an_hour_are_recorded() {
     let admin = world.admin().with("x-request-id", "it");
     let read = |log, filter| {
         let details = json!({ "log": log, "format": null, "filter": filter });
-        event("first", "audit_log", false, details)
+        event("first", "audit_log", false, &details)
     };
     for _ in 0..3 {
         admin.get("/admin/audit").await.ok();
@@ -136,7 +136,7 @@ async fn every_export_and_each_read_once_an_hour_are_recorded() {
     }
     let details = json!({ "log": "operations", "format": "text/csv; charset=utf-8",
         "filter": { "status": "200" } });
-    let export = event("first", "audit_log", false, details);
+    let export = event("first", "audit_log", false, &details);
     assert_eq!(recorded(&world, "export").await, [export.clone(), export]);
 }
 

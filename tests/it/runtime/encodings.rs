@@ -19,8 +19,10 @@ async fn result(client: &Client<'_>, operation: &str, payload: Value) -> Value {
 }
 
 fn with(mut payload: Value, members: Value) -> Value {
-    let payload_members = payload.as_object_mut().unwrap();
-    payload_members.extend(members.as_object().unwrap().clone());
+    let Value::Object(members) = members else {
+        panic!("no object: {members}");
+    };
+    payload.as_object_mut().unwrap().extend(members);
     payload
 }
 

@@ -7,7 +7,6 @@ use sealward::clock::{Clock, Entropy, Timestamp};
 use sealward::ids::ServiceId;
 use sealward::settings::Stage;
 use secrecy::ExposeSecret as _;
-use uuid::Uuid;
 
 use crate::support::{Proxy, World, within};
 
@@ -22,7 +21,7 @@ fn unknown_key() -> String {
 }
 
 fn unknown_service() -> String {
-    ServiceId::from_uuid(Uuid::now_v7()).to_string()
+    ServiceId::new(&Clock::system(), &Entropy::system()).to_string()
 }
 
 /// An instance whose queries the proxy counts.
