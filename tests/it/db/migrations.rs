@@ -22,11 +22,6 @@ const RECORD: &str = "INSERT INTO crypto_operations_audit
         (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
     VALUES (gen_random_uuid(), now(), 'a request', 1, 200, 1)";
 
-/// What requests read, and what administrators write.
-const OTHERS: &str = "SELECT FROM services, policies, keys, api_keys LIMIT 1;
-    INSERT INTO management_events (id, at, actor, action, resource_type, resource_id)
-    VALUES (gen_random_uuid(), now(), 'somebody', 'update', 'key', gen_random_uuid())";
-
 /// Inserts records until `work` is complete, and returns its result.
 async fn while_writing<T>(options: &PgConnectOptions, work: impl Future<Output = T>) -> T {
     let mut writer = options.connect().await.unwrap();
@@ -42,8 +37,6 @@ async fn while_writing<T>(options: &PgConnectOptions, work: impl Future<Output =
         while !is_done.get() {
             let written = sqlx::query(RECORD).execute(&mut writer).await;
             written.expect("no record waits 100 ms for a lock");
-            let others = sqlx::raw_sql(OTHERS).execute(&mut writer).await;
-            others.expect("no other query waits 100 ms for a lock");
         }
     };
     tokio::join!(work, write).0
