@@ -106,7 +106,7 @@ fn levels_are_counted_up_to_the_maximum() {
 }
 
 #[test]
-fn only_members_of_the_outermost_object_are_reported() {
+fn only_members_and_elements_of_the_outermost_value_are_reported() {
     let text = r#" { "a" : [{"x":1}, "}"] , "b":{"c":2}, "d":null } "#;
     let mut members = Vec::new();
     scan(text, |member| {
@@ -121,7 +121,14 @@ fn only_members_of_the_outermost_object_are_reported() {
             ("\"d\"", "null")
         ]
     );
-    scan(r#"[{"a":1}]"#, |_| panic!("an array has no members")).unwrap();
+
+    let text = r#"[{"a":1}, [2]]"#;
+    let mut elements = Vec::new();
+    scan(text, |element| {
+        elements.push((&text[element.name], &text[element.value]));
+    })
+    .unwrap();
+    assert_eq!(elements, [("", r#"{"a":1}"#), ("", "[2]")]);
 }
 
 proptest! {

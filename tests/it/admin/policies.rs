@@ -24,7 +24,7 @@ async fn a_policy_is_created_with_defaults_and_read_by_id_and_by_number() {
         "status": "active",
         "failureMode": "error",
         "allowedServiceIds": ["*"],
-        "allowedOperations": ["protect", "unprotect"],
+        "allowedOperations": ["protect", "unprotect", "rewrap"],
         "contextRequired": false,
         "requireBinding": false,
         "headers": null,
