@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::mem;
 
 use utoipa::openapi::{RefOr, Schema};
 
@@ -12,6 +13,7 @@ use crate::json::{Members, Text};
 use crate::problem::{Code, Problem};
 use crate::protection::Refusal;
 use crate::protection::body::{Base64, Described, Json, ReadMember, WriteMember, base64};
+use crate::wiped::Wiped;
 
 closed_set! {
     /// The encoding of `data`: a JSON value, or bytes in base64.
@@ -25,11 +27,19 @@ closed_set! {
 
 pub(super) const ENCODING: &str = "encoding";
 
-/// Declares the forms of `data` in requests.
+/// Declares the forms of `data` in requests. They wipe the bytes that they own.
 macro_rules! data {
     ($($(#[doc = $doc:literal])* $name:ident;)*) => {$(
         $(#[doc = $doc])*
         pub(in crate::protection) struct $name<'a>(pub(super) Cow<'a, [u8]>);
+
+        impl Drop for $name<'_> {
+            fn drop(&mut self) {
+                if let Cow::Owned(bytes) = &mut self.0 {
+                    drop(Wiped::new(mem::take(bytes)));
+                }
+            }
+        }
 
         impl Described for $name<'_> {
             fn schema() -> RefOr<Schema> {
