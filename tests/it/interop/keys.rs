@@ -11,7 +11,14 @@ const PASSPHRASE: &str = "correct horse";
 async fn keys_are_exchanged_with_cryptography_and_jwcrypto() {
     let world = World::new().await;
     let service = world.service("interop").await;
+    // A JWK and its public half have the same `kid`, which is unique among the keys of a service.
+    let partner = world.service("partner").await;
     let import = async |member: &str, key: &Value, passphrase: Option<&str>| {
+        let service = if member == "publicKey" {
+            &partner
+        } else {
+            &service
+        };
         let mut request = json!({ "serviceId": service, "activate": false, member: key });
         if let Some(passphrase) = passphrase {
             request["passphrase"] = json!(passphrase);
