@@ -72,8 +72,8 @@ mod tests {
     #[test]
     fn a_number_has_1_to_64_characters_of_a_restricted_alphabet() {
         let longest = "x".repeat(64);
-        for good in ["POL-000001", "a", "A.b_c-9", &longest] {
-            assert!(good.parse::<PolicyNumber>().is_ok(), "{good}");
+        for valid in ["POL-000001", "a", "A.b_c-9", &longest] {
+            assert!(valid.parse::<PolicyNumber>().is_ok(), "{valid}");
         }
         let too_long = "x".repeat(65);
         for bad in ["", " ", "a b", "ä", "a\0", "a/b", &too_long] {

@@ -22,7 +22,7 @@ pub(in crate::dashboard) trait Editable:
     Serialize + Identified + Send + Sync + Sized
 {
     const SECTION: Section;
-    /// What it is called in a sentence.
+    /// Its name in a sentence.
     const NOUN: &'static str;
     /// The members that other pages change.
     const ELSEWHERE: &'static [&'static str] = &[];

@@ -129,8 +129,8 @@ async fn failures_are_not_kept() {
     refused.invalid(&[("name", "length")]);
     let named = json!({ "name": "billing" });
     admin.post("/admin/services", named).await.created();
-    let stranger = with(world.anonymous(), "k");
-    let refused = stranger.post("/admin/services", json!({})).await;
+    let anonymous = with(world.anonymous(), "k");
+    let refused = anonymous.post("/admin/services", json!({})).await;
     refused.refused(401, "AUTHENTICATION_FAILED");
 }
 
