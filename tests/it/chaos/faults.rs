@@ -185,7 +185,7 @@ pub(crate) async fn on_instances(
                 instances.watch(step.lasts).await;
                 instances.start_at(place).await;
             }
-            InstanceFault::Exit(place) => {
+            InstanceFault::Ended(place) => {
                 instances.end(place).await;
                 instances.watch(step.lasts).await;
                 instances.start_at(place).await;

@@ -71,7 +71,7 @@ pub(crate) enum InstanceFault {
     /// Killed like in a power failure, and restarted.
     Killed(usize),
     /// SIGTERM and a restart.
-    Exit(usize),
+    Ended(usize),
     /// All instances get SIGTERM and restart in turn.
     Replaced,
     /// Paused and continued with its old caches.
@@ -147,7 +147,7 @@ impl Plan {
                 |rng| {
                     use InstanceFault::*;
                     let place = rng.random_range(0..instances);
-                    let all = [Killed(place), Exit(place), Replaced, Frozen(place)];
+                    let all = [Killed(place), Ended(place), Replaced, Frozen(place)];
                     all[rng.random_range(0..all.len())]
                 },
             ),
