@@ -123,7 +123,8 @@ use_one_scram_round() {
     cluster_sql "$1" <<<"ALTER ROLE postgres PASSWORD '$secret'"
 }
 
-# The form in which Postgres stores it: RFC 5803, of the password in a file.
+# Prints the SCRAM secret, in the form of RFC 5803, of the password in a file.
+# shellcheck disable=SC2016 # Python expands it
 scram_secret='
 import base64, hashlib, hmac, os, sys
 password, salt = open(sys.argv[1], "rb").read().strip(), os.urandom(16)
