@@ -249,7 +249,7 @@ mod tests {
             .map(|seed| Plan::of(seed, Duration::from_secs(60), 3).to_string())
             .collect();
         let kinds = "Frozen Stopped Crashed CutOff Silent Slow NotificationsCut Failing Away Hanging \
-                     SessionsDropped LoginDropped Killed(2) Exit(0) Replaced Frozen(1) \
+                     SessionsDropped LoginDropped Killed(2) Ended(0) Replaced Frozen(1) \
                      RevokeApiKey TogglePolicy ReplacePolicy ToggleKey NewEnvelopeKey";
         for kind in kinds.split(' ') {
             assert!(all.contains(kind), "{kind}");
