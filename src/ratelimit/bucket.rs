@@ -201,7 +201,7 @@ mod tests {
             (full_at, _) = large.take(full_at, SECOND, ONE).unwrap();
         }
         let empty = small.take(full_at, SECOND, ONE).unwrap_err();
-        // The debt of 1,000 tokens takes 10 s, of which the bucket itself takes 100 ms.
+        // The debt of 1,000 tokens takes 10 s. Filling the bucket takes 100 ms of them.
         assert_eq!(empty.next_in, Duration::from_millis(9_910));
     }
 

@@ -25,7 +25,7 @@ impl Resources {
     /// Takes the items of a batch from the caller's limit, or nothing.
     ///
     /// # Errors
-    /// When the limit does not allow so many items now.
+    /// The limit does not allow this number of items now.
     pub async fn admit_items(
         &self,
         caller: &Caller,
