@@ -81,17 +81,7 @@ pub(in crate::protection) fn merged<const N: usize>(
         let RefOr::T(Schema::Object(one)) = schema else {
             continue;
         };
-        for (name, schema) in one.properties {
-            match object.properties.entry(name) {
-                Entry::Vacant(member) => drop(member.insert(schema)),
-                // Lists of different lengths become a list of any length.
-                Entry::Occupied(mut member) => {
-                    if let RefOr::T(Schema::Array(list)) = member.get_mut() {
-                        (list.min_items, list.max_items) = (None, None);
-                    }
-                }
-            }
-        }
+        absorb(&mut object, one);
     }
     object.properties.remove("requestId");
     RefOr::T(Schema::Object(object))
@@ -122,19 +112,25 @@ pub(in crate::protection) fn any_of<const N: usize>(
             continue;
         };
         merged.required.retain(|name| body.required.contains(name));
-        for (name, schema) in body.properties {
-            match merged.properties.get_mut(&name) {
-                None => {
-                    merged.properties.insert(name, schema);
-                }
-                Some(known) if *known != schema => *known = widened(known),
-                Some(_) => {}
-            }
-        }
+        absorb(merged, body);
     }
     let mut merged = merged.unwrap_or_default();
     merged.description = Some(joined(about));
     merged.into()
+}
+
+/// Adds the members of `other`.
+fn absorb(object: &mut Object, other: Object) {
+    for (name, schema) in other.properties {
+        match object.properties.entry(name) {
+            Entry::Vacant(member) => drop(member.insert(schema)),
+            Entry::Occupied(mut member) if *member.get() != schema => {
+                let wide = widened(member.get());
+                member.insert(wide);
+            }
+            Entry::Occupied(_) => {}
+        }
+    }
 }
 
 /// The schema of a member that bodies restrict in different ways.
