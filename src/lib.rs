@@ -13,7 +13,7 @@
 //! | 5 | `policy`, `web` |
 //! | 4 | `audit`, `auth`, `ratelimit` |
 //! | 3 | `catalog`, `db`, `hardening`, `meter`, `telemetry` |
-//! | 2 | `canonical`, `envelope`, `material`, `request_tag`, `resource`, `settings`, `web_client` |
+//! | 2 | `canonical`, `envelope`, `material`, `request_tag`, `resource`, `settings`, `tlog`, `web_client` |
 //! | 1 | `algorithms`, `binary`, `ids`, `json`, `operation`, `revision` |
 //! | 0 | `clock`, `closed_set`, `problem`, `similar`, `wiped` |
 
@@ -49,6 +49,7 @@ pub mod server;
 pub mod settings;
 pub mod similar;
 pub mod telemetry;
+pub mod tlog;
 pub mod web;
 pub mod web_client;
 pub mod wiped;

@@ -9,13 +9,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Names that must not occur in a module.
-const FORBIDDEN: [(&str, &[&str]); 4] = [
+const FORBIDDEN: [(&str, &[&str]); 5] = [
     (
         "envelope",
         &["tokio", "sqlx", "axum", "tracing", "hsm", "std::fs"],
     ),
     (
         "material",
+        &["tokio", "sqlx", "axum", "tracing", "hsm", "std::fs"],
+    ),
+    (
+        "tlog",
         &["tokio", "sqlx", "axum", "tracing", "hsm", "std::fs"],
     ),
     ("protection", &["sqlx", "axum"]),

@@ -1,0 +1,149 @@
+//! The public keys that verify notes (C2SP `signed-note`).
+
+use std::fmt;
+use std::str::FromStr;
+
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1, ED25519, UnparsedPublicKey};
+use sha2::{Digest as _, Sha256};
+
+use crate::binary::{from_base64, to_base64};
+
+/// A key that verifies notes. Its text is `NAME+ID+BASE64`, the verifier key of C2SP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifierKey {
+    name: String,
+    kind: SignatureKind,
+    public: Vec<u8>,
+}
+
+/// The signature type of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignatureKind {
+    /// Ed25519. The public key is the point of 32 bytes.
+    Ed25519,
+    /// ECDSA on P-256 with SHA-256. The public key is a SubjectPublicKeyInfo, and the signature is in
+    /// DER.
+    EcdsaP256,
+}
+
+/// The text is not a verifier key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidKey {
+    #[error("must be a verifier key: NAME+ID+BASE64")]
+    Format,
+    #[error("must have a name without spaces and plus signs")]
+    Name,
+    #[error("must be an Ed25519 or ECDSA P-256 key")]
+    Kind,
+    #[error("must have the key ID of its name and public key")]
+    Id,
+}
+
+impl VerifierKey {
+    /// A key with this name.
+    ///
+    /// # Errors
+    /// The name has white space or a plus sign, or is empty.
+    pub fn new(name: &str, kind: SignatureKind, public: &[u8]) -> Result<Self, InvalidKey> {
+        if !is_key_name(name) {
+            return Err(InvalidKey::Name);
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            kind,
+            public: public.to_vec(),
+        })
+    }
+
+    /// The name of the key: the origin of its log.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The signature type of the key.
+    #[must_use]
+    pub fn kind(&self) -> SignatureKind {
+        self.kind
+    }
+
+    /// The number that tells keys of one name apart.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        let hash = match self.kind {
+            SignatureKind::Ed25519 => Sha256::new()
+                .chain_update(&self.name)
+                .chain_update([b'\n', self.kind.identifier()])
+                .chain_update(&self.public),
+            SignatureKind::EcdsaP256 => Sha256::new_with_prefix(&self.public),
+        };
+        let hash: [u8; 32] = hash.finalize().into();
+        let [first, second, third, fourth, ..] = hash;
+        u32::from_be_bytes([first, second, third, fourth])
+    }
+
+    /// Whether this is a signature of `text` by the key.
+    #[must_use]
+    pub fn verifies(&self, text: &str, signature: &[u8]) -> bool {
+        let text = text.as_bytes();
+        match self.kind {
+            SignatureKind::Ed25519 => UnparsedPublicKey::new(&ED25519, &self.public)
+                .verify(text, signature)
+                .is_ok(),
+            SignatureKind::EcdsaP256 => {
+                UnparsedPublicKey::new(&ECDSA_P256_SHA256_ASN1, &self.public)
+                    .verify(text, signature)
+                    .is_ok()
+            }
+        }
+    }
+}
+
+impl SignatureKind {
+    /// The byte that identifies the type.
+    const fn identifier(self) -> u8 {
+        match self {
+            Self::Ed25519 => 1,
+            Self::EcdsaP256 => 2,
+        }
+    }
+}
+
+/// Whether `name` can be the name of a key.
+#[must_use]
+pub fn is_key_name(name: &str) -> bool {
+    !name.is_empty()
+        && !name.contains(|it: char| it.is_whitespace() || it.is_control() || it == '+')
+}
+
+impl fmt::Display for VerifierKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let key = [&[self.kind.identifier()], self.public.as_slice()].concat();
+        write!(f, "{}+{:08x}+{}", self.name, self.id(), to_base64(&key))
+    }
+}
+
+impl FromStr for VerifierKey {
+    type Err = InvalidKey;
+
+    fn from_str(text: &str) -> Result<Self, InvalidKey> {
+        let mut parts = text.splitn(3, '+');
+        let (Some(name), Some(id), Some(key)) = (parts.next(), parts.next(), parts.next()) else {
+            return Err(InvalidKey::Format);
+        };
+        let key = from_base64(key).map_err(|_| InvalidKey::Format)?;
+        let key = match key.split_first() {
+            Some((1, point)) if point.len() == 32 => {
+                Self::new(name, SignatureKind::Ed25519, point)?
+            }
+            Some((2, spki)) => Self::new(name, SignatureKind::EcdsaP256, spki)?,
+            Some(_) => return Err(InvalidKey::Kind),
+            None => return Err(InvalidKey::Format),
+        };
+        if format!("{:08x}", key.id()) == id {
+            Ok(key)
+        } else {
+            Err(InvalidKey::Id)
+        }
+    }
+}

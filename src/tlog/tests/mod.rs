@@ -1,0 +1,4 @@
+//! Published vectors, and trees of all small sizes.
+
+mod formats;
+mod trees;
