@@ -92,6 +92,12 @@ impl Opening {
         }
     }
 
+    /// The number of bytes to decrypt.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.envelope.ciphertext.len()
+    }
+
     /// Opens the envelope with the answer of the private key. `None` means that the key refused the
     /// question.
     ///

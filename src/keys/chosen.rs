@@ -1,5 +1,6 @@
 //! A chosen key, and the operation that its permit allows.
 
+use std::fmt;
 use std::sync::Arc;
 
 use hsm::{ErrorKind, GcmSealed, HsmError, KeyRef, SignatureScheme};
@@ -11,7 +12,7 @@ use super::verify::SignatureInput;
 use super::{NotCounted, PublishedJwk, verify};
 use crate::clock::Entropy;
 use crate::envelope::{
-    Context, ContextTag, Plaintext, Question, Recipient, SealError, Unopenable, seal,
+    Context, ContextTag, Opening, Plaintext, Question, Recipient, SealError, Unopenable, seal,
 };
 use crate::ids::KeyId;
 use crate::material;
@@ -118,6 +119,12 @@ pub struct Opener<'a> {
     permit: OpeningPermit,
 }
 
+/// An envelope with the answer of its private key.
+pub struct Answered {
+    opening: Opening,
+    answer: Option<Zeroizing<Vec<u8>>>,
+}
+
 impl<'a> Opener<'a> {
     pub(super) fn new(keyring: &'a Keyring, key: Arc<Usable>, permit: OpeningPermit) -> Self {
         Self {
@@ -133,16 +140,11 @@ impl<'a> Opener<'a> {
         self.key.id
     }
 
-    /// Opens the envelope of the permit.
+    /// Asks the private key in the token about the envelope of the permit.
     ///
     /// # Errors
-    /// The envelope does not match the key, cannot be opened with the context, or the token is
-    /// unavailable.
-    pub async fn open(
-        self,
-        entropy: &Entropy,
-        context: Option<&Context>,
-    ) -> Result<Plaintext, NotOpened> {
+    /// The envelope does not match the key, or the token is unavailable.
+    pub async fn ask(self, entropy: &Entropy) -> Result<Answered, NotOpened> {
         let envelope = self.permit.into_envelope();
         let public = self.key.envelope.as_ref();
         let private = self.key.private.as_ref().ok_or(NotDone::NoPrivateHalf)?;
@@ -158,8 +160,34 @@ impl<'a> Opener<'a> {
             Question::Agree { peer } => token.derive_ecdh(private, peer).await,
         };
         let answer = answered(answer)?;
-        let answer = answer.as_ref().map(|bytes| bytes.as_slice());
-        Ok(opening.open(entropy, answer, context)?)
+        Ok(Answered { opening, answer })
+    }
+}
+
+impl Answered {
+    /// Opens the envelope. The work grows with its size.
+    ///
+    /// # Errors
+    /// The envelope cannot be opened with the context.
+    pub fn open(
+        self,
+        entropy: &Entropy,
+        context: Option<&Context>,
+    ) -> Result<Plaintext, NotOpened> {
+        let answer = self.answer.as_ref().map(|bytes| bytes.as_slice());
+        Ok(self.opening.open(entropy, answer, context)?)
+    }
+
+    /// The number of bytes to decrypt.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.opening.size()
+    }
+}
+
+impl fmt::Debug for Answered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answered").finish_non_exhaustive()
     }
 }
 

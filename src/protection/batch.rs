@@ -4,6 +4,8 @@ mod body;
 mod kind;
 mod work;
 
+use std::num::NonZeroU32;
+
 use tracing::Instrument as _;
 
 use self::body::{MOST_ITEMS, Results};
@@ -13,6 +15,7 @@ pub(crate) use self::body::{
 pub use self::kind::{Batch, BatchLimits};
 use self::work::{Done, Work};
 use super::body::written;
+use super::long_work::Cost;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::telemetry::step;
@@ -32,7 +35,9 @@ impl Protection {
     ) -> Result<Answer, Unrecorded> {
         let this = self.clone();
         self.run_to_completion(call.lane(), async move {
-            let (application, items) = match batch.split(&call, &body) {
+            let split = || batch.split(&call, &body);
+            let split = this.long_work.run(Cost::Low, body.len(), split).await;
+            let (application, items) = match split {
                 Ok(split) => split,
                 Err(refusal) => return this.conclude(call, Err(refusal)).await,
             };
@@ -42,6 +47,12 @@ impl Protection {
             this.conclude_batch(batch, &call, done).await
         })
         .await
+    }
+
+    /// The number of tokens that `body` takes from the rate limit, one for each item.
+    pub async fn tokens(&self, batch: Batch, body: &[u8]) -> NonZeroU32 {
+        let count = || batch.tokens(body);
+        self.long_work.run(Cost::Low, body.len(), count).await
     }
 
     /// Records all outcomes in one commit, and makes the answer from the receipt.
@@ -67,7 +78,12 @@ impl Protection {
         }
         let pending = self.modules.recorder.submit_batch(records)?;
         // Writing takes no longer than the commit.
-        let body = written_batch(batch, call, Results(&results));
+        let results = Results(&results);
+        let writing = || written_batch(batch, call, results);
+        let body = self
+            .long_work
+            .run(Cost::Low, results.length(), writing)
+            .await;
         let receipt = pending.receipt().instrument(step!("audit")).await?;
         Ok(Answer::new(receipt, body))
     }

@@ -80,7 +80,7 @@ impl Protection {
     }
 
     async fn try_make_data_key(&self, call: &mut Call, body: &[u8]) -> Result<Body, Refusal> {
-        let (application, text) = call.admit(body)?;
+        let (application, text) = self.admit(call, body).await?;
         let is_bound = application.bound_policy().is_some();
         let request = read(text, is_bound)?;
         let number = request.policy_number.as_deref();

@@ -38,7 +38,7 @@ pub(crate) use self::batch::{
 };
 pub use self::call::Call;
 pub(crate) use self::data_key::{DataKey, DataKeyRequest};
-use self::long_work::LongWork;
+use self::long_work::{Cost, LongWork};
 pub use self::operate::{Cipher, Hash};
 pub(crate) use self::operate::{OperationAnswer, OperationRequest};
 pub(crate) use self::protect::{ProtectRequest, ProtectedPayload};
@@ -49,6 +49,7 @@ pub(crate) use self::unprotect::{UnprotectRequest, Unprotected};
 use crate::audit::{Recorder, Unrecorded};
 use crate::auth::Application;
 use crate::clock::{Clock, Entropy};
+use crate::json::Text;
 use crate::keys::Keyring;
 use crate::policy::{Permittable, Policies, Policy, PolicyPermit, authorize};
 use crate::telemetry::step;
@@ -128,6 +129,16 @@ impl Protection {
         let pending = self.modules.recorder.submit(record)?;
         let receipt = pending.receipt().instrument(step!("audit")).await?;
         Ok(Answer::new(receipt, outcome))
+    }
+
+    /// The first three refusals of a request, and its body.
+    async fn admit<'a>(
+        &self,
+        call: &Call,
+        body: &'a [u8],
+    ) -> Result<(Application, Text<'a>), Refusal> {
+        let admitting = || call.admit(body);
+        self.long_work.run(Cost::Low, body.len(), admitting).await
     }
 
     /// Does `work` to its end, even if the client disconnects. Its token operations wait in `lane`.

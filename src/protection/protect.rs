@@ -8,6 +8,7 @@ use super::body::{
     Encrypted, Head, Json, ProtectedPayloadType, Reference, True, Unchanged, answer, answer_of,
     request, written,
 };
+use super::long_work::Cost;
 use super::sealing::Sealing;
 use super::{Answer, Body, Call, Protection, Refusal, caught};
 use crate::audit::{Outcome, Unrecorded};
@@ -90,7 +91,7 @@ impl Protection {
     }
 
     async fn try_protect(&self, call: &mut Call, body: &[u8]) -> Result<Body, Refusal> {
-        let (application, text) = call.admit(body)?;
+        let (application, text) = self.admit(call, body).await?;
         self.protect_one(call, &application, text).await
     }
 
@@ -102,7 +103,9 @@ impl Protection {
         text: Text<'_>,
     ) -> Result<Body, Refusal> {
         let is_bound = application.bound_policy().is_some();
-        let request = read(call, text, is_bound)?;
+        let reading = || read(call, text, is_bound);
+        let size = text.as_str().len();
+        let request = self.long_work.run(Cost::Low, size, reading).await?;
         let number = request.policy_number.as_deref();
         let permit = self.permit(call, application, number).await?;
         let context = request.context.as_ref();
@@ -155,23 +158,26 @@ impl Protection {
         let key = self.modules.keyring.to_protect(permit).await;
         let key = key.map_err(Refusal::of_destination)?;
         call.note_key(key.id());
-        let ctx = Cell::default();
-        let answer = ProtectedPayload::Protected(Protected {
-            head: call.head(),
-            message_type: ProtectedPayloadType,
-            operations: Encrypted,
-            jwe: Sealing {
-                key,
-                entropy: &self.modules.entropy,
-                context,
-                payload,
-                ctx: &ctx,
-            },
-        });
-        let body = written(Sealing::capacity(payload), &answer);
-        drop(answer);
-        call.note_ctx(ctx.get());
-        body
+        let sealing = || {
+            let ctx = Cell::default();
+            let answer = ProtectedPayload::Protected(Protected {
+                head: call.head(),
+                message_type: ProtectedPayloadType,
+                operations: Encrypted,
+                jwe: Sealing {
+                    key,
+                    entropy: &self.modules.entropy,
+                    context,
+                    payload,
+                    ctx: &ctx,
+                },
+            });
+            let body = written(Sealing::capacity(payload), &answer);
+            drop(answer);
+            call.note_ctx(ctx.get());
+            body
+        };
+        self.long_work.run(Cost::Low, payload.len(), sealing).await
     }
 }
 

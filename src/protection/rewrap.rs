@@ -6,6 +6,7 @@ use std::cell::Cell;
 use tracing::Instrument as _;
 
 use super::body::{Head, ProtectedPayloadType, Reference, Rewrapped, answer, request, written};
+use super::long_work::Cost;
 use super::sealing::Sealing;
 use super::unprotect::{Form, not_one_form};
 use super::{Answer, Body, Call, Protection, Refusal};
@@ -67,7 +68,7 @@ impl Protection {
     }
 
     async fn try_rewrap(&self, call: &mut Call, body: &[u8]) -> Result<Body, Refusal> {
-        let (application, text) = call.admit(body)?;
+        let (application, text) = self.admit(call, body).await?;
         self.rewrap_one(call, &application, text).await
     }
 
@@ -79,14 +80,20 @@ impl Protection {
         text: Text<'_>,
     ) -> Result<Body, Refusal> {
         let is_bound = application.bound_policy().is_some();
-        let request = read(call, text, is_bound)?;
-        let form = match &request.protected_payload {
-            Some(legacy) => Form::legacy(legacy),
-            None => request
-                .jwe
-                .map(Form::Members)
-                .ok_or_else(|| Problems::from(not_one_form(false)))?,
+        let reading = || {
+            let mut request = read(call, text, is_bound)?;
+            let form = match &request.protected_payload {
+                Some(legacy) => Form::legacy(legacy),
+                None => request
+                    .jwe
+                    .take()
+                    .map(Form::Members)
+                    .ok_or_else(|| Problems::from(not_one_form(false)))?,
+            };
+            Ok::<_, Refusal>((request, form))
         };
+        let size = text.as_str().len();
+        let (request, form) = self.long_work.run(Cost::Low, size, reading).await?;
         let (envelope, member) = form.into_envelope()?;
         call.note_ctx(envelope.ctx());
         let permit = self.permit_rewrapping(
@@ -152,24 +159,28 @@ impl Protection {
         let new_key = new_key.map_err(Refusal::of_destination)?;
         call.sealing().key_id = Some(new_key.id());
         let plaintext = self.open(old_key, contexts.opening, member).await?;
-        let payload = str::from_utf8(plaintext.as_bytes()).map_err(|_| Refusal::Unopenable)?;
-        let ctx = Cell::default();
-        let answer = RewrappedPayload {
-            head: call.head(),
-            message_type: ProtectedPayloadType,
-            operations: Rewrapped,
-            jwe: Sealing {
-                key: new_key,
-                entropy: &self.modules.entropy,
-                context: contexts.sealing,
-                payload,
-                ctx: &ctx,
-            },
+        let sealing = || {
+            let payload = str::from_utf8(plaintext.as_bytes()).map_err(|_| Refusal::Unopenable)?;
+            let ctx = Cell::default();
+            let answer = RewrappedPayload {
+                head: call.head(),
+                message_type: ProtectedPayloadType,
+                operations: Rewrapped,
+                jwe: Sealing {
+                    key: new_key,
+                    entropy: &self.modules.entropy,
+                    context: contexts.sealing,
+                    payload,
+                    ctx: &ctx,
+                },
+            };
+            let body = written(Sealing::capacity(payload), &answer);
+            drop(answer);
+            call.sealing().ctx = ctx.get();
+            body
         };
-        let body = written(Sealing::capacity(payload), &answer);
-        drop(answer);
-        call.sealing().ctx = ctx.get();
-        body
+        let size = plaintext.as_bytes().len();
+        self.long_work.run(Cost::Low, size, sealing).await
     }
 }
 

@@ -7,6 +7,7 @@ use tracing::Instrument as _;
 use super::body::{
     Decrypted, Head, Json, ReadMember as _, Reference, answer, described, request, written,
 };
+use super::long_work::Cost;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::auth::Application;
@@ -92,7 +93,7 @@ impl Protection {
     }
 
     async fn try_unprotect(&self, call: &mut Call, body: &[u8]) -> Result<Body, Refusal> {
-        let (application, text) = call.admit(body)?;
+        let (application, text) = self.admit(call, body).await?;
         self.unprotect_one(call, &application, text).await
     }
 
@@ -104,7 +105,9 @@ impl Protection {
         text: Text<'_>,
     ) -> Result<Body, Refusal> {
         let is_bound = application.bound_policy().is_some();
-        let request = read(call, text, is_bound)?;
+        let reading = || read(call, text, is_bound);
+        let size = text.as_str().len();
+        let request = self.long_work.run(Cost::Low, size, reading).await?;
         let (envelope, member) = request.form.into_envelope()?;
         call.note_ctx(envelope.ctx());
         let number = request.policy_number.as_deref();
@@ -126,13 +129,17 @@ impl Protection {
         let key = key.map_err(Refusal::of_destination)?;
         call.note_key(key.id());
         let plaintext = self.open(key, context, member).await?;
-        let payload = str::from_utf8(plaintext.as_bytes()).map_err(|_| Refusal::Unopenable)?;
-        let answer = Unprotected {
-            head: call.head(),
-            operations: Decrypted,
-            payload: Json(payload),
+        let writing = || {
+            let payload = str::from_utf8(plaintext.as_bytes()).map_err(|_| Refusal::Unopenable)?;
+            let answer = Unprotected {
+                head: call.head(),
+                operations: Decrypted,
+                payload: Json(payload),
+            };
+            written(payload.len(), &answer)
         };
-        written(payload.len(), &answer)
+        let size = plaintext.as_bytes().len();
+        self.long_work.run(Cost::Low, size, writing).await
     }
 
     /// Opens the envelope that the request has in `member`.
@@ -142,7 +149,15 @@ impl Protection {
         context: Option<&Context>,
         member: &str,
     ) -> Result<Plaintext, Refusal> {
-        let opened = key.open(&self.modules.entropy, context).await;
+        let entropy = &self.modules.entropy;
+        let opened = match key.ask(entropy).await {
+            Ok(answered) => {
+                let size = answered.size();
+                let opening = || answered.open(entropy, context);
+                self.long_work.run(Cost::Low, size, opening).await
+            }
+            Err(not_opened) => Err(not_opened),
+        };
         opened.map_err(|not_opened| match not_opened {
             NotOpened::Problems(problems) => inside(member, problems).into(),
             NotOpened::Unopenable(_) => Refusal::Unopenable,

@@ -49,12 +49,26 @@ pub(crate) fn load(
     span: Duration,
 ) -> Load {
     let log = scratch("log");
-    let mut command = h2load_command(request, protocol, connections, span, &log);
+    finished(
+        h2load_command(request, protocol, connections, span, &log),
+        &log,
+    )
+}
+
+/// Sends `request` over HTTP/1.1 at `rate` requests per second on each connection.
+pub(crate) fn paced(request: &Request, connections: usize, rate: u32, span: Duration) -> Load {
+    let log = scratch("log");
+    let mut command = h2load_command(request, Protocol::Http1, connections, span, &log);
+    command.arg(format!("--rps={rate}"));
+    finished(command, &log)
+}
+
+fn finished(mut command: Command, log: &Path) -> Load {
     let output = command.output().expect("h2load, of nghttp2-client");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{command:?}: {text}");
-    let load = read(&log);
-    fs::remove_file(&log).expect("its end");
+    let load = read(log);
+    fs::remove_file(log).expect("its end");
     load.unwrap_or_else(|| panic!("{command:?}: no responses: {text}"))
 }
 

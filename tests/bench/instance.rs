@@ -123,7 +123,7 @@ impl Instance {
         json!({ "operation": name, "payload": payload })
     }
 
-    fn ask(&self, path: &str, key: &str, body: &Value) -> Value {
+    pub(crate) fn ask(&self, path: &str, key: &str, body: &Value) -> Value {
         let request = Agent::new_with_defaults().post(self.process.url(path));
         let request = request
             .header("Authorization", format!("Bearer {key}"))

@@ -68,9 +68,12 @@ fn main() {
             let bytes = bytes.parse().expect("a number of bytes");
             run(profile::print(operation, bytes));
         }
+        ["fairness"] => run(scale::run(Some("fairness"))),
         ["scale"] => run(scale::run(None)),
         ["scale", name] => run(scale::run(Some(name))),
-        _ => panic!("usage: ./dev bench [--quick | scale [NAME] | profile OPERATION [BYTES]]"),
+        _ => panic!(
+            "usage: ./dev bench [--quick | fairness | scale [NAME] | profile OPERATION [BYTES]]"
+        ),
     }
 }
 

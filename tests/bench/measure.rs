@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::baseline::Baseline;
 use crate::cpu;
 use crate::flush;
-use crate::generator::{Protocol, Request, load};
+use crate::generator::{Load, Protocol, Request, load, paced};
 
 /// The subject of a measurement.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -63,6 +63,17 @@ pub(crate) struct Processes {
 }
 
 impl Processes {
+    /// Sends requests to the service at a fixed rate on each connection.
+    pub(crate) fn paced(
+        self,
+        request: &Request,
+        connections: usize,
+        rate: u32,
+        span: Duration,
+    ) -> Measured {
+        self.measured(|| paced(request, connections, rate, span))
+    }
+
     /// Sends requests to the service or the echo server.
     pub(crate) fn load(
         self,
@@ -71,9 +82,13 @@ impl Processes {
         connections: usize,
         span: Duration,
     ) -> Measured {
+        self.measured(|| load(request, protocol, connections, span))
+    }
+
+    fn measured(self, load: impl FnOnce() -> Load) -> Measured {
         let flush = flush::time();
         let before = self.clocks();
-        let load = load(request, protocol, connections, span);
+        let load = load();
         let measured = Measured {
             rate: load.rate,
             p50: micros(load.p50),

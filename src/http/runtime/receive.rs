@@ -103,7 +103,7 @@ async fn receive_body(
     let admitted = match (early, batch, &body) {
         (Some(admitted), ..) => admitted,
         (None, Some(batch), Ok(body)) => {
-            let admission = app.admit_items(&caller, batch.tokens(body));
+            let admission = app.admit_items(&caller, app.protection.tokens(batch, body).await);
             admission.instrument(step!("limit")).await
         }
         (None, ..) => app.admit(&caller).instrument(step!("limit")).await,

@@ -38,8 +38,7 @@ pub(super) type Item = Wiped<Vec<u8>>;
 impl Batch {
     /// The number of items in `body`, which is the number of tokens that it takes from the rate limit. A
     /// body that is refused as a whole takes one.
-    #[must_use]
-    pub fn tokens(self, body: &[u8]) -> NonZeroU32 {
+    pub(super) fn tokens(self, body: &[u8]) -> NonZeroU32 {
         let items = Text::parse(body).ok().and_then(|text| self.read(text).ok());
         let count = items.and_then(|items| u32::try_from(items.0.len()).ok());
         count.and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN)

@@ -13,6 +13,7 @@ use super::kind::{Batch, BatchLimits, Item};
 use crate::audit::Unrecorded;
 use crate::auth::Application;
 use crate::json::Text;
+use crate::protection::long_work::Cost;
 use crate::protection::{Body, Call, Protection, Refusal, Unread};
 
 /// The items that are not done yet, and what is needed to do them.
@@ -107,7 +108,12 @@ impl Work {
         if item.len() > self.item_bytes {
             return Err(Unread::TooLarge.into());
         }
-        let text = Text::parse(item)?;
+        let parsing = || Text::parse(item);
+        let text = self
+            .protection
+            .long_work
+            .run(Cost::Low, item.len(), parsing);
+        let text = text.await?;
         let (protection, application) = (&self.protection, &self.application);
         match self.batch {
             Batch::Protect => protection.protect_one(call, application, text).await,

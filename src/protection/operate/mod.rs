@@ -17,6 +17,7 @@ pub(crate) use self::request::OperationRequest;
 use self::request::{DecryptPayload, EncryptPayload, SignPayload};
 use self::signature::{SignatureFormat, curve, from_der, to_der};
 use super::body::{Base64, answer, answer_of, written};
+use super::long_work::Cost;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::auth::Application;
@@ -115,10 +116,9 @@ impl Protection {
         body: &[u8],
         limit: usize,
     ) -> Result<Body, Refusal> {
-        let (application, text) = call.admit(body)?;
-        // The canonical form of a megabyte can take a fifth of a second.
+        let (application, text) = self.admit(call, body).await?;
         let read = || request::read(call, text, body.len() > limit);
-        let request = self.long_work.run(body.len(), read).await?;
+        let request = self.long_work.run(Cost::High, body.len(), read).await?;
         let performed = self.perform(call, &application, request);
         performed.instrument(step!("crypto")).await
     }
@@ -206,17 +206,21 @@ impl Protection {
                 not_done.into()
             }
         })?;
-        let data = match payload.encoding {
-            Some(Encoding::Base64) => DecryptedData::Base64(&plaintext),
-            Some(Encoding::Json) | None => {
-                let text = Text::parse(&plaintext).map_err(|_| {
-                    let is_given = payload.encoding.is_some();
-                    base64_required(is_given, "the plaintext is not JSON").inside("payload")
-                })?;
-                DecryptedData::Json(text.as_str())
-            }
+        let answering = || {
+            let data = match payload.encoding {
+                Some(Encoding::Base64) => DecryptedData::Base64(&plaintext),
+                Some(Encoding::Json) | None => {
+                    let text = Text::parse(&plaintext).map_err(|_| {
+                        let is_given = payload.encoding.is_some();
+                        base64_required(is_given, "the plaintext is not JSON").inside("payload")
+                    })?;
+                    DecryptedData::Json(text.as_str())
+                }
+            };
+            self.answer(call, OperationResult::Decrypted(Decrypted { data }))
         };
-        self.answer(call, OperationResult::Decrypted(Decrypted { data }))
+        let size = plaintext.len();
+        self.long_work.run(Cost::Low, size, answering).await
     }
 
     async fn sign(

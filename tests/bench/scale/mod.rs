@@ -1,6 +1,7 @@
 //! How the cost of a request depends on data, sessions, tokens and instances: one table for each.
 
 mod data;
+mod fairness;
 mod machines;
 mod replica;
 
@@ -26,7 +27,7 @@ pub(crate) struct Table {
     rows: Vec<(String, &'static str, Measured)>,
 }
 
-const ALL: [&str; 7] = [
+const ALL: [&str; 8] = [
     "payload",
     "rows",
     "audit",
@@ -34,6 +35,7 @@ const ALL: [&str; 7] = [
     "tokens",
     "latency",
     "instances",
+    "fairness",
 ];
 
 /// Measures all tables, or the table of that name.
@@ -54,7 +56,8 @@ pub(crate) async fn run(only: Option<&str>) {
             "workers" => machines::workers().await,
             "tokens" => machines::tokens().await,
             "latency" => machines::latency().await,
-            _ => machines::instances().await,
+            "instances" => machines::instances().await,
+            _ => fairness::fairness().await,
         };
         table.print();
         tables.push(table.json());
