@@ -25,10 +25,13 @@ pub fn undecodable(what: impl Into<Box<dyn std::error::Error + Send + Sync>>) ->
 /// The servers in the settings.
 ///
 /// # Errors
-/// `database.url` is not a Postgres URL.
+/// The URL is not a Postgres URL.
 pub fn servers(settings: &Database, password: Option<&SecretString>) -> Result<Servers, Error> {
+    let section = settings.section;
     let reached = |url: String| -> Result<PgConnectOptions, Error> {
-        let options: PgConnectOptions = url.parse().map_err(Error::Address)?;
+        let options = url.parse();
+        let options: PgConnectOptions =
+            options.map_err(|source| Error::Address { section, source })?;
         let options = options.application_name("sealward");
         let options = verified(settings, options)?;
         Ok(match password {
@@ -44,7 +47,7 @@ pub fn servers(settings: &Database, password: Option<&SecretString>) -> Result<S
         .next()
         .unwrap_or_else(|| reached(settings.url.clone()))?;
     let others = each.collect::<Result<_, _>>()?;
-    Ok(Servers::new(first, others))
+    Ok(Servers::new(section, first, others))
 }
 
 /// The parts of a URL before, in and after the list of hosts.
@@ -74,6 +77,7 @@ fn verified(settings: &Database, options: PgConnectOptions) -> Result<PgConnectO
         PgSslMode::Prefer | PgSslMode::VerifyFull
     ) {
         return Err(Error::Unverified {
+            section: settings.section,
             place: place(&options),
         });
     }
@@ -104,7 +108,7 @@ pub fn as_application(options: PgConnectOptions) -> PgConnectOptions {
     options.options([("role", "sealward_application")])
 }
 
-fn unreachable(options: &PgConnectOptions, source: sqlx::Error) -> Error {
+fn unreachable(section: &'static str, options: &PgConnectOptions, source: sqlx::Error) -> Error {
     let place = place(options);
     let code = source.as_database_error().and_then(|error| error.code());
     let is_role = |code: &str| matches!(code, "22023" | "42501");
@@ -113,9 +117,18 @@ fn unreachable(options: &PgConnectOptions, source: sqlx::Error) -> Error {
         return Error::NoRole { login, place };
     }
     if is_distrust(&source) {
-        return Error::Untrusted { place, source };
+        return Error::Untrusted {
+            section,
+            place,
+            source,
+        };
     }
-    Error::Unreachable { place, source }
+    Error::Unreachable {
+        section,
+        place,
+        advice: error::advice(section, &source),
+        source,
+    }
 }
 
 /// A connection to the primary that is not part of a pool.
@@ -199,7 +212,7 @@ mod tests {
         };
         let (before, hosts, after) = parts(url);
         assert_eq!(format!("{before}{hosts}{after}"), url);
-        let options = url.parse().map_err(Error::Address)?;
+        let options = url.parse().unwrap();
         verified(&settings, options).map(|options| options.get_ssl_mode())
     }
 

@@ -25,8 +25,8 @@ pub(super) async fn run(
     arguments: &Arguments,
 ) -> Result<(), Failure> {
     let settings = startup::prepare(config, environment)?;
-    let (owner, password) = settings.migrate.database(&settings.database);
-    let servers = startup::servers(password, &owner, environment)?;
+    let owner = settings.migrate.database(&settings.database);
+    let servers = startup::servers(&owner, environment)?;
     if !arguments.accept_expired_keys {
         refuse_expired_keys(&servers, &owner).await?;
     }

@@ -26,7 +26,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         days,
         drop: settings.retain.drop,
     };
-    let servers = startup::servers("retain.password", &database, environment)?;
+    let servers = startup::servers(&database, environment)?;
     let mut connection = db::connection(&servers, &database).await?;
     let mut written = Ok(());
     let report = |retired| {

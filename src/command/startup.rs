@@ -88,20 +88,20 @@ pub(super) async fn connect(
     settings: &Settings,
     environment: &Environment,
 ) -> Result<Primary, Failure> {
-    let servers = servers("database.password", &settings.database, environment)?;
+    let servers = servers(&settings.database, environment)?;
     let servers = servers.each(db::as_application);
     Ok(db::connect(servers, &settings.database).await?)
 }
 
 pub(super) fn servers(
-    setting: &str,
     database: &settings::Database,
     environment: &Environment,
 ) -> Result<Servers, Failure> {
+    let setting = format!("{}.password", database.section);
     let password = database
         .password
         .as_ref()
-        .map(|source| reveal(setting, source, environment))
+        .map(|source| reveal(&setting, source, environment))
         .transpose()?;
     Ok(db::servers(database, password.as_ref())?)
 }

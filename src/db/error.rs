@@ -10,8 +10,15 @@ use crate::settings::NotInPem;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The URL is invalid.
-    #[error("database.url must be a Postgres URL such as postgres://user@host:5432/name: {0}")]
-    Address(#[source] sqlx::Error),
+    #[error(
+        "{section}.url must be a Postgres URL such as postgres://user@host:5432/name: {source}"
+    )]
+    Address {
+        /// The section of the settings.
+        section: &'static str,
+        /// The error.
+        source: sqlx::Error,
+    },
     /// The CA certificates cannot be read.
     #[error("database.ca: {path} {source}", path = .path.display())]
     Ca {
@@ -22,40 +29,48 @@ pub enum Error {
     },
     /// The URL asks for less than verified TLS.
     #[error(
-        "database.url asks for less than verified TLS to {place}: remove sslmode, or set \
+        "{section}.url asks for less than verified TLS to {place}: remove sslmode, or set \
          database.allow_plain = true if the network in between is protected"
     )]
     Unverified {
+        /// The section of the settings.
+        section: &'static str,
         /// Host, port and name of the database.
         place: String,
     },
     /// The certificate of the server is not valid.
     #[error(
-        "Postgres at {place} (database.url) is not trusted: {source}; its certificate must name this \
+        "Postgres at {place} ({section}.url) is not trusted: {source}; its certificate must name this \
          host and come from a CA in database.ca"
     )]
     Untrusted {
+        /// The section of the settings.
+        section: &'static str,
         /// Host, port and name of the database.
         place: String,
         /// The TLS error.
         source: sqlx::Error,
     },
     /// The connection fails.
-    #[error(
-        "cannot use Postgres at {place} (database.url): {source}; is it running, and may this user connect?"
-    )]
+    #[error("cannot connect to Postgres at {place} ({section}.url): {source}; {advice}")]
     Unreachable {
+        /// The section of the settings.
+        section: &'static str,
         /// Host, port and name of the database.
         place: String,
+        /// What the operator can do.
+        advice: String,
         /// The error.
         source: sqlx::Error,
     },
     /// No server accepts writes.
     #[error(
-        "no server of database.url accepts writes; the first is {place}: is one of \
-         them the primary?"
+        "no server of {section}.url accepts writes; the first is {place}: name the primary in \
+         {section}.url, or promote one of them"
     )]
     OnlyStandbys {
+        /// The section of the settings.
+        section: &'static str,
         /// Host, port and name of the database at the first of them.
         place: String,
     },
@@ -96,6 +111,30 @@ pub enum Error {
     /// The migration fails.
     #[error("cannot bring the schema up to date: {0}; did a newer version use this database?")]
     Migration(#[from] MigrateError),
+}
+
+/// What an operator can do about a failed connection with the URL in `section`.
+pub(super) fn advice(section: &str, error: &sqlx::Error) -> String {
+    let code = error.as_database_error().and_then(|error| error.code());
+    match (code.as_deref(), error) {
+        (Some("28P01"), _) => format!("correct {section}.password, or the password of this login"),
+        (Some("28000"), _) => {
+            format!("create the login in {section}.url, and allow it in pg_hba.conf of Postgres")
+        }
+        (Some("3D000"), _) => format!("create the database, or correct its name in {section}.url"),
+        (Some("53300"), _) => {
+            "increase max_connections of Postgres, or reduce database.connections".to_owned()
+        }
+        (Some("57P03"), _) => "try again when Postgres has started".to_owned(),
+        (_, sqlx::Error::PoolTimedOut) => format!(
+            "Postgres did not answer within database.connect_timeout: check the network, and the \
+             host and port in {section}.url"
+        ),
+        (_, sqlx::Error::Io(_)) => format!(
+            "start Postgres, or correct the host and port in {section}.url; also check the network"
+        ),
+        _ => format!("check that the login in {section}.url may connect"),
+    }
 }
 
 impl Error {

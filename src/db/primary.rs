@@ -19,6 +19,8 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// The servers of a URL, at least one. One of them is the primary.
 #[derive(Clone, Debug)]
 pub struct Servers {
+    /// The section of the settings that has the URL.
+    section: &'static str,
     first: PgConnectOptions,
     others: Vec<PgConnectOptions>,
 }
@@ -37,14 +39,23 @@ pub struct Primary {
 struct Moved(Arc<Mutex<Option<Instant>>>);
 
 impl Servers {
-    pub(super) fn new(first: PgConnectOptions, others: Vec<PgConnectOptions>) -> Self {
-        Self { first, others }
+    pub(super) fn new(
+        section: &'static str,
+        first: PgConnectOptions,
+        others: Vec<PgConnectOptions>,
+    ) -> Self {
+        Self {
+            section,
+            first,
+            others,
+        }
     }
 
     /// Applies `change` to the options of each server.
     #[must_use]
     pub fn each(self, change: fn(PgConnectOptions) -> PgConnectOptions) -> Self {
         Self {
+            section: self.section,
             first: change(self.first),
             others: self.others.into_iter().map(change).collect(),
         }
@@ -60,16 +71,16 @@ impl Servers {
             let connected = connected.unwrap_or(Err(sqlx::Error::PoolTimedOut));
             return match connected {
                 Ok(connection) => Ok((connection, self.first.clone())),
-                Err(source) => Err(unreachable(&self.first, source)),
+                Err(source) => Err(unreachable(self.section, &self.first, source)),
             };
         }
         let mut asked = JoinSet::new();
         for options in [&self.first].into_iter().chain(&self.others) {
-            let options = options.clone();
+            let (section, options) = (self.section, options.clone());
             asked.spawn(async move {
                 let found = timeout(patience, writer(&options)).await;
                 let found = found.unwrap_or(Err(sqlx::Error::PoolTimedOut));
-                found.map_err(|source| unreachable(&options, source))
+                found.map_err(|source| unreachable(section, &options, source))
             });
         }
         let mut refused = None;
@@ -81,6 +92,7 @@ impl Servers {
             }
         }
         Err(refused.unwrap_or_else(|| Error::OnlyStandbys {
+            section: self.section,
             place: place(&self.first),
         }))
     }

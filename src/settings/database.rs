@@ -29,6 +29,9 @@ pub struct Database {
     pub connections: u32,
     /// The maximum time to wait for a connection.
     pub connect_timeout: Span,
+    /// The section that has the URL and the password.
+    #[serde(skip)]
+    pub section: &'static str,
 }
 
 impl Default for Database {
@@ -40,14 +43,21 @@ impl Default for Database {
             allow_plain: false,
             connections: 8,
             connect_timeout: Span::seconds(5),
+            section: "database",
         }
     }
 }
 
 impl Database {
-    /// The same database for another login.
-    pub(super) fn with_login(&self, url: &str, password: Option<&SecretSource>) -> Self {
+    /// The same database for the login in `section`.
+    pub(super) fn with_login(
+        &self,
+        section: &'static str,
+        url: &str,
+        password: Option<&SecretSource>,
+    ) -> Self {
         Self {
+            section,
             url: url.to_owned(),
             password: password.cloned(),
             ..self.clone()
@@ -118,8 +128,8 @@ mod tests {
             url: url.clone(),
             ..Retain::default()
         };
-        assert_eq!(Migrate::default().database(&service).0.url, service.url);
-        assert_eq!(Some(migrate.database(&service).0.url), url);
+        assert_eq!(Migrate::default().database(&service).url, service.url);
+        assert_eq!(Some(migrate.database(&service).url), url);
         assert!(Retain::default().database(&service).is_none());
         assert_eq!(retain.database(&service).map(|it| it.url), url);
         let mut found = Vec::new();

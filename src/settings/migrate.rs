@@ -19,15 +19,12 @@ pub struct Migrate {
 }
 
 impl Migrate {
-    /// The connection of the owner, and the setting of its password.
+    /// The connection of the owner.
     #[must_use]
-    pub fn database(&self, service: &Database) -> (Database, &'static str) {
+    pub fn database(&self, service: &Database) -> Database {
         match &self.url {
-            Some(url) => (
-                service.with_login(url, self.password.as_ref()),
-                "migrate.password",
-            ),
-            None => (service.clone(), "database.password"),
+            Some(url) => service.with_login("migrate", url, self.password.as_ref()),
+            None => service.clone(),
         }
     }
 

@@ -29,7 +29,7 @@ impl Retain {
     #[must_use]
     pub fn database(&self, service: &Database) -> Option<Database> {
         let url = self.url.as_ref()?;
-        Some(service.with_login(url, self.password.as_ref()))
+        Some(service.with_login("retain", url, self.password.as_ref()))
     }
 
     pub(super) fn contradictions(&self, stage: Stage, found: &mut Vec<String>) {

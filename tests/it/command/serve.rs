@@ -101,7 +101,10 @@ async fn an_unavailable_database_is_reported() {
         "SEALWARD_DATABASE_URL",
         "postgres://unknown@127.0.0.1:1/nothing",
     )
-    .failure(1, &["database.url", "127.0.0.1:1/nothing", "is it running"]);
+    .failure(
+        1,
+        &["database.url", "127.0.0.1:1/nothing", "start Postgres"],
+    );
     site.run_with(
         &["serve"],
         "SEALWARD_DATABASE_URL",
