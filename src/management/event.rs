@@ -99,6 +99,8 @@ pub struct Event {
     pub(super) resource_id: Option<Uuid>,
     pub(super) before: Option<Value>,
     pub(super) after: Option<Value>,
+    /// The digest of a read that is recorded once.
+    pub(super) read_digest: Option<[u8; 32]>,
 }
 
 impl Event {
@@ -136,6 +138,7 @@ impl Event {
             resource_id: Some(resource.uuid()),
             before: before.and_then(|state| serde_json::to_value(state).ok()),
             after: after.and_then(|state| serde_json::to_value(state).ok()),
+            read_digest: None,
         }
     }
 }

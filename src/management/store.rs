@@ -82,7 +82,8 @@ pub(super) async fn delete<R: Stored>(
     Ok(())
 }
 
-/// Records a change in its own transaction.
+/// Records an event: a change, in the transaction of the change. A read with the digest of a recorded
+/// read is not recorded again.
 pub(super) async fn insert_event(
     connection: &mut PgConnection,
     id: EventId,
@@ -92,8 +93,10 @@ pub(super) async fn insert_event(
 ) -> sqlx::Result<()> {
     sqlx::query(
         "INSERT INTO management_events (id, at, api_key_id, actor, action, resource_type,
-                                        resource_id, before, after, client_address, request_id)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::inet, $11)",
+                                        resource_id, before, after, client_address, request_id,
+                                        read_digest)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::inet, $11, $12)
+         ON CONFLICT (read_digest) WHERE read_digest IS NOT NULL DO NOTHING",
     )
     .bind(id)
     .bind(now)
@@ -106,6 +109,7 @@ pub(super) async fn insert_event(
     .bind(event.after.map(Json))
     .bind(actor.client_address.map(|address| address.to_string()))
     .bind(actor.request_id.as_deref())
+    .bind(event.read_digest)
     .execute(connection)
     .await?;
     Ok(())

@@ -7,7 +7,7 @@ use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use maud::{Markup, html};
 
-use crate::audit::{Entry, Export, Filter, Format, Outcome, entries, entry};
+use crate::audit::{Entry, Export, Filter, Format, Operations, Outcome, entries, entry};
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::{Addressed, PageContext, Query};
 use crate::dashboard::form::Form;
@@ -149,10 +149,11 @@ async fn download(cx: &PageContext, query: Form, format: Format) -> Result<Respo
     let query = filters.query().query();
     cx.record_read(Log::Operations, Some(format.media_type()), &query)
         .await?;
-    let export = Export::new(cx.context.pool.clone(), cx.now(), filter, format);
+    let source = Operations::new(cx.context.pool.clone(), cx.now(), filter);
+    let export = Export::new(source, format);
     let headers = [
-        (header::CONTENT_TYPE, format.media_type()),
-        (header::CONTENT_DISPOSITION, format.disposition()),
+        (header::CONTENT_TYPE, export.media_type().to_owned()),
+        (header::CONTENT_DISPOSITION, export.disposition()),
     ];
     Ok((headers, Body::from_stream(export.pieces())).into_response())
 }

@@ -1,27 +1,19 @@
 //! `/admin/audit`.
 
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
 
 use super::answer::List;
+use super::export::{Records, wanted};
 use super::extract::Authorized;
 use super::filters::Filters;
-use crate::audit::{Entry, Export, Filter, Format, entries};
+use crate::audit::{Entry, Export, Filter, Format, Operations, entries};
 use crate::catalog::Unreadable;
 use crate::http::app::App;
 use crate::http::error::ApiError;
 use crate::ids::RecordId;
 use crate::management::security::Log;
 use crate::management::{Page, PageRequest};
-
-/// A page of audit records, or all of them as a file.
-#[derive(Debug)]
-pub(in crate::http) enum AuditEntries {
-    Page(List<Entry>),
-    File(Export, Format),
-}
 
 /// Lists audit records, newest first, or exports all that match.
 ///
@@ -38,7 +30,7 @@ pub(in crate::http) async fn list(
     Authorized(context): Authorized,
     headers: HeaderMap,
     mut filters: Filters,
-) -> Result<AuditEntries, ApiError> {
+) -> Result<Records<Operations>, ApiError> {
     let file = wanted(&headers);
     let page = filters.page();
     let filter = Filter {
@@ -60,51 +52,16 @@ pub(in crate::http) async fn list(
     recorded.await.map_err(Unreadable::from)?;
     let (database, now) = (app.database.clone(), app.clock.now());
     match file {
-        Some(format) => Ok(AuditEntries::File(
-            Export::new(database, now, filter, format),
-            format,
-        )),
+        Some(format) => {
+            let source = Operations::new(database, now, filter);
+            Ok(Records::File(Export::new(source, format)))
+        }
         None => {
             let older_than = page.after().map(RecordId::from_uuid);
             let rows = entries(&database, now, &filter, older_than, page.rows()).await;
             let rows = rows.map_err(Unreadable::from)?;
             let page = Page::of(page, rows, |entry: &Entry| entry.id.uuid());
-            Ok(AuditEntries::Page(List(page)))
+            Ok(Records::Page(List(page)))
         }
     }
-}
-
-impl IntoResponse for AuditEntries {
-    fn into_response(self) -> Response {
-        match self {
-            Self::Page(page) => page.into_response(),
-            Self::File(export, format) => download(export, format),
-        }
-    }
-}
-
-/// The file format that `Accept` names first.
-fn wanted(headers: &HeaderMap) -> Option<Format> {
-    headers
-        .get_all(header::ACCEPT)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .map(|media| media.split(';').next().unwrap_or_default().trim())
-        .find_map(|media| match media.to_ascii_lowercase().as_str() {
-            "text/csv" => Some(Some(Format::Csv)),
-            "application/x-ndjson" => Some(Some(Format::Ndjson)),
-            "application/json" | "*/*" => Some(None),
-            _ => None,
-        })
-        .flatten()
-}
-
-/// Streams an export.
-fn download(export: Export, format: Format) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, format.media_type()),
-        (header::CONTENT_DISPOSITION, format.disposition()),
-    ];
-    (headers, Body::from_stream(export.pieces())).into_response()
 }

@@ -1,18 +1,24 @@
 //! `/admin/audit/management`.
 
 use axum::extract::State;
+use axum::http::HeaderMap;
 
 use super::answer::List;
+use super::export::{Records, wanted};
 use super::extract::Authorized;
 use super::filters::Filters;
+use crate::audit::{Export, Format};
 use crate::catalog::Unreadable;
 use crate::http::app::App;
 use crate::http::error::ApiError;
 use crate::management::PageRequest;
-use crate::management::events::{self, Filter, Recorded, ResourceId};
+use crate::management::events::{self, Filter, ManagementLog, ResourceId};
 use crate::management::security::Log;
 
-/// Lists management events, newest first.
+/// Lists management events, newest first, or exports all that match.
+///
+/// With `Accept: text/csv` or `application/x-ndjson` the answer has all matching events. `limit` and
+/// `cursor` have no effect then.
 #[utoipa::path(
     get,
     path = "",
@@ -22,8 +28,10 @@ use crate::management::security::Log;
 pub(in crate::http) async fn list(
     State(app): State<App>,
     Authorized(context): Authorized,
+    headers: HeaderMap,
     mut filters: Filters,
-) -> Result<List<Recorded>, ApiError> {
+) -> Result<Records<ManagementLog>, ApiError> {
+    let file = wanted(&headers);
     let page = filters.page();
     let resource_id: Option<ResourceId> = filters.id("resourceId");
     let filter = Filter {
@@ -36,9 +44,19 @@ pub(in crate::http) async fn list(
         to: filters.time("to"),
     };
     let query = filters.finish()?;
+    let format = file.map(Format::media_type);
     let recorded = app
         .security
-        .record_read(&context.actor, Log::Management, None, &query);
+        .record_read(&context.actor, Log::Management, format, &query);
     recorded.await.map_err(Unreadable::from)?;
-    Ok(List(events::list(&context, &filter, page).await?))
+    match file {
+        Some(format) => {
+            let source = ManagementLog::new(context.pool, filter);
+            Ok(Records::File(Export::new(source, format)))
+        }
+        None => {
+            let page = events::list(&context, &filter, page).await?;
+            Ok(Records::Page(List(page)))
+        }
+    }
 }

@@ -4,6 +4,7 @@ mod answer;
 pub(super) mod api_keys;
 pub(super) mod audit;
 pub(super) mod events;
+mod export;
 mod extract;
 mod filters;
 pub(super) mod keys;
@@ -11,5 +12,5 @@ pub(super) mod policies;
 pub(super) mod services;
 
 pub(super) use self::answer::{Created, CreatedWithoutPath, Current, List, NoContent, Replayed};
-pub(super) use self::audit::AuditEntries;
+pub(super) use self::export::Records;
 pub(super) use self::extract::{Address, CreateBody, IfMatch, PathId, UpdateBody};

@@ -9,8 +9,8 @@ use utoipa::openapi::{Content, Ref, RefOr, Response, ResponseBuilder, Schema};
 use utoipa::{IntoResponses, ToSchema};
 
 use super::headers::always;
-use crate::audit::Entry;
-use crate::http::admin::{AuditEntries, Created, CreatedWithoutPath, Current, List, NoContent};
+use crate::audit::Source;
+use crate::http::admin::{Created, CreatedWithoutPath, Current, List, NoContent, Records};
 use crate::http::discovery::Published;
 use crate::http::error::ApiError;
 use crate::keys::JwkSet;
@@ -65,10 +65,10 @@ impl<T: ToSchema> IntoResponses for List<T> {
     }
 }
 
-impl IntoResponses for AuditEntries {
+impl<S: Source<Record: ToSchema>> IntoResponses for Records<S> {
     fn responses() -> Responses {
         let text = || Content::new(Some(ObjectBuilder::new().schema_type(Type::String)));
-        let mut responses = List::<Entry>::responses();
+        let mut responses = List::<S::Record>::responses();
         if let Some(RefOr::T(page)) = responses.get_mut("200") {
             page.description = "A page of the list, or all matching records as a file.".to_owned();
             page.content.insert("text/csv".to_owned(), text().into());

@@ -1,5 +1,6 @@
 //! Management events: the record of every change, and security events.
 
+mod export;
 pub(super) mod store;
 
 use std::net::IpAddr;
@@ -10,6 +11,7 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
+pub use self::export::ManagementLog;
 use super::{Action, Context, Error, Page, PageRequest, ResourceType};
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, EventId, ImportKeyId, KeyId, NotAnId, PolicyId, ServiceId};
@@ -99,6 +101,6 @@ pub async fn list(
     filter: &Filter,
     page: PageRequest,
 ) -> Result<Page<Recorded>, Error> {
-    let rows = store::list(&context.pool, filter, page).await?;
+    let rows = store::list(&context.pool, filter, page.after(), page.rows()).await?;
     Ok(Page::of(page, rows, |event| event.id.uuid()))
 }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::{Filter, Recorded};
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, EventId, ImportKeyId, KeyId, PolicyId, ServiceId};
-use crate::management::{Action, PageRequest, ResourceType};
+use crate::management::{Action, ResourceType};
 
 /// The columns of `EventRow`.
 macro_rules! select {
@@ -33,7 +33,8 @@ pub(super) async fn read(
 pub(super) async fn list(
     database: impl PgExecutor<'_>,
     filter: &Filter,
-    page: PageRequest,
+    older_than: Option<Uuid>,
+    limit: i64,
 ) -> sqlx::Result<Vec<Recorded>> {
     let rows: Vec<EventRow> = sqlx::query_as(concat!(
         select!(),
@@ -48,7 +49,7 @@ pub(super) async fn list(
           ORDER BY id DESC
           LIMIT $9"
     ))
-    .bind(page.after())
+    .bind(older_than)
     .bind(filter.request_id.as_deref())
     .bind(filter.api_key_id)
     .bind(filter.action)
@@ -56,7 +57,7 @@ pub(super) async fn list(
     .bind(filter.resource_id.map(|id| id.0))
     .bind(filter.from)
     .bind(filter.to)
-    .bind(page.rows())
+    .bind(limit)
     .fetch_all(database)
     .await?;
     Ok(rows.into_iter().map(Recorded::from).collect())

@@ -126,6 +126,7 @@ impl Event {
             resource_id: None,
             before: None,
             after: Some(details),
+            read_digest: None,
         }
     }
 }

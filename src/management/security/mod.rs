@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moka::future::Cache;
+use sha2::{Digest as _, Sha256};
 use sqlx::PgPool;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -17,14 +18,14 @@ use tokio::time::{sleep, timeout};
 use super::{Actor, Event, store};
 use crate::audit::AnonymousLimit;
 use crate::clock::{Clock, Entropy};
-use crate::ids::{ApiKeyId, EventId};
+use crate::ids::EventId;
 
 pub use self::event::{Log, RefusedRequest};
 
 /// The number of events of unauthenticated requests that wait to be written.
 const QUEUE: usize = 256;
 
-/// The number of reads that an instance remembers, so that it records each once an hour.
+/// The number of reads that an instance remembers, so that it writes each once an hour.
 const READS: u64 = 10_000;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -44,7 +45,8 @@ struct State {
     clock: Clock,
     entropy: Entropy,
     pool: PgPool,
-    reads: Cache<(ApiKeyId, i64, String), ()>,
+    /// The digests of recorded reads.
+    reads: Cache<[u8; 32], ()>,
     anonymous: AnonymousLimit<()>,
     waiting: mpsc::Sender<(Actor, Event)>,
 }
@@ -94,7 +96,8 @@ impl SecurityLog {
         store::insert_event(&mut connection, id, clock.now(), actor, event).await
     }
 
-    /// Records that `actor` reads an audit log: each export, and other reads once per filter and hour.
+    /// Records that `actor` reads an audit log: each export, and other reads once per filter and hour
+    /// on all instances together.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -105,14 +108,19 @@ impl SecurityLog {
         format: Option<&str>,
         query: &str,
     ) -> sqlx::Result<()> {
-        let event = Event::log_read(log, format, query);
+        let mut event = Event::log_read(log, format, query);
         let (Some(key), None) = (actor.api_key_id, format) else {
             return self.record(actor, event).await;
         };
         let hour = self.0.clock.now().as_millis().div_euclid(HOUR_MILLIS);
         let details = event.after.as_ref().map(ToString::to_string);
-        let read = (key, hour, details.unwrap_or_default());
-        let recorded = self.0.reads.try_get_with(read, self.record(actor, event));
+        let digest = Sha256::new()
+            .chain_update(key.uuid())
+            .chain_update(hour.to_be_bytes())
+            .chain_update(details.unwrap_or_default());
+        let digest = digest.finalize().into();
+        event.read_digest = Some(digest);
+        let recorded = self.0.reads.try_get_with(digest, self.record(actor, event));
         recorded.await.map_err(shared)
     }
 

@@ -97,3 +97,52 @@ async fn events_are_filtered_and_paged() {
         .await
         .invalid(&[("from", "format"), ("resourceId", "format")]);
 }
+
+#[tokio::test]
+async fn an_exported_file_contains_the_whole_selection() {
+    const EVENTS: &str = "/admin/audit/management";
+    let world = World::new().await;
+    for name in ["one", "two", "three"] {
+        world.service(name).await;
+    }
+    let listed = async |query: &str| {
+        let page = world.admin().get(&format!("{EVENTS}{query}")).await.ok();
+        page.json()["items"].as_array().unwrap().clone()
+    };
+    let download = async |media: &str, query: &str| {
+        let admin = world.admin().with("accept", media);
+        admin.get(&format!("{EVENTS}{query}")).await.ok()
+    };
+    let query = "?action=create&resourceType=service";
+    let listed = listed(query).await;
+    assert_eq!(listed.len(), 3);
+    let file = download("application/x-ndjson", &format!("{query}&limit=1")).await;
+    assert_eq!(file.header("content-type"), "application/x-ndjson");
+    assert_eq!(
+        file.header("content-disposition"),
+        "attachment; filename=\"management.ndjson\""
+    );
+    let lines = file.body.lines().map(serde_json::from_str);
+    let lines: Vec<Value> = lines.collect::<Result<_, _>>().unwrap();
+    assert_eq!(lines, listed);
+
+    let file = download("text/csv", query).await;
+    assert_eq!(file.header("content-type"), "text/csv; charset=utf-8");
+    let lines: Vec<_> = file.body.split_terminator("\r\n").collect();
+    let members: Vec<_> = listed[0].as_object().unwrap().keys().collect();
+    let columns: Vec<_> = lines[0].split(',').collect();
+    assert_eq!(lines.len(), 4);
+    assert_eq!(columns.len(), members.len());
+    assert!(
+        columns
+            .iter()
+            .all(|column| members.iter().any(|it| it == column))
+    );
+    assert!(lines[1].contains(r#"""name"":""three"""#), "{}", lines[1]);
+
+    let admin = world.admin().with("accept", "text/csv");
+    let refused = admin
+        .get(&format!("{EVENTS}?limit=many&actoin=create"))
+        .await;
+    refused.invalid(&[("limit", "format"), ("actoin", "unknown")]);
+}

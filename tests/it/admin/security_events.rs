@@ -151,3 +151,23 @@ async fn security_events_are_listed_and_filtered() {
     assert_eq!(logs, ["management", "operations"]);
     assert_eq!(items[0]["resource_id"], Value::Null);
 }
+
+#[tokio::test]
+async fn instances_record_a_read_once_together() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
+    let world = World::at(clock.clone(), Stage::Development).await;
+    let second = world.another().await;
+    let read_on_both = async |query: &str| {
+        let path = format!("/admin/audit{query}");
+        let (one, other) = (world.admin(), second.admin());
+        let (one, other) = tokio::join!(one.get(&path), other.get(&path));
+        (one.ok(), other.ok());
+        recorded(&world, "read").await.len()
+    };
+    assert_eq!(read_on_both("").await, 1);
+    assert_eq!(read_on_both("?limit=7").await, 1);
+    assert_eq!(read_on_both("?status=200").await, 2);
+    assert_eq!(read_on_both("/management").await, 3);
+    clock.advance(Duration::from_secs(3_600));
+    assert_eq!(read_on_both("").await, 4);
+}

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use sealward::audit::{
-    Endpoint, Export, Filter, Format, OperationType, Outcome, Record, Recorder, Unrecorded, Writer,
-    entries,
+    Endpoint, Export, Filter, Format, OperationType, Operations, Outcome, Record, Recorder,
+    Unrecorded, Writer, entries,
 };
 use sealward::clock::{Clock, Entropy, Timestamp};
 use sealward::ids::{ApiKeyId, ServiceId};
@@ -230,7 +230,8 @@ async fn the_audit_log_is_paged_with_the_newest_record_first() {
     .unwrap();
     assert_eq!(days, 2);
 
-    let mut export = Export::new(db.clone(), later, filter, Format::Ndjson);
+    let source = Operations::new(db.clone(), later, filter);
+    let mut export = Export::new(source, Format::Ndjson);
     let mut file = Vec::new();
     while let Some(chunk) = export.next().await.unwrap() {
         file.extend(chunk);

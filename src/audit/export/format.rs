@@ -1,0 +1,113 @@
+//! The formats of an export.
+
+use serde::Serialize;
+use uuid::Uuid;
+
+/// A record that exports can write.
+pub trait Exported: Serialize {
+    /// The name of the file, without its extension.
+    const FILE: &'static str;
+    /// The columns in CSV: the members in NDJSON, in the same order.
+    const COLUMNS: &'static [&'static str];
+
+    /// The identifier, which orders the records.
+    fn uuid(&self) -> Uuid;
+
+    /// The values of the columns.
+    fn cells(&self) -> Vec<String>;
+}
+
+/// The formats of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A header line, then one line per record (RFC 4180). An apostrophe precedes text that
+    /// spreadsheets would evaluate as a formula; the other format is exact.
+    Csv,
+    /// One JSON object per line.
+    Ndjson,
+}
+
+impl Format {
+    /// The media type of the file.
+    #[must_use]
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Csv => "text/csv; charset=utf-8",
+            Self::Ndjson => "application/x-ndjson",
+        }
+    }
+
+    pub(super) const fn extension(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Ndjson => "ndjson",
+        }
+    }
+
+    pub(super) fn head<R: Exported>(self) -> Vec<u8> {
+        match self {
+            Self::Csv => [R::COLUMNS.join(",").as_bytes(), b"\r\n"].concat(),
+            Self::Ndjson => Vec::new(),
+        }
+    }
+
+    pub(super) fn write(self, record: &impl Exported, chunk: &mut Vec<u8>) {
+        match self {
+            Self::Csv => write_csv(record, chunk),
+            Self::Ndjson => {
+                // Serializing plain fields to memory does not fail.
+                let _ = record.serialize(&mut serde_json::Serializer::new(&mut *chunk));
+                chunk.push(b'\n');
+            }
+        }
+    }
+}
+
+/// The text of an optional value.
+pub(crate) fn cell(value: Option<&impl ToString>) -> String {
+    value.map(ToString::to_string).unwrap_or_default()
+}
+
+fn write_csv(record: &impl Exported, chunk: &mut Vec<u8>) {
+    for (place, cell) in record.cells().iter().enumerate() {
+        if place > 0 {
+            chunk.push(b',');
+        }
+        write_cell(cell, chunk);
+    }
+    chunk.extend_from_slice(b"\r\n");
+}
+
+fn write_cell(cell: &str, chunk: &mut Vec<u8>) {
+    let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if !formula && !cell.contains([',', '"', '\r', '\n']) {
+        chunk.extend_from_slice(cell.as_bytes());
+        return;
+    }
+    chunk.push(b'"');
+    if formula {
+        chunk.push(b'\'');
+    }
+    chunk.extend_from_slice(cell.replace('"', "\"\"").as_bytes());
+    chunk.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_if_necessary_and_never_formulas() {
+        let written = |cell| {
+            let mut chunk = Vec::new();
+            write_cell(cell, &mut chunk);
+            String::from_utf8(chunk).unwrap()
+        };
+        assert_eq!(written("plain text"), "plain text");
+        assert_eq!(written("a,b"), "\"a,b\"");
+        assert_eq!(written("say \"hi\""), "\"say \"\"hi\"\"\"");
+        assert_eq!(written("=1+1"), "\"'=1+1\"");
+        assert_eq!(written("@SUM(A1)"), "\"'@SUM(A1)\"");
+        assert_eq!(written("2001:db8::1"), "2001:db8::1");
+    }
+}

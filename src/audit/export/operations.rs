@@ -1,0 +1,131 @@
+//! The export of the audit log of the runtime API.
+
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use super::Source;
+use super::format::{Exported, cell};
+use crate::audit::entry::{Entry, Filter};
+use crate::audit::query::entries;
+use crate::clock::Timestamp;
+use crate::ids::RecordId;
+
+/// The entries that match a filter.
+#[derive(Debug)]
+pub struct Operations {
+    db: PgPool,
+    now: Timestamp,
+    filter: Filter,
+}
+
+impl Operations {
+    /// The entries of the audit log in this database.
+    #[must_use]
+    pub fn new(db: PgPool, now: Timestamp, filter: Filter) -> Self {
+        Self { db, now, filter }
+    }
+}
+
+impl Source for Operations {
+    type Record = Entry;
+
+    async fn page(&self, older_than: Option<Uuid>, limit: i64) -> sqlx::Result<Vec<Entry>> {
+        let older_than = older_than.map(RecordId::from_uuid);
+        entries(&self.db, self.now, &self.filter, older_than, limit).await
+    }
+}
+
+impl Exported for Entry {
+    const FILE: &'static str = "audit";
+    const COLUMNS: &'static [&'static str] = &[
+        "id",
+        "timestamp",
+        "request_id",
+        "application_id",
+        "operation_type",
+        "payload_size_bytes",
+        "response_status",
+        "response_time_ms",
+        "error_message",
+        "error_code",
+        "endpoint",
+        "policy_number",
+        "key_id",
+        "api_key_id",
+        "client_address",
+        "outcome",
+        "ctx",
+        "item",
+    ];
+
+    fn uuid(&self) -> Uuid {
+        self.id.uuid()
+    }
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.id.to_string(),
+            self.timestamp.to_string(),
+            self.request_id.clone(),
+            cell(self.application_id.as_ref()),
+            cell(self.operation_type.as_ref()),
+            self.payload_size_bytes.to_string(),
+            self.response_status.to_string(),
+            self.response_time_ms.to_string(),
+            cell(self.error_message.as_ref()),
+            cell(self.error_code.as_ref()),
+            cell(self.endpoint.as_ref()),
+            cell(self.policy_number.as_ref()),
+            cell(self.key_id.as_ref()),
+            cell(self.api_key_id.as_ref()),
+            cell(self.client_address.as_ref()),
+            cell(self.outcome.as_ref()),
+            cell(self.ctx.as_ref()),
+            cell(self.item.as_ref()),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::export::Format;
+
+    #[test]
+    fn both_forms_have_the_same_columns_in_the_same_order() {
+        let entry = Entry {
+            id: RecordId::from_uuid(uuid::Uuid::from_u128(1 << 80)),
+            timestamp: Timestamp::from_millis(1),
+            request_id: "=r,\"1\"".to_owned(),
+            application_id: None,
+            operation_type: Some("hash".to_owned()),
+            payload_size_bytes: 12,
+            response_status: 200,
+            response_time_ms: 0.25,
+            error_message: None,
+            error_code: None,
+            endpoint: Some("/api/v1/operations".to_owned()),
+            policy_number: None,
+            key_id: None,
+            api_key_id: None,
+            client_address: Some("::1".to_owned()),
+            outcome: Some("done".to_owned()),
+            ctx: None,
+            item: Some(7),
+        };
+        let mut csv = Vec::new();
+        Format::Csv.write(&entry, &mut csv);
+        assert_eq!(
+            String::from_utf8(csv).unwrap(),
+            "rec_00000000010000000000000000,1970-01-01T00:00:00.001Z,\"'=r,\"\"1\"\"\",,hash,12,200,\
+             0.25,,,/api/v1/operations,,,,::1,done,,7\r\n"
+        );
+        let mut json = Vec::new();
+        Format::Ndjson.write(&entry, &mut json);
+        let json = String::from_utf8(json).unwrap();
+        let place = |name: &&str| json.find(&format!("\"{name}\":")).unwrap();
+        let places: Vec<usize> = Entry::COLUMNS.iter().map(place).collect();
+        assert!(places.is_sorted(), "{json}");
+        assert!(json.ends_with("}\n"));
+    }
+}
