@@ -1,6 +1,7 @@
 //! Connections to Postgres, the schema, and the health check.
 
 mod error;
+mod pool;
 mod primary;
 mod schema;
 
@@ -9,9 +10,10 @@ use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
-use sqlx::{PgConnection, PgExecutor, PgPool};
+use sqlx::{PgConnection, PgExecutor};
 
 pub use self::error::Error;
+pub use self::pool::Pool;
 pub use self::primary::{Primary, Servers, connect};
 pub use self::schema::{SchemaAge, apply, check_schema, migrate};
 use crate::clock::Timestamp;
@@ -171,7 +173,7 @@ pub async fn later_present(
 }
 
 /// Whether the database responds within `patience`.
-pub async fn answers(pool: &PgPool, patience: Duration) -> bool {
+pub async fn answers(pool: &Pool, patience: Duration) -> bool {
     matches!(
         tokio::time::timeout(patience, sqlx::query("SELECT 1").execute(pool)).await,
         Ok(Ok(_))

@@ -4,12 +4,11 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use sqlx::PgPool;
 use tokio::time::timeout;
 
 use super::store::{self, Maintenance, MaintenanceError};
 use crate::clock::{Clock, Timestamp};
-use crate::db::earlier_present;
+use crate::db::{Pool, earlier_present};
 
 pub(super) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -33,7 +32,7 @@ pub(super) fn oldest_open(now: Timestamp) -> Timestamp {
 }
 
 /// Runs the job until it is dropped. Of several instances, one at a time works.
-pub async fn keep_days(clock: Clock, db: PgPool) -> Infallible {
+pub async fn keep_days(clock: Clock, db: Pool) -> Infallible {
     loop {
         let run = timeout(TIMEOUT, maintain_days(&db, clock.now()));
         let pause = match run.await.unwrap_or(Err(MaintenanceError::Late)) {
@@ -51,7 +50,7 @@ pub async fn keep_days(clock: Clock, db: PgPool) -> Infallible {
 ///
 /// # Errors
 /// The job is incomplete. Completed steps persist.
-pub async fn maintain_days(db: &PgPool, now: Timestamp) -> Result<(), MaintenanceError> {
+pub async fn maintain_days(db: &Pool, now: Timestamp) -> Result<(), MaintenanceError> {
     let ahead = (0..=AHEAD).map(|days| now.plus(DAY * days));
     store::make_days(&mut *db.acquire().await?, ahead).await?;
     let Some(mut maintenance) = Maintenance::lock(db).await? else {

@@ -1,18 +1,17 @@
 //! Queries of the audit log, newest first.
 
-use sqlx::PgPool;
-
 use super::days;
 use super::entry::{Entry, Filter};
 use super::store;
 use crate::clock::Timestamp;
+use crate::db::Pool;
 use crate::ids::RecordId;
 
 /// The entry with this id.
 ///
 /// # Errors
 /// The database failed.
-pub async fn entry(db: &PgPool, id: RecordId) -> Result<Option<Entry>, sqlx::Error> {
+pub async fn entry(db: &Pool, id: RecordId) -> Result<Option<Entry>, sqlx::Error> {
     store::entry(db, id).await
 }
 
@@ -21,7 +20,7 @@ pub async fn entry(db: &PgPool, id: RecordId) -> Result<Option<Entry>, sqlx::Err
 /// # Errors
 /// The database failed.
 pub async fn entries(
-    db: &PgPool,
+    db: &Pool,
     now: Timestamp,
     filter: &Filter,
     older_than: Option<RecordId>,
@@ -43,7 +42,7 @@ pub async fn entries(
 /// # Errors
 /// The database failed.
 pub async fn plan(
-    db: &PgPool,
+    db: &Pool,
     now: Timestamp,
     filter: &Filter,
     older_than: Option<RecordId>,

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use sqlx::PgPool;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
@@ -13,6 +12,7 @@ use super::queue::{Receipt, Shared, Submission, Unrecorded, Waiter};
 use super::record::Record;
 use super::writer::Writer;
 use crate::clock::{Clock, Entropy};
+use crate::db::Pool;
 use crate::meter::Histogram;
 use crate::settings::Audit;
 
@@ -28,7 +28,7 @@ impl Recorder {
     pub fn open(
         clock: Clock,
         entropy: Entropy,
-        database: PgPool,
+        database: Pool,
         settings: &Audit,
     ) -> (Self, Writer) {
         let (queue, arriving) = mpsc::channel(settings.queue.max(1));

@@ -1,12 +1,12 @@
 //! The audit log in Postgres.
 
-use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool, Postgres, QueryBuilder};
+use sqlx::{ConnectOptions as _, Connection as _, PgConnection, Postgres, QueryBuilder};
 
 use super::entry::{Entry, Filter};
 use super::queue::{QueuedRecord, Submission, count};
 use super::record::{Endpoint, OperationType};
 use crate::clock::Timestamp;
-use crate::db;
+use crate::db::{self, Pool};
 use crate::ids::RecordId;
 
 /// Why records were not written.
@@ -165,7 +165,7 @@ pub(super) struct Maintenance(PgConnection);
 
 impl Maintenance {
     /// Takes the lock; none if another instance holds it.
-    pub(super) async fn lock(db: &PgPool) -> Result<Option<Self>, MaintenanceError> {
+    pub(super) async fn lock(db: &Pool) -> Result<Option<Self>, MaintenanceError> {
         // Creating an index takes longer than the timeouts of the pool allow.
         let mut connection = db.connect_options().connect().await?;
         let sql = "SELECT pg_try_advisory_lock(hashtext('crypto_operations_audit'), 0)";
@@ -200,7 +200,7 @@ macro_rules! select {
 }
 
 /// The entry with this id, whose first half contains its time.
-pub(super) async fn entry(db: &PgPool, id: RecordId) -> Result<Option<Entry>, sqlx::Error> {
+pub(super) async fn entry(db: &Pool, id: RecordId) -> Result<Option<Entry>, sqlx::Error> {
     sqlx::query_as(concat!(select!(), " WHERE ts = $1 AND id = $2"))
         .bind(id.created_at())
         .bind(id)
@@ -210,7 +210,7 @@ pub(super) async fn entry(db: &PgPool, id: RecordId) -> Result<Option<Entry>, sq
 
 /// The newest entries that match the filter, at most `limit`, older than `older_than`.
 pub(super) async fn entries(
-    db: &PgPool,
+    db: &Pool,
     filter: &Filter,
     older_than: Option<RecordId>,
     limit: i64,
@@ -223,7 +223,7 @@ pub(super) async fn entries(
 
 /// The executed plan of [`entries`].
 pub(super) async fn plan(
-    db: &PgPool,
+    db: &Pool,
     filter: &Filter,
     older_than: Option<RecordId>,
     limit: i64,

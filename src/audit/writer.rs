@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use sqlx::{ConnectOptions as _, PgConnection, PgPool};
+use sqlx::{ConnectOptions as _, PgConnection};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
@@ -14,6 +14,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 use super::queue::{Shared, Submission, Unrecorded, count};
 use super::record::Record;
 use super::store::{self, Failure};
+use crate::db::Pool;
 
 /// The most submissions in one statement.
 const MAX_BATCH: usize = 512;
@@ -39,7 +40,7 @@ impl Writer {
     pub(super) fn start(
         shared: Arc<Shared>,
         queue: mpsc::Receiver<Submission>,
-        database: PgPool,
+        database: Pool,
     ) -> Self {
         let (stop, stopped) = oneshot::channel();
         let task = Task {
@@ -71,7 +72,7 @@ impl Writer {
 struct Task {
     shared: Arc<Shared>,
     /// Its connection options name the primary, which changes at a failover.
-    database: PgPool,
+    database: Pool,
     connection: Option<PgConnection>,
 }
 

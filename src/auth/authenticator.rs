@@ -3,12 +3,11 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use sqlx::PgPool;
-
 use super::identity::{Identity, Refusal};
 use super::{AtRest, Caller, LastUse, LiveKey, store};
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
 use crate::clock::Clock;
+use crate::db::Pool;
 use crate::settings::Stage;
 
 /// The maximum number of cached API keys.
@@ -40,7 +39,7 @@ pub enum Denied {
 impl Authenticator {
     /// An authenticator for the keys in this database.
     #[must_use]
-    pub fn new(clock: Clock, catalog: Catalog, pool: PgPool, stage: Stage) -> Self {
+    pub fn new(clock: Clock, catalog: Catalog, pool: Pool, stage: Stage) -> Self {
         let topics = &[Topic::ApiKeys, Topic::Services];
         let read = move |at_rest| {
             let pool = pool.clone();

@@ -5,11 +5,10 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use sqlx::PgPool;
-
 use super::identity::Noted;
 use super::store;
 use crate::clock::Timestamp;
+use crate::db::Pool;
 use crate::ids::ApiKeyId;
 
 /// The minimum interval between two notes of one key.
@@ -34,7 +33,7 @@ impl LastUse {
     ///
     /// # Errors
     /// The database failed; the uses are kept for the next attempt.
-    pub async fn flush(&self, pool: &PgPool) -> sqlx::Result<()> {
+    pub async fn flush(&self, pool: &Pool) -> sqlx::Result<()> {
         let noted = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         if noted.is_empty() {
             return Ok(());

@@ -7,12 +7,13 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use sqlx::Executor;
 use sqlx::postgres::{PgListener, PgPoolOptions};
-use sqlx::{Executor, PgPool};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::{Catalog, Topic, VOUCHES_FOR};
 use crate::clock::Entropy;
+use crate::db::Pool;
 
 /// The application name, by which Postgres counts instances.
 pub const LISTENER: &str = "sealward notices";
@@ -37,7 +38,7 @@ enum Lost {
 
 impl Catalog {
     /// Listens for changes on a separate connection, until it is dropped.
-    pub async fn listen(self, pool: PgPool, entropy: Entropy) -> Infallible {
+    pub async fn listen(self, pool: Pool, entropy: Entropy) -> Infallible {
         let mut known_lost = false;
         loop {
             let Err(lost) = self.follow(&pool, entropy, &mut known_lost).await;
@@ -52,7 +53,7 @@ impl Catalog {
 
     async fn follow(
         &self,
-        pool: &PgPool,
+        pool: &Pool,
         entropy: Entropy,
         known_lost: &mut bool,
     ) -> Result<Infallible, Lost> {
@@ -103,7 +104,7 @@ impl Catalog {
 }
 
 /// Look-ups use the pool and never wait for this connection.
-async fn connect(pool: &PgPool) -> Result<PgListener, sqlx::Error> {
+async fn connect(pool: &Pool) -> Result<PgListener, sqlx::Error> {
     let options = pool.connect_options().as_ref().clone();
     let options = options.application_name(LISTENER);
     let own = PgPoolOptions::new()

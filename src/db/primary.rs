@@ -2,15 +2,14 @@
 
 use std::convert::Infallible;
 use std::future::pending;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
-use super::{Error, place, takes_writes, unreachable};
+use super::{Error, Pool, place, takes_writes, unreachable};
 use crate::settings::Database;
 
 /// The interval of the checks that the server is still the primary.
@@ -29,14 +28,10 @@ pub struct Servers {
 #[derive(Debug)]
 pub struct Primary {
     servers: Servers,
-    pool: PgPool,
-    moved: Moved,
+    pool: Pool,
+    connections: u32,
     patience: Duration,
 }
-
-/// When the last failover was noticed.
-#[derive(Clone, Debug, Default)]
-struct Moved(Arc<Mutex<Option<Instant>>>);
 
 impl Servers {
     pub(super) fn new(
@@ -118,28 +113,29 @@ pub async fn connect(servers: Servers, settings: &Database) -> Result<Primary, E
     if let Err(error) = connection.close().await {
         tracing::debug!(%error, "a connection to the database did not close cleanly");
     }
-    let moved = Moved::default();
-    let moves = moved.clone();
-    let pool = PgPoolOptions::new()
-        .max_connections(settings.connections)
+    let connections = settings.connections;
+    Ok(Primary {
+        servers,
+        pool: pool(options, connections, patience).into(),
+        connections,
+        patience,
+    })
+}
+
+fn pool(options: PgConnectOptions, connections: u32, patience: Duration) -> PgPool {
+    PgPoolOptions::new()
+        .max_connections(connections)
         .acquire_timeout(patience)
         // Connections to a vanished server never respond, and connections to a former primary are
         // read-only. The pool must not test them.
         .test_before_acquire(false)
-        .before_acquire(move |connection, met| {
-            let is_outdated = moves.is_after(met.age);
-            Box::pin(async move { Ok(!is_outdated && is_sound(connection, patience / 2).await) })
+        .before_acquire(move |connection, _| {
+            Box::pin(async move { Ok(is_sound(connection, patience / 2).await) })
         })
         .after_release(move |connection, _| {
             Box::pin(async move { Ok(answers(connection, patience).await) })
         })
-        .connect_lazy_with(options);
-    Ok(Primary {
-        servers,
-        pool,
-        moved,
-        patience,
-    })
+        .connect_lazy_with(options)
 }
 
 async fn is_sound(connection: &mut PgConnection, patience: Duration) -> bool {
@@ -154,7 +150,7 @@ async fn answers(connection: &mut PgConnection, patience: Duration) -> bool {
 impl Primary {
     /// The pool.
     #[must_use]
-    pub fn pool(&self) -> &PgPool {
+    pub fn pool(&self) -> &Pool {
         &self.pool
     }
 
@@ -187,21 +183,9 @@ impl Primary {
         let before = self.pool.connect_options();
         let (from, to) = (place(&before), place(&options));
         if from != to {
-            self.pool.set_connect_options(options);
-            self.moved.now();
+            let pool = pool(options, self.connections, self.patience);
+            self.pool.replace(pool);
             tracing::warn!(%from, %to, "failover: another server is the primary now");
         }
-    }
-}
-
-impl Moved {
-    fn now(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-    }
-
-    /// Whether a connection of this age was made before the failover.
-    fn is_after(&self, age: Duration) -> bool {
-        let moved = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        moved.is_some_and(|moved| moved.elapsed() < age)
     }
 }

@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use sqlx::PgPool;
 use tokio::time::timeout;
 
 use crate::clock::Clock;
-use crate::db;
+use crate::db::{self, Pool};
 use crate::ids::KeyId;
 use crate::keys::Encryptions;
 
@@ -36,26 +35,21 @@ const UNAVAILABLE: u64 = 0;
 
 impl DatabaseMonitor {
     /// Checks the database once, so that the state is known from the start.
-    pub async fn start(clock: &Clock, database: &PgPool, encryptions: &Encryptions) -> Self {
+    pub async fn start(clock: &Clock, database: &Pool, encryptions: &Encryptions) -> Self {
         let monitor = Self::default();
         monitor.check(clock, database, encryptions).await;
         monitor
     }
 
     /// Checks the database repeatedly, for as long as this is polled.
-    pub async fn run(
-        self,
-        clock: Clock,
-        database: PgPool,
-        encryptions: &Encryptions,
-    ) -> Infallible {
+    pub async fn run(self, clock: Clock, database: Pool, encryptions: &Encryptions) -> Infallible {
         loop {
             tokio::time::sleep(INTERVAL).await;
             self.check(&clock, &database, encryptions).await;
         }
     }
 
-    async fn check(&self, clock: &Clock, database: &PgPool, encryptions: &Encryptions) {
+    async fn check(&self, clock: &Clock, database: &Pool, encryptions: &Encryptions) {
         let started = clock.monotonic();
         let latency = if db::answers(database, TIMEOUT).await {
             let took = clock.monotonic().saturating_sub(started);

@@ -6,12 +6,12 @@
 use std::sync::Arc;
 
 use hsm::{KeyRef, Token};
-use sqlx::PgPool;
 
 use super::chosen::{Chosen, Opener};
 use super::{Encryptions, JwkSet, Key, Status, Usage, store};
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
 use crate::clock::{Clock, Timestamp};
+use crate::db::Pool;
 use crate::envelope;
 use crate::ids::{KeyId, ServiceId};
 use crate::material::Algorithm;
@@ -129,7 +129,7 @@ impl Keyring {
     #[must_use]
     pub fn new(
         catalog: &Catalog,
-        pool: &PgPool,
+        pool: &Pool,
         token: Token,
         encryptions: Arc<Encryptions>,
         clock: Clock,

@@ -1,10 +1,11 @@
 //! The context of a use case, and the transaction in which it changes something.
 
-use sqlx::{PgConnection, PgPool, Postgres, Transaction};
+use sqlx::{PgConnection, Postgres, Transaction};
 
 use super::{Action, Actor, Claim, Error, Event, Resource, store};
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy, Timestamp};
+use crate::db::Pool;
 use crate::ids::EventId;
 use crate::resource::{Columns, Stored};
 
@@ -18,7 +19,7 @@ pub struct Context {
     /// The caches, which a change invalidates.
     pub catalog: Catalog,
     /// The database.
-    pub pool: PgPool,
+    pub pool: Pool,
     /// The author of changes.
     pub actor: Actor,
     /// The claim of a request with an `Idempotency-Key`.

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use sqlx::PgPool;
-
 use super::{Policy, PolicyNumber, store};
 use crate::auth::Application;
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
+use crate::db::Pool;
 use crate::ids::PolicyId;
 
 /// Policies held in memory.
@@ -45,7 +44,7 @@ pub enum Unresolved {
 impl Policies {
     /// Reads from the database behind `pool`.
     #[must_use]
-    pub fn new(catalog: Catalog, pool: PgPool) -> Self {
+    pub fn new(catalog: Catalog, pool: Pool) -> Self {
         let (living, all) = (pool.clone(), pool);
         let named = move |name| {
             let pool = living.clone();

@@ -5,14 +5,13 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::PgPool;
-
 use super::bucket::{Empty, Level, Rule};
 use super::buckets::Buckets;
 use super::scope::Scope;
 use super::shared::Shared;
 use super::tally::{Counts, Place, Tally};
 use crate::clock::{Clock, Timestamp};
+use crate::db::Pool;
 
 /// The state of a bucket for response headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +111,7 @@ impl Limiter {
     }
 
     /// Reconnects to the shared storage and counts the instances, until it is dropped.
-    pub async fn keep(self: Arc<Self>, db: PgPool) -> Infallible {
+    pub async fn keep(self: Arc<Self>, db: Pool) -> Infallible {
         match &self.shared {
             Some(shared) => shared.keep(&db).await,
             None => std::future::pending().await,

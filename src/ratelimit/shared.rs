@@ -14,7 +14,6 @@ use arc_swap::ArcSwapOption;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, RedisError, Script};
 use secrecy::{ExposeSecret, SecretString};
-use sqlx::PgPool;
 use tokio::time::{sleep, timeout};
 
 use super::bucket::Rule;
@@ -22,6 +21,7 @@ use super::census::Census;
 use super::scope::Scope;
 use super::store;
 use crate::clock::Timestamp;
+use crate::db::Pool;
 use crate::settings::RateLimit;
 
 /// The interval of the checks.
@@ -143,7 +143,7 @@ impl Shared {
     }
 
     /// Checks the storage until it is dropped.
-    pub(super) async fn keep(&self, db: &PgPool) -> Infallible {
+    pub(super) async fn keep(&self, db: &Pool) -> Infallible {
         let mut census = Census::default();
         loop {
             let (counted, ()) = tokio::join!(timeout(PERIOD, store::instances(db)), self.find());

@@ -1,11 +1,10 @@
 //! The number of instances, counted in Postgres.
 
-use sqlx::PgPool;
-
 use crate::catalog;
+use crate::db::Pool;
 
 /// The connections for change notifications: one per running instance.
-pub(super) async fn instances(db: &PgPool) -> Result<u32, sqlx::Error> {
+pub(super) async fn instances(db: &Pool) -> Result<u32, sqlx::Error> {
     let sql = "SELECT count(*) FROM pg_stat_activity
                 WHERE datname = current_database() AND application_name = $1";
     let count: i64 = sqlx::query_scalar(sql)

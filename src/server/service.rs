@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use axum::Router;
-use sqlx::PgPool;
 use tokio::task::JoinSet;
 
 use super::connections::Connections;
@@ -17,6 +16,7 @@ use crate::auth::{Authenticator, LastUse};
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
 use crate::dashboard::{self, Dashboard};
+use crate::db::Pool;
 use crate::http::router::names;
 use crate::http::{self, Api, App, DatabaseMonitor, document, recorded_status, refusal_json};
 use crate::keys::{Encryptions, Keyring, Vault};
@@ -46,7 +46,7 @@ impl Service {
         clock: Clock,
         entropy: Entropy,
         settings: Settings,
-        database: PgPool,
+        database: Pool,
         token: hsm::Token,
         token_times: TokenTimes,
         limiter: Limiter,
@@ -194,12 +194,12 @@ impl Service {
 /// The maximum delay of a key's `lastUsedAt`.
 const LAST_USE_PERIOD: Duration = Duration::from_secs(5);
 
-async fn listen(catalog: Catalog, database: PgPool, entropy: Entropy) {
+async fn listen(catalog: Catalog, database: Pool, entropy: Entropy) {
     let never = catalog.listen(database, entropy).await;
     match never {}
 }
 
-async fn keep_days(clock: Clock, database: PgPool) {
+async fn keep_days(clock: Clock, database: Pool) {
     let never = audit::keep_days(clock, database).await;
     match never {}
 }
@@ -209,12 +209,12 @@ async fn follow_tokens(security: SecurityLog, token: hsm::Token) {
     match never {}
 }
 
-async fn keep_limiter(limiter: Arc<Limiter>, database: PgPool) {
+async fn keep_limiter(limiter: Arc<Limiter>, database: Pool) {
     let never = limiter.keep(database).await;
     match never {}
 }
 
-async fn sum_traffic(clock: Clock, database: PgPool, deadline: Duration) {
+async fn sum_traffic(clock: Clock, database: Pool, deadline: Duration) {
     let never = audit::traffic::keep(clock, database, deadline).await;
     match never {}
 }
@@ -222,14 +222,14 @@ async fn sum_traffic(clock: Clock, database: PgPool, deadline: Duration) {
 async fn monitor_database(
     monitor: DatabaseMonitor,
     clock: Clock,
-    database: PgPool,
+    database: Pool,
     encryptions: Arc<Encryptions>,
 ) {
     let never = monitor.run(clock, database, &encryptions).await;
     match never {}
 }
 
-async fn keep_last_use(last_use: LastUse, database: PgPool) {
+async fn keep_last_use(last_use: LastUse, database: Pool) {
     let mut period = tokio::time::interval(LAST_USE_PERIOD);
     loop {
         period.tick().await;

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use sqlx::PgPool;
-
 use crate::audit::Recorder;
 use crate::auth::Authenticator;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
+use crate::db::Pool;
 use crate::meter::Meter;
 use crate::ratelimit::Limiter;
 use crate::request_tag::RequestTag;
@@ -23,7 +22,7 @@ pub struct Resources {
     /// The operator's settings.
     pub settings: Settings,
     /// The connection pool for administration and for health checks.
-    pub database: PgPool,
+    pub database: Pool,
     /// The caches and their invalidation.
     pub catalog: Catalog,
     /// Identifies callers.

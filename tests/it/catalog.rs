@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use sealward::catalog::{Cache, Catalog, Topic};
 use sealward::clock::Entropy;
+use sealward::db::Pool;
 use serde_json::json;
-use sqlx::PgPool;
 use tokio::sync::Semaphore;
 
-use crate::support::{Database, Proxy, World, within};
+use crate::support::{Database, Proxy, World, pool, within};
 
 /// The time limit of the contract.
 const BOUND: Duration = Duration::from_secs(1);
@@ -78,7 +78,7 @@ async fn without_notifications_every_lookup_reads_the_database() {
     let world = World::new().await;
     let service = world.service("billing").await;
     let (options, notifications) = Proxy::for_server(world.database()).await;
-    let catalog = current(&PgPool::connect_lazy_with(options)).await;
+    let catalog = current(&pool(options)).await;
     let pool = world.pool.clone();
     let names = Cache::new(catalog.clone(), &[Topic::Services], 10, move |(): ()| {
         let pool = pool.clone();
@@ -122,7 +122,7 @@ async fn without_notifications_every_lookup_reads_the_database() {
 }
 
 /// A catalog that receives notifications through `pool`.
-async fn current(pool: &PgPool) -> Catalog {
+async fn current(pool: &Pool) -> Catalog {
     let catalog = Catalog::new();
     tokio::spawn(catalog.clone().listen(pool.clone(), Entropy::system()));
     within(BOUND * 5, async || catalog.is_current()).await;

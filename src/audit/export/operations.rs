@@ -1,6 +1,5 @@
 //! The export of the audit log of the runtime API.
 
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::Source;
@@ -8,12 +7,13 @@ use super::format::{Exported, cell};
 use crate::audit::entry::{Entry, Filter};
 use crate::audit::query::entries;
 use crate::clock::Timestamp;
+use crate::db::Pool;
 use crate::ids::RecordId;
 
 /// The entries that match a filter.
 #[derive(Debug)]
 pub struct Operations {
-    db: PgPool,
+    db: Pool,
     now: Timestamp,
     filter: Filter,
 }
@@ -21,7 +21,7 @@ pub struct Operations {
 impl Operations {
     /// The entries of the audit log in this database.
     #[must_use]
-    pub fn new(db: PgPool, now: Timestamp, filter: Filter) -> Self {
+    pub fn new(db: Pool, now: Timestamp, filter: Filter) -> Self {
         Self { db, now, filter }
     }
 }

@@ -5,7 +5,7 @@
 
 mod store;
 
-use sqlx::PgPool;
+use crate::db::Pool;
 
 /// The login of the service, and what it could do to the audit log.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -21,7 +21,7 @@ pub struct Login {
 ///
 /// # Errors
 /// The database does not respond.
-pub async fn login(pool: &PgPool) -> sqlx::Result<Login> {
+pub async fn login(pool: &Pool) -> sqlx::Result<Login> {
     let mut connection = pool.acquire().await?;
     let name = store::name(&mut connection).await?;
     let mut excess = store::attributes(&mut connection).await?;

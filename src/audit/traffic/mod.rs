@@ -11,12 +11,11 @@ use std::convert::Infallible;
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use sqlx::PgPool;
 use tokio::time::timeout;
 
 use self::histogram::Histogram;
 use crate::clock::{Clock, Timestamp};
-use crate::db::earlier_present;
+use crate::db::{Pool, earlier_present};
 use crate::ids::{KeyId, ServiceId};
 
 /// The interval of the job.
@@ -91,7 +90,7 @@ pub struct Uses {
 
 /// Runs the job until it is dropped. Of several instances one works. `deadline` is the maximum time
 /// to commit a record.
-pub async fn keep(clock: Clock, db: PgPool, deadline: Duration) -> Infallible {
+pub async fn keep(clock: Clock, db: Pool, deadline: Duration) -> Infallible {
     let margin = deadline.saturating_add(MARGIN);
     loop {
         let look = timeout(LONGEST, sum_up_to_present(&db, clock.now(), margin));
@@ -104,7 +103,7 @@ pub async fn keep(clock: Clock, db: PgPool, deadline: Duration) -> Infallible {
 }
 
 /// A minute is aggregated once, so it must be over by the clock of Postgres too.
-async fn sum_up_to_present(db: &PgPool, now: Timestamp, margin: Duration) -> sqlx::Result<()> {
+async fn sum_up_to_present(db: &Pool, now: Timestamp, margin: Duration) -> sqlx::Result<()> {
     let now = earlier_present(db, now).await?;
     sum_up(db, now.minus(margin)).await
 }
@@ -113,7 +112,7 @@ async fn sum_up_to_present(db: &PgPool, now: Timestamp, margin: Duration) -> sql
 ///
 /// # Errors
 /// The database failed. Completed aggregates persist.
-pub async fn sum_up(db: &PgPool, complete_until: Timestamp) -> sqlx::Result<()> {
+pub async fn sum_up(db: &Pool, complete_until: Timestamp) -> sqlx::Result<()> {
     while store::sum_some(db, complete_until).await? {}
     store::forget(db, complete_until.minus(KEPT)).await
 }
@@ -122,7 +121,7 @@ pub async fn sum_up(db: &PgPool, complete_until: Timestamp) -> sqlx::Result<()> 
 ///
 /// # Errors
 /// The database failed.
-pub async fn traffic(db: &PgPool, window: Window) -> sqlx::Result<Traffic> {
+pub async fn traffic(db: &Pool, window: Window) -> sqlx::Result<Traffic> {
     Ok(window.gather(store::sums(db, window).await?))
 }
 
@@ -130,7 +129,7 @@ pub async fn traffic(db: &PgPool, window: Window) -> sqlx::Result<Traffic> {
 ///
 /// # Errors
 /// The database failed.
-pub async fn summed_up_to(db: &PgPool) -> sqlx::Result<Option<Timestamp>> {
+pub async fn summed_up_to(db: &Pool) -> sqlx::Result<Option<Timestamp>> {
     store::progress(db).await
 }
 
@@ -138,7 +137,7 @@ pub async fn summed_up_to(db: &PgPool) -> sqlx::Result<Option<Timestamp>> {
 ///
 /// # Errors
 /// The database failed.
-pub async fn loads(db: &PgPool, since: Timestamp) -> sqlx::Result<Vec<Load>> {
+pub async fn loads(db: &Pool, since: Timestamp) -> sqlx::Result<Vec<Load>> {
     store::loads(db, since).await
 }
 
@@ -146,7 +145,7 @@ pub async fn loads(db: &PgPool, since: Timestamp) -> sqlx::Result<Vec<Load>> {
 ///
 /// # Errors
 /// The database failed.
-pub async fn uses(db: &PgPool, key: KeyId, since: Timestamp) -> sqlx::Result<Uses> {
+pub async fn uses(db: &Pool, key: KeyId, since: Timestamp) -> sqlx::Result<Uses> {
     store::uses(db, key, since).await
 }
 
@@ -154,7 +153,7 @@ pub async fn uses(db: &PgPool, key: KeyId, since: Timestamp) -> sqlx::Result<Use
 ///
 /// # Errors
 /// The database failed.
-pub async fn last_uses(db: &PgPool, keys: &[KeyId]) -> sqlx::Result<HashMap<KeyId, Timestamp>> {
+pub async fn last_uses(db: &Pool, keys: &[KeyId]) -> sqlx::Result<HashMap<KeyId, Timestamp>> {
     Ok(store::last_uses(db, keys).await?.into_iter().collect())
 }
 

@@ -1,15 +1,14 @@
 //! The aggregates in Postgres.
 
-use sqlx::PgPool;
-
 use super::histogram::{IN_AN_OCTAVE, LAST, SHORTEST};
 use super::{Load, Sum, Uses, Window};
 use crate::clock::Timestamp;
+use crate::db::Pool;
 use crate::ids::KeyId;
 
 /// Aggregates up to an hour, until `complete_until`, and returns whether there is more. Only one instance
 /// works at a time.
-pub(super) async fn sum_some(db: &PgPool, complete_until: Timestamp) -> sqlx::Result<bool> {
+pub(super) async fn sum_some(db: &Pool, complete_until: Timestamp) -> sqlx::Result<bool> {
     let mut transaction = db.begin().await?;
     // The first run starts at the oldest record.
     let bounds: Option<(Timestamp, Timestamp, bool)> = sqlx::query_as(
@@ -81,7 +80,7 @@ pub(super) async fn sum_some(db: &PgPool, complete_until: Timestamp) -> sqlx::Re
 }
 
 /// Deletes aggregates of minutes before `oldest`. Key usage is kept.
-pub(super) async fn forget(db: &PgPool, oldest: Timestamp) -> sqlx::Result<()> {
+pub(super) async fn forget(db: &Pool, oldest: Timestamp) -> sqlx::Result<()> {
     for sql in [
         "DELETE FROM traffic_minutes WHERE minute < $1",
         "DELETE FROM service_minutes WHERE minute < $1",
@@ -91,13 +90,13 @@ pub(super) async fn forget(db: &PgPool, oldest: Timestamp) -> sqlx::Result<()> {
     Ok(())
 }
 
-pub(super) async fn progress(db: &PgPool) -> sqlx::Result<Option<Timestamp>> {
+pub(super) async fn progress(db: &Pool) -> sqlx::Result<Option<Timestamp>> {
     sqlx::query_scalar("SELECT summed_up_to FROM traffic_progress")
         .fetch_one(db)
         .await
 }
 
-pub(super) async fn sums(db: &PgPool, window: Window) -> sqlx::Result<Vec<Sum>> {
+pub(super) async fn sums(db: &Pool, window: Window) -> sqlx::Result<Vec<Sum>> {
     sqlx::query_as(
         "SELECT floor(extract(epoch FROM minute - $1) / $3)::bigint AS step, outcome, bucket,
                 sum(requests)::bigint AS requests
@@ -112,7 +111,7 @@ pub(super) async fn sums(db: &PgPool, window: Window) -> sqlx::Result<Vec<Sum>> 
     .await
 }
 
-pub(super) async fn loads(db: &PgPool, since: Timestamp) -> sqlx::Result<Vec<Load>> {
+pub(super) async fn loads(db: &Pool, since: Timestamp) -> sqlx::Result<Vec<Load>> {
     sqlx::query_as(
         "SELECT application_id, max(requests) AS busiest, sum(limited)::bigint AS limited
            FROM service_minutes
@@ -126,7 +125,7 @@ pub(super) async fn loads(db: &PgPool, since: Timestamp) -> sqlx::Result<Vec<Loa
     .await
 }
 
-pub(super) async fn uses(db: &PgPool, key: KeyId, since: Timestamp) -> sqlx::Result<Uses> {
+pub(super) async fn uses(db: &Pool, key: KeyId, since: Timestamp) -> sqlx::Result<Uses> {
     sqlx::query_as(
         "SELECT coalesce(sum(uses) FILTER (WHERE day >= ($2 AT TIME ZONE 'UTC')::date), 0)::bigint AS recent,
                 coalesce(sum(uses), 0)::bigint AS \"all\",
@@ -140,10 +139,7 @@ pub(super) async fn uses(db: &PgPool, key: KeyId, since: Timestamp) -> sqlx::Res
     .await
 }
 
-pub(super) async fn last_uses(
-    db: &PgPool,
-    keys: &[KeyId],
-) -> sqlx::Result<Vec<(KeyId, Timestamp)>> {
+pub(super) async fn last_uses(db: &Pool, keys: &[KeyId]) -> sqlx::Result<Vec<(KeyId, Timestamp)>> {
     sqlx::query_as(
         "SELECT key_id, max(last_used_at) FROM key_use_days WHERE key_id = ANY($1) GROUP BY 1",
     )

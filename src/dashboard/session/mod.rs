@@ -13,12 +13,12 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use moka::future::Cache;
 use sha2::{Digest as _, Sha256};
-use sqlx::PgPool;
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
 use crate::auth::{Administrator, AtRest};
 use crate::clock::{Entropy, Timestamp};
+use crate::db::Pool;
 use crate::ratelimit::{Crowded, LookUp};
 
 pub(super) use self::cookie::Transport;
@@ -103,7 +103,7 @@ impl std::fmt::Debug for Secret {
 
 /// Starts a session and deletes expired ones.
 pub(super) async fn open(
-    database: &PgPool,
+    database: &Pool,
     now: Timestamp,
     secret: &Secret,
     administrator: &Administrator,
@@ -120,7 +120,7 @@ impl Sessions {
     /// The address has too many look-ups, or the database fails.
     pub(super) async fn resume(
         &self,
-        database: &PgPool,
+        database: &Pool,
         now: Timestamp,
         secret: &Secret,
         mut look_up: LookUp<'_>,
@@ -161,7 +161,7 @@ impl Default for Sessions {
 }
 
 /// Ends a session.
-pub(super) async fn close(database: &PgPool, secret: &Secret) -> sqlx::Result<()> {
+pub(super) async fn close(database: &Pool, secret: &Secret) -> sqlx::Result<()> {
     store::delete(database, secret.digest()).await
 }
 

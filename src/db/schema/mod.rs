@@ -9,11 +9,12 @@ mod store;
 
 use std::time::Duration;
 
+use sqlx::PgConnection;
 use sqlx::migrate::{Migrate as _, MigrateError, Migration, Migrator};
-use sqlx::{PgConnection, PgPool};
 use tokio::time::{Instant, sleep};
 
 use super::{Error, Servers};
+use crate::db::Pool;
 use crate::settings::Database;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
@@ -123,7 +124,7 @@ fn is_locked_out(error: &MigrateError) -> bool {
 ///
 /// # Errors
 /// The schema is older, differs, or cannot be read.
-pub async fn check_schema(pool: &PgPool) -> Result<SchemaAge, Error> {
+pub async fn check_schema(pool: &Pool) -> Result<SchemaAge, Error> {
     let mut connection = pool.acquire().await.map_err(Error::Schema)?;
     let applied = match store::applied(&mut connection).await {
         Ok(applied) => applied,

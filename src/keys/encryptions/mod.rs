@@ -9,11 +9,11 @@ mod store;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sqlx::PgPool;
 use tokio::sync::Mutex as Turn;
 use tokio::time::timeout;
 
 use crate::catalog::Unreadable;
+use crate::db::Pool;
 use crate::ids::KeyId;
 
 /// The size of a block. It divides the limit.
@@ -25,7 +25,7 @@ const MOST: i64 = 1 << 32;
 /// Counts the encryptions of one instance.
 #[derive(Debug)]
 pub struct Encryptions {
-    pool: PgPool,
+    pool: Pool,
     /// Reserved encryptions that are not used yet, per key.
     left: Mutex<HashMap<KeyId, Arc<Turn<i64>>>>,
 }
@@ -44,7 +44,7 @@ pub enum NotCounted {
 impl Encryptions {
     /// Counts in the database behind `pool`.
     #[must_use]
-    pub fn new(pool: PgPool) -> Self {
+    pub fn new(pool: Pool) -> Self {
         Self {
             pool,
             left: Mutex::new(HashMap::new()),
@@ -57,7 +57,7 @@ impl Encryptions {
     /// The key has reached its limit, or the database does not respond.
     pub async fn count(&self, key: KeyId) -> Result<(), NotCounted> {
         // One timeout covers the wait for other callers and for the database.
-        let patience = self.pool.options().get_acquire_timeout();
+        let patience = self.pool.current().options().get_acquire_timeout();
         let counted = timeout(patience, self.count_in_turn(key)).await;
         counted.unwrap_or_else(|_| Err(Unreadable::from(sqlx::Error::PoolTimedOut).into()))
     }
@@ -108,7 +108,7 @@ mod tests {
         let url = format!("postgres://u@{}/d", silence.local_addr().unwrap());
         let patience = Duration::from_millis(400);
         let pool = PgPoolOptions::new().acquire_timeout(patience);
-        let encryptions = Encryptions::new(pool.connect_lazy(&url).unwrap());
+        let encryptions = Encryptions::new(pool.connect_lazy(&url).unwrap().into());
         let key = KeyId::from_uuid(Uuid::from_u128(1));
         let began = Instant::now();
         let counted = join_all((0..20).map(|_| encryptions.count(key))).await;

@@ -16,11 +16,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
 use hsm::{ErrorKind, HsmError, KeyName, KeyRef, OaepHash};
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::{Comparison, Expiring, Usage};
 use crate::clock::{Clock, Entropy};
+use crate::db::Pool;
 use crate::ids::{KeyId, ServiceId};
 use crate::material::{Algorithm, Family, PublicKey, PublicParts};
 use crate::problem::{Code, Problem};
@@ -33,7 +33,7 @@ pub use self::made::{Made, NotMade};
 #[derive(Clone, Debug)]
 pub struct Vault {
     pub(super) token: hsm::Token,
-    pub(super) pool: PgPool,
+    pub(super) pool: Pool,
     pub(super) clock: Clock,
     pub(super) entropy: Entropy,
     /// The result of the last comparison of tokens and records.
@@ -56,7 +56,7 @@ pub struct Destiny {
 impl Vault {
     /// The vault of these tokens.
     #[must_use]
-    pub fn new(token: hsm::Token, pool: PgPool, clock: Clock, entropy: Entropy) -> Self {
+    pub fn new(token: hsm::Token, pool: Pool, clock: Clock, entropy: Entropy) -> Self {
         Self {
             token,
             pool,

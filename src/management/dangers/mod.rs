@@ -2,10 +2,11 @@
 
 mod store;
 
-use sqlx::{FromRow, PgPool};
+use sqlx::FromRow;
 
 use super::{Context, Error};
 use crate::clock::Timestamp;
+use crate::db::Pool;
 use crate::ids::{ApiKeyId, KeyId, PolicyId, ServiceId};
 use crate::policy::Policy;
 
@@ -63,7 +64,7 @@ pub struct Expiring<I> {
 ///
 /// # Errors
 /// When the database cannot be read.
-pub async fn extractable_keys(pool: &PgPool) -> Result<Vec<Extractable>, Error> {
+pub async fn extractable_keys(pool: &Pool) -> Result<Vec<Extractable>, Error> {
     Ok(store::extractable_keys(pool).await?)
 }
 

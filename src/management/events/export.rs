@@ -1,22 +1,22 @@
 //! The export of management events.
 
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::{Filter, Recorded, store};
 use crate::audit::{Exported, Source, cell};
+use crate::db::Pool;
 
 /// The management events that match a filter.
 #[derive(Debug)]
 pub struct ManagementLog {
-    pool: PgPool,
+    pool: Pool,
     filter: Filter,
 }
 
 impl ManagementLog {
     /// The management events in this database.
     #[must_use]
-    pub fn new(pool: PgPool, filter: Filter) -> Self {
+    pub fn new(pool: Pool, filter: Filter) -> Self {
         Self { pool, filter }
     }
 }

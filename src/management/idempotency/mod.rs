@@ -9,11 +9,12 @@ mod store;
 use std::time::Duration;
 
 use serde_json::Value;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{Error, Event, ResourceType};
 use crate::clock::{Entropy, Timestamp};
+use crate::db::Pool;
 use crate::ids::ApiKeyId;
 
 /// How long an answer is kept.
@@ -68,7 +69,7 @@ impl IdempotentCall {
     /// The database fails.
     pub async fn claim(
         self,
-        pool: &PgPool,
+        pool: &Pool,
         entropy: &Entropy,
         now: Timestamp,
         patience: Duration,
@@ -125,7 +126,7 @@ impl Claim {
     ///
     /// # Errors
     /// The database fails. The claim then ends by itself.
-    pub async fn release(&self, pool: &PgPool) -> Result<(), Error> {
+    pub async fn release(&self, pool: &Pool) -> Result<(), Error> {
         Ok(store::release(pool, self).await?)
     }
 }
@@ -134,6 +135,6 @@ impl Claim {
 ///
 /// # Errors
 /// The database fails.
-pub async fn forget_old(pool: &PgPool, now: Timestamp) -> Result<(), Error> {
+pub async fn forget_old(pool: &Pool, now: Timestamp) -> Result<(), Error> {
     Ok(store::delete_before(pool, now.minus(KEPT)).await?)
 }

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use moka::future::Cache;
 use sha2::{Digest as _, Sha256};
-use sqlx::PgPool;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -18,6 +17,7 @@ use tokio::time::{sleep, timeout};
 use super::{Actor, Event, store};
 use crate::audit::AnonymousLimit;
 use crate::clock::{Clock, Entropy};
+use crate::db::Pool;
 use crate::ids::EventId;
 
 pub use self::event::{Log, RefusedRequest};
@@ -44,7 +44,7 @@ pub struct SecurityLog(Arc<State>);
 struct State {
     clock: Clock,
     entropy: Entropy,
-    pool: PgPool,
+    pool: Pool,
     /// The digests of recorded reads.
     reads: Cache<[u8; 32], ()>,
     anonymous: AnonymousLimit<()>,
@@ -62,7 +62,7 @@ pub struct SecurityWriter {
 impl SecurityLog {
     /// A log in this database. Starts the writer of events that no request waits for.
     #[must_use]
-    pub fn open(clock: Clock, entropy: Entropy, pool: PgPool) -> (Self, SecurityWriter) {
+    pub fn open(clock: Clock, entropy: Entropy, pool: Pool) -> (Self, SecurityWriter) {
         let (sender, waiting) = mpsc::channel(QUEUE);
         let log = Self(Arc::new(State {
             clock,

@@ -175,7 +175,7 @@ impl Parts {
             "Response time of the last database check; absent while the database does not respond.",
             latency.map(|latency| (vec![], seconds(latency))),
         )?;
-        let pool = &self.app.database;
+        let pool = self.app.database.current();
         let idle = pool.num_idle();
         let used = usize::try_from(pool.size())
             .unwrap_or(usize::MAX)

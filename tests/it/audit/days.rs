@@ -4,15 +4,16 @@ use std::time::Duration;
 
 use sealward::audit::{Retention, RetentionError, Retired, maintain_days, retire_days};
 use sealward::clock::Timestamp;
+use sealward::db::Pool;
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions as _, PgPool};
+use sqlx::{AssertSqlSafe, ConnectOptions as _};
 
 use crate::support::{Database, pool};
 
 /// An audit log with one row per day, for this number of days before today and for today.
 struct AuditLog {
-    owner: PgPool,
-    application: PgPool,
+    owner: Pool,
+    application: Pool,
     /// The login that retires days.
     retention: PgConnectOptions,
     now: Timestamp,

@@ -7,9 +7,9 @@ use sealward::audit::{
     Unrecorded, Writer, entries,
 };
 use sealward::clock::{Clock, Entropy, Timestamp};
+use sealward::db::Pool;
 use sealward::ids::{ApiKeyId, ServiceId};
 use sealward::settings::{Audit, Span};
-use sqlx::PgPool;
 
 use crate::support::{Database, pool, within};
 
@@ -49,7 +49,7 @@ fn record(request_id: &str) -> Record {
     }
 }
 
-async fn count(db: &PgPool, request_id: &str) -> i64 {
+async fn count(db: &Pool, request_id: &str) -> i64 {
     sqlx::query_scalar("SELECT count(*) FROM crypto_operations_audit WHERE request_id = $1")
         .bind(request_id)
         .fetch_one(db)

@@ -1,15 +1,16 @@
 //! The privileges of the database logins.
 
+use sealward::db::Pool;
 use serde_json::json;
+use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{AssertSqlSafe, PgPool};
 
 use crate::support::{Database, World, pool};
 
 /// The error code of missing privileges.
 const FORBIDDEN: &str = "42501";
 
-async fn refusal(pool: &PgPool, sql: &str) -> Option<String> {
+async fn refusal(pool: &Pool, sql: &str) -> Option<String> {
     let result = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))
         .execute(pool)
         .await;

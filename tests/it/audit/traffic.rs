@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use sealward::audit::traffic::{Window, keep, loads, sum_up, summed_up_to, traffic, uses};
 use sealward::clock::{Clock, Timestamp};
+use sealward::db::Pool;
 use sealward::ids::{KeyId, ServiceId};
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::support::{Database, within};
@@ -19,7 +19,7 @@ type Expected = (i64, i64, i64, Option<[f32; 3]>);
 
 /// A week of records until `end`, at a constant rate and ten times the rate in the last hour. Response
 /// times are 0.2 ms to 15 s; one in seventeen records is an error.
-async fn week(pool: &PgPool, end: Timestamp) {
+async fn week(pool: &Pool, end: Timestamp) {
     let days = "SELECT make_audit_day(day::date)
         FROM generate_series($1::timestamptz - interval '8 days', $1, '1 day') AS day";
     let records = "INSERT INTO crypto_operations_audit
@@ -47,7 +47,7 @@ fn caller() -> (ServiceId, KeyId) {
 }
 
 /// The requests, failures, rate-limited requests and percentiles of each step, from the records.
-async fn counted(pool: &PgPool, window: Window) -> Vec<Expected> {
+async fn counted(pool: &Pool, window: Window) -> Vec<Expected> {
     let sql = "SELECT count(id), count(error_code),
             count(*) FILTER (WHERE error_code = 'RATE_LIMIT_EXCEEDED'),
             percentile_disc(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY response_time_ms)

@@ -208,22 +208,27 @@ impl Load {
 
     async fn wait_for_status(&self, status: u16, actions: &[Action]) -> Duration {
         let before = self.responses.lock().unwrap().len();
-        within(PATIENCE, async || {
-            // Each running client holds a reference.
-            let running = Arc::strong_count(&self.responses) - 1;
-            let all = Action::ALL.len();
-            assert!(
-                running == all || self.tolerance == Tolerance::BrokenConnections,
-                "{running} of {all} clients are running"
-            );
-            let responses = self.responses.lock().unwrap();
-            let received = |action| {
-                let mut since = responses[before..].iter();
-                since.any(|response| response.action == action && response.status == status)
-            };
-            actions.iter().all(|action| received(*action))
-        })
-        .await
+        let mut outstanding = actions.to_vec();
+        let elapsed = timeout(
+            PATIENCE,
+            within(Duration::MAX, async || {
+                // Each running client holds a reference.
+                let running = Arc::strong_count(&self.responses) - 1;
+                let all = Action::ALL.len();
+                assert!(
+                    running == all || self.tolerance == Tolerance::BrokenConnections,
+                    "{running} of {all} clients are running"
+                );
+                let responses = self.responses.lock().unwrap();
+                for response in &responses[before..] {
+                    outstanding
+                        .retain(|action| response.action != *action || response.status != status);
+                }
+                outstanding.is_empty()
+            }),
+        )
+        .await;
+        elapsed.unwrap_or_else(|_| panic!("no {status} for {outstanding:?} within {PATIENCE:?}"))
     }
 
     /// Whether one of these actions was ever refused.

@@ -190,6 +190,9 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.end();
+        if std::thread::panicking() {
+            eprintln!("the log of the process:\n{}", self.log());
+        }
     }
 }
 

@@ -3,8 +3,9 @@
 use std::str::FromStr as _;
 use std::sync::Mutex;
 
+use sealward::db::Pool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, PgPool};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection};
 
 /// The advisory lock that all test processes take to create the template.
 const LOCK: i64 = 0x5ea1_3a2d;
@@ -105,16 +106,15 @@ impl Database {
     }
 
     /// A connection pool.
-    pub(crate) fn pool(&self) -> PgPool {
+    pub(crate) fn pool(&self) -> Pool {
         pool(self.options.clone())
     }
 }
 
 /// A pool that connects on demand.
-pub(crate) fn pool(options: PgConnectOptions) -> PgPool {
-    PgPoolOptions::new()
-        .max_connections(4)
-        .connect_lazy_with(options)
+pub(crate) fn pool(options: PgConnectOptions) -> Pool {
+    let pool = PgPoolOptions::new().max_connections(4);
+    pool.connect_lazy_with(options).into()
 }
 
 impl Drop for Database {

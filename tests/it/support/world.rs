@@ -11,6 +11,7 @@ use sealward::auth::LiveKey;
 use sealward::catalog::Catalog;
 use sealward::clock::{Clock, Entropy};
 use sealward::db;
+use sealward::db::Pool;
 use sealward::management::{Actor, Context, api_keys};
 use sealward::ratelimit::{Limiter, Shared};
 use sealward::resource::ResourceRequest;
@@ -20,7 +21,6 @@ use sealward::server::{
 use sealward::settings::{Http, Limits, RateLimit, Settings, Span, Stage};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
-use sqlx::PgPool;
 use sqlx::postgres::PgConnectOptions;
 
 use super::clients::{Application, Client};
@@ -30,7 +30,7 @@ use super::{Answer, Database, Valkey, conformance, postgres, valkey};
 pub(crate) struct World {
     pub(crate) clock: Clock,
     /// Connections of the test to the database, as its owner.
-    pub(crate) pool: PgPool,
+    pub(crate) pool: Pool,
     service: Service,
     /// Created once, because creation takes longer than most requests.
     front: Front,
@@ -264,7 +264,7 @@ pub(crate) async fn within(patience: Duration, mut is_so: impl AsyncFnMut() -> b
 }
 
 /// Creates the first admin key without the API, like an operator.
-async fn first_admin_key(clock: &Clock, pool: &PgPool) -> String {
+async fn first_admin_key(clock: &Clock, pool: &Pool) -> String {
     let context = Context {
         clock: clock.clone(),
         entropy: Entropy::system(),

@@ -1,0 +1,100 @@
+//! Connections to the primary, which survive a failover.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgConnectOptions, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
+use sqlx::{Describe, Either, Execute, Executor, PgPool, Postgres, Result, SqlStr, Transaction};
+
+/// Connections to the current primary. All clones move to a new primary together.
+///
+/// After a failover, connections to the former primary may never respond. They keep their places in
+/// its pool, so the new primary gets a pool of its own.
+#[derive(Clone, Debug)]
+pub struct Pool(Arc<RwLock<PgPool>>);
+
+impl From<PgPool> for Pool {
+    fn from(pool: PgPool) -> Self {
+        Self(Arc::new(RwLock::new(pool)))
+    }
+}
+
+impl Pool {
+    /// The connections to the current primary.
+    #[must_use]
+    pub fn current(&self) -> PgPool {
+        let pool = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        pool.clone()
+    }
+
+    /// Replaces the connections. Those in use end with their users.
+    pub(super) fn replace(&self, pool: PgPool) {
+        let mut current = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        *current = pool;
+    }
+
+    /// A connection, which returns to the pool when it is dropped.
+    ///
+    /// # Errors
+    /// Postgres does not respond, or all connections are in use.
+    pub async fn acquire(&self) -> Result<PoolConnection<Postgres>> {
+        self.current().acquire().await
+    }
+
+    /// A transaction on a connection of its own.
+    ///
+    /// # Errors
+    /// Postgres does not respond, or all connections are in use.
+    pub async fn begin(&self) -> Result<Transaction<'static, Postgres>> {
+        self.current().begin().await
+    }
+
+    /// The server and the login of new connections.
+    #[must_use]
+    pub fn connect_options(&self) -> Arc<PgConnectOptions> {
+        self.current().connect_options()
+    }
+}
+
+impl<'p> Executor<'p> for &Pool {
+    type Database = Postgres;
+
+    fn fetch_many<'e, 'q: 'e, E>(
+        self,
+        query: E,
+    ) -> BoxStream<'e, Result<Either<PgQueryResult, PgRow>>>
+    where
+        'p: 'e,
+        E: 'q + Execute<'q, Postgres>,
+    {
+        (&self.current()).fetch_many(query)
+    }
+
+    fn fetch_optional<'e, 'q: 'e, E>(self, query: E) -> BoxFuture<'e, Result<Option<PgRow>>>
+    where
+        'p: 'e,
+        E: 'q + Execute<'q, Postgres>,
+    {
+        (&self.current()).fetch_optional(query)
+    }
+
+    fn prepare_with<'e>(
+        self,
+        sql: SqlStr,
+        parameters: &'e [PgTypeInfo],
+    ) -> BoxFuture<'e, Result<PgStatement>>
+    where
+        'p: 'e,
+    {
+        (&self.current()).prepare_with(sql, parameters)
+    }
+
+    fn describe<'e>(self, sql: SqlStr) -> BoxFuture<'e, Result<Describe<Postgres>>>
+    where
+        'p: 'e,
+    {
+        (&self.current()).describe(sql)
+    }
+}
