@@ -41,3 +41,29 @@ impl Keys {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Settings;
+    use super::*;
+
+    #[test]
+    fn production_accepts_extractable_keys_only_by_its_setting() {
+        let is_allowed = |environment, allow_extractable| {
+            let keys = Keys {
+                allow_extractable,
+                ..Keys::default()
+            };
+            let settings = Settings {
+                environment,
+                keys,
+                ..Settings::default()
+            };
+            settings.extractable_allowed()
+        };
+        assert!(!is_allowed(Stage::Production, false));
+        assert!(is_allowed(Stage::Production, true));
+        assert!(is_allowed(Stage::Staging, false));
+        assert!(is_allowed(Stage::Development, false));
+    }
+}

@@ -13,6 +13,8 @@
 //! assert_eq!(token.calls("C_Login"), 1);
 //! ```
 //!
+//! [`make_keys`] makes keys in a token without Sealward.
+//!
 //! Each call reads the rules, so a change applies to the next call. The module supports the functions
 //! of PKCS#11 2.40.
 
@@ -30,7 +32,9 @@ mod behind;
 mod control;
 mod forward;
 mod rule;
+mod vendor;
 mod watch;
 
 pub use control::{Control, FOLDER};
 pub use rule::{Fault, Rule};
+pub use vendor::{VendorKey, make_keys};

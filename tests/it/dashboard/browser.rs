@@ -6,7 +6,7 @@ use axum::http::{Method, Request, StatusCode, header};
 use crate::support::{Answer, World};
 
 /// A browser, signed in or not.
-pub(super) struct Browser<'w> {
+pub(crate) struct Browser<'w> {
     world: &'w World,
     pub(super) cookie: Option<String>,
     token: String,
@@ -23,7 +23,7 @@ impl<'w> Browser<'w> {
     }
 
     /// A browser that is signed in with the first admin key.
-    pub(super) async fn signed_in(world: &'w World) -> Self {
+    pub(crate) async fn signed_in(world: &'w World) -> Self {
         let mut browser = Self::new(world);
         let response = browser.sign_in(world.admin_key()).await;
         assert_eq!(response.status, StatusCode::SEE_OTHER, "{response:?}");
@@ -36,7 +36,7 @@ impl<'w> Browser<'w> {
         self.send("/dashboard/sign-in", &[("key", key)]).await
     }
 
-    pub(super) async fn get(&mut self, path: &str) -> Answer {
+    pub(crate) async fn get(&mut self, path: &str) -> Answer {
         self.request(Method::GET, path, Body::empty()).await
     }
 

@@ -10,4 +10,4 @@ mod pages;
 mod sample;
 mod scenes;
 
-use self::browser::Browser;
+pub(crate) use self::browser::Browser;

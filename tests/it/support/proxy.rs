@@ -3,8 +3,6 @@
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
@@ -13,13 +11,15 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
 
+use super::statements::{Messages, Statements};
+
 /// Forwards connections until `silence`, which holds back data in flight.
 pub(crate) struct Proxy {
     is_open: watch::Sender<bool>,
     delay: watch::Sender<Duration>,
     close_connections: broadcast::Sender<()>,
-    /// Pieces of data that clients sent. A query of Postgres is at least one.
-    sent: Arc<AtomicU64>,
+    /// The statements of clients of Postgres.
+    statements: Option<Statements>,
     _forwarding: JoinSet<()>,
 }
 
@@ -36,17 +36,17 @@ impl Proxy {
             Some(folder) => Target::Socket(folder.join(format!(".s.PGSQL.{}", options.get_port()))),
             None => Target::Host(options.get_host().to_owned(), options.get_port()),
         };
-        let (port, proxy) = Self::to(target).await;
+        let (port, proxy) = Self::to(target, Some(Statements::default())).await;
         let through = options.clone().host("127.0.0.1").port(port);
         (through, proxy)
     }
 
     /// A proxy for a Unix socket, and its local port.
     pub(crate) async fn for_socket(socket: PathBuf) -> (u16, Self) {
-        Self::to(Target::Socket(socket)).await
+        Self::to(Target::Socket(socket), None).await
     }
 
-    async fn to(target: Target) -> (u16, Self) {
+    async fn to(target: Target, statements: Option<Statements>) -> (u16, Self) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
         let listener = listener.expect("a free port");
         let port = listener.local_addr().expect("its address").port();
@@ -54,18 +54,17 @@ impl Proxy {
         let (delay, pace) = watch::channel(Duration::ZERO);
         let (close_connections, _) = broadcast::channel(1);
         let mut forwarding = JoinSet::new();
-        let sent = Arc::new(AtomicU64::new(0));
         let mode = Mode {
             gate,
             pace,
-            sent: sent.clone(),
+            statements: statements.clone(),
         };
         forwarding.spawn(accept(listener, target, mode, close_connections.clone()));
         let proxy = Self {
             is_open,
             delay,
             close_connections,
-            sent,
+            statements,
             _forwarding: forwarding,
         };
         (port, proxy)
@@ -83,9 +82,10 @@ impl Proxy {
         let _ = self.close_connections.send(());
     }
 
-    /// The number of pieces of data that clients sent.
-    pub(crate) fn sent(&self) -> u64 {
-        self.sent.load(Ordering::Relaxed)
+    /// The number of executions of statements whose text contains `part`.
+    pub(crate) fn executed(&self, part: &str) -> u64 {
+        let statements = self.statements.as_ref();
+        statements.expect("a proxy of Postgres").executed(part)
     }
 
     /// Delays data in both directions.
@@ -104,7 +104,7 @@ impl Proxy {
 struct Mode {
     gate: watch::Receiver<bool>,
     pace: watch::Receiver<Duration>,
-    sent: Arc<AtomicU64>,
+    statements: Option<Statements>,
 }
 
 async fn accept(
@@ -145,12 +145,8 @@ fn join(
     [mut there, mut back]: [broadcast::Receiver<()>; 2],
 ) {
     let (from_client, to_client) = client.into_split();
-    let forwarding = forward(
-        from_client,
-        to_server,
-        mode.clone(),
-        Some(mode.sent.clone()),
-    );
+    let messages = mode.statements.as_ref().map(Statements::messages);
+    let forwarding = forward(from_client, to_server, mode.clone(), messages);
     connections.spawn(async move {
         tokio::select! { () = forwarding => {}, _ = there.recv() => {} }
     });
@@ -164,12 +160,12 @@ async fn forward(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
     Mode { mut gate, pace, .. }: Mode,
-    count: Option<Arc<AtomicU64>>,
+    mut messages: Option<Messages>,
 ) {
     let mut bytes = vec![0; 16 * 1024];
     while let Ok(read) = from.read(&mut bytes).await {
-        if let Some(count) = &count {
-            count.fetch_add(1, Ordering::Relaxed);
+        if let Some(messages) = &mut messages {
+            messages.read(&bytes[..read]);
         }
         let delay = *pace.borrow();
         if !delay.is_zero() {

@@ -6,6 +6,7 @@ use std::process::{self, Command};
 use std::sync::{Arc, LazyLock};
 use std::{env, fs};
 
+use faulty_token::{VendorKey, make_keys};
 use hsm::{Config, Token, TokenConfig, TokenSelect};
 use sealward::meter::TokenTimes;
 use tokio::sync::OnceCell;
@@ -30,6 +31,7 @@ async fn open() -> Token {
     sweep();
     let home = env::temp_dir().join(format!("{PREFIX}{}", process::id()));
     make(&home);
+    vendor_keys();
     let config = TokenConfig {
         module: module(),
         select: TokenSelect::Label(LABEL.to_owned()),
@@ -44,6 +46,26 @@ async fn open() -> Token {
     };
     let opened = Token::open(config).await;
     opened.expect("a new token")
+}
+
+/// The labels of keys that a vendor's tool made: a sound key, one that can leave the token, and one
+/// whose value the token shows.
+pub(crate) const SOUND: &str = "vendor: sound";
+pub(crate) const EXTRACTABLE: &str = "vendor: extractable";
+pub(crate) const NOT_SENSITIVE: &str = "vendor: not sensitive";
+
+fn vendor_keys() {
+    let key = |label, sensitive, extractable| VendorKey {
+        label,
+        sensitive,
+        extractable,
+    };
+    let keys = [
+        key(SOUND, true, false),
+        key(EXTRACTABLE, true, true),
+        key(NOT_SENSITIVE, false, false),
+    ];
+    make_keys(&module(), LABEL, PIN, &keys).expect("the keys of a vendor");
 }
 
 /// Creates a token in `home` and sets SOFTHSM2_CONF for this process.

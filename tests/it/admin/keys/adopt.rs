@@ -1,10 +1,15 @@
 //! Adoption of existing keys in the token.
 
 use hsm::{Algorithm, NewKey, Purpose};
+use sealward::clock::Clock;
+use sealward::settings::Stage;
 use serde_json::json;
+use sqlx::ConnectOptions as _;
 
 use super::{generate, id, send};
-use crate::support::{World, token};
+use crate::dashboard::Browser;
+use crate::process::Site;
+use crate::support::{Answer, EXTRACTABLE, NOT_SENSITIVE, SOUND, World, token};
 
 /// Generates a key in the token, like a vendor tool, and returns its ID and label.
 async fn vendors_key(algorithm: Algorithm, purpose: Purpose) -> (String, String) {
@@ -85,23 +90,52 @@ async fn missing_or_unsuitable_keys_are_not_adopted() {
     }
 }
 
+/// Adopts the key with this label.
+async fn adopt(world: &World, label: &str) -> Answer {
+    let service = world.service(label).await;
+    let body = json!({ "name": label, "tokenObject": { "label": label } });
+    send(world, &service, body).await
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn an_extractable_key_is_shown_with_a_warning() {
-    let world = World::new().await;
-    let service = world.service("careless").await;
-    let key = generate(&world, &service, "P-256").await;
-    assert_eq!(key["extractable"], json!(false));
-    sqlx::query("UPDATE keys SET extractable = true")
-        .execute(&world.pool)
-        .await
-        .unwrap();
-    let path = format!("/admin/keys/{}", id(&key));
-    let shown = world.admin().get(&path).await.ok().json();
-    assert_eq!(shown["extractable"], json!(true));
-    let changed = json!({"extractable": false});
-    world
-        .admin()
-        .put(&path, changed)
-        .await
-        .invalid(&[("extractable", "conflict")]);
+async fn an_extractable_key_is_adopted_with_a_warning() {
+    for (label, extractable) in [(SOUND, false), (EXTRACTABLE, true), (NOT_SENSITIVE, true)] {
+        let world = World::new().await;
+        let key = adopt(&world, label).await.created().json();
+        assert_eq!(key["extractable"], json!(extractable), "{label}");
+        let path = format!("/admin/keys/{}", id(&key));
+        let shown = world.admin().get(&path).await.ok().json();
+        assert_eq!(shown["extractable"], json!(extractable));
+        let changed = json!({ "extractable": !extractable });
+        let refused = world.admin().put(&path, changed).await;
+        refused.invalid(&[("extractable", "conflict")]);
+
+        let warning = "can leave its token";
+        let mut browser = Browser::signed_in(&world).await;
+        for page in [
+            "/dashboard".to_owned(),
+            format!("/dashboard/keys/{}", id(&key)),
+        ] {
+            let page = browser.get(&page).await.ok().body;
+            assert_eq!(page.contains(warning), extractable, "{label}: {page}");
+        }
+        let site = Site::new().await;
+        let mut database = world.database().to_url_lossy();
+        database.set_password(None).unwrap();
+        let doctor = site.run_with(&["doctor"], "SEALWARD_DATABASE_URL", database.as_str());
+        let found = format!("({label}) {warning}");
+        assert_eq!(doctor.stdout.contains(&found), extractable, "{doctor:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn production_refuses_an_extractable_key() {
+    let world = World::at(Clock::system(), Stage::Production).await;
+    for label in [EXTRACTABLE, NOT_SENSITIVE] {
+        let refused = adopt(&world, label).await;
+        let error = refused.refused(403, "OPERATION_NOT_ALLOWED").json();
+        let message = error["error"]["message"].as_str().unwrap();
+        assert!(message.contains("keys.allow_extractable"), "{message}");
+    }
+    adopt(&world, SOUND).await.created();
 }
