@@ -116,7 +116,9 @@ impl Key {
                 moved.succeeds = None;
             }
             Status::Disabled => moved.destroy_at = None,
-            Status::Retired | Status::PendingDestruction | Status::Destroyed => {}
+            // The key before it gets another successor.
+            Status::PendingDestruction => moved.succeeds = None,
+            Status::Retired | Status::Destroyed => {}
         }
         Ok(moved.changed(now))
     }

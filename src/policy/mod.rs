@@ -55,3 +55,4 @@ pub use self::rewrapping::RewrapPermit;
 pub use self::rule::{
     FailureMode, KeyOwnership, Policy, PolicyRequest, Status, UnprotectNotAvailable, Verdict,
 };
+pub(crate) use self::store::select_policies;

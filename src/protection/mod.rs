@@ -12,6 +12,7 @@ mod batch;
 mod body;
 mod call;
 mod data_key;
+mod form;
 mod long_work;
 mod lookup;
 mod operate;

@@ -6,9 +6,9 @@ use std::cell::Cell;
 use tracing::Instrument as _;
 
 use super::body::{Head, ProtectedPayloadType, Reference, Rewrapped, answer, request, written};
+use super::form::Form;
 use super::long_work::Cost;
 use super::sealing::Sealing;
-use super::unprotect::{Form, not_one_form};
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::auth::Application;
@@ -80,20 +80,9 @@ impl Protection {
         text: Text<'_>,
     ) -> Result<Body, Refusal> {
         let is_bound = application.bound_policy().is_some();
-        let reading = || {
-            let mut request = read(call, text, is_bound)?;
-            let form = match &request.protected_payload {
-                Some(legacy) => Form::legacy(legacy),
-                None => request
-                    .jwe
-                    .take()
-                    .map(Form::Members)
-                    .ok_or_else(|| Problems::from(not_one_form(false)))?,
-            };
-            Ok::<_, Refusal>((request, form))
-        };
         let size = text.as_str().len();
-        let (request, form) = self.long_work.run(Cost::Low, size, reading).await?;
+        let reading = || read(call, text, is_bound);
+        let (form, request) = self.long_work.run(Cost::Low, size, reading).await?;
         let (envelope, member) = form.into_envelope()?;
         call.note_ctx(envelope.ctx());
         let permit = self.permit_rewrapping(
@@ -203,16 +192,11 @@ fn read<'a>(
     call: &mut Call,
     text: Text<'a>,
     is_bound: bool,
-) -> Result<RewrapRequest<'a>, Problems> {
+) -> Result<(Form, RewrapRequest<'a>), Problems> {
     let names = [RewrapRequest::MEMBERS, call.ignored()].concat();
     let mut members = Members::exactly(text, &names);
-    let jwe = members.optional("jwe");
-    let legacy = members.optional("protectedPayload");
-    call.note_payload(jwe.or(legacy));
+    Form::note(call, &mut members);
     let request = RewrapRequest::read(&mut members);
-    if jwe.is_some() == legacy.is_some() {
-        members.note(not_one_form(jwe.is_some()));
-    }
     if members.optional("policyNumber").is_none() && !is_bound {
         members.note(Problem::required("policyNumber"));
     }
@@ -222,5 +206,9 @@ fn read<'a>(
         call.note_policy(number);
         call.sealing().policy_number = target.map(Into::into);
     }
-    members.finish(|| request)
+    members.finish(|| {
+        let mut request = request?;
+        let form = Form::of(request.jwe.take(), request.protected_payload.as_deref())?;
+        Some((form, request))
+    })
 }

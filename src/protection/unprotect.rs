@@ -7,15 +7,16 @@ use tracing::Instrument as _;
 use super::body::{
     Decrypted, Head, Json, ReadMember as _, Reference, answer, described, request, written,
 };
+use super::form::Form;
 use super::long_work::Cost;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::auth::Application;
-use crate::envelope::{Context, Envelope, NotAnEnvelope, Plaintext};
+use crate::envelope::{Context, Envelope, Plaintext};
 use crate::json::{Members, Text};
 use crate::keys::{NotOpened, Opener};
 use crate::policy::{OpeningPermit, PolicyNumber};
-use crate::problem::{Code, Problem, Problems};
+use crate::problem::{Problem, Problems};
 use crate::telemetry::step;
 use crate::wiped::Wiped;
 
@@ -65,13 +66,6 @@ answer! {
         /// The unchanged text of the protected payload.
         payload "payload": Json<'a>,
     }
-}
-
-/// The two forms of an envelope.
-#[derive(Debug)]
-pub(super) enum Form {
-    Members(Envelope),
-    Legacy(Result<Envelope, NotAnEnvelope>),
 }
 
 impl Protection {
@@ -166,21 +160,6 @@ impl Protection {
     }
 }
 
-impl Form {
-    /// The envelope, and the member that has it.
-    pub(super) fn into_envelope(self) -> Result<(Envelope, &'static str), Refusal> {
-        match self {
-            Self::Members(envelope) => Ok((envelope, "jwe")),
-            Self::Legacy(envelope) => Ok((envelope?, "protectedPayload")),
-        }
-    }
-
-    /// The legacy form.
-    pub(super) fn legacy(text: &str) -> Self {
-        Self::Legacy(Envelope::parse_legacy(text))
-    }
-}
-
 fn read<'a>(
     call: &mut Call,
     text: Text<'a>,
@@ -189,44 +168,31 @@ fn read<'a>(
     let ignored = call.ignored();
     let names = [EnvelopeRequest::MEMBERS, LegacyRequest::MEMBERS, ignored].concat();
     let mut members = Members::exactly(text, &names);
-    let (jwe, legacy) = (
-        members.optional("jwe"),
-        members.optional("protectedPayload"),
-    );
-    call.note_payload(jwe.or(legacy));
-    let request = match (jwe, legacy) {
-        (Some(_), None) => EnvelopeRequest::read(&mut members).map(|request| UnprotectRequest {
-            form: Form::Members(request.jwe),
-            policy_number: request.policy_number,
-            context: request.context,
-        }),
-        (None, Some(_)) => LegacyRequest::read(&mut members).map(|request| UnprotectRequest {
-            form: Form::legacy(&request.protected_payload),
-            policy_number: request.policy_number,
-            context: request.context,
-        }),
-        (neither_or_both, _) => {
-            members.note(not_one_form(neither_or_both.is_some()));
-            let _ = Option::<Reference<'_, PolicyNumber>>::read(&mut members, "policyNumber");
-            let _ = Option::<Context>::read(&mut members, "context");
-            None
-        }
+    let request = if !Form::note(call, &mut members) {
+        let _ = Option::<Reference<'_, PolicyNumber>>::read(&mut members, "policyNumber");
+        let _ = Option::<Context>::read(&mut members, "context");
+        None
+    } else if members.optional("jwe").is_some() {
+        EnvelopeRequest::read(&mut members).and_then(|request| {
+            Some(UnprotectRequest {
+                form: Form::of(Some(request.jwe), None)?,
+                policy_number: request.policy_number,
+                context: request.context,
+            })
+        })
+    } else {
+        LegacyRequest::read(&mut members).and_then(|request| {
+            Some(UnprotectRequest {
+                form: Form::of(None, Some(&request.protected_payload))?,
+                policy_number: request.policy_number,
+                context: request.context,
+            })
+        })
     };
     if members.optional("policyNumber").is_none() && !is_bound {
         members.note(Problem::required("policyNumber"));
     }
     members.finish(|| request)
-}
-
-/// A request has both forms of an envelope, or neither.
-pub(super) fn not_one_form(has_both: bool) -> Problem {
-    if has_both {
-        let message = "send either jwe or protectedPayload, not both";
-        Problem::new("protectedPayload", Code::Conflict, message)
-    } else {
-        let message = "send the envelope as jwe (or, in its legacy form, as protectedPayload)";
-        Problem::new("jwe", Code::Required, message)
-    }
 }
 
 fn inside(member: &str, problems: Problems) -> Problems {

@@ -14,6 +14,15 @@ pub struct Rule {
     parts: NonZeroU32,
 }
 
+/// The stored state of a bucket. The default is a full bucket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fill {
+    /// When the bucket is full.
+    pub(super) full_at: u64,
+    /// When the bucket has repaid the tokens that a batch took beyond its size.
+    pub(super) repaid_at: u64,
+}
+
 /// The state of a bucket at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Level {
@@ -68,27 +77,36 @@ impl Rule {
         self.interval().saturating_mul(u64::from(self.burst.get()))
     }
 
-    /// The time that an empty bucket takes to fill after the largest debt.
-    pub(super) fn most_lacking(self) -> u64 {
-        let debt = self.interval().saturating_mul(u64::from(MOST_TOKENS));
-        self.depth().max(debt)
+    /// The time to refill the largest debt.
+    pub(super) fn most_debt(self) -> u64 {
+        let tokens = MOST_TOKENS.saturating_sub(self.burst.get());
+        self.interval().saturating_mul(u64::from(tokens))
     }
 
-    /// Takes `tokens` from a bucket that is full at `full_at`, and returns when it is full afterwards.
+    /// The part of the missing time that exceeds an empty bucket.
+    pub(super) fn debt(self, lacking: u64) -> u64 {
+        lacking.saturating_sub(self.depth())
+    }
+
+    /// Takes `tokens` from a bucket, and returns its new state.
     ///
     /// More tokens than the bucket holds need a full bucket and leave a debt.
     pub(super) fn take(
         self,
-        full_at: u64,
+        fill: Fill,
         now: u64,
         tokens: NonZeroU32,
-    ) -> Result<(u64, Level), Empty> {
-        let lacking = self.lacking(full_at, now);
+    ) -> Result<(Fill, Level), Empty> {
+        let lacking = self.lacking(fill, now);
         match self.missing(lacking, tokens) {
             0 => {
                 let taken = self.interval().saturating_mul(u64::from(tokens.get()));
                 let after = lacking.saturating_add(taken);
-                Ok((now.saturating_add(after), self.level_of(after)))
+                let fill = Fill {
+                    full_at: now.saturating_add(after),
+                    repaid_at: now.saturating_add(self.debt(after)),
+                };
+                Ok((fill, self.level_of(after)))
             }
             missing => Err(Empty {
                 level: self.level_of(lacking),
@@ -122,13 +140,16 @@ impl Rule {
     }
 
     /// The state of the bucket at `now`.
-    pub(super) fn level(self, full_at: u64, now: u64) -> Level {
-        self.level_of(self.lacking(full_at, now))
+    pub(super) fn level(self, fill: Fill, now: u64) -> Level {
+        self.level_of(self.lacking(fill, now))
     }
 
-    /// The time until the bucket is full. A bucket whose size was reduced has the largest debt at worst.
-    fn lacking(self, full_at: u64, now: u64) -> u64 {
-        full_at.saturating_sub(now).min(self.most_lacking())
+    /// The time until the bucket is full. A bucket whose size was reduced lacks its new size and the
+    /// debt of a batch at most.
+    fn lacking(self, fill: Fill, now: u64) -> u64 {
+        let debt = fill.repaid_at.saturating_sub(now).min(self.most_debt());
+        let most = self.depth().saturating_add(debt);
+        fill.full_at.saturating_sub(now).min(most)
     }
 
     pub(super) fn level_of(self, lacking: u64) -> Level {
@@ -147,6 +168,7 @@ mod tests {
     use super::*;
 
     const ONE: NonZeroU32 = NonZeroU32::MIN;
+    const MOST: NonZeroU32 = NonZeroU32::new(MOST_TOKENS).unwrap();
 
     fn rule(per_second: u32, burst: u32) -> Rule {
         Rule::new(
@@ -158,91 +180,119 @@ mod tests {
     #[test]
     fn a_full_bucket_allows_its_burst_and_then_its_rate() {
         let rule = rule(100, 200);
-        let mut full_at = 0;
+        let mut fill = Fill::default();
         let now = 5 * SECOND;
         for left in (0..200).rev() {
-            let (after, level) = rule.take(full_at, now, ONE).unwrap();
+            let (after, level) = rule.take(fill, now, ONE).unwrap();
             assert_eq!(level.remaining, left);
-            full_at = after;
+            fill = after;
         }
-        let empty = rule.take(full_at, now, ONE).unwrap_err();
+        let empty = rule.take(fill, now, ONE).unwrap_err();
         assert_eq!(empty.level.remaining, 0);
         assert_eq!(empty.level.full_in, Duration::from_secs(2));
         assert_eq!(empty.next_in, Duration::from_millis(10));
-        assert!(rule.take(full_at, now + SECOND / 100, ONE).is_ok());
-        assert_eq!(rule.level(full_at, now + SECOND).remaining, 100);
-        assert_eq!(rule.level(full_at, now + 9 * SECOND).remaining, 200);
+        assert!(rule.take(fill, now + SECOND / 100, ONE).is_ok());
+        assert_eq!(rule.level(fill, now + SECOND).remaining, 100);
+        assert_eq!(rule.level(fill, now + 9 * SECOND).remaining, 200);
     }
 
     #[test]
     fn the_shares_of_a_bucket_do_not_exceed_the_bucket() {
         let part = rule(100, 200).divided(NonZeroU32::new(3).unwrap());
-        let (mut full_at, mut taken) = (0, 0);
+        let (mut fill, mut taken) = (Fill::default(), 0);
         for now in 0..=10_000 {
-            if let Ok((after, _)) = part.take(full_at, now * SECOND / 1_000, ONE) {
-                full_at = after;
+            if let Ok((after, _)) = part.take(fill, now * SECOND / 1_000, ONE) {
+                fill = after;
                 taken += 1;
             }
         }
         assert_eq!(taken, 66 + 333);
         let small = rule(1, 1).divided(NonZeroU32::new(3).unwrap());
-        let (full_at, _) = small.take(0, SECOND, ONE).unwrap();
+        let (fill, _) = small.take(Fill::default(), SECOND, ONE).unwrap();
         assert_eq!(
-            small.take(full_at, SECOND, ONE).unwrap_err().next_in,
+            small.take(fill, SECOND, ONE).unwrap_err().next_in,
             Duration::from_secs(3)
         );
     }
 
     #[test]
-    fn a_reduced_bucket_has_at_most_the_largest_debt() {
+    fn a_reduced_bucket_is_at_most_empty() {
         let (large, small) = (rule(1, 1000), rule(100, 10));
-        let mut full_at = 0;
+        let mut fill = Fill::default();
         for _ in 0..1000 {
-            (full_at, _) = large.take(full_at, SECOND, ONE).unwrap();
+            (fill, _) = large.take(fill, SECOND, ONE).unwrap();
         }
-        let empty = small.take(full_at, SECOND, ONE).unwrap_err();
-        // The debt of 1,000 tokens takes 10 s. Filling the bucket takes 100 ms of them.
-        assert_eq!(empty.next_in, Duration::from_millis(9_910));
+        let empty = small.take(fill, SECOND, ONE).unwrap_err();
+        assert_eq!(empty.next_in, Duration::from_millis(10));
+    }
+
+    #[test]
+    fn a_reduced_bucket_keeps_the_debt_of_a_batch_and_nothing_more() {
+        let (large, small) = (rule(100, 200), rule(100, 10));
+        let (fill, _) = large.take(Fill::default(), SECOND, MOST).unwrap();
+        let wait = |rule: Rule, now| rule.take(fill, now, ONE).unwrap_err().next_in;
+        assert_eq!(wait(large, SECOND), Duration::from_millis(8_010));
+        assert_eq!(wait(small, SECOND), Duration::from_millis(8_010));
+        // After the debt is repaid, the reduced bucket is empty.
+        assert_eq!(wait(small, SECOND * 9), Duration::from_millis(10));
+        // A batch that the bucket held leaves no debt.
+        let (fill, _) = rule(100, 1_000)
+            .take(Fill::default(), SECOND, MOST)
+            .unwrap();
+        let empty = small.take(fill, SECOND, ONE).unwrap_err();
+        assert_eq!(empty.next_in, Duration::from_millis(10));
+    }
+
+    #[test]
+    fn a_faster_bucket_owes_at_most_the_largest_batch() {
+        let (fill, _) = rule(1, 200).take(Fill::default(), SECOND, MOST).unwrap();
+        let empty = rule(100, 200).take(fill, SECOND, ONE).unwrap_err();
+        assert_eq!(empty.next_in, Duration::from_millis(8_010));
     }
 
     #[test]
     fn several_tokens_are_taken_at_once_or_not_at_all() {
         let rule = rule(100, 200);
         let tokens = |count| NonZeroU32::new(count).unwrap();
-        let (full_at, level) = rule.take(0, SECOND, tokens(150)).unwrap();
+        let (fill, level) = rule.take(Fill::default(), SECOND, tokens(150)).unwrap();
         assert_eq!(level.remaining, 50);
-        let empty = rule.take(full_at, SECOND, tokens(60)).unwrap_err();
+        let empty = rule.take(fill, SECOND, tokens(60)).unwrap_err();
         assert_eq!(empty.level.remaining, 50);
         assert_eq!(empty.next_in, Duration::from_millis(100));
-        assert!(rule.take(full_at, SECOND, tokens(50)).is_ok());
+        assert!(rule.take(fill, SECOND, tokens(50)).is_ok());
     }
 
     #[test]
     fn more_tokens_than_the_bucket_holds_need_it_full_and_leave_a_debt() {
         let rule = rule(100, 200);
-        let tokens = NonZeroU32::new(1_000).unwrap();
-        let (almost_full, _) = rule.take(0, SECOND, ONE).unwrap();
-        let empty = rule.take(almost_full, SECOND, tokens).unwrap_err();
+        let (almost_full, _) = rule.take(Fill::default(), SECOND, ONE).unwrap();
+        let empty = rule.take(almost_full, SECOND, MOST).unwrap_err();
         assert_eq!(empty.next_in, Duration::from_millis(10));
-        let (full_at, level) = rule.take(0, SECOND, tokens).unwrap();
+        let (fill, level) = rule.take(Fill::default(), SECOND, MOST).unwrap();
         assert_eq!(
             (level.remaining, level.full_in),
             (0, Duration::from_secs(10))
         );
-        let empty = rule.take(full_at, SECOND, ONE).unwrap_err();
+        let empty = rule.take(fill, SECOND, ONE).unwrap_err();
         assert_eq!(empty.next_in, Duration::from_millis(8_010));
-        assert!(rule.take(full_at, SECOND * 9 + SECOND / 100, ONE).is_ok());
+        assert!(rule.take(fill, SECOND * 9 + SECOND / 100, ONE).is_ok());
     }
 
     #[test]
     fn the_largest_numbers_are_supported() {
         let rule = rule(u32::MAX, u32::MAX);
         assert_eq!(
-            rule.take(0, u64::MAX / 2, ONE).unwrap().1.remaining,
+            rule.take(Fill::default(), u64::MAX / 2, ONE)
+                .unwrap()
+                .1
+                .remaining,
             u32::MAX - 1
         );
         let rule = self::rule(1, u32::MAX);
-        assert_eq!(rule.take(0, 0, ONE).unwrap().1.remaining, u32::MAX - 1);
+        assert_eq!(
+            rule.take(Fill::default(), 0, ONE).unwrap().1.remaining,
+            u32::MAX - 1
+        );
     }
 
     proptest! {
@@ -253,11 +303,11 @@ mod tests {
             steps in prop::collection::vec(0_u64..50_000_000, 1..400),
         ) {
             let rule = rule(per_second, burst);
-            let (mut full_at, mut now, mut taken) = (0, 0_u64, 0_u64);
+            let (mut fill, mut now, mut taken) = (Fill::default(), 0_u64, 0_u64);
             for step in steps {
                 now += step;
-                if let Ok((after, _)) = rule.take(full_at, now, ONE) {
-                    full_at = after;
+                if let Ok((after, _)) = rule.take(fill, now, ONE) {
+                    fill = after;
                     taken += 1;
                 }
             }

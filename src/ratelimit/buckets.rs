@@ -5,10 +5,10 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZeroU32;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::bucket::{Empty, Level, Rule};
+use super::bucket::{Empty, Fill, Level, Rule};
 use super::scope::Scope;
 
-/// When each bucket is full, in nanoseconds of a monotonic clock. A missing bucket is full.
+/// The state of each bucket, in nanoseconds of a monotonic clock. A missing bucket is full.
 #[derive(Debug, Default)]
 pub(super) struct Buckets {
     hasher: RandomState,
@@ -27,9 +27,16 @@ struct Shard {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
-    full_at: u64,
+    fill: Fill,
     /// Whether only this process knows of taken tokens.
     is_ahead: bool,
+}
+
+/// The missing time that only this process knows, and the part of it that is the debt of a batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ahead {
+    pub(super) lacking: u64,
+    pub(super) debt: u64,
 }
 
 /// The minimum number of buckets to sweep.
@@ -45,10 +52,10 @@ impl Buckets {
         tokens: NonZeroU32,
     ) -> Result<Level, Empty> {
         let mut shard = self.shard(scope);
-        let before = shard.bucket(scope).full_at;
-        let (full_at, level) = rule.take(before, now, tokens)?;
+        let before = shard.bucket(scope).fill;
+        let (fill, level) = rule.take(before, now, tokens)?;
         let is_ahead = true;
-        shard.buckets.insert(scope, Bucket { full_at, is_ahead });
+        shard.buckets.insert(scope, Bucket { fill, is_ahead });
         shard.sweep(now);
         Ok(level)
     }
@@ -57,33 +64,37 @@ impl Buckets {
     pub(super) fn give_back(&self, scope: Scope, rule: Rule, now: u64) {
         let mut shard = self.shard(scope);
         if let Some(bucket) = shard.buckets.get_mut(&scope) {
-            bucket.full_at = bucket.full_at.saturating_sub(rule.interval()).max(now);
+            let full_at = bucket.fill.full_at.saturating_sub(rule.interval());
+            bucket.fill.full_at = full_at.max(now);
         }
     }
 
     /// The state of a bucket.
     pub(super) fn look(&self, scope: Scope, rule: Rule, now: u64) -> Level {
-        rule.level(self.shard(scope).bucket(scope).full_at, now)
+        rule.level(self.shard(scope).bucket(scope).fill, now)
     }
 
     /// The missing time that only this process knows.
-    pub(super) fn ahead(&self, scope: Scope, now: u64) -> u64 {
-        match self.shard(scope).bucket(scope) {
-            Bucket {
-                full_at,
-                is_ahead: true,
-            } => full_at.saturating_sub(now),
-            _ => 0,
+    pub(super) fn ahead(&self, scope: Scope, now: u64) -> Ahead {
+        let Bucket { fill, is_ahead } = self.shard(scope).bucket(scope);
+        if !is_ahead {
+            return Ahead::default();
+        }
+        Ahead {
+            lacking: fill.full_at.saturating_sub(now),
+            debt: fill.repaid_at.saturating_sub(now),
         }
     }
 
     /// Keeps the state of a shared bucket for an outage of the shared storage.
-    pub(super) fn learn(&self, scope: Scope, lacking: u64, now: u64) {
+    pub(super) fn learn(&self, scope: Scope, rule: Rule, lacking: u64, now: u64) {
         let mut shard = self.shard(scope);
-        let learnt = Bucket {
+        let fill = Fill {
             full_at: now.saturating_add(lacking),
-            is_ahead: false,
+            repaid_at: now.saturating_add(rule.debt(lacking)),
         };
+        let is_ahead = false;
+        let learnt = Bucket { fill, is_ahead };
         shard.buckets.insert(scope, learnt);
         shard.sweep(now);
     }
@@ -106,7 +117,7 @@ impl Shard {
     /// cost per request is constant.
     fn sweep(&mut self, now: u64) {
         if self.buckets.len() > self.sweep_at.max(FEW) {
-            self.buckets.retain(|_, bucket| bucket.full_at > now);
+            self.buckets.retain(|_, bucket| bucket.fill.full_at > now);
             self.sweep_at = self.buckets.len() * 2;
         }
     }
@@ -141,11 +152,27 @@ mod tests {
         let rule = Rule::new(NonZeroU32::MIN, NonZeroU32::new(10).unwrap());
         let buckets = Buckets::default();
         let scope = Scope::Service(ServiceId::from_uuid(Uuid::from_u128(1)));
-        assert_eq!(buckets.ahead(scope, 0), 0);
+        assert_eq!(buckets.ahead(scope, 0), Ahead::default());
         buckets.take(scope, rule, 0, NonZeroU32::MIN).unwrap();
-        assert_eq!(buckets.ahead(scope, 400_000_000), 600_000_000);
-        buckets.learn(scope, 2_000_000_000, 500_000_000);
-        assert_eq!(buckets.ahead(scope, 500_000_000), 0);
+        let ahead = buckets.ahead(scope, 400_000_000);
+        assert_eq!((ahead.lacking, ahead.debt), (600_000_000, 0));
+        buckets.learn(scope, rule, 2_000_000_000, 500_000_000);
+        assert_eq!(buckets.ahead(scope, 500_000_000), Ahead::default());
         assert_eq!(buckets.look(scope, rule, 500_000_000).remaining, 8);
+    }
+
+    #[test]
+    fn a_local_debt_is_reported_until_it_is_repaid() {
+        let rule = Rule::new(NonZeroU32::MIN, NonZeroU32::new(10).unwrap());
+        let buckets = Buckets::default();
+        let scope = Scope::Service(ServiceId::from_uuid(Uuid::from_u128(1)));
+        buckets
+            .take(scope, rule, 0, NonZeroU32::new(12).unwrap())
+            .unwrap();
+        let ahead = |now| buckets.ahead(scope, now);
+        let (lacking, debt) = (12_000_000_000, 2_000_000_000);
+        assert_eq!(ahead(0), Ahead { lacking, debt });
+        let (lacking, debt) = (9_000_000_000, 0);
+        assert_eq!(ahead(3_000_000_000), Ahead { lacking, debt });
     }
 }

@@ -152,7 +152,7 @@ impl Limiter {
         if let Some(shared) = &self.shared {
             let ahead = self.buckets.ahead(scope, self.now());
             if let Some(bucket) = shared.ask(scope, rule, ahead, tokens.get()).await {
-                self.buckets.learn(scope, bucket.lacking, self.now());
+                self.buckets.learn(scope, rule, bucket.lacking, self.now());
                 let decided = rule.decided(bucket.taken, bucket.lacking, tokens);
                 return (Place::Together, outcome(rule, decided, bucket.at));
             }

@@ -1,8 +1,9 @@
 //! Rate limits: a token bucket for each calling service, each admin key, and the failed
 //! authentications of each client address.
 //!
-//! A bucket is one number: the time at which it is full. A full bucket needs no state, and any
-//! store of numbers can share it between instances. The caller passes the limit.
+//! A bucket is the time at which it is full, and the time at which the debt of a batch is repaid. A
+//! full bucket needs no state, and any store of numbers can share it between instances. The caller
+//! passes the limit.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 

@@ -17,6 +17,7 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio::time::{sleep, timeout};
 
 use super::bucket::Rule;
+use super::buckets::Ahead;
 use super::census::Census;
 use super::scope::Scope;
 use super::store;
@@ -128,7 +129,7 @@ impl Shared {
         &self,
         scope: Scope,
         rule: Rule,
-        ahead: u64,
+        ahead: Ahead,
         tokens: u32,
     ) -> Option<Bucket> {
         let connection = self.connection.load_full()?;
@@ -197,7 +198,8 @@ impl Shared {
     async fn probe(&self, connection: &MultiplexedConnection) -> Result<(), Away> {
         let rule = Rule::new(NonZeroU32::MAX, NonZeroU32::MAX);
         let name = "sealward:limit:probe";
-        self.answer(connection, name, rule, 0, 1).await?;
+        self.answer(connection, name, rule, Ahead::default(), 1)
+            .await?;
         Ok(())
     }
 
@@ -206,17 +208,19 @@ impl Shared {
         connection: &MultiplexedConnection,
         name: &str,
         rule: Rule,
-        ahead: u64,
+        ahead: Ahead,
         tokens: u32,
     ) -> Result<Bucket, Away> {
         let mut connection = connection.clone();
         let mut asking = self.script.key(name);
         asking
+            .key(format!("{name}:debt"))
             .arg(rule.interval())
             .arg(rule.depth())
-            .arg(ahead)
             .arg(tokens)
-            .arg(rule.most_lacking());
+            .arg(rule.most_debt())
+            .arg(ahead.lacking)
+            .arg(ahead.debt);
         let asking = asking.invoke_async(&mut connection);
         let answered = timeout(self.patience, asking).await;
         let (taken, lacking, at): (bool, u64, i64) = answered.map_err(|_| Away::Late)??;

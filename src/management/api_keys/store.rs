@@ -7,11 +7,14 @@ use crate::clock::Timestamp;
 use crate::ids::ApiKeyId;
 use crate::management::PageRequest;
 
-/// Reads API keys; `$1` is the present.
+/// Reads API keys; `$1` is the present. It names the columns, so that a migration that adds a column does
+/// not invalidate the statements that open connections have prepared.
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "SELECT k.*, p.policy_number, $1 AS now
+            "SELECT k.id, k.name, k.type, k.service_id, k.policy_id, k.allowed_operations,
+                    k.allowed_cidrs, k.last_four, k.expires_at, k.revoked_at, k.last_used_at,
+                    k.revision, k.created_at, k.updated_at, p.policy_number, $1 AS now
                FROM api_keys k LEFT JOIN policies p ON p.id = k.policy_id ",
             $rest
         )

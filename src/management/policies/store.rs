@@ -6,16 +6,15 @@ use super::{Filter, Name, Policy};
 use crate::db::undecodable;
 use crate::ids::{ApiKeyId, PolicyId};
 use crate::management::PageRequest;
-use crate::policy::PolicyNumber;
+use crate::policy::{PolicyNumber, select_policies};
 
 pub(super) async fn list(
     database: impl PgExecutor<'_>,
     filter: &Filter,
     page: PageRequest,
 ) -> sqlx::Result<Vec<Policy>> {
-    sqlx::query_as(
-        "SELECT * FROM policies
-          WHERE deleted_at IS NULL
+    sqlx::query_as(select_policies!(
+        "WHERE deleted_at IS NULL
             AND ($1::uuid IS NULL OR id > $1)
             AND ($2::text IS NULL OR status = $2)
             AND ($3::uuid IS NULL OR destination_service_id = $3)
@@ -23,8 +22,8 @@ pub(super) async fn list(
             AND ($5::text IS NULL OR name = $5)
             AND ($6::text IS NULL OR position(lower($6) IN lower(name)) > 0)
           ORDER BY id
-          LIMIT $7",
-    )
+          LIMIT $7"
+    ))
     .bind(page.after())
     .bind(filter.status)
     .bind(filter.destination_service_id)
@@ -49,9 +48,9 @@ pub(super) async fn read(
     name: &Name,
 ) -> sqlx::Result<Option<Policy>> {
     let (id, number) = name.parts();
-    sqlx::query_as(
-        "SELECT * FROM policies WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)",
-    )
+    sqlx::query_as(select_policies!(
+        "WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)"
+    ))
     .bind(id)
     .bind(number)
     .fetch_optional(database)
@@ -64,11 +63,10 @@ pub(super) async fn lock(
     name: &Name,
 ) -> sqlx::Result<Option<Policy>> {
     let (id, number) = name.parts();
-    sqlx::query_as(
-        "SELECT * FROM policies
-          WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)
-            FOR UPDATE",
-    )
+    sqlx::query_as(select_policies!(
+        "WHERE deleted_at IS NULL AND (id = $1 OR policy_number = $2)
+            FOR UPDATE"
+    ))
     .bind(id)
     .bind(number)
     .fetch_optional(connection)

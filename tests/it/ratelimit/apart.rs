@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::http::Request;
 use sealward::catalog::Catalog;
 use sealward::clock::{Clock, Entropy, Timestamp};
-use sealward::ratelimit::{Counting, Limiter, Shared};
+use sealward::ratelimit::{Counting, Limiter, MOST_TOKENS, Shared};
 use serde_json::json;
 use tower::ServiceExt as _;
 
@@ -113,6 +113,37 @@ async fn losing_and_recovering_the_shared_bucket_allows_no_second_burst() {
         again < 100,
         "{again} were admitted from the shared bucket after the share was empty"
     );
+}
+
+#[tokio::test]
+async fn losing_and_recovering_the_shared_bucket_keeps_the_debt_of_a_batch() {
+    let valkey = Valkey::start().await;
+    let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
+    let (limiter, _database) = one_of_two(&valkey, clock).await;
+    let (before, meanwhile, rule) = (some_service(), some_service(), rule(1, 200));
+    let most = NonZeroU32::new(MOST_TOKENS).unwrap();
+    let wait = async |scope| {
+        let exceeded = limiter.take(scope, rule).await.unwrap_err();
+        exceeded.retry_after.as_secs()
+    };
+    limiter.take_several(before, rule, most).await.unwrap();
+    valkey.proxy.close_connections();
+    within(PATIENCE, async || {
+        limiter.look(some_service(), rule).await;
+        limiter.counting() == apart(2)
+    })
+    .await;
+    // Half of the rate: a token takes 2 s.
+    assert_eq!(wait(before).await, 802);
+    let in_share = limiter.take_several(meanwhile, rule, most).await.unwrap();
+    assert_eq!(in_share.limit, 100);
+
+    valkey.proxy.resume();
+    within(PATIENCE, async || limiter.counting() == Counting::Together).await;
+    // The clock of the server continues.
+    assert!((600..=801).contains(&wait(before).await));
+    // 900 tokens at half of the rate are more than a batch can owe the whole bucket.
+    assert_eq!(wait(meanwhile).await, 801);
 }
 
 #[tokio::test]

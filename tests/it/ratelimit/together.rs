@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use futures_util::future::join_all;
 use sealward::clock::Clock;
 use sealward::ids::ServiceId;
-use sealward::ratelimit::{Counting, Limiter, Rule, Scope, Shared};
+use sealward::ratelimit::{Counting, Limiter, MOST_TOKENS, Rule, Scope, Shared};
 use sealward::settings::RateLimit;
 use serde_json::json;
 use tokio::time::Instant;
@@ -98,6 +98,39 @@ async fn an_empty_bucket_returns_the_exact_waiting_time() {
     assert!(!wait.is_zero() && wait.as_millis() <= 500, "{wait:?}");
     tokio::time::sleep(wait).await;
     assert!(limiter.take(scope, rule).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_shared_bucket_keeps_the_debt_of_a_batch_and_nothing_more() {
+    let valkey = Valkey::start().await;
+    let one = valkey.limiter(Clock::system()).await;
+    let other = valkey.limiter(Clock::system()).await;
+    let most = NonZeroU32::new(MOST_TOKENS).unwrap();
+    let scope = some_service();
+    let started = Instant::now();
+    let standing = one.take_several(scope, rule(1, 200), most).await.unwrap();
+    assert_eq!(standing.remaining, 0);
+    let wait = async |limiter: &Limiter, rule| {
+        let exceeded = limiter.take(scope, rule).await.unwrap_err();
+        exceeded.retry_after.as_millis()
+    };
+    // The debt is 800 tokens. A smaller bucket has the same debt.
+    for limiter in [&one, &other] {
+        for rule in [rule(1, 200), rule(1, 10)] {
+            let least = 801_000_u128.saturating_sub(started.elapsed().as_millis() + 1);
+            let wait = wait(limiter, rule).await;
+            assert!((least..=801_001).contains(&wait), "{wait} {rule:?}");
+        }
+    }
+    // A faster bucket owes the largest batch.
+    assert!(wait(&other, rule(100, 200)).await <= 8_010);
+
+    // A batch that the bucket held leaves no debt.
+    let scope = some_service();
+    let full = rule(1, MOST_TOKENS);
+    one.take_several(scope, full, most).await.unwrap();
+    let exceeded = other.take(scope, rule(1, 10)).await.unwrap_err();
+    assert!(exceeded.retry_after.as_millis() <= 1_000, "{exceeded:?}");
 }
 
 #[tokio::test]

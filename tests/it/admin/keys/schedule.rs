@@ -226,6 +226,34 @@ async fn a_key_that_someone_replaced_or_stopped_does_not_rotate() {
 }
 
 #[tokio::test]
+async fn a_deleted_successor_does_not_delay_the_next_one() {
+    let world = a_world().await;
+    let service = world.service("deleted").await;
+    let key = rotating(&world, &service, "Ed25519", 30).await;
+    world.clock.advance(29 * DAY);
+    rotate(&world).await;
+    let deleted = others(&world, &key).await.remove(0);
+    let there = path(id(&deleted));
+    world.admin().delete(&there).await.gone();
+    rotate(&world).await;
+    let made = others(&world, &key).await;
+    assert_eq!(made.len(), 2, "a second successor");
+    world.clock.advance(DAY);
+    assert_eq!(rotate(&world).await, 0);
+    assert_eq!(status(&world, &made[1]).await, "active");
+
+    // A deleted key that is brought back is no longer a successor.
+    let disabled = json!({ "status": "disabled" });
+    world.admin().patch(&there, disabled).await.ok();
+    let retired = json!({ "status": "retired" });
+    world.admin().patch(&there, retired).await.ok();
+    world.clock.advance(OVERLAP);
+    rotate(&world).await;
+    assert_eq!(status(&world, &deleted).await, "retired");
+    assert_eq!(status(&world, &made[1]).await, "active");
+}
+
+#[tokio::test]
 async fn only_generated_keys_rotate_and_within_ten_years() {
     let world = a_world().await;
     let service = world.service("rules").await;

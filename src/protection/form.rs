@@ -1,0 +1,56 @@
+//! The two forms of an envelope in a request.
+
+use super::{Call, Refusal};
+use crate::envelope::{Envelope, NotAnEnvelope};
+use crate::json::Members;
+use crate::problem::{Code, Problem};
+
+/// An envelope in one of the two forms.
+#[derive(Debug)]
+pub(super) enum Form {
+    Members(Envelope),
+    Legacy(Result<Envelope, NotAnEnvelope>),
+}
+
+impl Form {
+    /// Notes the envelope of a request as its payload. Notes a problem and returns false unless it has
+    /// exactly one form.
+    pub(super) fn note(call: &mut Call, members: &mut Members<'_>) -> bool {
+        let jwe = members.optional("jwe");
+        let legacy = members.optional("protectedPayload");
+        call.note_payload(jwe.or(legacy));
+        let is_one = jwe.is_some() != legacy.is_some();
+        if !is_one {
+            members.note(not_one_form(jwe.is_some()));
+        }
+        is_one
+    }
+
+    /// The form of the members `jwe` and `protectedPayload`; `None` unless there is exactly one.
+    pub(super) fn of(jwe: Option<Envelope>, legacy: Option<&str>) -> Option<Self> {
+        match (jwe, legacy) {
+            (Some(envelope), None) => Some(Self::Members(envelope)),
+            (None, Some(text)) => Some(Self::Legacy(Envelope::parse_legacy(text))),
+            (None, None) | (Some(_), Some(_)) => None,
+        }
+    }
+
+    /// The envelope, and the member that has it.
+    pub(super) fn into_envelope(self) -> Result<(Envelope, &'static str), Refusal> {
+        match self {
+            Self::Members(envelope) => Ok((envelope, "jwe")),
+            Self::Legacy(envelope) => Ok((envelope?, "protectedPayload")),
+        }
+    }
+}
+
+/// A request has both forms of an envelope, or neither.
+fn not_one_form(has_both: bool) -> Problem {
+    if has_both {
+        let message = "send either jwe or protectedPayload, not both";
+        Problem::new("protectedPayload", Code::Conflict, message)
+    } else {
+        let message = "send the envelope as jwe (or, in its legacy form, as protectedPayload)";
+        Problem::new("jwe", Code::Required, message)
+    }
+}
