@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
+use futures_util::future::join_all;
 use serde_json::json;
+use sqlx::AssertSqlSafe;
 
 use crate::support::{Answer, World, jwe, within};
 
@@ -186,4 +188,40 @@ async fn close_notification_connections(world: &World) -> i64 {
 async fn another_admin(world: &World) -> Answer {
     let body = json!({ "name": "another", "type": "admin" });
     world.admin().post("/admin/api-keys", body).await.created()
+}
+
+#[tokio::test]
+async fn a_migration_that_adds_columns_does_not_break_open_connections() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let alice = world.application("alice").bound_to(&destination.policy);
+    let alice = alice.await;
+    let read = async || {
+        let paths = ["services", "policies", "keys", "api-keys"].map(|it| format!("/admin/{it}"));
+        let mut ids = Vec::new();
+        for path in &paths {
+            let listed = world.admin().get(path).await.ok().json();
+            let first = &listed["items"][0]["id"];
+            ids.push(format!("{path}/{}", first.as_str().expect("an id")));
+        }
+        let reads = ids.iter().chain(&paths).map(|path| async {
+            world.admin().get(path).await.ok();
+        });
+        join_all(reads).await;
+        // Without a change, so that the policy is locked and read again.
+        let policy = format!("/admin/policies/{}", destination.policy);
+        world.admin().put(&policy, json!({})).await.ok();
+        alice.protect(json!(1)).await.ok();
+    };
+    for _ in 0..5 {
+        read().await;
+    }
+    for table in ["services", "policies", "keys", "api_keys"] {
+        let add = format!("ALTER TABLE {table} ADD COLUMN of_a_later_version text");
+        let add = sqlx::query(AssertSqlSafe(add)).execute(&world.pool).await;
+        add.unwrap();
+    }
+    for _ in 0..5 {
+        read().await;
+    }
 }

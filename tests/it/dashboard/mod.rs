@@ -9,5 +9,6 @@ mod markup;
 mod pages;
 mod sample;
 mod scenes;
+mod warnings;
 
 pub(crate) use self::browser::Browser;

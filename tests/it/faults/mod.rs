@@ -7,6 +7,7 @@
 mod clock;
 mod database;
 mod fixture;
+mod idempotency;
 mod killed;
 mod load;
 mod network;

@@ -22,8 +22,8 @@ pub(super) fn wrapped_source(
         .or(public.as_ref().map(PublicKey::algorithm))
         .or_else(|| likely_algorithm(ciphertext.len(), kind.usage));
     let Some(algorithm) = algorithm else {
-        let message = "is required, or else publicKey: the length of the wrapped key does not show \
-                       the algorithm";
+        let message = "must be given, because the length of the wrapped key does not determine it; \
+                       for an elliptic curve, publicKey determines it";
         problems.note(Problem::new("algorithm", Code::Required, message));
         return None;
     };

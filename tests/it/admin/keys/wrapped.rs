@@ -125,6 +125,27 @@ async fn hidden_properties_of_a_wrapped_key_are_required() {
 }
 
 #[tokio::test]
+async fn the_hint_for_a_wrapped_key_of_an_unnamed_curve_leads_to_its_import() {
+    let world = World::new().await;
+    let service = world.service("unnamed").await;
+    for algorithm in ["P-384", "P-521"] {
+        let key = private(algorithm);
+        let wrapped = wrap(&parameters(&world).await, &pkcs8(&key));
+        let mut body = json!({ "wrappedKey": wrapped });
+        let refused = send(&world, &service, body.clone()).await;
+        let message = refused.json()["error"]["details"][0]["message"].clone();
+        refused.invalid(&[("algorithm", "required")]);
+        let message = message.as_str().expect("a message");
+        assert!(message.contains("for an elliptic curve, publicKey"));
+
+        body["publicKey"] = public(&key).into();
+        let created = send(&world, &service, body).await.created().json();
+        let made = (&created["algorithm"], &created["hasPrivate"]);
+        assert_eq!(made, (&json!(algorithm), &json!(true)));
+    }
+}
+
+#[tokio::test]
 async fn mismatched_halves_use_up_the_attempts_of_an_import_key() {
     let world = World::new().await;
     let service = world.service("foreign").await;
