@@ -47,7 +47,7 @@ impl Sandbox {
     }
 
     /// A folder like a fresh clone next to the running service, with the libraries that
-    /// `npm install` provides.
+    /// `npm install` and `pip install` provide.
     pub(super) fn copy_of_the_repository(&self, name: &str) -> PathBuf {
         let folder = self.site.folder().join("copies").join(name);
         fs::create_dir_all(&folder).expect("a folder");
@@ -60,7 +60,11 @@ impl Sandbox {
             }
         }
         symlink(self.site.folder(), folder.join(".dev")).expect("a link");
-        symlink(libraries(), folder.join("node_modules")).expect("a link");
+        symlink(
+            libraries().join("node_modules"),
+            folder.join("node_modules"),
+        )
+        .expect("a link");
         folder
     }
 
@@ -92,12 +96,16 @@ impl Sandbox {
     pub(super) fn shell(&self, folder: &Path) -> Command {
         let program = Path::new(env!("CARGO_BIN_EXE_sealward"));
         let programs = program.parent().expect("a folder of programs");
+        let python = libraries().join("venv/bin");
         let mut shell = Command::new("timeout");
         shell
             .args(["--foreground", "900", "bash"])
             .current_dir(folder)
             .env_clear()
-            .env("PATH", format!("{}:{}", programs.display(), path()))
+            .env(
+                "PATH",
+                format!("{}:{}:{}", programs.display(), python.display(), path()),
+            )
             .env("HOME", folder)
             .env("LANG", "C.UTF-8")
             .envs(["A", "B", "METRICS", "PORT"].map(|name| (name, free_port())))
@@ -137,5 +145,5 @@ fn path() -> String {
 fn libraries() -> PathBuf {
     let home = std::env::var_os("SEALWARD_TEST_INTEROP");
     let home = home.expect("SEALWARD_TEST_INTEROP is not set; use ./dev test");
-    PathBuf::from(home).join("node_modules")
+    PathBuf::from(home)
 }
