@@ -7,7 +7,8 @@ use hsm::{ErrorKind, GcmSealed, HsmError, KeyRef, SignatureScheme};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
-use super::choice::{Keyring, Usable};
+use super::choice::Keyring;
+use super::usable::Usable;
 use super::verify::SignatureInput;
 use super::{NotCounted, PublishedJwk, verify};
 use crate::clock::Entropy;

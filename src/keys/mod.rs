@@ -15,6 +15,7 @@ mod reconciler;
 mod rotation;
 mod status;
 pub mod store;
+mod usable;
 mod usage;
 mod vault;
 mod verify;

@@ -10,7 +10,8 @@ use crate::dashboard::extract::{Addressed, PageContext, Query, Submitted, done, 
 use crate::dashboard::form::{Body, Form};
 use crate::dashboard::view::confirm::Question;
 use crate::dashboard::view::fields::Fields;
-use crate::dashboard::view::fields::declared::{References, body, form_of};
+use crate::dashboard::view::fields::declared::References;
+use crate::dashboard::view::fields::{body, form_of};
 use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::notice::Notice;
 use crate::dashboard::view::words::{Tone, badge, isolated};

@@ -1,10 +1,12 @@
 //! Fields of forms: label, hint, value and problems.
 
+mod body;
 pub(in crate::dashboard) mod declared;
 mod problems;
 
 use maud::{Markup, html};
 
+pub(in crate::dashboard) use self::body::{body, form_of};
 use self::problems::Problems;
 use super::shell::token;
 use crate::dashboard::form::Form;

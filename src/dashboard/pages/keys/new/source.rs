@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::closed_set;
 use crate::dashboard::form::{Body, Form};
-use crate::dashboard::view::fields::declared::body;
+use crate::dashboard::view::fields::body;
 use crate::management::keys::KeyRequest;
 use crate::resource::{Field, RequestBody as _};
 

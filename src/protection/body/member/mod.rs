@@ -1,4 +1,7 @@
-//! The types of members: how each is read from a request or written to an answer.
+//! The types of members, and their schemas.
+
+mod read;
+mod write;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,13 +13,11 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::schema::{Described, Schemas, base64, reference};
-use crate::binary::{append_base64, bytes_to_judge, from_base64};
 use crate::clock::Timestamp;
 use crate::closed_set::ClosedSet;
 use crate::envelope::{Context, Envelope};
 use crate::ids::KeyId;
 use crate::json::{Members, Text};
-use crate::problem::{Code, Problem};
 use crate::protection::Refusal;
 use crate::request_tag::RequestTag;
 
@@ -112,84 +113,6 @@ fn operations(name: &'static str) -> ArrayBuilder {
     ArrayBuilder::new().items(values([name]))
 }
 
-impl<'a, T: ReadMember<'a>> ReadMember<'a> for Option<T> {
-    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
-        match members.optional(name) {
-            None => Some(None),
-            Some(_) => T::read(members, name).map(Some),
-        }
-    }
-}
-
-impl<'a> ReadMember<'a> for Text<'a> {
-    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
-        members.required(name)
-    }
-}
-
-impl<'a> ReadMember<'a> for Cow<'a, str> {
-    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
-        members.required_string(name)
-    }
-}
-
-impl<'a, T: ToSchema> ReadMember<'a> for Reference<'a, T> {
-    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
-        let name = members.required_string(name)?;
-        Some(Self(name, PhantomData))
-    }
-}
-
-impl<'a, T: ClosedSet + ToSchema> ReadMember<'a> for T {
-    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
-        members.one_of(name)
-    }
-}
-
-impl<'a> ReadMember<'a> for bool {
-    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
-        match members.required(name)?.as_str() {
-            "true" => Some(true),
-            "false" => Some(false),
-            _ => {
-                members.note(Problem::new(name, Code::Type, "must be a boolean"));
-                None
-            }
-        }
-    }
-}
-
-impl<'a> ReadMember<'a> for Base64<Vec<u8>> {
-    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
-        let text = members.required_string(name)?;
-        let bytes = bytes_to_judge(from_base64(&text));
-        if bytes.is_err() {
-            members.note(Problem::new(name, Code::Format, "must be base64"));
-        }
-        bytes.ok().map(Self)
-    }
-}
-
-impl<'a> ReadMember<'a> for Envelope {
-    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
-        let text = members.required(name)?;
-        let envelope = Self::parse(text);
-        envelope
-            .map_err(|problems| members.note_inside(name, problems))
-            .ok()
-    }
-}
-
-impl<'a> ReadMember<'a> for Context {
-    fn read(members: &mut Members<'a>, name: &str) -> Option<Self> {
-        let text = members.required(name)?;
-        let context = Self::parse(text);
-        context
-            .map_err(|problems| members.note_inside(name, problems))
-            .ok()
-    }
-}
-
 impl<T> Deref for Reference<'_, T> {
     type Target = str;
 
@@ -207,111 +130,6 @@ impl<T> fmt::Debug for Reference<'_, T> {
 impl<B: AsRef<[u8]>> fmt::Debug for Base64<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Base64({} bytes)", self.0.as_ref().len())
-    }
-}
-
-impl WriteMember for Json<'_> {
-    fn write(&self, out: &mut String) -> Result<(), Refusal> {
-        out.push_str(self.0);
-        Ok(())
-    }
-}
-
-impl<B: AsRef<[u8]>> WriteMember for Base64<B> {
-    fn write(&self, out: &mut String) -> Result<(), Refusal> {
-        out.push('"');
-        append_base64(out, self.0.as_ref());
-        out.push('"');
-        Ok(())
-    }
-}
-
-impl WriteMember for Head<'_> {
-    fn write(&self, out: &mut String) -> Result<(), Refusal> {
-        match self {
-            Self::Request(tag) => tag.write(out),
-            Self::Item => {
-                out.push_str("200");
-                Ok(())
-            }
-        }
-    }
-
-    fn write_named(&self, name: &str, out: &mut String) -> Result<(), Refusal> {
-        write_name(
-            out,
-            match self {
-                Self::Request(_) => name,
-                Self::Item => "status",
-            },
-        );
-        self.write(out)
-    }
-}
-
-impl<T: WriteMember> WriteMember for Option<T> {
-    fn write(&self, out: &mut String) -> Result<(), Refusal> {
-        self.as_ref().map_or(Ok(()), |value| value.write(out))
-    }
-
-    /// An absent member has no name either.
-    fn write_named(&self, name: &str, out: &mut String) -> Result<(), Refusal> {
-        let written = self.as_ref().map(|value| value.write_named(name, out));
-        written.unwrap_or(Ok(()))
-    }
-}
-
-impl WriteMember for &RequestTag {
-    fn write(&self, out: &mut String) -> Result<(), Refusal> {
-        out.push('"');
-        // Printable ASCII: nothing else needs an escape.
-        for character in self.as_str().chars() {
-            if matches!(character, '"' | '\\') {
-                out.push('\\');
-            }
-            out.push(character);
-        }
-        out.push('"');
-        Ok(())
-    }
-}
-
-/// Text without characters that need an escape.
-fn write_plain(out: &mut String, text: &str) -> Result<(), Refusal> {
-    out.push('"');
-    out.push_str(text);
-    out.push('"');
-    Ok(())
-}
-
-impl<T: ClosedSet + ToSchema + fmt::Display> WriteMember for T {
-    fn write(&self, out: &mut String) -> Result<(), Refusal> {
-        write_plain(out, &self.to_string())
-    }
-}
-
-impl WriteMember for KeyId {
-    fn write(&self, out: &mut String) -> Result<(), Refusal> {
-        write_plain(out, &self.to_string())
-    }
-}
-
-impl WriteMember for Timestamp {
-    fn write(&self, out: &mut String) -> Result<(), Refusal> {
-        write_plain(out, &self.to_string())
-    }
-}
-
-impl WriteMember for &'static str {
-    fn write(&self, out: &mut String) -> Result<(), Refusal> {
-        write_plain(out, self)
-    }
-}
-
-impl WriteMember for bool {
-    fn write(&self, out: &mut String) -> Result<(), Refusal> {
-        out.push_str(if *self { "true" } else { "false" });
-        Ok(())
     }
 }
 
