@@ -8,6 +8,7 @@ mod import;
 mod memory;
 mod observed;
 mod privileges;
+mod request_log;
 mod retain;
 mod rolling;
 mod rotation;

@@ -6,6 +6,7 @@
 
 mod clock;
 mod database;
+mod fairness;
 mod fixture;
 mod idempotency;
 mod killed;

@@ -196,6 +196,24 @@ async fn a_request_changes_the_metrics_of_its_components() {
 }
 
 #[tokio::test]
+async fn payloads_that_leave_unprotected_are_counted() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let caller = world.application("caller").bound_to(&destination.policy);
+    let caller = caller.await;
+    let growth = Growth::during(&world, async || {
+        caller.protect(json!("secret")).await.ok();
+        for (mode, status) in [("passthrough", 200), ("drop", 200), ("error", 403)] {
+            let change = json!({ "status": "inactive", "failureMode": mode });
+            world.change_policy(&destination, change).await;
+            assert_eq!(caller.protect(json!("secret")).await.status, status);
+        }
+    })
+    .await;
+    growth.is("sealward_payloads_passed_through_total", &[], 1.0);
+}
+
+#[tokio::test]
 async fn pages_of_the_dashboard_are_counted_by_their_routes() {
     let world = World::new().await;
     let growth = Growth::during(&world, async || {
