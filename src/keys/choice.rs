@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hsm::Token;
 
-use super::chosen::{Chosen, Opener};
+use super::permitted::{Opener, PermittedKey};
 use super::usable::Usable;
 use super::{Encryptions, JwkSet, Status, store};
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
@@ -167,7 +167,7 @@ impl Keyring {
     pub async fn to_protect<'a>(
         &'a self,
         permit: &'a PolicyPermit<to::Protect>,
-    ) -> Result<Chosen<'a, PolicyPermit<to::Protect>>, NoKey> {
+    ) -> Result<PermittedKey<'a, PolicyPermit<to::Protect>>, NoKey> {
         let policy = permit.policy();
         let active = self.active_of(policy.destination_service_id).await?;
         let now = self.clock.now();
@@ -175,7 +175,7 @@ impl Keyring {
             .iter()
             .filter(|key| key.seals(policy.alg.family()) && !key.is_expired(now));
         let key = fitting.next().ok_or(NoKey::NotFound)?;
-        Ok(Chosen::new(self, key.clone(), permit))
+        Ok(PermittedKey::new(self, key.clone(), permit))
     }
 
     /// The key that opens the envelope of `permit` under the policy that the request names: the key of
@@ -219,7 +219,7 @@ impl Keyring {
         permit: &'a Permit<O>,
         name: Option<&str>,
         fitting: &[Algorithm],
-    ) -> Result<Chosen<'a, Permit<O>>, NoKey> {
+    ) -> Result<PermittedKey<'a, Permit<O>>, NoKey> {
         let caller = permit.application().service_id();
         let key = match name {
             Some(name) => self.named(caller, name, O::OPERATION, fitting).await?,
@@ -232,7 +232,7 @@ impl Keyring {
                 fitting.next().ok_or(NoKey::NotFound)?.clone()
             }
         };
-        Ok(Chosen::new(self, key, permit))
+        Ok(PermittedKey::new(self, key, permit))
     }
 
     async fn named(

@@ -4,13 +4,13 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 mod choice;
-mod chosen;
 mod comparison;
 mod encryptions;
 mod expiry;
 mod import_key;
 mod jwk_set;
 mod key;
+mod permitted;
 mod reconciler;
 mod rotation;
 mod status;
@@ -21,16 +21,16 @@ mod vault;
 mod verify;
 
 pub use self::choice::{Keyring, NoKey};
-pub use self::chosen::{Chosen, NotDone, NotOpened, Opener};
 pub use self::comparison::{Comparison, Intended, Orphan};
 pub use self::encryptions::{Encryptions, NotCounted};
 pub use self::expiry::{Expiring, Expiry};
 pub use self::import_key::ImportKeyRecord;
 pub use self::jwk_set::{JwkSet, PublishedJwk};
 pub use self::key::{Key, Origin};
+pub use self::permitted::{KeyError, NotOpened, Opener, PermittedKey};
 pub use self::reconciler::NotCompared;
 pub use self::rotation::RotationDays;
 pub use self::status::{Cause, NoTransition, Status};
 pub use self::usage::Usage;
-pub use self::vault::{Described, Destiny, Made, NotMade, Vault, Wrapped};
+pub use self::vault::{Assignment, Described, UnrecordedKey, Vault, VaultError, Wrapped};
 pub use self::verify::SignatureInput;

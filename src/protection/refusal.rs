@@ -7,7 +7,7 @@ use crate::auth::WrongKind;
 use crate::catalog::Unreadable;
 use crate::envelope::{NotAnEnvelope, SealError, Unopenable};
 use crate::json::NotJson;
-use crate::keys::{NoKey, NotCounted, NotDone, Status};
+use crate::keys::{KeyError, NoKey, NotCounted, Status};
 use crate::policy::{NotAllowed, OpeningRefused, UnprotectNotAvailable, Unresolved};
 use crate::problem::{Problem, Problems};
 use crate::ratelimit::Exceeded;
@@ -157,13 +157,13 @@ impl From<Unopenable> for Refusal {
     }
 }
 
-impl From<NotDone> for Refusal {
-    fn from(not_done: NotDone) -> Self {
+impl From<KeyError> for Refusal {
+    fn from(not_done: KeyError) -> Self {
         match not_done {
-            NotDone::NoPrivateHalf => Self::KeyNotFound,
-            NotDone::NotCounted(NotCounted::Exhausted) => Self::KeySpent,
-            NotDone::NotCounted(NotCounted::Unreadable(unreadable)) => unreadable.into(),
-            NotDone::Token(error) => error.into(),
+            KeyError::NoPrivateHalf => Self::KeyNotFound,
+            KeyError::NotCounted(NotCounted::Exhausted) => Self::KeySpent,
+            KeyError::NotCounted(NotCounted::Unreadable(unreadable)) => unreadable.into(),
+            KeyError::Token(error) => error.into(),
         }
     }
 }

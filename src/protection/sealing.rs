@@ -8,12 +8,12 @@ use super::Refusal;
 use super::body::{Described, Schemas, WriteMember, reference};
 use crate::clock::Entropy;
 use crate::envelope::{Context, ContextTag, Envelope};
-use crate::keys::Chosen;
+use crate::keys::PermittedKey;
 use crate::policy::{PolicyPermit, to};
 
 /// An envelope that is sealed while it is written, straight into the buffer of the answer.
 pub(super) struct Sealing<'a> {
-    pub(super) key: Chosen<'a, PolicyPermit<to::Protect>>,
+    pub(super) key: PermittedKey<'a, PolicyPermit<to::Protect>>,
     pub(super) entropy: &'a Entropy,
     pub(super) context: Option<&'a Context>,
     pub(super) payload: &'a str,

@@ -155,7 +155,7 @@ impl Protection {
         opened.map_err(|not_opened| match not_opened {
             NotOpened::Problems(problems) => inside(member, problems).into(),
             NotOpened::Unopenable(_) => Refusal::Unopenable,
-            NotOpened::NotDone(not_done) => not_done.into(),
+            NotOpened::KeyError(not_done) => not_done.into(),
         })
     }
 }

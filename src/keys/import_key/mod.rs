@@ -7,7 +7,7 @@ use std::time::Duration;
 use hsm::{ImportMechanism, KeyRef};
 use sqlx::{PgConnection, PgExecutor};
 
-use super::{NotMade, Vault};
+use super::{Vault, VaultError};
 use crate::clock::Timestamp;
 use crate::ids::ImportKeyId;
 use crate::material::PublicKey;
@@ -55,7 +55,7 @@ impl ImportKeyRecord {
     ///
     /// # Errors
     /// The token or the database fails. The next run finds the remaining keys.
-    pub async fn destroy_spent(vault: &Vault) -> Result<usize, NotMade> {
+    pub async fn destroy_spent(vault: &Vault) -> Result<usize, VaultError> {
         let mut destroyed = 0;
         loop {
             let mut transaction = vault.pool.begin().await?;

@@ -3,7 +3,7 @@
 use hsm::{AdoptError, Adopted, ErrorKind, HsmError, KeyClass, KeyKind, KeyName, KeyRef, Weakness};
 use uuid::Uuid;
 
-use super::{Made, NotMade, Vault, store, unlike_half};
+use super::{UnrecordedKey, Vault, VaultError, store, unlike_half};
 use crate::ids::KeyId;
 use crate::keys::Usage;
 use crate::material::{Algorithm, PublicKey};
@@ -33,7 +33,7 @@ impl Vault {
         &self,
         described: Described,
         allow_extractable: bool,
-    ) -> Result<(Usage, Made), NotMade> {
+    ) -> Result<(Usage, UnrecordedKey), VaultError> {
         if let KeyName::Id(id) = &described.name
             && let Ok(id) = Uuid::from_slice(id)
             && store::is_ours(&self.pool, id).await?
@@ -59,23 +59,23 @@ impl Vault {
         }
         let extractable = is_extractable(&adopted.weaknesses);
         if extractable && !allow_extractable {
-            return Err(NotMade::Extractable);
+            return Err(VaultError::Extractable);
         }
         let algorithm = adopted.algorithm;
         self.must_open(usage, algorithm)?;
         let name = adopted.key.name.clone();
         let public = self.public_half(usage, algorithm, adopted, described.public);
-        let made = Made {
+        let unrecorded = UnrecordedKey {
             id: KeyId::new(&self.clock, &self.entropy),
             algorithm,
             name,
             extractable,
             public: public.await?,
         };
-        Ok((usage, made))
+        Ok((usage, unrecorded))
     }
 
-    async fn likely_usage(&self, name: &KeyName) -> Result<Usage, NotMade> {
+    async fn likely_usage(&self, name: &KeyName) -> Result<Usage, VaultError> {
         for class in [KeyClass::Private, KeyClass::Secret] {
             let name = name.clone();
             match self.token.find(&KeyRef { name, class }).await {
@@ -102,10 +102,10 @@ impl Vault {
         algorithm: Algorithm,
         adopted: Adopted,
         given: Option<PublicKey>,
-    ) -> Result<Option<PublicKey>, NotMade> {
+    ) -> Result<Option<PublicKey>, VaultError> {
         if let Some(found) = adopted.public {
             let found = PublicKey::new(found).map_err(|problem| problem.inside(MEMBER));
-            let found = found.map_err(NotMade::Problem)?;
+            let found = found.map_err(VaultError::Problem)?;
             let same = given.is_none_or(|given| given == found);
             return if same {
                 Ok(Some(found))
@@ -118,7 +118,7 @@ impl Vault {
             None => {
                 let message = "is required: the token has no public half of this key";
                 let problem = Problem::new("publicKey", Code::Required, message);
-                Err(NotMade::Problem(problem))
+                Err(VaultError::Problem(problem))
             }
             Some(given) => {
                 let proven = given.algorithm() == algorithm
@@ -149,7 +149,7 @@ fn is_extractable(weaknesses: &[Weakness]) -> bool {
 
 const MEMBER: &str = "tokenObject";
 
-fn not_adopted(error: AdoptError) -> NotMade {
+fn not_adopted(error: AdoptError) -> VaultError {
     match error {
         AdoptError::Token(error) => token_error(error),
         AdoptError::Missing => missing(),
@@ -160,11 +160,11 @@ fn not_adopted(error: AdoptError) -> NotMade {
         AdoptError::Internal => refused(Code::Conflict, "must not name a key of Sealward itself"),
         AdoptError::OtherAlgorithm(actual) => {
             let message = format!("must be {actual}, the algorithm of the key in the token");
-            NotMade::Problem(Problem::new("algorithm", Code::Conflict, message))
+            VaultError::Problem(Problem::new("algorithm", Code::Conflict, message))
         }
         AdoptError::UnknownLength => {
             let message = "is required: the token does not report the length of this AES key";
-            NotMade::Problem(Problem::new("algorithm", Code::Required, message))
+            VaultError::Problem(Problem::new("algorithm", Code::Required, message))
         }
         AdoptError::Unfit(_) => refused(
             Code::Unsupported,
@@ -173,7 +173,7 @@ fn not_adopted(error: AdoptError) -> NotMade {
     }
 }
 
-fn token_error(error: HsmError) -> NotMade {
+fn token_error(error: HsmError) -> VaultError {
     if error.kind() == ErrorKind::KeyMissing {
         missing()
     } else {
@@ -181,12 +181,12 @@ fn token_error(error: HsmError) -> NotMade {
     }
 }
 
-fn missing() -> NotMade {
+fn missing() -> VaultError {
     refused(Code::Unknown, "must name a key that the token holds")
 }
 
-fn refused(code: Code, message: &'static str) -> NotMade {
-    NotMade::Problem(Problem::new(MEMBER, code, message))
+fn refused(code: Code, message: &'static str) -> VaultError {
+    VaultError::Problem(Problem::new(MEMBER, code, message))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use hsm::{ImportMechanism, NewKey, Purpose};
 
-use super::{Destiny, Made, NotMade, Vault, no_public_half, store};
+use super::{Assignment, UnrecordedKey, Vault, VaultError, no_public_half, store};
 use crate::ids::ImportKeyId;
 use crate::material::{Algorithm, PublicKey};
 use crate::problem::{Code, Problem};
@@ -12,17 +12,22 @@ impl Vault {
     ///
     /// # Errors
     /// A token cannot open envelopes for the key, or the token or the database fails.
-    pub async fn generate(&self, destiny: Destiny, algorithm: Algorithm) -> Result<Made, NotMade> {
-        self.must_open(destiny.usage, algorithm)?;
-        let id = self.intend(destiny.service_id).await?;
-        let made = self.token.generate(NewKey {
+    pub async fn generate(
+        &self,
+        assignment: Assignment,
+        algorithm: Algorithm,
+    ) -> Result<UnrecordedKey, VaultError> {
+        self.must_open(assignment.usage, algorithm)?;
+        let id = self.intend(assignment.service_id).await?;
+        let unrecorded = self.token.generate(NewKey {
             id: id.uuid().as_bytes().to_vec(),
             label: id.to_string(),
             algorithm,
-            purpose: destiny.usage.purpose(),
+            purpose: assignment.usage.purpose(),
         });
-        let made = self.or_forget(id.uuid(), made.await).await?;
-        self.made(id, algorithm, made.key, made.public).await
+        let unrecorded = self.or_forget(id.uuid(), unrecorded.await).await?;
+        self.unrecorded(id, algorithm, unrecorded.key, unrecorded.public)
+            .await
     }
 
     /// Generates the wrapping key of an import.
@@ -32,9 +37,9 @@ impl Vault {
     pub async fn make_import_key(
         &self,
         mechanism: ImportMechanism,
-    ) -> Result<(ImportKeyId, PublicKey), NotMade> {
+    ) -> Result<(ImportKeyId, PublicKey), VaultError> {
         if !self.token.import_mechanisms().await?.contains(&mechanism) {
-            return Err(NotMade::Problem(Problem::new(
+            return Err(VaultError::Problem(Problem::new(
                 "mechanism",
                 Code::Unsupported,
                 "the token lacks this mechanism",
@@ -43,18 +48,18 @@ impl Vault {
         let id = ImportKeyId::new(&self.clock, &self.entropy);
         let now = self.clock.now();
         store::intend(&self.pool, id.uuid(), store::Purpose::ImportKey, now).await?;
-        let made = self.token.generate(NewKey {
+        let unrecorded = self.token.generate(NewKey {
             id: id.uuid().as_bytes().to_vec(),
             label: id.to_string(),
             algorithm: Algorithm::Rsa4096,
             purpose: Purpose::Import,
         });
-        let made = self.or_forget(id.uuid(), made.await).await?;
-        let public = made.public.map(PublicKey::new);
+        let unrecorded = self.or_forget(id.uuid(), unrecorded.await).await?;
+        let public = unrecorded.public.map(PublicKey::new);
         match public {
             Some(Ok(public)) => Ok((id, public)),
-            Some(Err(problem)) => Err(NotMade::Problem(problem)),
-            None => Err(NotMade::Problem(no_public_half())),
+            Some(Err(problem)) => Err(VaultError::Problem(problem)),
+            None => Err(VaultError::Problem(no_public_half())),
         }
     }
 }

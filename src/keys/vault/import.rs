@@ -3,7 +3,7 @@
 use hsm::{ImportError, ImportKey, ImportMechanism, ImportWrapped, KeyMaterial, KeyRef, NewKey};
 use zeroize::Zeroizing;
 
-use super::{Destiny, Made, NotMade, Vault, unlike_half};
+use super::{Assignment, UnrecordedKey, Vault, VaultError, unlike_half};
 use crate::ids::ImportKeyId;
 use crate::keys::ImportKeyRecord;
 use crate::material::{Algorithm, PrivateKey, PrivateParts, PublicKey, PublicParts, SecretKey};
@@ -31,10 +31,11 @@ impl Vault {
     /// The token or the database fails.
     pub async fn import_private(
         &self,
-        destiny: Destiny,
+        assignment: Assignment,
         key: &PrivateKey,
-    ) -> Result<Made, NotMade> {
-        self.import(destiny, key.algorithm(), material(key)).await
+    ) -> Result<UnrecordedKey, VaultError> {
+        self.import(assignment, key.algorithm(), material(key))
+            .await
     }
 
     /// Imports a secret key in plaintext into the token.
@@ -43,35 +44,36 @@ impl Vault {
     /// The token or the database fails.
     pub async fn import_secret(
         &self,
-        destiny: Destiny,
+        assignment: Assignment,
         algorithm: Algorithm,
         key: &SecretKey,
-    ) -> Result<Made, NotMade> {
+    ) -> Result<UnrecordedKey, VaultError> {
         let bytes = Zeroizing::new(key.bytes().to_vec());
-        self.import(destiny, algorithm, KeyMaterial::Secret(bytes))
+        self.import(assignment, algorithm, KeyMaterial::Secret(bytes))
             .await
     }
 
     async fn import(
         &self,
-        destiny: Destiny,
+        assignment: Assignment,
         algorithm: Algorithm,
         material: KeyMaterial,
-    ) -> Result<Made, NotMade> {
-        self.must_open(destiny.usage, algorithm)?;
-        let id = self.intend(destiny.service_id).await?;
-        let made = self.token.import(ImportKey {
+    ) -> Result<UnrecordedKey, VaultError> {
+        self.must_open(assignment.usage, algorithm)?;
+        let id = self.intend(assignment.service_id).await?;
+        let unrecorded = self.token.import(ImportKey {
             key: NewKey {
                 id: id.uuid().as_bytes().to_vec(),
                 label: id.to_string(),
                 algorithm,
-                purpose: destiny.usage.purpose(),
+                purpose: assignment.usage.purpose(),
             },
             material,
         });
-        let made = made.await.map_err(|error| not_imported("", error));
-        let made = self.or_forget(id.uuid(), made).await?;
-        self.made(id, algorithm, made.key, made.public).await
+        let unrecorded = unrecorded.await.map_err(|error| not_imported("", error));
+        let unrecorded = self.or_forget(id.uuid(), unrecorded).await?;
+        self.unrecorded(id, algorithm, unrecorded.key, unrecorded.public)
+            .await
     }
 
     /// Unwraps a key in the token. This uses one attempt of the import key, even on failure.
@@ -81,44 +83,44 @@ impl Vault {
     /// database fails.
     pub async fn import_wrapped(
         &self,
-        destiny: Destiny,
+        assignment: Assignment,
         wrapped: Wrapped,
-    ) -> Result<Made, NotMade> {
-        self.must_open(destiny.usage, wrapped.algorithm)?;
+    ) -> Result<UnrecordedKey, VaultError> {
+        self.must_open(assignment.usage, wrapped.algorithm)?;
         let attempted =
             ImportKeyRecord::attempt(&self.pool, wrapped.import_key, self.clock.now()).await?;
         let record = attempted.ok_or_else(|| {
-            NotMade::Problem(Problem::new(
+            VaultError::Problem(Problem::new(
                 "wrappedKey.importKeyId",
                 Code::Unknown,
                 "must name an import key that is unused, unexpired and has attempts left",
             ))
         })?;
         if record.mechanism != wrapped.mechanism {
-            return Err(NotMade::Problem(Problem::new(
+            return Err(VaultError::Problem(Problem::new(
                 "wrappedKey.mechanism",
                 Code::Conflict,
                 "must be the mechanism of the import key",
             )));
         }
-        let id = self.intend(destiny.service_id).await?;
-        let made = self.token.import_wrapped(ImportWrapped {
+        let id = self.intend(assignment.service_id).await?;
+        let unrecorded = self.token.import_wrapped(ImportWrapped {
             key: NewKey {
                 id: id.uuid().as_bytes().to_vec(),
                 label: id.to_string(),
                 algorithm: wrapped.algorithm,
-                purpose: destiny.usage.purpose(),
+                purpose: assignment.usage.purpose(),
             },
             import_key: KeyRef::private(*wrapped.import_key.uuid().as_bytes()),
             mechanism: wrapped.mechanism,
             wrapped: wrapped.ciphertext,
             public: wrapped.public.map(|key| key.parts().clone()),
         });
-        let made = made
+        let unrecorded = unrecorded
             .await
             .map_err(|error| not_imported("wrappedKey", error));
-        let made = self.or_forget(id.uuid(), made).await?;
-        self.made(id, wrapped.algorithm, made.key, made.public)
+        let unrecorded = self.or_forget(id.uuid(), unrecorded).await?;
+        self.unrecorded(id, wrapped.algorithm, unrecorded.key, unrecorded.public)
             .await
     }
 }
@@ -136,9 +138,9 @@ fn material(key: &PrivateKey) -> KeyMaterial {
     }
 }
 
-fn not_imported(member: &str, error: ImportError) -> NotMade {
+fn not_imported(member: &str, error: ImportError) -> VaultError {
     let (code, message) = match error {
-        ImportError::Token(error) => return NotMade::Token(error),
+        ImportError::Token(error) => return VaultError::Token(error),
         ImportError::Unsupported(_) => (
             Code::Unsupported,
             "must be a kind of key that the token imports this way",
@@ -154,5 +156,5 @@ fn not_imported(member: &str, error: ImportError) -> NotMade {
             "must be a key that the token can keep with the required attributes",
         ),
     };
-    NotMade::Problem(Problem::new(member, code, message))
+    VaultError::Problem(Problem::new(member, code, message))
 }

@@ -8,8 +8,8 @@ mod adopt;
 mod expiry;
 mod generate;
 mod import;
-mod made;
 pub(super) mod store;
+mod unrecorded;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,7 +27,7 @@ use crate::problem::{Code, Problem};
 
 pub use self::adopt::Described;
 pub use self::import::Wrapped;
-pub use self::made::{Made, NotMade};
+pub use self::unrecorded::{UnrecordedKey, VaultError};
 
 /// The tokens, and the creation of objects in them.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ pub struct Vault {
 
 /// The owner and the use of a new key.
 #[derive(Clone, Copy, Debug)]
-pub struct Destiny {
+pub struct Assignment {
     /// The service that owns it.
     pub service_id: ServiceId,
     /// Its use.
@@ -82,18 +82,18 @@ impl Vault {
 
     /// Removes the object of a key that will have no record. If this fails, the reconciler finds the
     /// object later.
-    pub async fn discard(&self, made: Made) {
-        let key = made.token_key();
+    pub async fn discard(&self, unrecorded: UnrecordedKey) {
+        let key = unrecorded.token_key();
         // An adopted key existed before and remains.
-        if made.name != KeyName::Id(made.id.uuid().as_bytes().to_vec()) {
+        if unrecorded.name != KeyName::Id(unrecorded.id.uuid().as_bytes().to_vec()) {
             return;
         }
         if let Err(error) = self.destroy(&key).await {
-            tracing::warn!(key = %made.id, ?error, "a key that is not recorded stays in the token");
+            tracing::warn!(key = %unrecorded.id, ?error, "a key that is not recorded stays in the token");
             return;
         }
-        if let Err(error) = store::forget_intent(&self.pool, made.id.uuid()).await {
-            tracing::warn!(key = %made.id, %error, "an intent is left for the reconciler");
+        if let Err(error) = store::forget_intent(&self.pool, unrecorded.id.uuid()).await {
+            tracing::warn!(key = %unrecorded.id, %error, "an intent is left for the reconciler");
         }
     }
 
@@ -149,18 +149,18 @@ impl Vault {
 
     /// Removes the intent if the token certainly created nothing. Otherwise the intent remains for the
     /// reconciler.
-    async fn or_forget<T, E: Into<NotMade>>(
+    async fn or_forget<T, E: Into<VaultError>>(
         &self,
         id: Uuid,
-        made: Result<T, E>,
-    ) -> Result<T, NotMade> {
-        let error: NotMade = match made {
-            Ok(made) => return Ok(made),
+        unrecorded: Result<T, E>,
+    ) -> Result<T, VaultError> {
+        let error: VaultError = match unrecorded {
+            Ok(unrecorded) => return Ok(unrecorded),
             Err(error) => error.into(),
         };
         let certain = match &error {
-            NotMade::Problem(_) | NotMade::Extractable | NotMade::Database(_) => true,
-            NotMade::Token(error) => match error.kind() {
+            VaultError::Problem(_) | VaultError::Extractable | VaultError::Database(_) => true,
+            VaultError::Token(error) => match error.kind() {
                 ErrorKind::BadInput | ErrorKind::KeyMissing | ErrorKind::Busy => true,
                 ErrorKind::TokenOut | ErrorKind::Late | ErrorKind::Refused => false,
             },
@@ -173,10 +173,10 @@ impl Vault {
 
     /// Refuses an RSA envelope key if a token cannot open envelopes with the default algorithm, because
     /// all envelopes would be lost.
-    fn must_open(&self, usage: Usage, algorithm: Algorithm) -> Result<(), NotMade> {
+    fn must_open(&self, usage: Usage, algorithm: Algorithm) -> Result<(), VaultError> {
         let is_for_oaep = usage == Usage::Enc && algorithm.family() == Family::Rsa;
         if is_for_oaep && !self.token.opens(OaepHash::Sha256) {
-            return Err(NotMade::Problem(Problem::new(
+            return Err(VaultError::Problem(Problem::new(
                 "algorithm",
                 Code::Unsupported,
                 "must be P-256, P-384 or P-521: a token has not shown that it opens RSA-OAEP with \
@@ -186,14 +186,14 @@ impl Vault {
         Ok(())
     }
 
-    async fn made(
+    async fn unrecorded(
         &self,
         id: KeyId,
         algorithm: Algorithm,
         key: KeyRef,
         public: Option<PublicParts>,
-    ) -> Result<Made, NotMade> {
-        let made = Made {
+    ) -> Result<UnrecordedKey, VaultError> {
+        let unrecorded = UnrecordedKey {
             id,
             algorithm,
             name: key.name,
@@ -204,16 +204,19 @@ impl Vault {
             Some(Ok(public)) => Some(public),
             None if algorithm.is_secret() => None,
             Some(Err(_)) | None => {
-                self.discard(made).await;
-                return Err(NotMade::Problem(no_public_half()));
+                self.discard(unrecorded).await;
+                return Err(VaultError::Problem(no_public_half()));
             }
         };
-        Ok(Made { public, ..made })
+        Ok(UnrecordedKey {
+            public,
+            ..unrecorded
+        })
     }
 }
 
-fn unlike_half() -> NotMade {
-    NotMade::Problem(Problem::new(
+fn unlike_half() -> VaultError {
+    VaultError::Problem(Problem::new(
         "publicKey",
         Code::Conflict,
         "must be the public half of this key",

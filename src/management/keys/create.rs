@@ -4,7 +4,7 @@ use super::request::{KeyRequest, RequestedKey, Source};
 use super::rules::Rules;
 use super::{retire_former, store};
 use crate::ids::{ImportKeyId, KeyId, ServiceId};
-use crate::keys::{Destiny, ImportKeyRecord, Key, Made, Origin, Status, Usage, Vault};
+use crate::keys::{Assignment, ImportKeyRecord, Key, Origin, Status, UnrecordedKey, Usage, Vault};
 use crate::management::{Change, Context, Error, Event};
 use crate::material::{Algorithm, PublicKey};
 use crate::problem::{Code, Problem};
@@ -41,7 +41,7 @@ struct Obtained {
     algorithm: Algorithm,
     origin: Origin,
     public: Option<PublicKey>,
-    made: Option<Made>,
+    unrecorded: Option<UnrecordedKey>,
     /// The import key that wrapped it.
     import_key: Option<ImportKeyId>,
 }
@@ -90,8 +90,14 @@ async fn carry_out(
         } else {
             Status::Retired
         },
-        token_name: obtained.made.as_ref().map(|made| made.name.clone()),
-        extractable: obtained.made.as_ref().map(|made| made.extractable),
+        token_name: obtained
+            .unrecorded
+            .as_ref()
+            .map(|unrecorded| unrecorded.name.clone()),
+        extractable: obtained
+            .unrecorded
+            .as_ref()
+            .map(|unrecorded| unrecorded.extractable),
         public: obtained.public,
         expires_at,
         rotation_days,
@@ -113,8 +119,8 @@ async fn carry_out(
         }
         Err(error) => {
             drop(change);
-            if let Some(made) = obtained.made {
-                vault.discard(made).await;
+            if let Some(unrecorded) = obtained.unrecorded {
+                vault.discard(unrecorded).await;
             }
             Err(error)
         }
@@ -128,8 +134,8 @@ async fn obtain(
     source: Source,
     allow_extractable: bool,
 ) -> Result<Obtained, Error> {
-    let destiny = |usage| Destiny { service_id, usage };
-    let (usage, origin, made, import_key) = match source {
+    let assignment = |usage| Assignment { service_id, usage };
+    let (usage, origin, unrecorded, import_key) = match source {
         Source::Public { usage, key } => {
             return Ok(Obtained {
                 id: KeyId::new(&context.clock, &context.entropy),
@@ -137,40 +143,53 @@ async fn obtain(
                 algorithm: key.algorithm(),
                 origin: Origin::Imported,
                 public: Some(key),
-                made: None,
+                unrecorded: None,
                 import_key: None,
             });
         }
         Source::Generated { usage, algorithm } => {
-            let made = vault.generate(destiny(usage), algorithm).await?;
-            (usage, Origin::Generated, made, None)
+            let unrecorded = vault.generate(assignment(usage), algorithm).await?;
+            (usage, Origin::Generated, unrecorded, None)
         }
         Source::Private { usage, key } => {
-            let made = vault.import_private(destiny(usage), &key).await;
-            (usage, Origin::Imported, inside("privateKey", made)?, None)
+            let unrecorded = vault.import_private(assignment(usage), &key).await;
+            (
+                usage,
+                Origin::Imported,
+                inside("privateKey", unrecorded)?,
+                None,
+            )
         }
         Source::Secret {
             usage,
             algorithm,
             key,
         } => {
-            let made = vault.import_secret(destiny(usage), algorithm, &key).await;
-            (usage, Origin::Imported, inside("secretKey", made)?, None)
+            let unrecorded = vault
+                .import_secret(assignment(usage), algorithm, &key)
+                .await;
+            (
+                usage,
+                Origin::Imported,
+                inside("secretKey", unrecorded)?,
+                None,
+            )
         }
         Source::Wrapped { usage, wrapped } => {
             let import_key = wrapped.import_key;
-            let made = vault.import_wrapped(destiny(usage), wrapped).await?;
-            (usage, Origin::Imported, made, Some(import_key))
+            let unrecorded = vault.import_wrapped(assignment(usage), wrapped).await?;
+            (usage, Origin::Imported, unrecorded, Some(import_key))
         }
         Source::TokenObject(described) => {
-            let (usage, made) = vault.adopt(described, allow_extractable).await?;
-            (usage, Origin::Adopted, made, None)
+            let (usage, unrecorded) = vault.adopt(described, allow_extractable).await?;
+            (usage, Origin::Adopted, unrecorded, None)
         }
     };
-    if let (Origin::Imported | Origin::Adopted, Some(public)) = (origin, made.public.clone()) {
+    if let (Origin::Imported | Origin::Adopted, Some(public)) = (origin, unrecorded.public.clone())
+    {
         let checked = tokio::task::spawn_blocking(move || public.check_strength()).await;
         if let Err(problem) = checked.map_err(|_| Error::BrokenOff)? {
-            vault.discard(made).await;
+            vault.discard(unrecorded).await;
             let member = if origin == Origin::Adopted {
                 "tokenObject"
             } else {
@@ -180,12 +199,12 @@ async fn obtain(
         }
     }
     Ok(Obtained {
-        id: made.id,
+        id: unrecorded.id,
         usage,
-        algorithm: made.algorithm,
+        algorithm: unrecorded.algorithm,
         origin,
-        public: made.public.clone(),
-        made: Some(made),
+        public: unrecorded.public.clone(),
+        unrecorded: Some(unrecorded),
         import_key,
     })
 }
@@ -234,12 +253,13 @@ async fn check_service(change: &mut Change<'_>, service: ServiceId) -> Result<()
 }
 
 /// A problem with a key as a whole is a problem with its member.
-fn inside<T>(member: &str, made: Result<T, crate::keys::NotMade>) -> Result<T, Error> {
-    use crate::keys::NotMade;
-    made.map_err(|reason| match reason {
-        NotMade::Problem(problem) if problem.field.is_empty() => problem.inside(member).into(),
-        NotMade::Problem(_) | NotMade::Extractable | NotMade::Token(_) | NotMade::Database(_) => {
-            reason.into()
-        }
+fn inside<T>(member: &str, unrecorded: Result<T, crate::keys::VaultError>) -> Result<T, Error> {
+    use crate::keys::VaultError;
+    unrecorded.map_err(|reason| match reason {
+        VaultError::Problem(problem) if problem.field.is_empty() => problem.inside(member).into(),
+        VaultError::Problem(_)
+        | VaultError::Extractable
+        | VaultError::Token(_)
+        | VaultError::Database(_) => reason.into(),
     })
 }

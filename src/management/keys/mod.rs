@@ -16,7 +16,7 @@ use super::{
     ResourceType,
 };
 use crate::ids::KeyId;
-use crate::keys::{Cause, Key, NoTransition, NotMade, Status, Usage, store};
+use crate::keys::{Cause, Key, NoTransition, Status, Usage, VaultError, store};
 use crate::resource::Identified;
 use crate::revision::Revision;
 
@@ -97,16 +97,16 @@ impl From<NoTransition> for Error {
     }
 }
 
-impl From<NotMade> for Error {
-    fn from(reason: NotMade) -> Self {
+impl From<VaultError> for Error {
+    fn from(reason: VaultError) -> Self {
         match reason {
-            NotMade::Problem(problem) => problem.into(),
-            NotMade::Extractable => Self::NotAllowed(
+            VaultError::Problem(problem) => problem.into(),
+            VaultError::Extractable => Self::NotAllowed(
                 "the settings do not allow extractable keys: adopt a key that cannot leave its \
                  token, or set keys.allow_extractable",
             ),
-            NotMade::Token(error) => error.into(),
-            NotMade::Database(error) => error.into(),
+            VaultError::Token(error) => error.into(),
+            VaultError::Database(error) => error.into(),
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::auth::Application;
 use crate::clock::Timestamp;
 use crate::ids::KeyId;
 use crate::json::Text;
-use crate::keys::{Chosen, NoKey, NotDone, SignatureInput};
+use crate::keys::{KeyError, NoKey, PermittedKey, SignatureInput};
 use crate::material::Algorithm;
 use crate::policy::{Permit, Permittable, authorize, to};
 use crate::problem::{Code, Problem};
@@ -198,7 +198,7 @@ impl Protection {
             aad(&payload.aad),
         );
         let plaintext = opened.await.map_err(|not_done| {
-            if let NotDone::Token(error) = &not_done
+            if let KeyError::Token(error) = &not_done
                 && error.kind() == ErrorKind::BadInput
             {
                 Refusal::DecryptionFailed
@@ -253,7 +253,7 @@ impl Protection {
         permit: &'a Permit<O>,
         key_id: Option<&str>,
         kinds: &[Algorithm],
-    ) -> Result<Chosen<'a, Permit<O>>, Refusal> {
+    ) -> Result<PermittedKey<'a, Permit<O>>, Refusal> {
         let chosen = self.modules.keyring.choose(permit, key_id, kinds).await;
         match chosen {
             Ok(key) => {

@@ -11,7 +11,7 @@ use super::create::record;
 use super::{lock, retire_former};
 use crate::clock::Timestamp;
 use crate::ids::KeyId;
-use crate::keys::{Cause, Destiny, Key, Origin, Status, Usage, Vault, store as keys_store};
+use crate::keys::{Assignment, Cause, Key, Origin, Status, Usage, Vault, store as keys_store};
 use crate::management::{Action, Change, Context, Error, Event, Expected};
 use crate::revision::Revision;
 
@@ -23,7 +23,7 @@ pub async fn rotate_due(context: &Context, vault: &Vault, overlap: Duration) -> 
     let now = context.clock.now();
     for key in store::without_successor(&context.pool, now).await? {
         if let Err(error) = make_successor(context, vault, key).await {
-            tracing::warn!(%key, %error, "the successor of the key was not made");
+            tracing::warn!(%key, %error, "the successor of the key was not created");
         }
     }
     for key in store::ready(&context.pool, now).await? {
@@ -72,13 +72,13 @@ async fn make_successor(context: &Context, vault: &Vault, id: KeyId) -> Result<(
     let Some(key) = keys_store::by_id(&mut *change.connection(), id).await? else {
         return Ok(());
     };
-    let destiny = Destiny {
+    let assignment = Assignment {
         service_id: key.service_id,
         usage: key.usage,
     };
-    let made = vault.generate(destiny, key.algorithm).await?;
+    let unrecorded = vault.generate(assignment, key.algorithm).await?;
     let successor = Key {
-        id: made.id,
+        id: unrecorded.id,
         partner_kid: None,
         service_id: key.service_id,
         name: key.name,
@@ -86,9 +86,9 @@ async fn make_successor(context: &Context, vault: &Vault, id: KeyId) -> Result<(
         algorithm: key.algorithm,
         origin: Origin::Generated,
         status: Status::Retired,
-        token_name: Some(made.name.clone()),
-        extractable: Some(made.extractable),
-        public: made.public.clone(),
+        token_name: Some(unrecorded.name.clone()),
+        extractable: Some(unrecorded.extractable),
+        public: unrecorded.public.clone(),
         expires_at: None,
         rotation_days: key.rotation_days,
         succeeds: Some(id),
@@ -103,7 +103,7 @@ async fn make_successor(context: &Context, vault: &Vault, id: KeyId) -> Result<(
         Ok(_) => change.commit(Event::created(&successor)).await,
         Err(error) => {
             drop(change);
-            vault.discard(made).await;
+            vault.discard(unrecorded).await;
             Err(error)
         }
     }

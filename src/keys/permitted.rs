@@ -22,7 +22,7 @@ use crate::problem::Problems;
 
 /// A key that was chosen with the permit `P`.
 #[derive(Debug)]
-pub struct Chosen<'a, P> {
+pub struct PermittedKey<'a, P> {
     keyring: &'a Keyring,
     key: Arc<Usable>,
     permit: &'a P,
@@ -30,7 +30,7 @@ pub struct Chosen<'a, P> {
 
 /// The operation with the chosen key failed.
 #[derive(Debug, thiserror::Error)]
-pub enum NotDone {
+pub enum KeyError {
     /// The private key is not in the token.
     #[error("the key has no private half here")]
     NoPrivateHalf,
@@ -53,10 +53,10 @@ pub enum NotOpened {
     Unopenable(#[from] Unopenable),
     /// The key cannot be used.
     #[error(transparent)]
-    NotDone(#[from] NotDone),
+    KeyError(#[from] KeyError),
 }
 
-impl<'a, P> Chosen<'a, P> {
+impl<'a, P> PermittedKey<'a, P> {
     pub(super) fn new(keyring: &'a Keyring, key: Arc<Usable>, permit: &'a P) -> Self {
         Self {
             keyring,
@@ -71,12 +71,12 @@ impl<'a, P> Chosen<'a, P> {
         self.key.id
     }
 
-    fn private(&self) -> Result<&KeyRef, NotDone> {
-        self.key.private.as_ref().ok_or(NotDone::NoPrivateHalf)
+    fn private(&self) -> Result<&KeyRef, KeyError> {
+        self.key.private.as_ref().ok_or(KeyError::NoPrivateHalf)
     }
 }
 
-impl Chosen<'_, PolicyPermit<to::Protect>> {
+impl PermittedKey<'_, PolicyPermit<to::Protect>> {
     /// The public key of new envelopes, which destinations and partners know.
     #[must_use]
     pub fn jwk(&self) -> Option<PublishedJwk> {
@@ -148,8 +148,8 @@ impl<'a> Opener<'a> {
     pub async fn ask(self, entropy: &Entropy) -> Result<Answered, NotOpened> {
         let envelope = self.permit.into_envelope();
         let public = self.key.envelope.as_ref();
-        let private = self.key.private.as_ref().ok_or(NotDone::NoPrivateHalf)?;
-        let public = public.ok_or(NotDone::NoPrivateHalf)?;
+        let private = self.key.private.as_ref().ok_or(KeyError::NoPrivateHalf)?;
+        let public = public.ok_or(KeyError::NoPrivateHalf)?;
         let opening = envelope.for_key(entropy, public);
         let opening = opening.map_err(NotOpened::Problems)?;
         // From here on, all cryptographic failures return the same error after the same work.
@@ -195,7 +195,7 @@ impl fmt::Debug for Answered {
 /// The answer of a private key. A refusal is an answer; an unavailable key has no answer.
 fn answered(
     answer: Result<Zeroizing<Vec<u8>>, HsmError>,
-) -> Result<Option<Zeroizing<Vec<u8>>>, NotDone> {
+) -> Result<Option<Zeroizing<Vec<u8>>>, KeyError> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
         Err(error) => match error.kind() {
@@ -207,12 +207,12 @@ fn answered(
     }
 }
 
-impl Chosen<'_, Permit<to::Encrypt>> {
+impl PermittedKey<'_, Permit<to::Encrypt>> {
     /// Encrypts `plaintext` with AES-GCM.
     ///
     /// # Errors
     /// The key has reached its limit, or the token or the database fails.
-    pub async fn encrypt(&self, plaintext: &[u8], aad: &[u8]) -> Result<GcmSealed, NotDone> {
+    pub async fn encrypt(&self, plaintext: &[u8], aad: &[u8]) -> Result<GcmSealed, KeyError> {
         let private = self.private()?;
         self.keyring.encryptions.count(self.key.id).await?;
         let token = &self.keyring.token;
@@ -220,8 +220,8 @@ impl Chosen<'_, Permit<to::Encrypt>> {
     }
 }
 
-impl Chosen<'_, Permit<to::Decrypt>> {
-    /// Decrypts the result of [`Chosen::encrypt`].
+impl PermittedKey<'_, Permit<to::Decrypt>> {
+    /// Decrypts the result of [`PermittedKey::encrypt`].
     ///
     /// # Errors
     /// The ciphertext does not authenticate, or the token fails.
@@ -231,14 +231,14 @@ impl Chosen<'_, Permit<to::Decrypt>> {
         ciphertext: &[u8],
         tag: &[u8],
         aad: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, NotDone> {
+    ) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         let token = &self.keyring.token;
         let opened = token.aes_gcm_decrypt(self.private()?, iv, aad, ciphertext, tag);
         Ok(opened.await?)
     }
 }
 
-impl Chosen<'_, Permit<to::Sign>> {
+impl PermittedKey<'_, Permit<to::Sign>> {
     /// Signs a message or a digest.
     ///
     /// # Errors
@@ -247,7 +247,7 @@ impl Chosen<'_, Permit<to::Sign>> {
         &self,
         scheme: SignatureScheme,
         input: SignatureInput<'_>,
-    ) -> Result<Vec<u8>, NotDone> {
+    ) -> Result<Vec<u8>, KeyError> {
         let (token, private) = (&self.keyring.token, self.private()?);
         Ok(match input {
             SignatureInput::Message(message) => token.sign(private, scheme, message).await?,
@@ -256,7 +256,7 @@ impl Chosen<'_, Permit<to::Sign>> {
     }
 }
 
-impl Chosen<'_, Permit<to::Verify>> {
+impl PermittedKey<'_, Permit<to::Verify>> {
     /// Whether `signature` is valid. A public key verifies here, a secret key in the token.
     ///
     /// # Errors
@@ -266,7 +266,7 @@ impl Chosen<'_, Permit<to::Verify>> {
         scheme: SignatureScheme,
         input: SignatureInput<'_>,
         signature: &[u8],
-    ) -> Result<bool, NotDone> {
+    ) -> Result<bool, KeyError> {
         if let Some(valid) = verify::with_public_key(scheme, &self.key.spki, input, signature) {
             return Ok(valid);
         }

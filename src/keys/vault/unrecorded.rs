@@ -9,7 +9,7 @@ use crate::problem::Problem;
 /// A new object in the token without a record.
 #[derive(Debug)]
 #[must_use = "it is in the token: record it, or have the vault discard it"]
-pub struct Made {
+pub struct UnrecordedKey {
     /// The identifier of the key.
     pub id: KeyId,
     /// Its algorithm.
@@ -24,7 +24,7 @@ pub struct Made {
 
 /// Why no key was created.
 #[derive(Debug, thiserror::Error)]
-pub enum NotMade {
+pub enum VaultError {
     /// The given material is invalid for the key.
     #[error("{}", .0.message)]
     Problem(Problem),
@@ -39,7 +39,7 @@ pub enum NotMade {
     Database(#[from] sqlx::Error),
 }
 
-impl Made {
+impl UnrecordedKey {
     /// The key in the token.
     #[must_use]
     pub fn token_key(&self) -> KeyRef {
