@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
+use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::context::{ContextTag, Ctx};
@@ -27,6 +27,10 @@ const DESCRIPTIONS: [&str; 5] = [
     "The encrypted payload.",
     "The authentication tag.",
 ];
+
+/// The names of the schemas of [`UNPROTECTED`] and of its `epk`.
+const UNPROTECTED_HEADER: &str = "UnprotectedHeader";
+const EPHEMERAL_KEY: &str = "EphemeralKey";
 
 /// A well-formed envelope, which has not been opened.
 pub struct Envelope {
@@ -51,18 +55,13 @@ impl PartialSchema for Envelope {
             .schema_type(Type::Object)
             .description(Some(about))
             .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)));
-        let base64url = || {
-            ObjectBuilder::new()
-                .schema_type(Type::String)
-                .pattern(Some("^[A-Za-z0-9_-]*$"))
-        };
         let members = MEMBERS.into_iter().zip(DESCRIPTIONS);
         let object = members.fold(object, |object, (name, description)| {
-            let member = base64url().description(Some(description));
+            let member = base64url_schema().description(Some(description));
             object.property(name, member).required(name)
         });
         let object = UNPROTECTED.into_iter().fold(object, |object, name| {
-            object.property(name, unprotected_schema(base64url))
+            object.property(name, Ref::from_schema_name(UNPROTECTED_HEADER))
         });
         object.into()
     }
@@ -71,6 +70,11 @@ impl PartialSchema for Envelope {
 impl ToSchema for Envelope {
     fn name() -> Cow<'static, str> {
         "Jwe".into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((UNPROTECTED_HEADER.to_owned(), unprotected_schema()));
+        schemas.push((EPHEMERAL_KEY.to_owned(), ephemeral_key_schema()));
     }
 }
 
@@ -172,28 +176,38 @@ impl fmt::Debug for Envelope {
     }
 }
 
-fn unprotected_schema(base64url: impl Fn() -> ObjectBuilder) -> ObjectBuilder {
+fn unprotected_schema() -> RefOr<Schema> {
+    let about = "Only in envelopes of other programs: the place of `epk` if `protected` has none.";
+    ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .description(Some(about))
+        .property("epk", Ref::from_schema_name(EPHEMERAL_KEY))
+        .required("epk")
+        .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)))
+        .into()
+}
+
+fn ephemeral_key_schema() -> RefOr<Schema> {
     let one_of = |values: &[&str]| {
         ObjectBuilder::new()
             .schema_type(Type::String)
             .enum_values(Some(values.to_vec()))
     };
-    let epk = ObjectBuilder::new()
+    let object = ObjectBuilder::new()
         .schema_type(Type::Object)
+        .description(Some("The ephemeral key of an envelope."))
         .property("kty", one_of(&["EC"]))
         .property("crv", one_of(&Curve::ALL.map(Curve::name)))
-        .property("x", base64url())
-        .property("y", base64url());
-    let epk = ["kty", "crv", "x", "y"]
-        .into_iter()
-        .fold(epk, ObjectBuilder::required);
-    let about = "Only in envelopes of other programs: the place of `epk` if `protected` has none.";
+        .property("x", base64url_schema())
+        .property("y", base64url_schema());
+    let members = ["kty", "crv", "x", "y"].into_iter();
+    members.fold(object, ObjectBuilder::required).into()
+}
+
+fn base64url_schema() -> ObjectBuilder {
     ObjectBuilder::new()
-        .schema_type(Type::Object)
-        .description(Some(about))
-        .property("epk", epk)
-        .required("epk")
-        .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)))
+        .schema_type(Type::String)
+        .pattern(Some("^[A-Za-z0-9_-]*$"))
 }
 
 /// The ephemeral key outside of `protected`, and the member that holds it.

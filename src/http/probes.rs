@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use utoipa::{IntoResponses, ToSchema};
+use utoipa::ToSchema;
 
 use super::app::App;
 use super::error::ApiError;
@@ -14,8 +14,7 @@ use super::error::ApiError;
 const OK: ProbeResult = ProbeResult { status: Status::Ok };
 
 /// The probe succeeded.
-#[derive(Debug, Serialize, IntoResponses, ToSchema)]
-#[response(status = 200, example = json!({"status": "ok"}))]
+#[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ProbeResult {
     #[schema(inline)]
     status: Status,

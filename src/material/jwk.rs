@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
-use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
 use super::private::PrivateParts;
@@ -13,7 +12,7 @@ use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};
 
 /// A public JWK. Its members have the order of RFC 7638, and a thumbprint uses only these members.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Jwk {
     #[serde(skip_serializing_if = "Option::is_none")]
     crv: Option<&'static str>,

@@ -12,6 +12,7 @@
 mod ec;
 mod ed25519;
 mod jwk;
+mod jwk_schema;
 mod pem;
 mod pkcs8;
 mod private;
@@ -22,6 +23,7 @@ mod secret;
 mod spki;
 
 pub use self::jwk::Jwk;
+pub use self::jwk_schema::PrivateJwk;
 pub use self::pkcs8::{EncryptedKey, Unlock};
 pub use self::private::{PrivateKey, PrivateParts};
 pub use self::private_pem::PrivatePem;

@@ -13,17 +13,14 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// Notes the envelope of a request as its payload. Notes a problem and returns false unless it has
-    /// exactly one form.
-    pub(super) fn note(call: &mut Call, members: &mut Members<'_>) -> bool {
+    /// Notes the envelope of a request as its payload. Notes a problem unless it has exactly one form.
+    pub(super) fn note(call: &mut Call, members: &mut Members<'_>) {
         let jwe = members.optional("jwe");
         let legacy = members.optional("protectedPayload");
         call.note_payload(jwe.or(legacy));
-        let is_one = jwe.is_some() != legacy.is_some();
-        if !is_one {
+        if jwe.is_some() == legacy.is_some() {
             members.note(not_one_form(jwe.is_some()));
         }
-        is_one
     }
 
     /// The form of the members `jwe` and `protectedPayload`; `None` unless there is exactly one.

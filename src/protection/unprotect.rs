@@ -4,9 +4,7 @@ use std::borrow::Cow;
 
 use tracing::Instrument as _;
 
-use super::body::{
-    Decrypted, Head, Json, ReadMember as _, Reference, answer, described, request, written,
-};
+use super::body::{Decrypted, Head, Json, Reference, answer, request, written};
 use super::form::Form;
 use super::long_work::Cost;
 use super::{Answer, Body, Call, Protection, Refusal};
@@ -21,41 +19,17 @@ use crate::telemetry::step;
 use crate::wiped::Wiped;
 
 request! {
-    /// An envelope as `/protect` returned it.
-    EnvelopeRequest<'a> {
-        jwe "jwe": Envelope,
+    /// An envelope to open, in exactly one of two forms.
+    UnprotectRequest<'a> {
+        jwe "jwe": Option<Envelope>,
+        /// The legacy form of `jwe`: the envelope's JSON or its compact serialization in base64url; or
+        /// the compact serialization itself.
+        protected_payload "protectedPayload": Option<Cow<'a, str>>,
         /// The policy of the envelope. Default: the policy that is bound to the API key.
         policy_number "policyNumber": Option<Reference<'a, PolicyNumber>>,
         /// The context with which the envelope was made; absent if it was made without one.
         context "context": Option<Context>,
     } or answer
-}
-
-request! {
-    /// An envelope as a legacy string.
-    LegacyRequest<'a> {
-        /// The envelope's JSON or its compact serialization in base64url; or the compact
-        /// serialization itself.
-        protected_payload "protectedPayload": Cow<'a, str>,
-        /// The policy of the envelope. Default: the policy that is bound to the API key.
-        policy_number "policyNumber": Option<Reference<'a, PolicyNumber>>,
-        /// The context with which the envelope was made; absent if it was made without one.
-        context "context": Option<Context>,
-    } or answer
-}
-
-/// An envelope to open, in one of two forms.
-#[derive(Debug)]
-pub(crate) struct UnprotectRequest<'a> {
-    form: Form,
-    policy_number: Option<Reference<'a, PolicyNumber>>,
-    context: Option<Context>,
-}
-
-described! {
-    UnprotectRequest<'a> " An envelope to open, in one of two forms." {
-        one_of EnvelopeRequest<'a>, LegacyRequest<'a>,
-    }
 }
 
 answer! {
@@ -101,8 +75,8 @@ impl Protection {
         let is_bound = application.bound_policy().is_some();
         let reading = || read(call, text, is_bound);
         let size = text.as_str().len();
-        let request = self.long_work.run(Cost::Low, size, reading).await?;
-        let (envelope, member) = request.form.into_envelope()?;
+        let (form, request) = self.long_work.run(Cost::Low, size, reading).await?;
+        let (envelope, member) = form.into_envelope()?;
         call.note_ctx(envelope.ctx());
         let number = request.policy_number.as_deref();
         let permit = self.permit(call, application, number).await?;
@@ -164,35 +138,19 @@ fn read<'a>(
     call: &mut Call,
     text: Text<'a>,
     is_bound: bool,
-) -> Result<UnprotectRequest<'a>, Problems> {
-    let ignored = call.ignored();
-    let names = [EnvelopeRequest::MEMBERS, LegacyRequest::MEMBERS, ignored].concat();
+) -> Result<(Form, UnprotectRequest<'a>), Problems> {
+    let names = [UnprotectRequest::MEMBERS, call.ignored()].concat();
     let mut members = Members::exactly(text, &names);
-    let request = if !Form::note(call, &mut members) {
-        let _ = Option::<Reference<'_, PolicyNumber>>::read(&mut members, "policyNumber");
-        let _ = Option::<Context>::read(&mut members, "context");
-        None
-    } else if members.optional("jwe").is_some() {
-        EnvelopeRequest::read(&mut members).and_then(|request| {
-            Some(UnprotectRequest {
-                form: Form::of(Some(request.jwe), None)?,
-                policy_number: request.policy_number,
-                context: request.context,
-            })
-        })
-    } else {
-        LegacyRequest::read(&mut members).and_then(|request| {
-            Some(UnprotectRequest {
-                form: Form::of(None, Some(&request.protected_payload))?,
-                policy_number: request.policy_number,
-                context: request.context,
-            })
-        })
-    };
+    Form::note(call, &mut members);
+    let request = UnprotectRequest::read(&mut members);
     if members.optional("policyNumber").is_none() && !is_bound {
         members.note(Problem::required("policyNumber"));
     }
-    members.finish(|| request)
+    members.finish(|| {
+        let mut request = request?;
+        let form = Form::of(request.jwe.take(), request.protected_payload.as_deref())?;
+        Some((form, request))
+    })
 }
 
 fn inside(member: &str, problems: Problems) -> Problems {

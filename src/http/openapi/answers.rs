@@ -1,18 +1,20 @@
 //! The responses that handlers return, as the document describes them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::json;
 use utoipa::openapi::header::Header;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{Content, Ref, RefOr, Response, ResponseBuilder, Schema};
-use utoipa::{IntoResponses, ToSchema};
+use utoipa::{IntoResponses, PartialSchema, ToSchema};
 
 use super::headers::always;
 use crate::audit::Source;
 use crate::http::admin::{Created, CreatedWithoutPath, Current, List, NoContent, Records};
 use crate::http::discovery::Published;
 use crate::http::error::ApiError;
+use crate::http::probes::ProbeResult;
 use crate::keys::JwkSet;
 use crate::management::Cursor;
 
@@ -52,16 +54,36 @@ impl IntoResponses for NoContent {
 
 impl<T: ToSchema> IntoResponses for List<T> {
     fn responses() -> Responses {
+        one("200", json_of("A page of the list.", reference::<Self>()))
+    }
+}
+
+impl<T: ToSchema> PartialSchema for List<T> {
+    fn schema() -> RefOr<Schema> {
         let next = OneOfBuilder::new()
             .item(reference::<Cursor>())
             .item(ObjectBuilder::new().schema_type(Type::Null))
             .description(Some("The cursor of the next page; null on the last page."));
-        let page = ObjectBuilder::new()
+        ObjectBuilder::new()
+            .description(Some("A page of a list."))
             .property("items", ArrayBuilder::new().items(reference::<T>()))
             .property("nextCursor", next)
             .required("items")
-            .required("nextCursor");
-        one("200", json_of("A page of the list.", page))
+            .required("nextCursor")
+            .into()
+    }
+}
+
+impl<T: ToSchema> ToSchema for List<T> {
+    fn name() -> Cow<'static, str> {
+        format!("{}Page", T::name()).into()
+    }
+}
+
+impl IntoResponses for ProbeResult {
+    fn responses() -> Responses {
+        let answer = json_of("The probe succeeded.", reference::<Self>());
+        one("200", answer)
     }
 }
 

@@ -6,7 +6,9 @@ use utoipa::openapi::{Components, RefOr, Schema};
 
 use super::headers;
 use crate::audit::{Entry, OperationType, Outcome};
+use crate::http::admin::List;
 use crate::http::error::ErrorBody;
+use crate::http::probes::ProbeResult;
 use crate::keys::{JwkSet, Key};
 use crate::management::Cursor;
 use crate::management::api_keys::{self, ApiKey};
@@ -25,15 +27,16 @@ pub(super) fn all() -> Components {
     add::<OperationType>(&mut schemas);
     add::<Outcome>(&mut schemas);
     add::<Cursor>(&mut schemas);
+    add::<ProbeResult>(&mut schemas);
     add::<JwkSet>(&mut schemas);
-    add_whole::<Service>(&mut schemas);
-    add_whole::<Policy>(&mut schemas);
-    add_whole::<Key>(&mut schemas);
+    add_list::<Service>(&mut schemas);
+    add_list::<Policy>(&mut schemas);
+    add_list::<Key>(&mut schemas);
     add_whole::<ImportParameters>(&mut schemas);
     add::<api_keys::Created>(&mut schemas);
-    add_whole::<ApiKey>(&mut schemas);
-    add_whole::<Entry>(&mut schemas);
-    add_whole::<Recorded>(&mut schemas);
+    add_list::<ApiKey>(&mut schemas);
+    add_list::<Entry>(&mut schemas);
+    add_list::<Recorded>(&mut schemas);
     let mut components = Components::new();
     components.schemas.extend(schemas);
     for (name, header) in headers::shared() {
@@ -58,6 +61,12 @@ pub(super) fn all() -> Components {
         bearer("An API key of type `admin`: `sk_admin_…`"),
     );
     components
+}
+
+/// Adds a type and the pages of its list.
+fn add_list<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+    add_whole::<T>(schemas);
+    add::<List<T>>(schemas);
 }
 
 /// Adds a type whose members are always present, possibly as null.

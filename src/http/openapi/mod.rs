@@ -6,6 +6,7 @@ mod examples;
 mod extractors;
 mod headers;
 mod idempotency;
+mod open;
 mod refusals;
 mod values;
 
@@ -17,6 +18,7 @@ use utoipa::openapi::{
 };
 
 use self::components::{ADMIN_KEY, APPLICATION_KEY};
+use self::open::Roots;
 use super::routes::{Access, Routes};
 
 /// The parts of the API: path prefix, name and description.
@@ -56,6 +58,7 @@ const PARTS: [(&str, &str, &str); 9] = [
 pub(super) fn document(groups: impl IntoIterator<Item = Routes>) -> OpenApi {
     let mut paths = Paths::new();
     let mut components = components::all();
+    let mut roots = Roots::default();
     for group in groups {
         components.schemas.extend(group.schemas);
         for (path, mut item) in group.paths.paths {
@@ -73,10 +76,13 @@ pub(super) fn document(groups: impl IntoIterator<Item = Routes>) -> OpenApi {
                 if operation.description.is_none() {
                     operation.description.clone_from(&operation.summary);
                 }
+                roots.add(operation);
             }
             paths.paths.insert(path, item);
         }
     }
+    roots.add_responses(&components.responses);
+    roots.open(&mut components.schemas);
     extractors::type_read_only(&mut components.schemas);
     examples::add(&mut components.schemas);
     let info = InfoBuilder::new()

@@ -14,8 +14,8 @@ use crate::protection::body::{
 };
 use crate::protection::protect::{Dropped, PassedThrough, Protected};
 use crate::protection::rewrap::RewrappedPayload;
-use crate::protection::unprotect::{EnvelopeRequest, LegacyRequest, Unprotected};
-use crate::protection::{Body, ProtectRequest, Refusal, RewrapRequest};
+use crate::protection::unprotect::Unprotected;
+use crate::protection::{Body, ProtectRequest, Refusal, RewrapRequest, UnprotectRequest};
 
 /// The most items of a batch.
 pub(super) const MOST_ITEMS: usize = 1_000;
@@ -183,7 +183,7 @@ macro_rules! items {
 
 items! {
     /// An envelope to open, as in the body of `/unprotect`. `status` is ignored.
-    opening UnprotectItem: EnvelopeRequest<'static>, LegacyRequest<'static>;
+    opening UnprotectItem: UnprotectRequest<'static>;
     /// An envelope to rewrap, as in the body of `/rewrap`. `status` is ignored.
     opening RewrapItem: RewrapRequest<'static>;
     /// The result of an item: the response of `/protect` without `requestId`, or an error.

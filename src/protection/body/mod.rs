@@ -10,9 +10,7 @@ pub(super) use self::member::{
     Base64, Decrypted, Encrypted, Head, Json, ProtectedPayloadType, ReadMember, Reference,
     Rewrapped, True, Unchanged, WriteMember,
 };
-pub(super) use self::schema::{
-    Described, Schemas, any_of, base64, merged, object, one_of, reference,
-};
+pub(super) use self::schema::{Described, Schemas, any_of, base64, merged, object, reference};
 use super::{Body, Refusal};
 use crate::wiped::Wiped;
 
@@ -122,14 +120,6 @@ macro_rules! answer_of {
 
 /// Implements the traits of a schema for a body.
 macro_rules! described {
-    ($name:ident<$($life:lifetime)?> $($about:literal)* { one_of $($body:ty,)* }) => {
-        $crate::protection::body::described!(@ $name<$($life)?>
-            $crate::protection::body::one_of(&[$($about),*], [
-                $(<$body as $crate::protection::body::Described>::schema(),)*
-            ]),
-            $($body,)*
-        );
-    };
     ($name:ident<$($life:lifetime)?> $($about:literal)* { $openness:ident
         $($member:literal [$($doc:literal)*] $type:ty,)*
     }) => {

@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry;
 
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{AdditionalProperties, Object, ObjectBuilder, OneOfBuilder, Type};
+use utoipa::openapi::schema::{AdditionalProperties, Object, ObjectBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 
 /// Named schemas that a schema refers to.
@@ -85,16 +85,6 @@ pub(in crate::protection) fn merged<const N: usize>(
     }
     object.properties.remove("requestId");
     RefOr::T(Schema::Object(object))
-}
-
-/// One of several schemas.
-pub(in crate::protection) fn one_of<const N: usize>(
-    about: &[&str],
-    schemas: [RefOr<Schema>; N],
-) -> RefOr<Schema> {
-    let one_of = OneOfBuilder::new().description(Some(joined(about)));
-    let one_of = schemas.into_iter().fold(one_of, OneOfBuilder::item);
-    RefOr::T(Schema::OneOf(one_of.build()))
 }
 
 /// One object with the members of several. A member is required if all of them require it.

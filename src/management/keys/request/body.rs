@@ -5,7 +5,7 @@ use std::fmt;
 
 use hsm::ImportMechanism;
 use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
+use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 use zeroize::Zeroizing;
 
@@ -14,7 +14,7 @@ use crate::clock::Timestamp;
 use crate::ids::{ImportKeyId, ServiceId};
 use crate::json::{Kind, Text};
 use crate::keys::{RotationDays, Status, Usage};
-use crate::material::Algorithm;
+use crate::material::{Algorithm, Jwk, PrivateJwk};
 use crate::problem::{Code, Problem, Problems};
 use crate::request;
 use crate::resource::{
@@ -69,7 +69,7 @@ request! {
         /// Source: a key wrapped for the token.
         "Wrapped key" wrapped_key: Option<WrappedKeyRequest>, optional;
         /// Source: a private key in plaintext, as PEM or a JWK.
-        "Private key" private_key: KeyText as PrivateText, optional;
+        "Private key" private_key: PrivateText, optional;
         /// The passphrase of an encrypted private key.
         "Passphrase" passphrase: SecretText, optional;
         /// Source: a secret key in plaintext, in base64.
@@ -106,7 +106,8 @@ request! {
 pub struct KeyText(pub(super) Zeroizing<String>);
 
 /// A [`KeyText`] that is a secret.
-struct PrivateText(KeyText);
+#[derive(Clone, Debug)]
+pub struct PrivateText(pub(super) KeyText);
 
 /// A string that is a secret.
 #[derive(Clone)]
@@ -150,12 +151,6 @@ impl Value for PrivateText {
     }
 }
 
-impl From<PrivateText> for KeyText {
-    fn from(text: PrivateText) -> Self {
-        text.0
-    }
-}
-
 impl Value for SecretText {
     const INPUT: Input = Input::Secret;
 
@@ -196,10 +191,7 @@ impl fmt::Debug for SecretText {
 
 impl PartialSchema for KeyText {
     fn schema() -> RefOr<Schema> {
-        OneOfBuilder::new()
-            .item(ObjectBuilder::new().schema_type(Type::String))
-            .item(ObjectBuilder::new().schema_type(Type::Object))
-            .into()
+        pem_or::<Jwk>()
     }
 }
 
@@ -207,6 +199,33 @@ impl ToSchema for KeyText {
     fn name() -> Cow<'static, str> {
         "PemOrJwk".into()
     }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((Jwk::name().into_owned(), Jwk::schema()));
+    }
+}
+
+impl PartialSchema for PrivateText {
+    fn schema() -> RefOr<Schema> {
+        pem_or::<PrivateJwk>()
+    }
+}
+
+impl ToSchema for PrivateText {
+    fn name() -> Cow<'static, str> {
+        "PemOrPrivateJwk".into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((PrivateJwk::name().into_owned(), PrivateJwk::schema()));
+    }
+}
+
+fn pem_or<J: ToSchema>() -> RefOr<Schema> {
+    OneOfBuilder::new()
+        .item(ObjectBuilder::new().schema_type(Type::String))
+        .item(Ref::from_schema_name(J::name()))
+        .into()
 }
 
 impl PartialSchema for SecretText {
@@ -229,6 +248,6 @@ impl PartialSchema for Base64 {
 
 impl ToSchema for Base64 {
     fn name() -> Cow<'static, str> {
-        "Base64".into()
+        "Base64Text".into()
     }
 }

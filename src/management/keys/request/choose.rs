@@ -28,7 +28,7 @@ impl Source {
             return token_object(kind, object, public, problems);
         }
         if let Member::Given(text) = body.private_key {
-            let key = private_key(&text, body.passphrase, problems)?;
+            let key = private_key(&text.0, body.passphrase, problems)?;
             let usage = kind.usage_of(key.algorithm(), problems)?;
             return Some(Self::Private { usage, key });
         }

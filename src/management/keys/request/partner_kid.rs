@@ -15,11 +15,14 @@ pub(super) fn partner_kid(body: &KeyRequest, problems: &mut Problems) -> Option<
         Member::Given(kid) => ("partnerKid", kid.clone()?),
         Member::Absent => {
             let jwks = [
-                ("publicKey.kid", &body.public_key),
-                ("privateKey.kid", &body.private_key),
+                ("publicKey.kid", body.public_key.given()),
+                (
+                    "privateKey.kid",
+                    body.private_key.given().map(|text| &text.0),
+                ),
             ];
             let mut kids = jwks.into_iter().filter_map(|(field, jwk)| {
-                let kid = kid_of_jwk(jwk.given()?, field, problems)?;
+                let kid = kid_of_jwk(jwk?, field, problems)?;
                 Some((field, kid))
             });
             kids.next()?

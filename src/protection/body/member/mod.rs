@@ -143,6 +143,7 @@ macro_rules! schemas {
 
             fn schemas(schemas: &mut Schemas) {
                 schemas.push((<$named>::name().into_owned(), <$named as PartialSchema>::schema()));
+                <$named as ToSchema>::schemas(schemas);
             }
         }
     )*};
