@@ -10,7 +10,7 @@ use serde_json::Value;
 use utoipa::ToSchema as _;
 use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::Operation;
-use utoipa::openapi::schema::{AdditionalProperties, ArrayItems, Object, SchemaType, Type};
+use utoipa::openapi::schema::{AdditionalProperties, AllOf, ArrayItems, Object, SchemaType, Type};
 use utoipa::openapi::{Ref, RefOr, Response, Schema};
 
 use crate::envelope::Envelope;
@@ -35,8 +35,8 @@ impl Roots {
         gather(shared, &mut self.responses);
     }
 
-    /// Opens the schemas of responses, inlines nullable schemas, and removes schemas without
-    /// references. An envelope has a fixed format, so it stays closed.
+    /// Opens the schemas of responses, merges and inlines schemas that generators do not support, and
+    /// removes schemas without references. An envelope has a fixed format, so it stays closed.
     pub(super) fn open(&self, schemas: &mut Schemas) {
         let closed = schemas.clone();
         let envelope = Envelope::name();
@@ -72,6 +72,9 @@ impl Opener<'_> {
         {
             *schema = target;
         }
+        if let RefOr::T(Schema::AllOf(all_of)) = schema {
+            *schema = self.merged(all_of).into();
+        }
         match schema {
             RefOr::T(Schema::Object(object)) => self.visit_object(object),
             RefOr::T(Schema::Array(array)) => {
@@ -84,9 +87,6 @@ impl Opener<'_> {
                 if let Some(nullable) = nullable_value(&one_of.items) {
                     *schema = nullable;
                 }
-            }
-            RefOr::T(Schema::AllOf(all_of)) => {
-                all_of.items.iter_mut().for_each(|item| self.visit(item));
             }
             RefOr::T(_) | RefOr::Ref(_) => {}
         }
@@ -107,6 +107,27 @@ impl Opener<'_> {
         if !object.properties.is_empty() && object.additional_properties.is_none() {
             object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(true)));
         }
+    }
+
+    /// One object with the members of all parts. Some generators lose null when they merge the parts.
+    fn merged(&self, all_of: &AllOf) -> Object {
+        let mut merged = Object::new();
+        merged.description.clone_from(&all_of.description);
+        for part in &all_of.items {
+            let target = match part {
+                RefOr::Ref(reference) => {
+                    name(&reference.ref_location).and_then(|name| self.closed.get(name))
+                }
+                RefOr::T(_) => Some(part),
+            };
+            if let Some(RefOr::T(Schema::Object(object))) = target {
+                merged.properties.extend(object.properties.clone());
+                merged.required.extend(object.required.clone());
+            }
+        }
+        merged.required.sort();
+        merged.required.dedup();
+        merged
     }
 
     /// The target of a reference, if it does not stay a reference: a list of values in a response, or

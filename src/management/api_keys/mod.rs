@@ -49,7 +49,7 @@ pub struct Created {
     pub secret: LiveKey,
 }
 
-/// The answer.
+/// A new API key, with the key itself.
 #[derive(Serialize, ToSchema)]
 struct Answer<'a> {
     #[serde(flatten)]

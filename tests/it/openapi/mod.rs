@@ -1,6 +1,7 @@
 //! The OpenAPI document: its snapshot, its references and its routes.
 
 mod examples;
+mod open;
 mod routes;
 mod schemathesis;
 
