@@ -251,13 +251,15 @@ verify() {
         shift
     fi
     [[ " ${names[*]} " != *" bare "* ]] || require_packages "$packages_for_bare"
-    if [ "${names[*]}" = bare ]; then
-        require_cargo
-    else
-        prepare_tests
-        clear_service_variables
-        temporary_cluster
-    fi
+    [[ " ${names[*]} " != *" clients "* ]] || require_packages "$packages_for_clients"
+    case ${names[*]} in
+        bare | clients) require_cargo ;;
+        *)
+            prepare_tests
+            temporary_cluster
+            ;;
+    esac
+    clear_service_variables
     for name in "${names[@]}"; do
         run "tests/$name/run" "$@" || failed+=("$name")
         stage "$name" "finished"

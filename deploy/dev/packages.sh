@@ -33,6 +33,13 @@ packages_for_bare='
 debootstrap      debootstrap                            creates minimal Debian systems
 git              git                                    clones the repository into them
 '
+packages_for_clients="$packages_to_run
+default-jdk-headless  javac                             runs openapi-generator, compiles its Java clients
+maven            mvn                                    installs openapi-generator, builds its Java clients
+nodejs           node                                   runs Spectral, Redocly and the TypeScript clients
+npm              npm                                    installs them
+python3-venv     /usr/lib/python3*/ensurepip            environment for the Python clients
+"
 packages_to_check="$packages_to_build
 python3-venv     /usr/lib/python3*/ensurepip            environment for hadolint and check-jsonschema
 shellcheck       shellcheck                             checks shell scripts
