@@ -8,6 +8,7 @@ use utoipa::openapi::{RefOr, Schema};
 use zeroize::Zeroizing;
 
 use super::{Field, Member, Value};
+use crate::clock::Timestamp;
 use crate::json::{Kind, Members, Text};
 use crate::problem::{Code, Problem, Problems};
 
@@ -116,7 +117,10 @@ impl<B: RequestBody> ResourceRequest<B> {
             return;
         };
         for (name, stated) in self.stated.drain(..) {
-            if resource.get(name) == Some(&stated) {
+            if resource
+                .get(name)
+                .is_some_and(|kept| is_same(kept, &stated))
+            {
                 continue;
             }
             let problem = match (stated, self.nulls) {
@@ -127,6 +131,12 @@ impl<B: RequestBody> ResourceRequest<B> {
             self.problems.note(problem);
         }
     }
+}
+
+/// Whether two values are equal. Clients write the same time in different ways.
+fn is_same(kept: &Json, stated: &Json) -> bool {
+    let time = |value: &Json| value.as_str()?.parse::<Timestamp>().ok();
+    kept == stated || time(kept).is_some_and(|kept| time(stated) == Some(kept))
 }
 
 impl<B> From<B> for ResourceRequest<B> {

@@ -120,6 +120,25 @@ async fn read_only_members_cannot_be_set() {
     ]);
 }
 
+/// Clients write times with another precision or another offset than the response.
+#[tokio::test]
+async fn a_read_only_time_can_be_written_in_another_way() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let created = admin.post("/admin/services", json!({ "name": "billing" }));
+    let created = created.await.created();
+    let path = created.header("location");
+    let time = created.text("createdAt").to_owned();
+    let start = time.strip_suffix('Z').expect("UTC");
+    for same in [format!("{start}000Z"), format!("{start}+00:00")] {
+        let body = json!({ "createdAt": same });
+        admin.put(path, body).await.ok();
+    }
+    let other = format!("{start}+01:00");
+    let refused = admin.put(path, json!({ "createdAt": other })).await;
+    refused.invalid(&[("createdAt", "conflict")]);
+}
+
 #[tokio::test]
 async fn an_outdated_etag_changes_nothing() {
     let world = World::new().await;
