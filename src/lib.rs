@@ -5,9 +5,10 @@
 //!
 //! | layer | modules |
 //! |------:|---------|
-//! | 10 | `command` |
-//! | 9 | `server` |
-//! | 8 | `dashboard`, `http` |
+//! | 11 | `command` |
+//! | 10 | `server` |
+//! | 9 | `dashboard`, `http` |
+//! | 8 | `ledger` |
 //! | 7 | `management`, `protection` |
 //! | 6 | `keys` |
 //! | 5 | `policy`, `web` |
@@ -34,6 +35,7 @@ pub mod http;
 pub mod ids;
 pub mod json;
 pub mod keys;
+pub mod ledger;
 pub mod management;
 pub mod material;
 pub mod meter;

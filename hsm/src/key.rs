@@ -4,6 +4,9 @@ use std::fmt;
 
 use crate::{Algorithm, Purpose};
 
+/// The start of the labels of keys that only the service uses.
+pub(crate) const INTERNAL: &str = "sealward-internal";
+
 /// A private or secret key. The tokens of one [`Token`](crate::Token) hold it under the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KeyRef {
@@ -45,6 +48,17 @@ pub struct NewKey {
 }
 
 impl NewKey {
+    /// A key that only the service uses: it cannot be adopted or destroyed, and is no orphan.
+    #[must_use]
+    pub fn internal(id: Vec<u8>, label: &str, algorithm: Algorithm, purpose: Purpose) -> Self {
+        Self {
+            id,
+            label: format!("{INTERNAL} {label}"),
+            algorithm,
+            purpose,
+        }
+    }
+
     pub(crate) fn key_ref(&self) -> KeyRef {
         KeyRef::with_id(self.algorithm.class(), self.id.clone())
     }

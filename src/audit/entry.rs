@@ -35,6 +35,8 @@ pub struct Entry {
     pub ctx: Option<String>,
     /// The position of the item in a batch, from 0; null for other requests.
     pub item: Option<i16>,
+    /// The position in the log of operations; null until the record is sealed.
+    pub log_index: Option<i64>,
 }
 
 /// The entries of a query; `None` matches all.

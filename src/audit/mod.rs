@@ -26,7 +26,7 @@ pub use self::entry::{Entry, Filter};
 pub(crate) use self::export::cell;
 pub use self::export::{Export, Exported, Format, Operations, Source};
 pub use self::login::{Login, login};
-pub use self::query::{entries, entry, plan};
+pub use self::query::{entries, entries_named, entry, plan};
 pub use self::queue::{Receipt, Unrecorded};
 pub use self::record::{Endpoint, OperationType, Outcome, Record, Sealing};
 pub use self::recorder::{Pending, Recorder};

@@ -1,5 +1,8 @@
 //! Queries of the audit log, newest first.
 
+use sqlx::PgConnection;
+use uuid::Uuid;
+
 use super::days;
 use super::entry::{Entry, Filter};
 use super::store;
@@ -13,6 +16,17 @@ use crate::ids::RecordId;
 /// The database failed.
 pub async fn entry(db: &Pool, id: RecordId) -> Result<Option<Entry>, sqlx::Error> {
     store::entry(db, id).await
+}
+
+/// The entries with these times and ids, in any order. Those that do not exist are left out.
+///
+/// # Errors
+/// The database failed.
+pub async fn entries_named(
+    connection: &mut PgConnection,
+    names: &[(Timestamp, Uuid)],
+) -> Result<Vec<Entry>, sqlx::Error> {
+    store::entries_named(connection, names).await
 }
 
 /// The newest `limit` entries that match the filter and are older than `older_than`.

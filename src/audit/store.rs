@@ -1,6 +1,9 @@
 //! The audit log in Postgres.
 
+use std::time::Duration;
+
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection, Postgres, QueryBuilder};
+use uuid::Uuid;
 
 use super::entry::{Entry, Filter};
 use super::queue::{QueuedRecord, Submission, count};
@@ -194,7 +197,8 @@ macro_rules! select {
     () => {
         "SELECT id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
          policy_number, key_id, payload_size_bytes, response_status, response_time_ms, error_code, \
-         error_message, host(client_address) AS client_address, outcome, ctx, item \
+         error_message, host(client_address) AS client_address, outcome, ctx, item, \
+         (SELECT log_index FROM audit_log_index WHERE record_id = id) AS log_index \
          FROM crypto_operations_audit"
     };
 }
@@ -206,6 +210,28 @@ pub(super) async fn entry(db: &Pool, id: RecordId) -> Result<Option<Entry>, sqlx
         .bind(id)
         .fetch_optional(db)
         .await
+}
+
+/// The entries with these times and ids that exist.
+pub(super) async fn entries_named(
+    connection: &mut PgConnection,
+    names: &[(Timestamp, Uuid)],
+) -> Result<Vec<Entry>, sqlx::Error> {
+    let (moments, ids): (Vec<Timestamp>, Vec<Uuid>) = names.iter().copied().unzip();
+    let last = moments.iter().max();
+    // The first and the last time let Postgres skip whole partitions.
+    sqlx::query_as(concat!(
+        select!(),
+        " JOIN UNNEST($1::timestamptz[], $2::uuid[]) AS named (moment, record) \
+         ON id = record AND ts >= moment AND ts < moment + interval '1 millisecond' \
+         WHERE ts >= $3 AND ts < $4"
+    ))
+    .bind(&moments)
+    .bind(ids)
+    .bind(moments.iter().min())
+    .bind(last.map(|last| last.plus(Duration::from_millis(1))))
+    .fetch_all(connection)
+    .await
 }
 
 /// The newest entries that match the filter, at most `limit`, older than `older_than`.

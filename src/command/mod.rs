@@ -1,6 +1,7 @@
 //! The commands of the binary, one file each.
 
 mod api_key;
+mod audit;
 mod check_config;
 mod doctor;
 mod failure;
@@ -47,6 +48,8 @@ enum Command {
     Doctor(doctor::Arguments),
     /// Create API keys, for example the first admin key.
     ApiKey(api_key::Arguments),
+    /// Begin the tamper-evident logs of the audit records, and verify them.
+    Audit(audit::Arguments),
     /// Wrap keys offline, or import them over the API.
     Key(key::Arguments),
 }
@@ -61,6 +64,7 @@ pub async fn run(arguments: Arguments) -> ExitCode {
         Command::Retain => retain::run(config, &environment).await,
         Command::CheckConfig => check_config::run(config, &environment),
         Command::ApiKey(arguments) => api_key::run(config, &environment, arguments).await,
+        Command::Audit(arguments) => return audit::run(config, &environment, arguments).await,
         Command::Key(arguments) => key::run(arguments).await,
         Command::Doctor(arguments) => doctor::run(config, &environment, &arguments).await,
     };

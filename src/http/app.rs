@@ -8,6 +8,7 @@ use utoipa::openapi::OpenApi;
 
 use super::database_monitor::DatabaseMonitor;
 use crate::keys::{Keyring, Vault};
+use crate::ledger::SealStatus;
 use crate::management::security::SecurityLog;
 use crate::protection::Protection;
 use crate::web::Resources;
@@ -31,6 +32,8 @@ pub struct Parts {
     pub vault: Vault,
     /// Records security events.
     pub security: SecurityLog,
+    /// The state of the sealer.
+    pub seal_status: SealStatus,
     /// Set once the process shuts down.
     pub draining: AtomicBool,
     /// Makes the OpenAPI document of all routes.

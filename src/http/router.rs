@@ -5,7 +5,7 @@ use axum::middleware::from_fn_with_state;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::routes;
 
-use super::admin::{api_keys, audit, events, keys, policies, services};
+use super::admin::{api_keys, audit, audit_log, events, keys, policies, services};
 use super::app::App;
 use super::error::ApiError;
 use super::routes::{Access, Routes};
@@ -108,7 +108,17 @@ fn groups() -> [Routes; 4] {
             ),
         )
         .at("/admin/audit", routes!(audit::list))
-        .at("/admin/audit/management", routes!(events::list));
+        .at("/admin/audit/management", routes!(events::list))
+        .at(
+            "/admin/audit/log/{log}/checkpoint",
+            routes!(audit_log::checkpoint),
+        )
+        .at("/admin/audit/log/{log}/key", routes!(audit_log::key))
+        .at(
+            "/admin/audit/log/{log}/tile/{*path}",
+            routes!(audit_log::tile),
+        )
+        .at("/admin/audit/{id}/proof", routes!(audit_log::proof));
 
     [open, runtime, health, administration]
 }

@@ -45,7 +45,8 @@ impl Routes {
     pub(super) fn at(mut self, path: &'static str, handlers: UtoipaMethodRouter<App>) -> Self {
         let (schemas, described, methods) = handlers;
         let items = described.paths.into_values();
-        let items = items.map(|item| (path.to_owned(), item));
+        // OpenAPI has no parameter of several segments.
+        let items = items.map(|item| (path.replace("{*", "{"), item));
         self.router = self.router.route(path, methods);
         self.paths.paths.extend(items);
         self.schemas.extend(schemas);

@@ -20,6 +20,7 @@ use crate::db::Pool;
 use crate::http::router::names;
 use crate::http::{self, Api, App, DatabaseMonitor, document, recorded_status, refusal_json};
 use crate::keys::{Encryptions, Keyring, Vault};
+use crate::ledger::{SealStatus, Sealer};
 use crate::management::security::{SecurityLog, SecurityWriter};
 use crate::management::{Actor, Context, keys};
 use crate::meter::{Meter, TokenTimes};
@@ -109,6 +110,10 @@ impl Service {
         let (security, security_writer) =
             SecurityLog::open(clock.clone(), entropy, database.clone());
         jobs.spawn(follow_tokens(security.clone(), token.clone()));
+        let seal_status = SealStatus::default();
+        let seal = &settings.audit.seal;
+        let sealer = Sealer::new(database.clone(), token.clone(), seal, seal_status.clone());
+        jobs.spawn(seal_records(sealer));
         let limiter = Arc::new(limiter);
         jobs.spawn(keep_limiter(limiter.clone(), database.clone()));
         let meter = Arc::new(Meter::new(names().chain(dashboard::names())));
@@ -136,6 +141,7 @@ impl Service {
             keyring,
             vault,
             security,
+            seal_status,
             draining: AtomicBool::new(false),
             document,
         });
@@ -196,6 +202,11 @@ const LAST_USE_PERIOD: Duration = Duration::from_secs(5);
 
 async fn listen(catalog: Catalog, database: Pool, entropy: Entropy) {
     let never = catalog.listen(database, entropy).await;
+    match never {}
+}
+
+async fn seal_records(sealer: Sealer) {
+    let never = sealer.run().await;
     match never {}
 }
 

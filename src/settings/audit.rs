@@ -1,5 +1,7 @@
 //! Settings of the audit log.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +16,33 @@ pub struct Audit {
     pub queue: usize,
     /// The maximum time to commit a record. After it, the request is refused.
     pub deadline: Span,
+    /// The tamper-evident logs of the records.
+    pub seal: Seal,
+}
+
+/// Sealing: the tamper-evident logs of the records. It starts after `sealward audit init`.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(inline)]
+pub struct Seal {
+    /// The interval in which committed records are sealed and checkpoints are signed.
+    pub interval: Span,
+    /// The name of this installation in checkpoints, such as `example.com/sealward`. The origins of the
+    /// logs are this name with `/operations` and `/management`. It takes effect at `sealward audit init`.
+    pub origin: String,
+    /// A file outside of the database that keeps the latest checkpoints. Sealing stops if the logs do not
+    /// extend them. Instances should share it.
+    pub anchor: Option<PathBuf>,
+}
+
+impl Default for Seal {
+    fn default() -> Self {
+        Self {
+            interval: Span::seconds(1),
+            origin: "sealward".to_owned(),
+            anchor: None,
+        }
+    }
 }
 
 impl Default for Audit {
@@ -21,6 +50,7 @@ impl Default for Audit {
         Self {
             queue: 4096,
             deadline: Span::seconds(5),
+            seal: Seal::default(),
         }
     }
 }
@@ -32,6 +62,13 @@ impl Audit {
         }
         if self.deadline < Span::millis(100) {
             found.push("audit.deadline must be at least 100ms".to_owned());
+        }
+        if self.seal.interval < Span::millis(10) {
+            found.push("audit.seal.interval must be at least 10ms".to_owned());
+        }
+        let origin = &self.seal.origin;
+        if origin.is_empty() || origin.contains(|it: char| it.is_whitespace() || it == '+') {
+            found.push("audit.seal.origin must be a name without spaces and plus signs".to_owned());
         }
     }
 }

@@ -20,6 +20,7 @@ mod envelope;
 mod faults;
 mod interop;
 mod layers;
+mod ledger;
 mod openapi;
 mod packaging;
 mod process;

@@ -4,7 +4,8 @@ use super::inspect::{KeyKind, Weakness};
 use super::usages::Usages;
 use super::{inspect, public};
 use crate::crypt::proof;
-use crate::session::{INTERNAL, Session, search};
+use crate::key::INTERNAL;
+use crate::session::{Session, search};
 use crate::{Algorithm, Family, HsmError, KeyClass, KeyName, KeyRef, PublicKey, Purpose};
 
 /// An adopted key.

@@ -3,7 +3,8 @@
 use cryptoki::object::{Attribute, AttributeType, ObjectClass, ObjectHandle};
 
 use super::{inspect, public};
-use crate::session::{INTERNAL, Known, Session, named, search};
+use crate::key::INTERNAL;
+use crate::session::{Known, Session, named, search};
 use crate::{HsmError, KeyClass, KeyName, KeyRef};
 
 /// Destroys the object of a key on one token, and its public half. Other objects with the same id

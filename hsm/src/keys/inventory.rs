@@ -4,7 +4,8 @@ use cryptoki::object::{Attribute, AttributeType};
 
 use super::inspect::KeyKind;
 use super::usages::Usages;
-use crate::session::{INTERNAL, Session, is_dead_handle};
+use crate::key::INTERNAL;
+use crate::session::{Session, is_dead_handle};
 use crate::{HsmError, KeyClass, KeyName, KeyRef};
 
 /// A key that was looked up.

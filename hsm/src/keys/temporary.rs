@@ -4,7 +4,8 @@ use cryptoki::mechanism::MechanismType;
 
 use super::draft::{Draft, Objects};
 use super::public;
-use crate::session::{INTERNAL, Session, Temporary};
+use crate::key::INTERNAL;
+use crate::session::{Session, Temporary};
 use crate::{Algorithm, HsmError, NewKey, PublicKey, Purpose};
 
 /// A key that is destroyed when it goes out of scope.

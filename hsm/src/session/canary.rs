@@ -7,9 +7,6 @@ use cryptoki::object::{Attribute, ObjectClass, ObjectHandle};
 use super::Session;
 use crate::{ErrorKind, HsmError};
 
-/// The start of the labels of keys that this crate keeps for itself.
-pub(crate) const INTERNAL: &str = "sealward-internal";
-
 /// The kinds of canary key. Not every token makes HMAC keys.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CanaryKey {

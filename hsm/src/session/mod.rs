@@ -25,7 +25,7 @@ use crate::HsmError;
 use calls::Calls;
 use module::OpenSession;
 
-pub(crate) use canary::{CanaryKey, INTERNAL};
+pub(crate) use canary::CanaryKey;
 pub(crate) use connection::{Connection, Identity};
 pub(crate) use handles::Known;
 pub(crate) use login::ConnectError;

@@ -56,6 +56,7 @@ impl Exported for Entry {
         "outcome",
         "ctx",
         "item",
+        "log_index",
     ];
 
     fn uuid(&self) -> Uuid {
@@ -82,6 +83,7 @@ impl Exported for Entry {
             cell(self.outcome.as_ref()),
             cell(self.ctx.as_ref()),
             cell(self.item.as_ref()),
+            cell(self.log_index.as_ref()),
         ]
     }
 }
@@ -112,13 +114,14 @@ mod tests {
             outcome: Some("done".to_owned()),
             ctx: None,
             item: Some(7),
+            log_index: Some(9),
         };
         let mut csv = Vec::new();
         Format::Csv.write(&entry, &mut csv);
         assert_eq!(
             String::from_utf8(csv).unwrap(),
             "rec_00000000010000000000000000,1970-01-01T00:00:00.001Z,\"'=r,\"\"1\"\"\",,hash,12,200,\
-             0.25,,,/api/v1/operations,,,,::1,done,,7\r\n"
+             0.25,,,/api/v1/operations,,,,::1,done,,7,9\r\n"
         );
         let mut json = Vec::new();
         Format::Ndjson.write(&entry, &mut json);

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 
 use super::answer::List;
-use super::export::{Records, wanted};
+use super::export::{Order, Records, in_log_order, wanted};
 use super::extract::Authorized;
 use super::filters::Filters;
 use crate::audit::{Entry, Export, Filter, Format, Operations, entries};
@@ -12,7 +12,7 @@ use crate::catalog::Unreadable;
 use crate::http::app::App;
 use crate::http::error::ApiError;
 use crate::ids::RecordId;
-use crate::management::security::Log;
+use crate::ledger::Log;
 use crate::management::{Page, PageRequest};
 
 /// Lists audit records, newest first, or exports all that match.
@@ -23,7 +23,7 @@ use crate::management::{Page, PageRequest};
     get,
     path = "",
     operation_id = "listAudit",
-    params(PageRequest, Filter)
+    params(PageRequest, Filter, ("order" = Option<Order>, Query))
 )]
 pub(in crate::http) async fn list(
     State(app): State<App>,
@@ -31,6 +31,10 @@ pub(in crate::http) async fn list(
     headers: HeaderMap,
     mut filters: Filters,
 ) -> Result<Records<Operations>, ApiError> {
+    if let Some(log) = in_log_order(&app, &context, Log::Operations, &headers, &mut filters).await?
+    {
+        return Ok(Records::Log(log));
+    }
     let file = wanted(&headers);
     let page = filters.page();
     let filter = Filter {

@@ -4,16 +4,16 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 
 use super::answer::List;
-use super::export::{Records, wanted};
+use super::export::{Order, Records, in_log_order, wanted};
 use super::extract::Authorized;
 use super::filters::Filters;
 use crate::audit::{Export, Format};
 use crate::catalog::Unreadable;
 use crate::http::app::App;
 use crate::http::error::ApiError;
+use crate::ledger::Log;
 use crate::management::PageRequest;
 use crate::management::events::{self, Filter, ManagementLog, ResourceId};
-use crate::management::security::Log;
 
 /// Lists management events, newest first, or exports all that match.
 ///
@@ -23,7 +23,7 @@ use crate::management::security::Log;
     get,
     path = "",
     operation_id = "listManagementEvents",
-    params(PageRequest, Filter)
+    params(PageRequest, Filter, ("order" = Option<Order>, Query))
 )]
 pub(in crate::http) async fn list(
     State(app): State<App>,
@@ -31,6 +31,10 @@ pub(in crate::http) async fn list(
     headers: HeaderMap,
     mut filters: Filters,
 ) -> Result<Records<ManagementLog>, ApiError> {
+    if let Some(log) = in_log_order(&app, &context, Log::Management, &headers, &mut filters).await?
+    {
+        return Ok(Records::Log(log));
+    }
     let file = wanted(&headers);
     let page = filters.page();
     let resource_id: Option<ResourceId> = filters.id("resourceId");

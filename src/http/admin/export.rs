@@ -5,13 +5,32 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 
 use super::answer::List;
-use crate::audit::{Export, Format, Source};
+use super::extract::accepted;
+use super::filters::Filters;
+use crate::audit::{Export, Exported as _, Format, Source};
+use crate::catalog::Unreadable;
+use crate::closed_set;
+use crate::http::app::App;
+use crate::http::error::ApiError;
+use crate::ledger::{self, Log};
+use crate::management::Context;
+use crate::problem::{Code, Problem};
+
+closed_set! {
+    /// The order of an export.
+    pub(in crate::http) enum Order: "ExportOrder" {
+        /// The order of the tamper-evident log, oldest first. It takes no other parameters, and the
+        /// format is `application/x-ndjson`. Records that are retired are lines with their leaf hash.
+        LogIndex = "log_index",
+    }
+}
 
 /// A page of records, or all of them as a file.
 #[derive(Debug)]
 pub(in crate::http) enum Records<S: Source> {
     Page(List<S::Record>),
     File(Export<S>),
+    Log(ledger::Export),
 }
 
 impl<S: Source> IntoResponse for Records<S> {
@@ -19,29 +38,57 @@ impl<S: Source> IntoResponse for Records<S> {
         match self {
             Self::Page(page) => page.into_response(),
             Self::File(export) => {
-                let headers = [
-                    (header::CONTENT_TYPE, export.media_type().to_owned()),
-                    (header::CONTENT_DISPOSITION, export.disposition()),
-                ];
-                (headers, Body::from_stream(export.pieces())).into_response()
+                let (media, disposition) = (export.media_type(), export.disposition());
+                download(media, disposition, Body::from_stream(export.pieces()))
+            }
+            Self::Log(export) => {
+                let disposition = format!("attachment; filename=\"{}.ndjson\"", S::Record::FILE);
+                let media = Format::Ndjson.media_type();
+                download(media, disposition, Body::from_stream(export.pieces()))
             }
         }
     }
 }
 
+fn download(media: &'static str, disposition: String, body: Body) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, media.to_owned()),
+        (header::CONTENT_DISPOSITION, disposition),
+    ];
+    (headers, body).into_response()
+}
+
+/// The export in the order of the log, if the query asks for it. The export is recorded.
+pub(super) async fn in_log_order(
+    app: &App,
+    context: &Context,
+    log: Log,
+    headers: &HeaderMap,
+    filters: &mut Filters,
+) -> Result<Option<ledger::Export>, ApiError> {
+    let Some(Order::LogIndex) = filters.one_of("order") else {
+        return Ok(None);
+    };
+    if wanted(headers) != Some(Format::Ndjson) {
+        let message = "must be used with Accept: application/x-ndjson";
+        filters.refuse(Problem::new("order", Code::Unsupported, message));
+    }
+    let query = std::mem::take(filters).finish()?;
+    let format = Some(Format::Ndjson.media_type());
+    let recorded = app
+        .security
+        .record_read(&context.actor, log, format, &query);
+    recorded.await.map_err(Unreadable::from)?;
+    Ok(Some(ledger::Export::new(app.database.clone(), log)))
+}
+
 /// The file format that `Accept` names first.
 pub(super) fn wanted(headers: &HeaderMap) -> Option<Format> {
-    headers
-        .get_all(header::ACCEPT)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .map(|media| media.split(';').next().unwrap_or_default().trim())
-        .find_map(|media| match media.to_ascii_lowercase().as_str() {
-            "text/csv" => Some(Some(Format::Csv)),
-            "application/x-ndjson" => Some(Some(Format::Ndjson)),
-            "application/json" | "*/*" => Some(None),
-            _ => None,
-        })
-        .flatten()
+    accepted(headers, |media| match media {
+        "text/csv" => Some(Some(Format::Csv)),
+        "application/x-ndjson" => Some(Some(Format::Ndjson)),
+        "application/json" | "*/*" => Some(None),
+        _ => None,
+    })
+    .flatten()
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
-use axum::http::{Method, header};
+use axum::http::{HeaderMap, Method, header};
 
 use crate::auth::Administrator;
 use crate::http::app::App;
@@ -134,6 +134,17 @@ impl FromRequestParts<App> for IfMatch {
         });
         Ok(Self(Expected::OneOf(revisions.collect())))
     }
+}
+
+/// What the first media type of `Accept` that `known` knows stands for.
+pub(super) fn accepted<T>(headers: &HeaderMap, known: impl Fn(&str) -> Option<T>) -> Option<T> {
+    headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(|media| media.split(';').next().unwrap_or_default().trim())
+        .find_map(|media| known(&media.to_ascii_lowercase()))
 }
 
 /// Reads the body as JSON. Its memory is wiped when it is dropped.

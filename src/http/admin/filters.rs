@@ -16,7 +16,7 @@ use crate::problem::{Code, Problem, Problems};
 
 /// The parameters of a query. A parameter that no filter reads is a problem: a misspelt filter would
 /// show more than the client asked for.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::http) struct Filters {
     query: String,
     parameters: Vec<(String, String)>,
@@ -97,6 +97,11 @@ impl Filters {
             limit: limit.unwrap_or_default(),
             after,
         }
+    }
+
+    /// Adds a problem.
+    pub(in crate::http) fn refuse(&mut self, problem: Problem) {
+        self.problems.note(problem);
     }
 
     /// Ends reading: every parameter must have been read. Returns the query.

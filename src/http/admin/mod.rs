@@ -3,6 +3,7 @@
 mod answer;
 pub(super) mod api_keys;
 pub(super) mod audit;
+pub(super) mod audit_log;
 pub(super) mod events;
 mod export;
 mod extract;
@@ -12,5 +13,6 @@ pub(super) mod policies;
 pub(super) mod services;
 
 pub(super) use self::answer::{Created, CreatedWithoutPath, Current, List, NoContent, Replayed};
-pub(super) use self::export::Records;
+pub(super) use self::audit_log::{LogText, LogTile, ProofBody, RecordProof};
+pub(super) use self::export::{Order, Records};
 pub(super) use self::extract::{Address, CreateBody, IfMatch, PathId, UpdateBody};

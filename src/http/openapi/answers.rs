@@ -11,7 +11,10 @@ use utoipa::{IntoResponses, PartialSchema, ToSchema};
 
 use super::headers::always;
 use crate::audit::Source;
-use crate::http::admin::{Created, CreatedWithoutPath, Current, List, NoContent, Records};
+use crate::http::admin::{
+    Created, CreatedWithoutPath, Current, List, LogText, LogTile, NoContent, ProofBody,
+    RecordProof, Records,
+};
 use crate::http::discovery::Published;
 use crate::http::error::ApiError;
 use crate::http::probes::ProbeResult;
@@ -89,15 +92,39 @@ impl IntoResponses for ProbeResult {
 
 impl<S: Source<Record: ToSchema>> IntoResponses for Records<S> {
     fn responses() -> Responses {
-        let text = || Content::new(Some(ObjectBuilder::new().schema_type(Type::String)));
         let mut responses = List::<S::Record>::responses();
         if let Some(RefOr::T(page)) = responses.get_mut("200") {
             page.description = "A page of the list, or all matching records as a file.".to_owned();
-            page.content.insert("text/csv".to_owned(), text().into());
             page.content
-                .insert("application/x-ndjson".to_owned(), text().into());
+                .insert("text/csv".to_owned(), text_content().into());
+            page.content
+                .insert("application/x-ndjson".to_owned(), text_content().into());
         }
         responses
+    }
+}
+
+impl IntoResponses for LogText {
+    fn responses() -> Responses {
+        let answer = ResponseBuilder::new().description("The text.");
+        one("200", answer.content("text/plain", text_content()))
+    }
+}
+
+impl IntoResponses for LogTile {
+    fn responses() -> Responses {
+        let answer = ResponseBuilder::new().description("The tile.");
+        one(
+            "200",
+            answer.content("application/octet-stream", Content::default()),
+        )
+    }
+}
+
+impl IntoResponses for RecordProof {
+    fn responses() -> Responses {
+        let answer = json_of("The proof.", reference::<ProofBody>());
+        one("200", answer.content("text/plain", text_content()))
     }
 }
 
@@ -125,6 +152,10 @@ impl IntoResponses for ApiError {
     fn responses() -> Responses {
         Responses::new()
     }
+}
+
+fn text_content() -> Content {
+    Content::new(Some(ObjectBuilder::new().schema_type(Type::String)))
 }
 
 /// A response with a body in JSON.

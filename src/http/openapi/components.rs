@@ -6,10 +6,11 @@ use utoipa::openapi::{Components, RefOr, Schema};
 
 use super::headers;
 use crate::audit::{Entry, OperationType, Outcome};
-use crate::http::admin::List;
+use crate::http::admin::{List, Order, ProofBody};
 use crate::http::error::ErrorBody;
 use crate::http::probes::ProbeResult;
 use crate::keys::{JwkSet, Key};
+use crate::ledger::Log;
 use crate::management::Cursor;
 use crate::management::api_keys::{self, ApiKey};
 use crate::management::events::Recorded;
@@ -37,6 +38,9 @@ pub(super) fn all() -> Components {
     add_list::<ApiKey>(&mut schemas);
     add_list::<Entry>(&mut schemas);
     add_list::<Recorded>(&mut schemas);
+    add::<ProofBody>(&mut schemas);
+    add::<Log>(&mut schemas);
+    add::<Order>(&mut schemas);
     let mut components = Components::new();
     components.schemas.extend(schemas);
     for (name, header) in headers::shared() {

@@ -43,6 +43,7 @@ impl Exported for Recorded {
         "after",
         "client_address",
         "request_id",
+        "log_index",
     ];
 
     fn uuid(&self) -> Uuid {
@@ -62,6 +63,7 @@ impl Exported for Recorded {
             cell(self.after.as_ref()),
             cell(self.client_address.as_ref()),
             cell(self.request_id.as_ref()),
+            cell(self.log_index.as_ref()),
         ]
     }
 }

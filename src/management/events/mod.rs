@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 use serde_json::Value;
+use sqlx::PgExecutor;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
@@ -43,6 +44,8 @@ pub struct Recorded {
     pub client_address: Option<IpAddr>,
     /// The request.
     pub request_id: Option<String>,
+    /// The position in the log of management events; null until the record is sealed.
+    pub log_index: Option<i64>,
 }
 
 /// The identifier of a resource of any type.
@@ -90,6 +93,14 @@ pub struct Filter {
 /// The database cannot be read.
 pub async fn read(context: &Context, id: EventId) -> Result<Option<Recorded>, Error> {
     Ok(store::read(&context.pool, id).await?)
+}
+
+/// The events with these ids, in any order. Those that do not exist are left out.
+///
+/// # Errors
+/// The database cannot be read.
+pub async fn named(database: impl PgExecutor<'_>, ids: &[Uuid]) -> sqlx::Result<Vec<Recorded>> {
+    store::named(database, ids).await
 }
 
 /// The events that match `filter`, newest first.

@@ -14,7 +14,8 @@ use crate::management::{Action, ResourceType};
 macro_rules! select {
     () => {
         "SELECT id, at, api_key_id, actor, action, resource_type, resource_id, before, after,
-                host(client_address) AS client_address, request_id
+                host(client_address) AS client_address, request_id,
+                (SELECT log_index FROM audit_log_index WHERE record_id = id) AS log_index
            FROM management_events"
     };
 }
@@ -28,6 +29,17 @@ pub(super) async fn read(
         .fetch_optional(database)
         .await?;
     Ok(row.map(Recorded::from))
+}
+
+pub(super) async fn named(
+    database: impl PgExecutor<'_>,
+    ids: &[Uuid],
+) -> sqlx::Result<Vec<Recorded>> {
+    let rows: Vec<EventRow> = sqlx::query_as(concat!(select!(), " WHERE id = ANY($1)"))
+        .bind(ids)
+        .fetch_all(database)
+        .await?;
+    Ok(rows.into_iter().map(Recorded::from).collect())
 }
 
 pub(super) async fn list(
@@ -76,6 +88,7 @@ struct EventRow {
     after: Option<Json<Value>>,
     client_address: Option<String>,
     request_id: Option<String>,
+    log_index: Option<i64>,
 }
 
 impl From<EventRow> for Recorded {
@@ -103,6 +116,7 @@ impl From<EventRow> for Recorded {
             after: row.after.map(|Json(state)| state),
             client_address: row.client_address.and_then(|text| text.parse().ok()),
             request_id: row.request_id,
+            log_index: row.log_index,
         }
     }
 }

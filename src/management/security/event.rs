@@ -3,15 +3,18 @@
 use serde_json::{Map, Value, json};
 
 use crate::auth::Administrator;
+use crate::closed_set;
 use crate::management::{Action, Event, ResourceType};
 
-/// An audit log that administrators read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Log {
-    /// Requests of the runtime API.
-    Operations,
-    /// Management events.
-    Management,
+closed_set! {
+    /// An audit log.
+    #[derive(PartialOrd, Ord)]
+    pub enum Log: "AuditLogName" {
+        /// Requests of the runtime API.
+        Operations = "operations",
+        /// Management events.
+        Management = "management",
+    }
 }
 
 /// A management request, as the event of its refusal names it.
@@ -70,10 +73,6 @@ impl Event {
             .filter(|(name, value)| !matches!(&**name, "limit" | "cursor") && !value.is_empty())
             .map(|(name, value)| (name.into_owned(), Value::String(value.into_owned())))
             .collect();
-        let log = match log {
-            Log::Operations => "operations",
-            Log::Management => "management",
-        };
         let action = match format {
             Some(_) => Action::Export,
             None => Action::Read,

@@ -154,6 +154,7 @@ async fn late_and_excess_records_are_refused_and_queued_records_are_written() {
         &Audit {
             queue: 4,
             deadline: Span::millis(500),
+            ..Audit::default()
         },
     );
     // Records can be late until the writer has processed the queue.

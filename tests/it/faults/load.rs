@@ -141,6 +141,7 @@ pub(super) async fn send(address: &str, request: Request<Body>) -> Result<Answer
         status: parts.status,
         headers: parts.headers,
         body: String::from_utf8(body.to_vec())?,
+        bytes: body.to_vec(),
     })
 }
 

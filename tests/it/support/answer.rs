@@ -11,6 +11,8 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: String,
+    /// The body before it is read as text.
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Answer {
@@ -20,7 +22,8 @@ impl Answer {
         Self {
             status: parts.status,
             headers: parts.headers,
-            body: String::from_utf8(body.to_vec()).expect("a body of text"),
+            body: String::from_utf8_lossy(&body).into_owned(),
+            bytes: body.to_vec(),
         }
     }
 

@@ -1,0 +1,44 @@
+//! `sealward audit init`: makes the signing key and begins the logs.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use super::{Failure, startup};
+use crate::clock::{Clock, Entropy};
+use crate::ledger::{Renewal, initialize};
+use crate::settings::Environment;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Create a new signing key. Earlier checkpoints remain valid under the earlier key.
+    #[arg(long)]
+    new_key: bool,
+    /// Continue the logs under new origins, after records were lost or changed.
+    #[arg(long)]
+    new_origin: bool,
+}
+
+pub(super) async fn run(
+    config: Option<&Path>,
+    environment: &Environment,
+    arguments: &Arguments,
+) -> Result<(), Failure> {
+    let settings = startup::prepare_quietly(config, environment)?;
+    let database = startup::database(&settings, environment).await?;
+    let token = hsm::Token::open(startup::tokens(&settings, environment)?).await?;
+    let renewal = Renewal {
+        key: arguments.new_key,
+        origin: arguments.new_origin,
+    };
+    let origin = &settings.audit.seal.origin;
+    let time = (&Clock::system(), &Entropy::system());
+    let made = initialize(database.pool(), &token, time, origin, renewal).await;
+    token.close().await;
+    for key in made
+        .map_err(|error| Failure::Other(error.to_string()))?
+        .keys
+    {
+        writeln!(io::stdout(), "{key}")?;
+    }
+    Ok(())
+}

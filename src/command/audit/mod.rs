@@ -1,0 +1,45 @@
+//! `sealward audit`: the tamper-evident logs of the audit records.
+
+mod init;
+mod verify;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::{Failure, startup};
+use crate::settings::Environment;
+
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = true)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Create the signing key in the token and begin the logs. Prints their public keys.
+    ///
+    /// It does nothing if the logs exist.
+    Init(init::Arguments),
+    /// Verify records against signed checkpoints, without the service, its token or a network.
+    ///
+    /// The exit code is 0 if they are unchanged, 1 if they were changed, and 2 if the check was not
+    /// possible.
+    Verify(verify::Arguments),
+}
+
+pub(super) async fn run(
+    config: Option<&Path>,
+    environment: &Environment,
+    arguments: Arguments,
+) -> ExitCode {
+    let done = match arguments.action {
+        Action::Init(arguments) => init::run(config, environment, &arguments).await,
+        Action::Verify(arguments) => return verify::run(config, environment, &arguments).await,
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,122 @@
+//! `sealward audit verify`: verifies records against signed checkpoints.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use super::startup;
+use crate::ledger::verify::{self, Failure, TileFolder, Trust, Verified};
+use crate::settings::Environment;
+
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("source").required(true).multiple(true))]
+pub(super) struct Arguments {
+    /// The public key of the log: NAME+ID+BASE64, or a file with one or more of them.
+    #[arg(long, value_name = "KEY")]
+    key: String,
+    /// A checkpoint that was kept outside of the service. Can be given twice.
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Vec<PathBuf>,
+    /// An export in NDJSON with order=log_index. With --tiles, a changed record is named exactly.
+    #[arg(long, value_name = "FILE", group = "source")]
+    export: Option<PathBuf>,
+    /// A folder with the tiles of the log.
+    #[arg(long, value_name = "DIR", group = "source")]
+    tiles: Option<PathBuf>,
+    /// The database of the settings. The only source that needs a connection.
+    #[arg(long, group = "source", conflicts_with_all = ["export", "tiles"])]
+    database: bool,
+    /// One record as JSON, with --proof.
+    #[arg(long, value_name = "FILE", group = "source", requires = "proof",
+          conflicts_with_all = ["export", "tiles", "database"])]
+    record: Option<PathBuf>,
+    /// The proof of the record, as JSON or as a tlog-proof.
+    #[arg(long, value_name = "FILE", requires = "record")]
+    proof: Option<PathBuf>,
+}
+
+/// Verifies, prints the result and returns the exit code.
+pub(super) async fn run(
+    config: Option<&Path>,
+    environment: &Environment,
+    arguments: &Arguments,
+) -> ExitCode {
+    match verify(config, environment, arguments).await {
+        Ok((trust, verified)) => {
+            let _ = writeln!(io::stdout(), "{}", summary(&trust, &verified));
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            let _ = writeln!(io::stderr(), "sealward: {failure}");
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+async fn verify(
+    config: Option<&Path>,
+    environment: &Environment,
+    arguments: &Arguments,
+) -> Result<(Trust, Verified), Failure> {
+    let keys = match Trust::new(&arguments.key) {
+        Ok(_) => arguments.key.clone(),
+        Err(_) => text(Path::new(&arguments.key))?,
+    };
+    let mut trust = Trust::new(&keys)?;
+    for path in &arguments.checkpoint {
+        trust.add(&text(path)?)?;
+    }
+    let mut progress = |records| {
+        let _ = writeln!(io::stderr(), "{records} records");
+    };
+    if let (Some(record), Some(proof)) = (&arguments.record, &arguments.proof) {
+        let verified = verify::record(&mut trust, &text(record)?, &text(proof)?)?;
+        return Ok((trust, verified));
+    }
+    let tiles = arguments.tiles.clone().map(TileFolder::new);
+    let verified = match (&arguments.export, &tiles) {
+        (Some(path), tiles) => {
+            let file = File::open(path).map_err(|source| unreadable(path, source))?;
+            verify::export(&trust, BufReader::new(file), tiles.as_ref(), &mut progress)?
+        }
+        (None, Some(tiles)) => verify::tiles(&trust, tiles, &mut progress)?,
+        (None, None) => {
+            let not_checked = |failure: super::Failure| Failure::NotChecked(failure.to_string());
+            let settings = startup::prepare_quietly(config, environment).map_err(not_checked)?;
+            let database = startup::database(&settings, environment).await;
+            let database = database.map_err(not_checked)?;
+            verify::database(&trust, database.pool(), &mut progress).await?
+        }
+    };
+    Ok((trust, verified))
+}
+
+fn text(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|source| unreadable(path, source))
+}
+
+fn unreadable(path: &Path, source: io::Error) -> Failure {
+    Failure::File {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+fn summary(trust: &Trust, verified: &Verified) -> String {
+    let Verified {
+        covered,
+        retired,
+        newer,
+    } = verified;
+    let mut text = format!("OK: {covered} records of {} are unchanged", trust.log());
+    if *retired > 0 {
+        text.push_str(&format!(
+            "; {retired} of them are retired, only their hashes were checked"
+        ));
+    }
+    if *newer > 0 {
+        text.push_str(&format!("; {newer} later records are in no checkpoint"));
+    }
+    text
+}

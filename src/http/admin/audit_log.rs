@@ -1,0 +1,195 @@
+//! `/admin/audit/log` and the proofs of records. Reads are not recorded, so that they do not make the
+//! logs grow.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::extract::accepted;
+use crate::catalog::Unreadable;
+use crate::http::app::App;
+use crate::http::error::ApiError;
+use crate::http::error_code::errors;
+use crate::ids::{EventId, RecordId};
+use crate::ledger::{self, Log, Proof, ProofError};
+use crate::tlog::Tile;
+
+/// A text of a log.
+#[derive(Debug)]
+pub(in crate::http) struct LogText(String);
+
+/// A tile of a log.
+#[derive(Debug)]
+pub(in crate::http) struct LogTile(Vec<u8>);
+
+/// A proof, as JSON or as text.
+#[derive(Debug)]
+pub(in crate::http) enum RecordProof {
+    Json(ProofBody),
+    Text(String),
+}
+
+/// The proof that a record is in its log.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AuditProof)]
+pub(in crate::http) struct ProofBody {
+    /// The log.
+    log: Log,
+    /// The position of the record in the log.
+    log_index: u64,
+    /// The bytes of the record in the log: a JSON object in the form of RFC 8785.
+    leaf: String,
+    /// The hashes from the sibling of the leaf to the child of the root, in base64.
+    inclusion: Vec<String>,
+    /// The signed checkpoint (C2SP `tlog-checkpoint`) to whose root they lead.
+    checkpoint: String,
+}
+
+/// The latest signed checkpoint of a log (C2SP `tlog-checkpoint`).
+#[utoipa::path(
+    get,
+    path = "",
+    operation_id = "readAuditCheckpoint",
+    params(("log" = Log, Path)),
+    responses(errors::NotFound)
+)]
+pub(in crate::http) async fn checkpoint(
+    State(app): State<App>,
+    Path(log): Path<String>,
+) -> Result<LogText, ApiError> {
+    let note = ledger::checkpoint(&app.database, named(&log)?).await;
+    let note = note.map_err(Unreadable::from)?;
+    note.map(LogText).ok_or(ApiError::NotFound)
+}
+
+/// The public keys of a log, one on each line (C2SP `signed-note`). The first one signs.
+#[utoipa::path(
+    get,
+    path = "",
+    operation_id = "readAuditLogKey",
+    params(("log" = Log, Path)),
+    responses(errors::NotFound)
+)]
+pub(in crate::http) async fn key(
+    State(app): State<App>,
+    Path(log): Path<String>,
+) -> Result<LogText, ApiError> {
+    let keys = ledger::keys(&app.database, named(&log)?).await;
+    let keys = keys.map_err(Unreadable::from)?.ok_or(ApiError::NotFound)?;
+    Ok(LogText(keys.iter().map(|key| format!("{key}\n")).collect()))
+}
+
+/// A tile of hashes, or the entries of a tile (C2SP `tlog-tiles`).
+///
+/// The path is `LEVEL/INDEX` or `entries/INDEX`, with `.p/WIDTH` for a partial tile.
+#[utoipa::path(
+    get,
+    path = "",
+    operation_id = "readAuditTile",
+    params(("log" = Log, Path), ("path" = String, Path, example = "0/000.p/1")),
+    responses(errors::NotFound)
+)]
+pub(in crate::http) async fn tile(
+    State(app): State<App>,
+    Path((log, path)): Path<(String, String)>,
+) -> Result<LogTile, ApiError> {
+    let tile: Tile = format!("tile/{path}")
+        .parse()
+        .map_err(|_| ApiError::NotFound)?;
+    let bytes = ledger::tile(&app.database, named(&log)?, &tile).await;
+    let bytes = bytes.map_err(Unreadable::from)?;
+    bytes.map(LogTile).ok_or(ApiError::NotFound)
+}
+
+/// Proves that a record is in its log. With `Accept: text/plain` the answer is a C2SP `tlog-proof`.
+#[utoipa::path(
+    get,
+    path = "",
+    operation_id = "readAuditProof",
+    params(("id" = String, Path, example = "rec_01h455vb4pex5vsknk084sn02q")),
+    responses(errors::NotFound, errors::Conflict)
+)]
+pub(in crate::http) async fn proof(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<RecordProof, ApiError> {
+    let (log, id) = record(&id).ok_or(ApiError::NotFound)?;
+    let proof = ledger::prove(&app.database, log, id).await?;
+    let wants_text = accepted(&headers, |media| match media {
+        "text/plain" => Some(true),
+        "application/json" | "*/*" => Some(false),
+        _ => None,
+    });
+    if wants_text == Some(true) {
+        return Ok(RecordProof::Text(proof.to_text()));
+    }
+    Ok(RecordProof::Json(proof.into()))
+}
+
+fn named(log: &str) -> Result<Log, ApiError> {
+    log.parse().map_err(|_| ApiError::NotFound)
+}
+
+/// The log and the identifier of a record.
+fn record(id: &str) -> Option<(Log, Uuid)> {
+    let operation = id
+        .parse()
+        .ok()
+        .map(|id: RecordId| (Log::Operations, id.uuid()));
+    operation.or_else(|| {
+        id.parse()
+            .ok()
+            .map(|id: EventId| (Log::Management, id.uuid()))
+    })
+}
+
+impl From<Proof> for ProofBody {
+    fn from(proof: Proof) -> Self {
+        Self {
+            log: proof.log,
+            log_index: proof.log_index,
+            leaf: proof.leaf,
+            inclusion: proof.inclusion.iter().map(ToString::to_string).collect(),
+            checkpoint: proof.checkpoint,
+        }
+    }
+}
+
+impl From<ProofError> for ApiError {
+    fn from(error: ProofError) -> Self {
+        match error {
+            ProofError::Missing => Self::NotFound,
+            ProofError::NotSealed => Self::Conflict(error.to_string()),
+            ProofError::Database(error) => Unreadable::from(error).into(),
+        }
+    }
+}
+
+const TEXT: &str = "text/plain; charset=utf-8";
+
+impl IntoResponse for LogText {
+    fn into_response(self) -> Response {
+        ([(header::CONTENT_TYPE, TEXT)], self.0).into_response()
+    }
+}
+
+impl IntoResponse for LogTile {
+    fn into_response(self) -> Response {
+        ([(header::CONTENT_TYPE, "application/octet-stream")], self.0).into_response()
+    }
+}
+
+impl IntoResponse for RecordProof {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Json(proof) => Json(proof).into_response(),
+            Self::Text(proof) => LogText(proof).into_response(),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The copy of the latest checkpoints outside of the database.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::Log;
+
+/// The file of `audit.seal.anchor`: a JSON object of a checkpoint for each log.
+#[derive(Clone, Debug)]
+pub(super) struct Anchor(PathBuf);
+
+/// The notes in an anchor.
+pub(super) type Notes = BTreeMap<String, String>;
+
+/// Why the anchor cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum AnchorError {
+    /// The file cannot be read or written.
+    #[error("the file of audit.seal.anchor, {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// It has another content.
+    #[error("the file of audit.seal.anchor, {}, must be a JSON object of checkpoints", .0.display())]
+    Content(PathBuf),
+}
+
+impl Anchor {
+    pub(super) fn new(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+
+    /// The checkpoint of a log. None if the file does not exist or lacks the log.
+    pub(super) async fn read(&self, log: Log) -> Result<Option<String>, AnchorError> {
+        let mut notes = self.blocking(|path| read(&path)).await?;
+        Ok(notes.remove(log.name()))
+    }
+
+    /// Replaces the checkpoint of a log, on disk before it returns.
+    pub(super) async fn write(&self, log: Log, note: &str) -> Result<(), AnchorError> {
+        let note = note.to_owned();
+        self.blocking(move |path| {
+            let mut notes = read(&path)?;
+            notes.insert(log.name().to_owned(), note);
+            write(&path, &notes).map_err(|source| AnchorError::File { path, source })
+        })
+        .await
+    }
+
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(PathBuf) -> Result<T, AnchorError> + Send + 'static,
+    ) -> Result<T, AnchorError> {
+        let path = self.0.clone();
+        let done = tokio::task::spawn_blocking(move || work(path)).await;
+        done.unwrap_or_else(|stopped| {
+            Err(AnchorError::File {
+                path: self.0.clone(),
+                source: io::Error::other(stopped),
+            })
+        })
+    }
+}
+
+fn read(path: &Path) -> Result<Notes, AnchorError> {
+    match fs::read(path) {
+        Ok(text) => {
+            serde_json::from_slice(&text).map_err(|_| AnchorError::Content(path.to_owned()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Notes::new()),
+        Err(source) => Err(AnchorError::File {
+            path: path.to_owned(),
+            source,
+        }),
+    }
+}
+
+/// Replaces the file at once, so that a crash leaves the old or the new one.
+fn write(path: &Path, notes: &Notes) -> io::Result<()> {
+    let new = path.with_added_extension("new");
+    let mut file = File::create(&new)?;
+    file.write_all(&serde_json::to_vec_pretty(notes)?)?;
+    file.sync_all()?;
+    fs::rename(&new, path)?;
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}

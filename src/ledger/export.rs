@@ -1,0 +1,75 @@
+//! Exports of a log in its order, in constant memory.
+
+use futures_util::stream::{Stream, try_unfold};
+use serde_json::json;
+
+use super::leaf::RETIRED;
+use super::{Log, read, store};
+use crate::clock::Timestamp;
+use crate::db::Pool;
+
+/// The number of records per query and chunk.
+const CHUNK: u64 = 1_000;
+
+/// An export of the sealed records of a log, one line of JSON each. A record whose day is retired is a
+/// line with its position and its leaf hash.
+#[derive(Debug)]
+pub struct Export {
+    pool: Pool,
+    log: Log,
+    next: u64,
+    kept_from: Option<Timestamp>,
+}
+
+impl Export {
+    /// An export of all sealed records.
+    #[must_use]
+    pub fn new(pool: Pool, log: Log) -> Self {
+        Self {
+            pool,
+            log,
+            next: 0,
+            kept_from: None,
+        }
+    }
+
+    /// The chunks of the file. If the database fails, the last item is an error, and the response must
+    /// abort so that the file is not mistaken for a complete one.
+    pub fn pieces(self) -> impl Stream<Item = Result<Vec<u8>, sqlx::Error>> + Send + 'static {
+        try_unfold(self, async |mut export| {
+            let piece = export.piece().await.inspect_err(|error| {
+                tracing::error!(%error, "an export of an audit log failed");
+            })?;
+            Ok(piece.map(|piece| (piece, export)))
+        })
+    }
+
+    async fn piece(&mut self) -> sqlx::Result<Option<Vec<u8>>> {
+        let mut connection = self.pool.acquire().await?;
+        let kept_from = match self.kept_from {
+            Some(kept_from) => kept_from,
+            None => store::kept_from(&mut *connection).await?,
+        };
+        self.kept_from = Some(kept_from);
+        let found = read::lines(&mut connection, self.log, self.next..self.next + CHUNK).await?;
+        let Some((last, _)) = found.last() else {
+            return Ok(None);
+        };
+        self.next = last.index + 1;
+        let mut piece = String::new();
+        for (sealed, line) in &found {
+            match line {
+                Some(line) => piece.push_str(line),
+                None if sealed.key.ts < kept_from => {
+                    let retired =
+                        json!({ "log_index": sealed.index, RETIRED: sealed.leaf_hash.to_string() });
+                    piece.push_str(&retired.to_string());
+                }
+                // A record that should exist is missing, as its verification shows.
+                None => continue,
+            }
+            piece.push('\n');
+        }
+        Ok(Some(piece.into_bytes()))
+    }
+}

@@ -1,0 +1,115 @@
+//! `sealward audit init`: makes the signing key and begins the logs.
+
+use hsm::{Algorithm, ErrorKind, Generated, HsmError, NewKey, Purpose, Token};
+use uuid::Uuid;
+
+use super::store;
+use super::{Log, key::SigningKey};
+use crate::clock::{Clock, Entropy, Timestamp};
+use crate::db::Pool;
+use crate::ids::KeyId;
+use crate::material::PublicKey;
+use crate::tlog::VerifierKey;
+
+/// What `audit init` renews.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Renewal {
+    /// Whether a new key signs from now on. Earlier checkpoints keep their signatures.
+    pub key: bool,
+    /// Whether the logs get new origins. Their trees continue.
+    pub origin: bool,
+}
+
+/// The logs after `audit init`.
+#[derive(Clone, Debug)]
+pub struct Initialized {
+    /// Whether something changed.
+    pub changed: bool,
+    /// The public key of each log.
+    pub keys: Vec<VerifierKey>,
+}
+
+/// Why the logs were not initialized.
+#[derive(Debug, thiserror::Error)]
+pub enum InitError {
+    /// The token has no key that signs.
+    #[error("the token did not make an Ed25519 or P-256 key: {}", .0.report())]
+    Token(#[from] HsmError),
+    /// The token returned another kind of key.
+    #[error("the token made a key that does not sign checkpoints")]
+    Key,
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+/// Makes what is missing: a signing key, and the heads of the logs under `origin`.
+///
+/// # Errors
+/// The token or the database fails. It can run again.
+pub async fn initialize(
+    pool: &Pool,
+    token: &Token,
+    (clock, entropy): (&Clock, &Entropy),
+    origin: &str,
+    renewal: Renewal,
+) -> Result<Initialized, InitError> {
+    let mut transaction = pool.begin().await?;
+    store::lock_init(&mut transaction).await?;
+    let now = clock.now();
+    let mut changed = false;
+    if store::keys(&mut *transaction).await?.is_empty() || renewal.key {
+        let (id, spki) = make_key(token, KeyId::new(clock, entropy).uuid()).await?;
+        store::insert_key(&mut transaction, id, &spki, now).await?;
+        changed = true;
+    }
+    let mut origins = Vec::new();
+    for log in Log::ALL {
+        let head = store::head(&mut *transaction, log).await?;
+        let name = match head {
+            Some(head) if !renewal.origin => head.origin,
+            former => {
+                let name = match former {
+                    None => format!("{origin}/{log}"),
+                    Some(_) => format!("{origin}/{}/{log}", compact(now)),
+                };
+                store::put_origin(&mut transaction, log, &name).await?;
+                changed = true;
+                name
+            }
+        };
+        origins.push(name);
+    }
+    let keys = store::keys(&mut *transaction).await?;
+    let key = keys.first().ok_or(InitError::Key)?;
+    let keys = origins.iter().map(|origin| key.verifier(origin));
+    let keys = keys.collect::<Result<_, _>>().map_err(|_| InitError::Key)?;
+    transaction.commit().await?;
+    Ok(Initialized { changed, keys })
+}
+
+/// Makes a key pair in the token, Ed25519 if the token supports it.
+async fn make_key(token: &Token, id: Uuid) -> Result<(Uuid, Vec<u8>), InitError> {
+    let generate = async |algorithm| {
+        let id = id.as_bytes().to_vec();
+        let key = NewKey::internal(id, "audit log", algorithm, Purpose::Sign);
+        token.generate(key).await
+    };
+    let made: Generated = match generate(Algorithm::Ed25519).await {
+        Err(error) if matches!(error.kind(), ErrorKind::Refused | ErrorKind::BadInput) => {
+            generate(Algorithm::P256).await?
+        }
+        made => made?,
+    };
+    let public = made.public.and_then(|public| PublicKey::new(public).ok());
+    let spki = public.ok_or(InitError::Key)?.to_spki();
+    SigningKey::new(id, &spki).ok_or(InitError::Key)?;
+    Ok((id, spki))
+}
+
+/// A time without separators, such as `20260131T120000Z`.
+fn compact(now: Timestamp) -> String {
+    let digits = now.to_string();
+    let whole = digits.split('.').next().unwrap_or_default();
+    format!("{}Z", whole.replace(['-', ':'], ""))
+}

@@ -1,0 +1,32 @@
+//! The Merkle logs of the audit records, so that changes of records can be proven.
+//!
+//! The sealer of one instance gives each committed record a position in its log, and then signs
+//! checkpoints with a key in the token. Nothing here is on the path of a request. [`verify`] checks the
+//! records against checkpoints.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+mod anchor;
+mod export;
+mod head;
+mod init;
+mod key;
+mod leaf;
+mod prove;
+mod read;
+mod records;
+mod sealer;
+mod status;
+mod store;
+mod sweep;
+pub mod verify;
+
+pub use self::anchor::AnchorError;
+pub use self::export::Export;
+pub use self::init::{InitError, Initialized, Renewal, initialize};
+pub use self::leaf::{NotARecord, leaf};
+pub use self::prove::{Proof, ProofError, prove};
+pub use self::read::{checkpoint, keys, tile};
+pub use self::sealer::{SealError, Sealer};
+pub use self::status::{LogStatus, SealState, SealStatus};
+pub use crate::management::security::Log;

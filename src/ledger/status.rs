@@ -1,0 +1,70 @@
+//! What this instance knows of sealing, for metrics and the dashboard.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+
+use super::Log;
+use crate::clock::Timestamp;
+
+/// The state of sealing. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct SealStatus(Arc<ArcSwap<(SealState, Vec<LogStatus>)>>);
+
+/// What the sealer of this instance does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SealState {
+    /// It has not run yet.
+    #[default]
+    Starting,
+    /// `sealward audit init` has not run.
+    NotInitialized,
+    /// Another instance seals.
+    Standby,
+    /// It seals.
+    Sealing,
+    /// It cannot seal or sign, for this reason.
+    Failed(String),
+}
+
+/// A log, as the database has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogStatus {
+    /// The log.
+    pub log: Log,
+    /// The number of sealed records.
+    pub size: u64,
+    /// The number of records after the newest sealed one, up to [`Self::MOST`].
+    pub unsealed: u64,
+    /// The number of records that the latest checkpoint covers.
+    pub checkpoint_size: u64,
+    /// The time of the latest checkpoint.
+    pub checkpoint_at: Option<Timestamp>,
+}
+
+impl LogStatus {
+    /// The number at which counting of unsealed records ends.
+    pub const MOST: i64 = 100_000;
+}
+
+impl SealStatus {
+    /// The state of the sealer.
+    #[must_use]
+    pub fn state(&self) -> SealState {
+        self.0.load().0.clone()
+    }
+
+    /// The logs; none before `sealward audit init`.
+    #[must_use]
+    pub fn logs(&self) -> Vec<LogStatus> {
+        self.0.load().1.clone()
+    }
+
+    pub(super) fn set_state(&self, state: SealState) {
+        self.0.rcu(|known| (state.clone(), known.1.clone()));
+    }
+
+    pub(super) fn set_logs(&self, logs: &[LogStatus]) {
+        self.0.rcu(|known| (known.0.clone(), logs.to_vec()));
+    }
+}

@@ -1,0 +1,433 @@
+//! The logs in Postgres.
+
+use std::ops::Range;
+
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, PgExecutor};
+use uuid::Uuid;
+
+use super::Log;
+use super::head::{Growth, Head, Signed};
+use super::key::SigningKey;
+use crate::clock::Timestamp;
+use crate::db::{Pool, undecodable};
+use crate::tlog::Hash;
+
+/// The application name of the connection that seals.
+pub(super) const SEALER: &str = "sealward sealer";
+
+/// What identifies a record in its table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RecordKey {
+    pub(super) ts: Timestamp,
+    pub(super) id: Uuid,
+}
+
+/// A sealed record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sealed {
+    pub(super) index: u64,
+    pub(super) key: RecordKey,
+    pub(super) leaf_hash: Hash,
+}
+
+/// The number of a log in the tables.
+const fn number(log: Log) -> i16 {
+    match log {
+        Log::Operations => 1,
+        Log::Management => 2,
+    }
+}
+
+fn signed_number(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn natural(number: i64) -> sqlx::Result<u64> {
+    u64::try_from(number).map_err(undecodable)
+}
+
+fn hash(bytes: &[u8]) -> sqlx::Result<Hash> {
+    Hash::try_from(bytes).map_err(undecodable)
+}
+
+/// A connection for the sealer.
+pub(super) async fn connect(pool: &Pool) -> sqlx::Result<PgConnection> {
+    let options = pool.connect_options().as_ref().clone();
+    let mut connection = options.application_name(SEALER).connect().await?;
+    // A head that is signed must not be lost. The server may demand more, not less.
+    let durable = "SELECT set_config('synchronous_commit', 'on', false)
+                    WHERE current_setting('synchronous_commit') IN ('off', 'local')";
+    sqlx::query(durable).execute(&mut connection).await?;
+    Ok(connection)
+}
+
+/// Takes the lock of the sealer, unless another instance has it. The server releases it when the
+/// connection ends.
+pub(super) async fn lock(connection: &mut PgConnection) -> sqlx::Result<bool> {
+    sqlx::query_scalar("SELECT pg_try_advisory_lock(hashtext('audit_log_heads'), 0)")
+        .fetch_one(connection)
+        .await
+}
+
+/// The time of the database.
+pub(super) async fn now(database: impl PgExecutor<'_>) -> sqlx::Result<Timestamp> {
+    sqlx::query_scalar("SELECT clock_timestamp()")
+        .fetch_one(database)
+        .await
+}
+
+#[derive(sqlx::FromRow)]
+struct HeadRow {
+    origin: String,
+    size: i64,
+    root: Vec<u8>,
+    checkpoint: Option<String>,
+    checkpoint_size: i64,
+    checkpoint_at: Option<Timestamp>,
+}
+
+/// The head of a log. None before `audit init`.
+pub(super) async fn head(database: impl PgExecutor<'_>, log: Log) -> sqlx::Result<Option<Head>> {
+    let row: Option<HeadRow> = sqlx::query_as(
+        "SELECT origin, size, root, checkpoint, checkpoint_size, checkpoint_at
+           FROM audit_log_heads WHERE log = $1",
+    )
+    .bind(number(log))
+    .fetch_optional(database)
+    .await?;
+    row.map(|row| {
+        let size = natural(row.checkpoint_size)?;
+        let signed = row.checkpoint.zip(row.checkpoint_at);
+        Ok(Head {
+            origin: row.origin,
+            size: natural(row.size)?,
+            root: hash(&row.root)?,
+            signed: signed.map(|(note, at)| Signed { note, size, at }),
+        })
+    })
+    .transpose()
+}
+
+/// The signing keys, newest first.
+pub(super) async fn keys(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<SigningKey>> {
+    let rows: Vec<(Uuid, Vec<u8>)> = sqlx::query_as(
+        "SELECT id, public_key FROM audit_log_keys ORDER BY created_at DESC, id DESC",
+    )
+    .fetch_all(database)
+    .await?;
+    rows.into_iter()
+        .map(|(id, spki)| {
+            SigningKey::new(id, &spki)
+                .ok_or_else(|| undecodable("not a key that signs checkpoints"))
+        })
+        .collect()
+}
+
+/// Records a signing key.
+pub(super) async fn insert_key(
+    connection: &mut PgConnection,
+    id: Uuid,
+    spki: &[u8],
+    now: Timestamp,
+) -> sqlx::Result<()> {
+    sqlx::query("INSERT INTO audit_log_keys (id, public_key, created_at) VALUES ($1, $2, $3)")
+        .bind(id)
+        .bind(spki)
+        .bind(now)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Begins a log, or continues it under another origin. Its latest checkpoint is then none.
+pub(super) async fn put_origin(
+    connection: &mut PgConnection,
+    log: Log,
+    origin: &str,
+) -> sqlx::Result<()> {
+    sqlx::query(
+        "INSERT INTO audit_log_heads (log, origin, size, root) VALUES ($1, $2, 0, $3)
+         ON CONFLICT (log) DO UPDATE SET origin = EXCLUDED.origin, checkpoint = NULL,
+                                         checkpoint_size = 0, checkpoint_at = NULL",
+    )
+    .bind(number(log))
+    .bind(origin)
+    .bind(Hash::of_empty_tree().as_bytes())
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Serializes runs of `audit init`, until the transaction ends.
+pub(super) async fn lock_init(connection: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::query("SELECT pg_advisory_xact_lock(hashtext('audit_log_heads'), 1)")
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Hashes of a level of tiles. Fewer than the range has if some are missing.
+pub(super) async fn hashes(
+    database: impl PgExecutor<'_>,
+    log: Log,
+    level: u8,
+    places: Range<u64>,
+) -> sqlx::Result<Vec<Hash>> {
+    let sql = match level {
+        0 => {
+            "SELECT leaf_hash FROM audit_log_index
+               WHERE log = $1 AND $4 = 0 AND log_index >= $2 AND log_index < $3 ORDER BY log_index"
+        }
+        _ => {
+            "SELECT hash FROM audit_log_nodes
+               WHERE log = $1 AND level = $4 AND place >= $2 AND place < $3 ORDER BY place"
+        }
+    };
+    let rows: Vec<Vec<u8>> = sqlx::query_scalar(sql)
+        .bind(number(log))
+        .bind(signed_number(places.start))
+        .bind(signed_number(places.end))
+        .bind(i16::from(level))
+        .fetch_all(database)
+        .await?;
+    rows.iter().map(|bytes| hash(bytes)).collect()
+}
+
+/// The table of the records of a log, and its columns of the time and the identifier.
+const fn table(log: Log) -> (&'static str, &'static str) {
+    match log {
+        Log::Operations => ("crypto_operations_audit", "ts"),
+        Log::Management => ("management_events", "at"),
+    }
+}
+
+/// A part of the records in the order of their keys.
+#[derive(Debug, Default)]
+pub(super) struct Slice {
+    /// The records without a position in their log.
+    pub(super) unsealed: Vec<RecordKey>,
+    /// The last record of the part. None if there are no more records after the part.
+    pub(super) end: Option<RecordKey>,
+}
+
+/// The `limit` records after `after`. Only committed records are visible, so the order of commits does
+/// not matter.
+pub(super) async fn slice(
+    connection: &mut PgConnection,
+    log: Log,
+    after: RecordKey,
+    limit: i64,
+) -> sqlx::Result<Slice> {
+    let (table, ts) = table(log);
+    let sql = format!(
+        "WITH slice AS MATERIALIZED (
+             SELECT {ts} AS ts, id FROM {table}
+              WHERE {ts} >= $1 AND ({ts}, id) > ($1, $2) ORDER BY {ts}, id LIMIT $3),
+         marked AS (
+             SELECT ts, id, EXISTS (SELECT FROM audit_log_index i WHERE i.record_id = slice.id) AS sealed,
+                    row_number() OVER (ORDER BY ts, id) = $3 AS is_last
+               FROM slice)
+         SELECT ts, id, sealed, is_last FROM marked WHERE NOT sealed OR is_last ORDER BY ts, id"
+    );
+    let rows: Vec<(Timestamp, Uuid, bool, bool)> = sqlx::query_as(AssertSqlSafe(sql))
+        .bind(after.ts)
+        .bind(after.id)
+        .bind(limit)
+        .fetch_all(connection)
+        .await?;
+    let mut slice = Slice::default();
+    for (ts, id, is_sealed, is_last) in rows {
+        let key = RecordKey { ts, id };
+        if !is_sealed {
+            slice.unsealed.push(key);
+        }
+        if is_last {
+            slice.end = Some(key);
+        }
+    }
+    Ok(slice)
+}
+
+/// Adds records to a log whose head is `old`, in one transaction. False if the head is another one;
+/// then nothing changes.
+pub(super) async fn grow(
+    connection: &mut PgConnection,
+    log: Log,
+    old: &Head,
+    growth: &Growth,
+    root: Hash,
+) -> sqlx::Result<bool> {
+    let mut transaction = connection.begin().await?;
+    let start = signed_number(old.size);
+    let size = start.saturating_add(i64::try_from(growth.leaves.len()).unwrap_or(i64::MAX));
+    let moved = sqlx::query(
+        "UPDATE audit_log_heads SET size = $5, root = $6
+          WHERE log = $1 AND origin = $2 AND size = $3 AND root = $4",
+    )
+    .bind(number(log))
+    .bind(&old.origin)
+    .bind(start)
+    .bind(old.root.as_bytes())
+    .bind(size)
+    .bind(root.as_bytes())
+    .execute(&mut *transaction)
+    .await?;
+    if moved.rows_affected() != 1 {
+        return Ok(false);
+    }
+    let leaves = &growth.leaves;
+    sqlx::query(
+        "INSERT INTO audit_log_index (log, log_index, record_ts, record_id, leaf_hash)
+         SELECT $1, $2 + place - 1, ts, id, hash
+           FROM UNNEST($3::timestamptz[], $4::uuid[], $5::bytea[]) WITH ORDINALITY
+                AS leaf (ts, id, hash, place)",
+    )
+    .bind(number(log))
+    .bind(start)
+    .bind(leaves.iter().map(|(key, _)| key.ts).collect::<Vec<_>>())
+    .bind(leaves.iter().map(|(key, _)| key.id).collect::<Vec<_>>())
+    .bind(
+        leaves
+            .iter()
+            .map(|(_, hash)| hash.as_bytes().as_slice())
+            .collect::<Vec<_>>(),
+    )
+    .execute(&mut *transaction)
+    .await?;
+    let nodes = &growth.nodes;
+    sqlx::query(
+        "INSERT INTO audit_log_nodes (log, level, place, hash)
+         SELECT $1, level, place, hash FROM UNNEST($2::int2[], $3::int8[], $4::bytea[])
+                AS node (level, place, hash)",
+    )
+    .bind(number(log))
+    .bind(
+        nodes
+            .iter()
+            .map(|node| i16::from(node.level))
+            .collect::<Vec<_>>(),
+    )
+    .bind(
+        nodes
+            .iter()
+            .map(|node| signed_number(node.index))
+            .collect::<Vec<_>>(),
+    )
+    .bind(
+        nodes
+            .iter()
+            .map(|node| node.hash.as_bytes().as_slice())
+            .collect::<Vec<_>>(),
+    )
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await?;
+    Ok(true)
+}
+
+/// Publishes a checkpoint. It never replaces a newer one.
+pub(super) async fn publish(
+    database: impl PgExecutor<'_>,
+    log: Log,
+    origin: &str,
+    signed: &Signed,
+) -> sqlx::Result<()> {
+    sqlx::query(
+        "UPDATE audit_log_heads SET checkpoint = $3, checkpoint_size = $4, checkpoint_at = $5
+          WHERE log = $1 AND origin = $2 AND checkpoint_size <= $4 AND size >= $4",
+    )
+    .bind(number(log))
+    .bind(origin)
+    .bind(&signed.note)
+    .bind(signed_number(signed.size))
+    .bind(signed.at)
+    .execute(database)
+    .await?;
+    Ok(())
+}
+
+#[derive(sqlx::FromRow)]
+struct SealedRow {
+    log_index: i64,
+    record_ts: Timestamp,
+    record_id: Uuid,
+    leaf_hash: Vec<u8>,
+}
+
+impl TryFrom<SealedRow> for Sealed {
+    type Error = sqlx::Error;
+
+    fn try_from(row: SealedRow) -> sqlx::Result<Self> {
+        Ok(Self {
+            index: natural(row.log_index)?,
+            key: RecordKey {
+                ts: row.record_ts,
+                id: row.record_id,
+            },
+            leaf_hash: hash(&row.leaf_hash)?,
+        })
+    }
+}
+
+/// Sealed records of a log, in its order.
+pub(super) async fn sealed(
+    database: impl PgExecutor<'_>,
+    log: Log,
+    indexes: Range<u64>,
+) -> sqlx::Result<Vec<Sealed>> {
+    let rows: Vec<SealedRow> = sqlx::query_as(
+        "SELECT log_index, record_ts, record_id, leaf_hash FROM audit_log_index
+          WHERE log = $1 AND log_index >= $2 AND log_index < $3 ORDER BY log_index",
+    )
+    .bind(number(log))
+    .bind(signed_number(indexes.start))
+    .bind(signed_number(indexes.end))
+    .fetch_all(database)
+    .await?;
+    rows.into_iter().map(Sealed::try_from).collect()
+}
+
+/// A record in a log, if it is sealed.
+pub(super) async fn sealed_record(
+    database: impl PgExecutor<'_>,
+    log: Log,
+    id: Uuid,
+) -> sqlx::Result<Option<Sealed>> {
+    let row: Option<SealedRow> = sqlx::query_as(
+        "SELECT log_index, record_ts, record_id, leaf_hash FROM audit_log_index
+          WHERE log = $1 AND record_id = $2",
+    )
+    .bind(number(log))
+    .bind(id)
+    .fetch_optional(database)
+    .await?;
+    row.map(Sealed::try_from).transpose()
+}
+
+/// The number of records after the newest sealed one, up to `limit`.
+pub(super) async fn count_newer(
+    database: impl PgExecutor<'_>,
+    log: Log,
+    limit: i64,
+) -> sqlx::Result<u64> {
+    let (table, ts) = table(log);
+    let sql = format!(
+        "SELECT count(*) FROM (
+             SELECT FROM {table} WHERE {ts} > coalesce(
+                 (SELECT record_ts FROM audit_log_index WHERE log = $1 ORDER BY log_index DESC LIMIT 1),
+                 '-infinity') LIMIT $2) AS newer"
+    );
+    let count: i64 = sqlx::query_scalar(AssertSqlSafe(sql))
+        .bind(number(log))
+        .bind(limit)
+        .fetch_one(database)
+        .await?;
+    natural(count)
+}
+
+/// The start of the oldest day that retention must keep. Missing records of earlier days are retired.
+pub(super) async fn kept_from(database: impl PgExecutor<'_>) -> sqlx::Result<Timestamp> {
+    let sql = "SELECT (date_trunc('day', now() AT TIME ZONE 'UTC')
+                       - make_interval(days => minimum_days)) AT TIME ZONE 'UTC' FROM audit_retention";
+    sqlx::query_scalar(sql).fetch_one(database).await
+}

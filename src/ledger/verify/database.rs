@@ -1,0 +1,79 @@
+//! Verification of the records in the database.
+
+use std::time::Duration;
+
+use super::checker::{Checker, Progress, Step, Verified};
+use super::finding::{Change, Failure};
+use super::trust::Trust;
+use crate::db::Pool;
+use crate::ids::{EventId, RecordId};
+use crate::ledger::leaf::leaf;
+use crate::ledger::store::RecordKey;
+use crate::ledger::{Log, read, store};
+use crate::tlog::Hash;
+
+/// The number of records in one query.
+const CHUNK: u64 = 1_000;
+
+/// The age after which a record without a position was added by somebody else: a commit can be late,
+/// but not by so much.
+const LATEST_COMMIT: Duration = Duration::from_secs(2 * 60 * 60);
+
+/// Verifies the records of a log, the hashes that the database keeps, and that no old record is outside
+/// of the log.
+///
+/// # Errors
+/// The records differ from the checkpoints, or cannot be read.
+pub async fn database(
+    trust: &Trust,
+    pool: &Pool,
+    progress: Progress<'_>,
+) -> Result<Verified, Failure> {
+    let log = trust.log();
+    let mut checker = Checker::new(trust, progress)?;
+    let mut connection = pool.acquire().await?;
+    let kept_from = store::kept_from(&mut *connection).await?;
+    loop {
+        let start = checker.size();
+        let found = read::lines(&mut connection, log, start..start + CHUNK).await?;
+        if found.is_empty() {
+            break;
+        }
+        for (sealed, line) in &found {
+            let own = match line {
+                Some(line) => leaf(log, line).ok().map(|leaf| Hash::of_leaf(&leaf)),
+                None if sealed.key.ts < kept_from => None,
+                None => return Err(checker.tampered(Change::Missing(sealed.index))),
+            };
+            checker.push(Step {
+                index: sealed.index,
+                record: &name(log, sealed.key),
+                own,
+                kept: Some(sealed.leaf_hash),
+            })?;
+        }
+    }
+    let old = store::now(&mut *connection).await?.minus(LATEST_COMMIT);
+    let mut place = RecordKey {
+        ts: crate::clock::Timestamp::from_millis(0),
+        id: uuid::Uuid::nil(),
+    };
+    loop {
+        let slice = store::slice(&mut connection, log, place, 10_000).await?;
+        if let Some(added) = slice.unsealed.iter().find(|key| key.ts < old) {
+            let record = name(log, *added);
+            return Err(checker.tampered(Change::Added { record }));
+        }
+        match slice.end {
+            Some(end) => place = end,
+            None => return checker.finish(),
+        }
+    }
+}
+
+fn name(log: Log, key: RecordKey) -> String {
+    match log {
+        Log::Operations => RecordId::from_uuid(key.id).to_string(),
+        Log::Management => EventId::from_uuid(key.id).to_string(),
+    }
+}

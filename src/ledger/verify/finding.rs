@@ -1,0 +1,113 @@
+//! What verification finds.
+
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// Why a log is not verified.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The log was changed.
+    #[error("TAMPERED: {0}")]
+    Tampered(Finding),
+    /// The check was not possible.
+    #[error("not checked: {0}")]
+    NotChecked(String),
+    /// A file cannot be read.
+    #[error("not checked: {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// The database failed.
+    #[error("not checked: {0}")]
+    Database(#[from] sqlx::Error),
+}
+
+/// The first difference between the records and the checkpoints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What was changed.
+    pub change: Change,
+    /// The size of the tree of the checkpoint that proves it. None if the records contradict
+    /// themselves.
+    pub checkpoint: Option<u64>,
+}
+
+/// A change of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// No record has this position.
+    Missing(u64),
+    /// The record at this position is not the one that was sealed.
+    Changed {
+        /// The position.
+        index: u64,
+        /// The identifier of the record.
+        record: String,
+    },
+    /// The record was added: it has no position, or one that another record has.
+    Added {
+        /// The identifier of the record.
+        record: String,
+    },
+    /// Some record at these positions was changed, added or removed, and its hash as well.
+    Within(Range<u64>),
+    /// Two checkpoints contradict each other.
+    Fork,
+    /// A checkpoint has no valid signature of the public key.
+    Signature,
+    /// The proof does not lead from the record to the checkpoint.
+    Proof {
+        /// The identifier of the record.
+        record: String,
+    },
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.change {
+            Change::Missing(index) => write!(f, "the record with log_index {index} is missing")?,
+            Change::Changed { index, record } => {
+                write!(f, "the record {record} with log_index {index} was changed")?;
+            }
+            Change::Added { record } => write!(f, "the record {record} was added")?,
+            Change::Within(Range { start, end }) if end - start == 1 => {
+                write!(f, "the record with log_index {start} was changed")?;
+            }
+            Change::Within(Range { start, end }) => write!(
+                f,
+                "a record with log_index {start} to {} was changed, added or removed",
+                end.saturating_sub(1)
+            )?,
+            Change::Fork => f.write_str("two checkpoints of one log contradict each other")?,
+            Change::Signature => {
+                f.write_str("a checkpoint has no valid signature of the public key")?;
+            }
+            Change::Proof { record } => {
+                write!(
+                    f,
+                    "the record {record} is not the one of its proof, or was changed"
+                )?;
+            }
+        }
+        match self.checkpoint {
+            Some(size) => write!(f, " (proven by the checkpoint of {size} records)"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Failure {
+    /// The exit code of `sealward audit verify`: 1 for a changed log, 2 if the check was not possible.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Tampered(_) => 1,
+            Self::NotChecked(_) | Self::File { .. } | Self::Database(_) => 2,
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The database loses or changes sealed records: no checkpoint contradicts an earlier one.
+
+use std::fs;
+
+use sealward::ledger::{self, Log, Renewal, SealState};
+use sealward::tlog::Checkpoint;
+
+use super::fixture::{Kept, ORIGIN, OwnSealer, PATIENCE, initialize_in};
+use crate::support::within;
+
+impl Kept {
+    /// Seals three records, backs the database up, and seals two more.
+    async fn back_up(&self) {
+        self.record(3).await;
+        self.covered(3).await;
+        self.execute("CREATE TABLE backup AS TABLE audit_log_heads")
+            .await;
+        self.record(2).await;
+        self.covered(5).await;
+    }
+
+    /// Restores the backup, after which two other records are written.
+    async fn restore(&self) {
+        self.execute(
+            "DELETE FROM crypto_operations_audit r USING audit_log_index i
+              WHERE i.record_id = r.id AND i.log = 1 AND i.log_index >= 3;
+             DELETE FROM audit_log_index WHERE log = 1 AND log_index >= 3;
+             DELETE FROM audit_log_heads;
+             INSERT INTO audit_log_heads SELECT * FROM backup",
+        )
+        .await;
+        self.record(2).await;
+    }
+}
+
+fn is_fork(place: &str) -> impl Fn(&SealState) -> bool {
+    let text = format!("does not extend its checkpoint of 5 records in {place}");
+    move |state| matches!(state, SealState::Failed(error) if error.contains(&text))
+}
+
+#[tokio::test]
+async fn sealing_stops_after_a_restored_backup_until_the_origin_is_new() {
+    let kept = Kept::new().await;
+    let sealer = kept.sealer().await;
+    kept.back_up().await;
+    sealer.stop().await;
+    kept.restore().await;
+    let anchored = fs::read(kept.anchor()).unwrap();
+
+    let sealer = kept.sealer().await;
+    sealer.state(is_fork("audit.seal.anchor")).await;
+    assert_eq!(kept.checkpoint().await.unwrap().size, 3);
+    assert_eq!(fs::read(kept.anchor()).unwrap(), anchored);
+
+    let renewal = Renewal {
+        origin: true,
+        ..Renewal::default()
+    };
+    let keys = initialize_in(&kept.pool, renewal).await;
+    sealer.state(|state| *state == SealState::Sealing).await;
+    let checkpoint = kept.covered(5).await;
+    assert_eq!(checkpoint.origin, keys[0].name());
+    assert!(checkpoint.origin.starts_with(&format!("{ORIGIN}/2")));
+    assert!(checkpoint.origin.ends_with("/operations"));
+}
+
+#[tokio::test]
+async fn a_running_sealer_notices_a_restored_backup_without_the_anchor() {
+    let kept = Kept::new().await;
+    let sealer = OwnSealer::start(kept.pool.clone(), None).await;
+    kept.back_up().await;
+    kept.restore().await;
+    sealer.state(is_fork("memory")).await;
+    assert_eq!(kept.checkpoint().await.unwrap().size, 3);
+}
+
+#[tokio::test]
+async fn a_sealer_that_loses_its_connection_seals_each_record_once() {
+    let kept = Kept::new().await;
+    let sealer = kept.sealer().await;
+    for round in 1..=5 {
+        kept.record(2).await;
+        kept.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+              WHERE application_name = 'sealward sealer' AND datname = current_database()",
+        )
+        .await;
+        kept.covered(2 * round).await;
+    }
+    let sealed: (i64, i64) = sqlx::query_as(
+        "SELECT count(*), count(DISTINCT record_id) FROM audit_log_index WHERE log = 1",
+    )
+    .fetch_one(&kept.owner)
+    .await
+    .unwrap();
+    assert_eq!(sealed, (10, 10));
+    sealer.stop().await;
+}
+
+#[tokio::test]
+async fn two_sealers_sign_one_history() {
+    let kept = Kept::new().await;
+    let one = kept.sealer().await;
+    one.state(|state| *state == SealState::Sealing).await;
+    let two = kept.sealer().await;
+    two.state(|state| *state == SealState::Standby).await;
+    kept.record(3).await;
+    kept.covered(3).await;
+    one.stop().await;
+    two.state(|state| *state == SealState::Sealing).await;
+    kept.record(1).await;
+    kept.covered(4).await;
+}
+
+#[tokio::test]
+async fn changed_hashes_stop_sealing() {
+    let kept = Kept::new().await;
+    let sealer = kept.sealer().await;
+    kept.record(3).await;
+    kept.covered(3).await;
+    sealer.stop().await;
+    kept.execute(
+        "UPDATE audit_log_index SET leaf_hash = decode(repeat('00', 32), 'hex') WHERE log_index = 1",
+    )
+    .await;
+    let sealer = kept.sealer().await;
+    let state = sealer
+        .state(|state| matches!(state, SealState::Failed(_)))
+        .await;
+    let SealState::Failed(error) = state else {
+        panic!("{state:?}");
+    };
+    assert!(
+        error.contains("the hashes of the operations log"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn an_anchor_that_this_service_has_not_signed_stops_sealing() {
+    let kept = Kept::new().await;
+    let sealer = kept.sealer().await;
+    kept.record(3).await;
+    kept.covered(3).await;
+    // Both logs are in the anchor, which the sealer no longer writes.
+    within(PATIENCE, async || {
+        let management = ledger::checkpoint(&kept.pool, Log::Management).await;
+        management.unwrap().is_some()
+    })
+    .await;
+    sealer.stop().await;
+    let anchor = fs::read_to_string(kept.anchor()).unwrap();
+    fs::write(kept.anchor(), anchor.replace("\\n3\\n", "\\n4\\n")).unwrap();
+    let sealer = kept.sealer().await;
+    let unsigned = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("no valid signature of a known key"));
+    sealer.state(unsigned).await;
+    fs::write(kept.anchor(), "[]").unwrap();
+    let content = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("must be a JSON object of checkpoints"));
+    sealer.state(content).await;
+}
+
+#[tokio::test]
+async fn earlier_checkpoints_verify_under_the_earlier_key() {
+    let kept = Kept::new().await;
+    let sealer = kept.sealer().await;
+    kept.record(1).await;
+    kept.covered(1).await;
+    let earlier = ledger::checkpoint(&kept.pool, Log::Operations)
+        .await
+        .unwrap()
+        .unwrap();
+    let renewal = Renewal {
+        key: true,
+        ..Renewal::default()
+    };
+    initialize_in(&kept.pool, renewal).await;
+    sealer.stop().await;
+    let _sealer = kept.sealer().await;
+    kept.record(1).await;
+    within(PATIENCE, async || {
+        let note = ledger::checkpoint(&kept.pool, Log::Operations)
+            .await
+            .unwrap();
+        note.is_some_and(|note| note != earlier)
+    })
+    .await;
+    let latest = ledger::checkpoint(&kept.pool, Log::Operations)
+        .await
+        .unwrap()
+        .unwrap();
+    let keys = ledger::keys(&kept.pool, Log::Operations)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(Checkpoint::open(&latest, &keys[0]).unwrap().size, 2);
+    assert_eq!(Checkpoint::open(&earlier, &keys[1]).unwrap().size, 1);
+    assert!(Checkpoint::open(&earlier, &keys[0]).is_err());
+}

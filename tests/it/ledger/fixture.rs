@@ -1,0 +1,207 @@
+//! A service whose audit records are sealed.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sealward::clock::{Clock, Entropy};
+use sealward::db::Pool;
+use sealward::ledger::{self, Log, Renewal, SealState, SealStatus, Sealer};
+use sealward::settings::Seal;
+use sealward::tlog::{Checkpoint, Hash, Tree, VerifierKey};
+use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, PgPool};
+use tokio::task::JoinHandle;
+
+use crate::support::{Database, Scratch, World, pool, token, within};
+
+pub(super) const ORIGIN: &str = "example.com/sealward";
+
+/// The longest wait for the sealer on a busy machine.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A service after `sealward audit init`.
+pub(super) async fn sealed_world() -> World {
+    let world = World::new().await;
+    initialize(&world, Renewal::default()).await;
+    world
+}
+
+/// Runs `sealward audit init` with the login of the service.
+pub(super) async fn initialize(world: &World, renewal: Renewal) -> Vec<VerifierKey> {
+    initialize_in(&pool(world.as_application()).into(), renewal).await
+}
+
+/// Runs `sealward audit init` in this database.
+pub(super) async fn initialize_in(pool: &Pool, renewal: Renewal) -> Vec<VerifierKey> {
+    let time = (&Clock::system(), &Entropy::system());
+    let made = ledger::initialize(pool, &token().await, time, ORIGIN, renewal).await;
+    made.expect("a key and two logs").keys
+}
+
+/// Hashes `count` payloads.
+pub(super) async fn hash(world: &World, count: usize) {
+    let name = format!("hashes {:032x}", rand::random::<u128>());
+    let application = world.application(&name).await;
+    for data in 0..count {
+        let payload = json!({ "data": data, "algorithm": "SHA-256" });
+        let body = json!({ "operation": "hash", "payload": payload });
+        application.post("/api/v1/operations", body).await.ok();
+    }
+}
+
+/// The public key of a log.
+pub(super) async fn key(world: &World, log: Log) -> VerifierKey {
+    let answer = world
+        .admin()
+        .get(&format!("/admin/audit/log/{log}/key"))
+        .await;
+    let text = answer.ok().body;
+    text.lines().next().unwrap().parse().unwrap()
+}
+
+/// The latest checkpoint, verified with the public key.
+pub(super) async fn checkpoint(world: &World, log: Log) -> Checkpoint {
+    let path = format!("/admin/audit/log/{log}/checkpoint");
+    let note = world.admin().get(&path).await.ok().body;
+    Checkpoint::open(&note, &key(world, log).await).expect("a valid checkpoint")
+}
+
+/// Waits until a checkpoint covers `size` records.
+pub(super) async fn covered(world: &World, log: Log, size: u64) -> Checkpoint {
+    let path = format!("/admin/audit/log/{log}/checkpoint");
+    within(PATIENCE, async || {
+        let answer = world.admin().get(&path).await;
+        answer.status == 200 && checkpoint(world, log).await.size >= size
+    })
+    .await;
+    checkpoint(world, log).await
+}
+
+/// The lines of the export in the order of a log.
+pub(super) async fn export(world: &World, log: Log) -> Vec<String> {
+    let path = match log {
+        Log::Operations => "/admin/audit?order=log_index",
+        Log::Management => "/admin/audit/management?order=log_index",
+    };
+    let admin = world.admin().with("accept", "application/x-ndjson");
+    let text = admin.get(path).await.ok().body;
+    text.lines().map(str::to_owned).collect()
+}
+
+/// The root of the tree of these lines, computed from nothing else.
+pub(super) fn root_of(log: Log, lines: &[String]) -> Hash {
+    let mut tree = Tree::default();
+    for line in lines {
+        let leaf = ledger::leaf(log, line).unwrap();
+        tree.append(Hash::of_leaf(&leaf), |_| ());
+    }
+    tree.root()
+}
+
+/// The `log_index` of each line.
+pub(super) fn indexes(lines: &[String]) -> Vec<u64> {
+    let index = |line: &String| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        line["log_index"].as_u64().unwrap()
+    };
+    lines.iter().map(index).collect()
+}
+
+/// A sealer of the database of `world`, which this test runs itself.
+pub(super) struct OwnSealer {
+    pub(super) status: SealStatus,
+    job: JoinHandle<()>,
+}
+
+impl OwnSealer {
+    pub(super) async fn start(pool: Pool, anchor: Option<&Path>) -> Self {
+        let settings = Seal {
+            interval: sealward::settings::Span::millis(20),
+            anchor: anchor.map(Path::to_owned),
+            ..Seal::default()
+        };
+        let status = SealStatus::default();
+        let sealer = Sealer::new(pool, token().await, &settings, status.clone());
+        let job = tokio::spawn(async { match sealer.run().await {} });
+        Self { status, job }
+    }
+
+    /// Waits for a state.
+    pub(super) async fn state(&self, is_expected: impl Fn(&SealState) -> bool) -> SealState {
+        within(PATIENCE, async || is_expected(&self.status.state())).await;
+        self.status.state()
+    }
+
+    /// Stops it and waits until it has stopped.
+    pub(super) async fn stop(self) {
+        self.job.abort();
+        let _ = self.job.await;
+    }
+}
+
+/// A database whose records only this test seals.
+pub(super) struct Kept {
+    pub(super) pool: Pool,
+    pub(super) owner: PgPool,
+    pub(super) folder: Scratch,
+    // Must be dropped last.
+    _database: Database,
+}
+
+impl Kept {
+    pub(super) async fn new() -> Self {
+        let database = Database::new().await;
+        let kept = Self {
+            pool: pool(database.as_application()).into(),
+            owner: pool(database.options().clone()),
+            folder: Scratch::new(),
+            _database: database,
+        };
+        initialize_in(&kept.pool, Renewal::default()).await;
+        kept
+    }
+
+    pub(super) fn anchor(&self) -> PathBuf {
+        self.folder.path().join("anchor.json")
+    }
+
+    pub(super) async fn sealer(&self) -> OwnSealer {
+        OwnSealer::start(self.pool.clone(), Some(&self.anchor())).await
+    }
+
+    pub(super) async fn execute(&self, sql: &str) {
+        let done = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
+        done.execute(&self.owner).await.expect(sql);
+    }
+
+    pub(super) async fn record(&self, count: usize) {
+        self.execute(&format!(
+            "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date);
+             INSERT INTO crypto_operations_audit
+                 (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
+             SELECT gen_random_uuid(), date_trunc('milliseconds', clock_timestamp()), 'r', 0, 200, 1, 'done'
+               FROM generate_series(1, {count})"
+        ))
+        .await;
+    }
+
+    /// The latest checkpoint.
+    pub(super) async fn checkpoint(&self) -> Option<Checkpoint> {
+        let note = ledger::checkpoint(&self.pool, Log::Operations)
+            .await
+            .unwrap()?;
+        let keys = ledger::keys(&self.pool, Log::Operations)
+            .await
+            .unwrap()
+            .unwrap();
+        Some(Checkpoint::open(&note, &keys[0]).unwrap())
+    }
+
+    pub(super) async fn covered(&self, size: u64) -> Checkpoint {
+        within(PATIENCE, async || {
+            self.checkpoint().await.is_some_and(|it| it.size == size)
+        })
+        .await;
+        self.checkpoint().await.unwrap()
+    }
+}

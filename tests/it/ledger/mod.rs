@@ -1,0 +1,7 @@
+//! The tamper-evident logs of the audit records.
+
+mod anchor;
+mod fixture;
+mod sealing;
+mod serving;
+mod verifying;

@@ -1,0 +1,96 @@
+//! Sealing: each committed record gets one position in its log.
+
+use sealward::ledger::Log;
+use serde_json::Value;
+
+use super::fixture::{checkpoint, covered, export, hash, indexes, root_of, sealed_world};
+use crate::support::World;
+
+#[tokio::test]
+async fn the_export_alone_leads_to_the_root_of_the_checkpoint() {
+    let world = sealed_world().await;
+    hash(&world, 5).await;
+    covered(&world, Log::Operations, 5).await;
+    for log in Log::ALL {
+        let checkpoint = checkpoint(&world, log).await;
+        assert_eq!(checkpoint.origin, format!("example.com/sealward/{log}"));
+        let lines = export(&world, log).await;
+        let covered = &lines[..usize::try_from(checkpoint.size).unwrap()];
+        assert_eq!(root_of(log, covered), checkpoint.root, "{log}");
+        assert_eq!(indexes(&lines), (0..lines.len() as u64).collect::<Vec<_>>());
+    }
+}
+
+#[tokio::test]
+async fn records_are_not_sealed_before_the_logs_exist() {
+    let world = World::new().await;
+    hash(&world, 1).await;
+    let admin = world.admin();
+    let listed = admin.get("/admin/audit").await.ok().json();
+    let record = &listed["items"][0];
+    assert_eq!(record["log_index"], Value::Null);
+    let id = record["id"].as_str().unwrap();
+    let proof = admin.get(&format!("/admin/audit/{id}/proof")).await;
+    proof.refused(409, "CONFLICT");
+    for path in ["checkpoint", "key", "tile/0/000"] {
+        let path = format!("/admin/audit/log/operations/{path}");
+        admin.get(&path).await.refused(404, "NOT_FOUND");
+    }
+}
+
+#[tokio::test]
+async fn records_from_before_the_logs_are_sealed_in_the_order_of_time() {
+    let world = World::new().await;
+    hash(&world, 3).await;
+    super::fixture::initialize(&world, sealward::ledger::Renewal::default()).await;
+    covered(&world, Log::Operations, 3).await;
+    let times: Vec<String> = export(&world, Log::Operations)
+        .await
+        .iter()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["timestamp"].to_string())
+        .collect();
+    assert_eq!(times.len(), 3);
+    assert!(times.is_sorted(), "{times:?}");
+}
+
+#[tokio::test]
+async fn a_record_that_commits_late_is_sealed_once_after_the_others() {
+    let world = sealed_world().await;
+    let mut late = world.pool.begin().await.unwrap();
+    let insert = "INSERT INTO crypto_operations_audit
+                  (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
+                  SELECT gen_random_uuid(), ts, 'late', 0, 200, 1, 'done'
+                    FROM (SELECT now() - interval '1 minute' AS ts) AS past";
+    sqlx::query("SELECT make_audit_day(((now() - interval '1 minute') AT TIME ZONE 'UTC')::date)")
+        .execute(&mut *late)
+        .await
+        .unwrap();
+    sqlx::query(insert).execute(&mut *late).await.unwrap();
+    hash(&world, 2).await;
+    covered(&world, Log::Operations, 2).await;
+    late.commit().await.unwrap();
+    covered(&world, Log::Operations, 3).await;
+    let lines = export(&world, Log::Operations).await;
+    let ids: Vec<Value> = lines
+        .iter()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["request_id"].clone())
+        .collect();
+    assert_eq!(ids.iter().filter(|id| *id == "late").count(), 1);
+    assert_eq!(ids[2], "late");
+}
+
+#[tokio::test]
+async fn two_instances_seal_each_record_once() {
+    let one = sealed_world().await;
+    let two = one.another().await;
+    hash(&one, 3).await;
+    hash(&two, 3).await;
+    let checkpoint = covered(&one, Log::Operations, 6).await;
+    assert_eq!(covered(&two, Log::Operations, 6).await, checkpoint);
+    drop(one);
+    // The other instance takes over.
+    hash(&two, 1).await;
+    covered(&two, Log::Operations, 7).await;
+    let lines = export(&two, Log::Operations).await;
+    assert_eq!(indexes(&lines), (0..7).collect::<Vec<_>>());
+}

@@ -1,0 +1,408 @@
+//! `sealward audit verify` against each way to change a log.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use futures_util::StreamExt as _;
+use sealward::ledger::verify::{self, Change, Failure, Finding, TileFolder, Trust, Verified};
+use sealward::ledger::{self, Log, Renewal};
+use sealward::tlog::{TILE_WIDTH, Tile, TileContent};
+use serde_json::{Value, json};
+
+use super::fixture::{Kept, initialize_in};
+
+/// A log of six records with checkpoints of four and of six.
+struct Sealed {
+    kept: Kept,
+    key: String,
+    checkpoints: [String; 2],
+    lines: Vec<String>,
+}
+
+impl Sealed {
+    async fn new() -> Self {
+        let kept = Kept::new().await;
+        let sealer = kept.sealer().await;
+        let mut checkpoints = Vec::new();
+        for (count, size) in [(4, 4), (2, 6)] {
+            kept.record(count).await;
+            kept.covered(size).await;
+            let note = ledger::checkpoint(&kept.pool, Log::Operations).await;
+            checkpoints.push(note.unwrap().unwrap());
+        }
+        sealer.stop().await;
+        let keys = ledger::keys(&kept.pool, Log::Operations)
+            .await
+            .unwrap()
+            .unwrap();
+        let lines = export(&kept).await;
+        Self {
+            kept,
+            key: keys[0].to_string(),
+            checkpoints: checkpoints.try_into().unwrap(),
+            lines,
+        }
+    }
+
+    fn trust(&self) -> Trust {
+        let mut trust = Trust::new(&self.key).unwrap();
+        self.checkpoints
+            .iter()
+            .for_each(|note| trust.add(note).unwrap());
+        trust
+    }
+
+    fn export(&self, lines: &[String], tiles: Option<&TileFolder>) -> Result<Verified, Failure> {
+        let text = lines
+            .iter()
+            .map(|line| format!("{line}\n"))
+            .collect::<String>();
+        verify::export(&self.trust(), text.as_bytes(), tiles, &mut |_| ())
+    }
+
+    async fn database(&self) -> Result<Verified, Failure> {
+        verify::database(&self.trust(), &self.kept.pool, &mut |_| ()).await
+    }
+
+    fn id(&self, index: usize) -> String {
+        member(&self.lines[index], "id")
+            .as_str()
+            .unwrap()
+            .to_owned()
+    }
+
+    /// Writes the tiles of the log to a folder.
+    async fn mirror(&self) -> TileFolder {
+        let folder = self.kept.folder.path().join("mirror");
+        for content in [TileContent::Hashes(0), TileContent::Entries] {
+            let tile = Tile::in_tree(content, 0, 6).unwrap();
+            assert!(tile.width < TILE_WIDTH);
+            let bytes = ledger::tile(&self.kept.pool, Log::Operations, &tile).await;
+            let path = folder.join(tile.to_string());
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes.unwrap().unwrap()).unwrap();
+        }
+        TileFolder::new(folder)
+    }
+}
+
+async fn export(kept: &Kept) -> Vec<String> {
+    let pieces = ledger::Export::new(kept.pool.clone(), Log::Operations).pieces();
+    let pieces: Vec<_> = pieces.collect().await;
+    let bytes: Vec<u8> = pieces.into_iter().flat_map(Result::unwrap).collect();
+    let text = String::from_utf8(bytes).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn member(line: &str, name: &str) -> Value {
+    serde_json::from_str::<Value>(line).unwrap()[name].clone()
+}
+
+/// The line with another value of a member.
+fn with(line: &str, name: &str, value: Value) -> String {
+    let mut record: Value = serde_json::from_str(line).unwrap();
+    record[name] = value;
+    record.to_string()
+}
+
+#[track_caller]
+fn finds(result: Result<Verified, Failure>, change: &Change, checkpoint: Option<u64>) {
+    let Err(Failure::Tampered(finding)) = result else {
+        panic!("{result:?}");
+    };
+    let change = change.clone();
+    assert_eq!(finding, Finding { change, checkpoint });
+}
+
+#[tokio::test]
+async fn an_unchanged_log_is_verified_from_every_source() {
+    let sealed = Sealed::new().await;
+    let whole = Verified {
+        covered: 6,
+        ..Verified::default()
+    };
+    let tiles = sealed.mirror().await;
+    assert_eq!(sealed.export(&sealed.lines, None).unwrap(), whole);
+    assert_eq!(sealed.export(&sealed.lines, Some(&tiles)).unwrap(), whole);
+    assert_eq!(
+        verify::tiles(&sealed.trust(), &tiles, &mut |_| ()).unwrap(),
+        whole
+    );
+    assert_eq!(sealed.database().await.unwrap(), whole);
+    let mut early = Trust::new(&sealed.key).unwrap();
+    early.add(&sealed.checkpoints[0]).unwrap();
+    let text = sealed.lines.join("\n");
+    let verified = verify::export(&early, text.as_bytes(), None, &mut |_| ()).unwrap();
+    assert_eq!((verified.covered, verified.newer), (4, 2));
+}
+
+#[tokio::test]
+async fn a_changed_row_is_found_and_named() {
+    let sealed = Sealed::new().await;
+    let tiles = sealed.mirror().await;
+    sealed
+        .kept
+        .execute(
+            "UPDATE crypto_operations_audit r SET response_status = 500
+               FROM audit_log_index i WHERE i.record_id = r.id AND log_index = 4",
+        )
+        .await;
+    let changed = Change::Changed {
+        index: 4,
+        record: sealed.id(4),
+    };
+    let lines = export(&sealed.kept).await;
+    finds(sealed.export(&lines, Some(&tiles)), &changed, Some(6));
+    finds(sealed.export(&lines, None), &Change::Within(4..6), Some(6));
+    finds(sealed.database().await, &changed, Some(6));
+}
+
+#[tokio::test]
+async fn a_row_whose_hash_was_changed_too_is_found() {
+    let sealed = Sealed::new().await;
+    let line = with(&sealed.lines[1], "response_status", json!(500));
+    let leaf = ledger::leaf(Log::Operations, &line).unwrap();
+    let hash = sealward::tlog::Hash::of_leaf(&leaf);
+    let hex: String = hash
+        .as_bytes()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    sealed
+        .kept
+        .execute(&format!(
+            "UPDATE crypto_operations_audit r SET response_status = 500
+               FROM audit_log_index i WHERE i.record_id = r.id AND log_index = 1;
+             UPDATE audit_log_index SET leaf_hash = decode('{hex}', 'hex') WHERE log_index = 1"
+        ))
+        .await;
+    finds(sealed.database().await, &Change::Within(0..4), Some(4));
+}
+
+#[tokio::test]
+async fn a_removed_row_is_found() {
+    let sealed = Sealed::new().await;
+    sealed
+        .kept
+        .execute(
+            "DELETE FROM crypto_operations_audit r USING audit_log_index i
+              WHERE i.record_id = r.id AND log_index = 2",
+        )
+        .await;
+    let lines = export(&sealed.kept).await;
+    finds(sealed.export(&lines, None), &Change::Missing(2), Some(4));
+    finds(sealed.database().await, &Change::Missing(2), Some(4));
+}
+
+#[tokio::test]
+async fn a_dropped_day_is_found() {
+    let sealed = Sealed::new().await;
+    sealed
+        .kept
+        .execute("DO $$ BEGIN EXECUTE 'DROP TABLE ' || audit_day_name((now() AT TIME ZONE 'UTC')::date); END $$")
+        .await;
+    let lines = export(&sealed.kept).await;
+    finds(sealed.export(&lines, None), &Change::Missing(0), Some(4));
+    finds(sealed.database().await, &Change::Missing(0), Some(4));
+}
+
+#[tokio::test]
+async fn a_row_added_with_a_past_time_is_found() {
+    let sealed = Sealed::new().await;
+    sealed
+        .kept
+        .execute(
+            "SELECT make_audit_day(((now() - interval '3 hours') AT TIME ZONE 'UTC')::date);
+             INSERT INTO crypto_operations_audit
+                 (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
+             VALUES ('01890000-0000-7000-8000-000000000000', now() - interval '3 hours', 'x', 0, 200, 1)",
+        )
+        .await;
+    let id =
+        sealward::ids::RecordId::from_uuid(uuid::uuid!("01890000-0000-7000-8000-000000000000"));
+    let added = Change::Added {
+        record: id.to_string(),
+    };
+    finds(sealed.database().await, &added, Some(6));
+    let unsealed = with(&sealed.lines[0], "log_index", Value::Null);
+    let mut lines = sealed.lines.clone();
+    lines.insert(3, unsealed);
+    let added = Change::Added {
+        record: sealed.id(0),
+    };
+    finds(sealed.export(&lines, None), &added, Some(4));
+    lines[3] = with(&sealed.lines[0], "log_index", json!(2));
+    finds(sealed.export(&lines, None), &added, Some(4));
+}
+
+#[tokio::test]
+async fn swapped_rows_are_found() {
+    let sealed = Sealed::new().await;
+    let tiles = sealed.mirror().await;
+    let mut lines = sealed.lines.clone();
+    lines.swap(1, 2);
+    finds(sealed.export(&lines, None), &Change::Missing(1), Some(4));
+    lines[1] = with(&lines[1], "log_index", json!(1));
+    lines[2] = with(&lines[2], "log_index", json!(2));
+    finds(sealed.export(&lines, None), &Change::Within(0..4), Some(4));
+    let changed = Change::Changed {
+        index: 1,
+        record: sealed.id(2),
+    };
+    finds(sealed.export(&lines, Some(&tiles)), &changed, Some(4));
+}
+
+#[tokio::test]
+async fn a_truncated_export_is_found() {
+    let sealed = Sealed::new().await;
+    finds(
+        sealed.export(&sealed.lines[..5], None),
+        &Change::Missing(5),
+        Some(6),
+    );
+    finds(sealed.export(&[], None), &Change::Missing(0), Some(4));
+    let mut lines = sealed.lines.clone();
+    lines[5].truncate(20);
+    finds(sealed.export(&lines, None), &Change::Missing(5), Some(6));
+}
+
+#[tokio::test]
+async fn a_fork_is_found() {
+    let sealed = Sealed::new().await;
+    let other = Kept::new().await;
+    // The same key and origin over other records.
+    for table in ["audit_log_keys", "audit_log_heads"] {
+        other.execute(&format!("DELETE FROM {table}")).await;
+    }
+    let key: (uuid::Uuid, Vec<u8>) = sqlx::query_as("SELECT id, public_key FROM audit_log_keys")
+        .fetch_one(&sealed.kept.owner)
+        .await
+        .unwrap();
+    sqlx::query("INSERT INTO audit_log_keys (id, public_key, created_at) VALUES ($1, $2, now())")
+        .bind(key.0)
+        .bind(key.1)
+        .execute(&other.owner)
+        .await
+        .unwrap();
+    initialize_in(&other.pool, Renewal::default()).await;
+    other.record(4).await;
+    let sealer = other.sealer().await;
+    other.covered(4).await;
+    let forked = ledger::checkpoint(&other.pool, Log::Operations)
+        .await
+        .unwrap()
+        .unwrap();
+    sealer.stop().await;
+    let Err(failure) = sealed.trust().add(&forked) else {
+        panic!("two checkpoints of one size");
+    };
+    finds(Err(failure), &Change::Fork, Some(4));
+    let mut trust = Trust::new(&sealed.key).unwrap();
+    trust.add(&forked).unwrap();
+    trust.add(&sealed.checkpoints[1]).unwrap();
+    let text = sealed.lines.join("\n");
+    let result = verify::export(&trust, text.as_bytes(), None, &mut |_| ());
+    finds(result, &Change::Within(0..4), Some(4));
+}
+
+#[tokio::test]
+async fn one_record_is_verified_with_its_proof() {
+    let sealed = Sealed::new().await;
+    let id: sealward::ids::RecordId = sealed.id(3).parse().unwrap();
+    let proof = ledger::prove(&sealed.kept.pool, Log::Operations, id.uuid())
+        .await
+        .unwrap();
+    let text = proof.to_text();
+    let mut trust = Trust::new(&sealed.key).unwrap();
+    verify::record(&mut trust, &sealed.lines[3], &text).unwrap();
+    let changed = Change::Proof {
+        record: sealed.id(3),
+    };
+    let forged = with(&sealed.lines[3], "response_status", json!(500));
+    finds(
+        verify::record(&mut trust, &forged, &text),
+        &changed,
+        Some(6),
+    );
+    let moved = text.replace("index 3", "index 2");
+    finds(
+        verify::record(&mut trust, &sealed.lines[3], &moved),
+        &changed,
+        Some(6),
+    );
+}
+
+fn sealward(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let done = Command::new(env!("CARGO_BIN_EXE_sealward"))
+        .args(["audit", "verify"])
+        .args(arguments)
+        .current_dir(folder)
+        .env_clear()
+        .output()
+        .unwrap();
+    let text = [done.stdout, done.stderr].concat();
+    (done.status.code(), String::from_utf8(text).unwrap())
+}
+
+#[tokio::test]
+async fn the_command_reports_by_its_exit_code() {
+    let sealed = Sealed::new().await;
+    let other = Sealed::new().await;
+    let folder = sealed.kept.folder.path();
+    let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
+    write("key", &sealed.key);
+    write("four", &sealed.checkpoints[0]);
+    write("six", &sealed.checkpoints[1]);
+    write("foreign", &other.checkpoints[1]);
+    write("export", &sealed.lines.join("\n"));
+    write("truncated", &sealed.lines[..5].join("\n"));
+    let run = |arguments: &[&str]| sealward(folder, arguments);
+    let both = ["--checkpoint", "four", "--checkpoint", "six"];
+    let (code, text) = run(&[&["--key", "key", "--export", "export"], &both[..]].concat());
+    assert_eq!(code, Some(0), "{text}");
+    assert_eq!(text, "OK: 6 records of operations are unchanged\n");
+    let (code, text) = run(&[&["--key", &sealed.key, "--export", "truncated"], &both[..]].concat());
+    assert_eq!(code, Some(1), "{text}");
+    assert_eq!(
+        text,
+        "sealward: TAMPERED: the record with log_index 5 is missing (proven by the checkpoint of 6 records)\n"
+    );
+    let (code, text) = run(&[
+        "--key",
+        "key",
+        "--export",
+        "export",
+        "--checkpoint",
+        "foreign",
+    ]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(
+        text.contains("no valid signature of the public key"),
+        "{text}"
+    );
+    for arguments in [
+        &[
+            "--key",
+            "key",
+            "--export",
+            "export",
+            "--checkpoint",
+            "export",
+        ][..],
+        &["--key", "key", "--export", "export"],
+        &["--key", "key", "--export", "absent", "--checkpoint", "six"],
+        &[
+            "--key",
+            "absent",
+            "--export",
+            "export",
+            "--checkpoint",
+            "six",
+        ],
+        &["--key", "key", "--checkpoint", "six"],
+    ] {
+        let (code, text) = run(arguments);
+        assert_eq!(code, Some(2), "{arguments:?}: {text}");
+    }
+}
