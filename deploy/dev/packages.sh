@@ -15,6 +15,7 @@ packages_to_test="$packages_to_run
 chromium         chromium                               runs the dashboard tests
 chromium-driver  chromedriver                           controls Chromium
 faketime         /usr/lib/*/faketime/libfaketime.so.1   changes the clock of the service
+golang-go        go                                     builds the verifier of audit logs
 haproxy          /usr/sbin/haproxy                      load balancer of docs/operations.md
 libclang-dev     /usr/lib/llvm-*/lib/libclang.so        bindgen for the OpenSSL in kryoptic
 libsqlite3-dev   /usr/include/sqlite3.h                 object store of kryoptic

@@ -26,6 +26,8 @@ up_service() {
         die "the settings are invalid"
     "$program" migrate --config "$state/sealward.toml" 2>"$state/migrate.log" ||
         die "the migration failed:" "$(tail -n 5 "$state/migrate.log")"
+    "$program" audit init --config "$state/sealward.toml" >"$state/audit-keys" ||
+        die "cannot begin the tamper-evident audit logs"
     [ ! -f "$state/log" ] || mv "$state/log" "$state/log.1"
     build_id >"$state/build"
     printf '%s\n' "$port" >"$state/port"

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::session::Sessions;
 use crate::keys::Vault;
+use crate::ledger::SealStatus;
 use crate::management::security::SecurityLog;
 use crate::web::Resources;
 
@@ -24,6 +25,8 @@ pub struct Parts {
     pub vault: Vault,
     /// Records security events.
     pub security: SecurityLog,
+    /// The state of the sealer.
+    pub seal_status: SealStatus,
 }
 
 impl Dashboard {

@@ -42,6 +42,29 @@ pub struct LogStatus {
     pub checkpoint_at: Option<Timestamp>,
 }
 
+impl SealState {
+    /// The names of the states.
+    pub const NAMES: [&str; 5] = [
+        "starting",
+        "not_initialized",
+        "standby",
+        "sealing",
+        "failed",
+    ];
+
+    /// The name of the state.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::NotInitialized => "not_initialized",
+            Self::Standby => "standby",
+            Self::Sealing => "sealing",
+            Self::Failed(_) => "failed",
+        }
+    }
+}
+
 impl LogStatus {
     /// The number at which counting of unsealed records ends.
     pub const MOST: i64 = 100_000;

@@ -133,6 +133,7 @@ impl Service {
             resources: resources.clone(),
             vault: vault.clone(),
             security: security.clone(),
+            seal_status: seal_status.clone(),
         });
         let app = App::new(http::Parts {
             resources,

@@ -15,9 +15,11 @@ use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::list::{Listing, facts};
 use crate::dashboard::view::services::service;
 use crate::dashboard::view::shell::Section;
-use crate::dashboard::view::words::{Tone, badge, count, isolated, millis, moment};
+use crate::dashboard::view::words::{
+    Tone, badge, count, isolated, millis, moment, moment_and_distance,
+};
 use crate::ids::{RecordId, ServiceId};
-use crate::management::security::Log;
+use crate::ledger::{Log, ProofError, prove};
 use crate::management::{Page, services};
 
 const SECTION: Section = Section::Audit;
@@ -80,6 +82,7 @@ pub(in crate::dashboard) async fn list(
             }
         }
         p.lead { "All requests of the runtime API, newest first. Sealward sends a response after its record is committed." }
+        (checkpoint(&cx))
         (listing.render(&filters, &page, |entry| row(entry, &names)))
     };
     Ok(cx.page(SECTION, "Audit", &content))
@@ -98,7 +101,13 @@ pub(in crate::dashboard) async fn show(
     let faint = |text: &str| html! { span.faint { (text) } };
     let content = html! {
         (SECTION.crumbs())
-        div.head { h1 { "Audit record" } (answer(&record)) }
+        div.head {
+            h1 { "Audit record" }
+            (answer(&record))
+            @if record.log_index.is_some() {
+                div.actions { a.button href={ (SECTION.place()) "/" (id) "/proof" } { "Download proof" } }
+            }
+        }
         section.card {
             (facts([
                 ("Time", moment(record.timestamp)),
@@ -118,11 +127,48 @@ pub(in crate::dashboard) async fn show(
                 ("Error", html! { @match &record.error_code { Some(code) => code { (code) }, None => (faint("none")) } }),
                 ("Request", html! { a href={ (SECTION.place()) "?" (Form::default().with("requestId", record.request_id.as_str()).query()) } { (isolated(&record.request_id)) } }),
                 ("Record", html! { code { (record.id) } }),
+                ("Log index", html! { @match record.log_index { Some(index) => (count(index)), None => (faint("not sealed yet")) } }),
             ]))
             @if let Some(message) = &record.error_message { p { strong { "Error: " } (isolated(message)) } }
         }
     };
     Ok(cx.page(SECTION, "Audit record", &content))
+}
+
+/// The proof that a record is in the tamper-evident log.
+pub(in crate::dashboard) async fn proof(
+    cx: PageContext,
+    Addressed(id): Addressed<RecordId>,
+) -> Result<Response, PageError> {
+    let proof = prove(&cx.context.pool, Log::Operations, id.uuid()).await;
+    let proof = proof.map_err(|error| match error {
+        ProofError::Missing | ProofError::NotSealed => PageError::NotFound,
+        ProofError::Database(error) => error.into(),
+    })?;
+    let disposition = format!("attachment; filename=\"{id}.tlog-proof\"");
+    let headers = [
+        (header::CONTENT_TYPE, "text/plain; charset=utf-8".to_owned()),
+        (header::CONTENT_DISPOSITION, disposition),
+    ];
+    Ok((headers, proof.to_text()).into_response())
+}
+
+/// The latest checkpoint of the tamper-evident log.
+fn checkpoint(cx: &PageContext) -> Markup {
+    let logs = cx.dashboard.seal_status.logs();
+    let log = logs.iter().find(|it| it.log == Log::Operations);
+    let signed = log.and_then(|log| Some((log.checkpoint_size, log.checkpoint_at?)));
+    html! {
+        p.faint {
+            @match signed {
+                Some((size, at)) => {
+                    "The latest signed checkpoint covers "
+                    (count(i64::try_from(size).unwrap_or(i64::MAX))) " records: " (moment_and_distance(at, cx.now()))
+                }
+                None => "Records are not sealed: run sealward audit init."
+            }
+        }
+    }
 }
 
 pub(in crate::dashboard) async fn export_csv(

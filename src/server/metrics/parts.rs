@@ -7,10 +7,11 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
 use prometheus_client::metrics::MetricType;
 
-use super::page::{Page, count, flag, seconds};
+use super::page::{Page, count, exact, flag, seconds};
 use super::tokens::tokens;
 use crate::clock::Timestamp;
 use crate::http::App;
+use crate::ledger::{LogStatus, SealState};
 use crate::meter::TokenTimes;
 use crate::ratelimit::{Counting, Limiter};
 use crate::server::connections::Connections;
@@ -34,6 +35,7 @@ impl Collector for Parts {
         tokens(page, &self.app.token.status().tokens, &self.token_times)?;
         self.keys(page)?;
         self.audit(page)?;
+        self.audit_logs(page)?;
         limiter(page, &self.app.limiter)?;
         self.database(page)
     }
@@ -160,6 +162,38 @@ impl Parts {
             "sealward_payloads_passed_through",
             "Payloads that left unprotected, because their policy was inactive with the failure mode passthrough.",
             [(vec![], recorder.passed_through())],
+        )
+    }
+
+    fn audit_logs(&self, page: &mut Page<'_>) -> fmt::Result {
+        let (present, logs) = (self.app.seal_status.state(), self.app.seal_status.logs());
+        page.gauges(
+            "sealward_audit_log_state",
+            "1 for the state of sealing on this instance: starting, not_initialized, standby, sealing or failed.",
+            SealState::NAMES.map(|state| (vec![("state", state)], flag(state == present.name()))),
+        )?;
+        let now = self.app.clock.now();
+        let each = |value: fn(&LogStatus) -> u64| {
+            logs.iter()
+                .map(move |it| (vec![("log", it.log.name())], exact(value(it))))
+        };
+        page.gauges(
+            "sealward_audit_log_size_records",
+            "Sealed audit records, by log; absent before sealward audit init.",
+            each(|log| log.size),
+        )?;
+        page.gauges(
+            "sealward_audit_log_unsealed_records",
+            "Audit records that are not sealed yet, up to 100,000, by log; absent before sealward audit init.",
+            each(|log| log.unsealed),
+        )?;
+        page.gauges(
+            "sealward_audit_log_checkpoint_age_seconds",
+            "Age of the latest checkpoint, by log; absent before the first one.",
+            logs.iter().filter_map(|it| {
+                let age = seconds(now.since(it.checkpoint_at?));
+                Some((vec![("log", it.log.name())], age))
+            }),
         )
     }
 

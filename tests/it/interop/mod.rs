@@ -2,6 +2,7 @@
 //!
 //! `./dev test` installs the libraries with `tests/interop/setup` and sets the variable.
 
+mod audit_log;
 mod envelopes;
 mod keys;
 mod partners;

@@ -9,7 +9,7 @@ use sealward::ledger::{self, Log, Renewal, SealState, SealStatus, Sealer};
 use sealward::settings::Seal;
 use sealward::tlog::{Checkpoint, Hash, Tree, VerifierKey};
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, PgPool};
+use sqlx::AssertSqlSafe;
 use tokio::task::JoinHandle;
 
 use crate::support::{Database, Scratch, World, pool, token, within};
@@ -20,7 +20,7 @@ pub(super) const ORIGIN: &str = "example.com/sealward";
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A service after `sealward audit init`.
-pub(super) async fn sealed_world() -> World {
+pub(crate) async fn sealed_world() -> World {
     let world = World::new().await;
     initialize(&world, Renewal::default()).await;
     world
@@ -28,7 +28,7 @@ pub(super) async fn sealed_world() -> World {
 
 /// Runs `sealward audit init` with the login of the service.
 pub(super) async fn initialize(world: &World, renewal: Renewal) -> Vec<VerifierKey> {
-    initialize_in(&pool(world.as_application()).into(), renewal).await
+    initialize_in(&pool(world.as_application()), renewal).await
 }
 
 /// Runs `sealward audit init` in this database.
@@ -39,7 +39,7 @@ pub(super) async fn initialize_in(pool: &Pool, renewal: Renewal) -> Vec<Verifier
 }
 
 /// Hashes `count` payloads.
-pub(super) async fn hash(world: &World, count: usize) {
+pub(crate) async fn hash(world: &World, count: usize) {
     let name = format!("hashes {:032x}", rand::random::<u128>());
     let application = world.application(&name).await;
     for data in 0..count {
@@ -50,7 +50,7 @@ pub(super) async fn hash(world: &World, count: usize) {
 }
 
 /// The public key of a log.
-pub(super) async fn key(world: &World, log: Log) -> VerifierKey {
+pub(crate) async fn key(world: &World, log: Log) -> VerifierKey {
     let answer = world
         .admin()
         .get(&format!("/admin/audit/log/{log}/key"))
@@ -67,7 +67,7 @@ pub(super) async fn checkpoint(world: &World, log: Log) -> Checkpoint {
 }
 
 /// Waits until a checkpoint covers `size` records.
-pub(super) async fn covered(world: &World, log: Log, size: u64) -> Checkpoint {
+pub(crate) async fn covered(world: &World, log: Log, size: u64) -> Checkpoint {
     let path = format!("/admin/audit/log/{log}/checkpoint");
     within(PATIENCE, async || {
         let answer = world.admin().get(&path).await;
@@ -142,7 +142,7 @@ impl OwnSealer {
 /// A database whose records only this test seals.
 pub(super) struct Kept {
     pub(super) pool: Pool,
-    pub(super) owner: PgPool,
+    pub(super) owner: Pool,
     pub(super) folder: Scratch,
     // Must be dropped last.
     _database: Database,
@@ -152,7 +152,7 @@ impl Kept {
     pub(super) async fn new() -> Self {
         let database = Database::new().await;
         let kept = Self {
-            pool: pool(database.as_application()).into(),
+            pool: pool(database.as_application()),
             owner: pool(database.options().clone()),
             folder: Scratch::new(),
             _database: database,

@@ -5,3 +5,5 @@ mod fixture;
 mod sealing;
 mod serving;
 mod verifying;
+
+pub(crate) use self::fixture::{covered, hash, key, sealed_world};

@@ -10,6 +10,7 @@ use crate::dashboard::error::PageError;
 use crate::dashboard::extract::PageContext;
 use crate::dashboard::pages::policies::state::state;
 use crate::dashboard::view::words::{Tone, badge, count, distance, isolated};
+use crate::ledger::SealState;
 use crate::management::dangers::{self, Dangers, Expiring};
 use crate::management::services::{self, Service};
 use crate::management::{Error, Missing};
@@ -36,13 +37,26 @@ pub(super) async fn attention(cx: &PageContext) -> Result<Markup, PageError> {
     let found = dangers::find(&cx.context, now.plus(SOON)).await?;
     let busy = busy(cx, now).await?;
     let overdue = cx.dashboard.vault.overdue();
+    let unsealed = match cx.dashboard.seal_status.state() {
+        SealState::Failed(reason) => Some(reason),
+        SealState::Starting
+        | SealState::NotInitialized
+        | SealState::Standby
+        | SealState::Sealing => None,
+    };
     Ok(html! {
         section.card aria-labelledby="attention" {
             h2 #attention { "Warnings" }
-            @if nothing(&found) && busy.is_empty() && overdue == 0 {
+            @if nothing(&found) && busy.is_empty() && overdue == 0 && unsealed.is_none() {
                 p { (badge(Tone::Good, "none")) " " span.faint { "Every policy protects, and no key expires within 30 days." } }
             } @else {
                 ul.dangers {
+                    @if let Some(reason) = &unsealed {
+                        li {
+                            (badge(Tone::Bad, "not sealed"))
+                            p { "New audit records get no signed checkpoint: " (isolated(reason)) }
+                        }
+                    }
                     (policies(&found))
                     @for service in &busy { (near(service)) }
                     @for key in &found.extractable_keys {

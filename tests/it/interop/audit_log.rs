@@ -1,0 +1,46 @@
+//! The audit log is verified by the packages of Go's checksum database.
+
+use std::fs;
+use std::process::Command;
+
+use sealward::ledger::Log;
+
+use super::peer::home;
+use crate::ledger::{covered, hash, key, sealed_world};
+use crate::support::Scratch;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn go_verifies_checkpoints_records_and_consistency() {
+    let world = sealed_world().await;
+    hash(&world, 3).await;
+    covered(&world, Log::Operations, 3).await;
+    let path = "/admin/audit/log/operations/checkpoint";
+    let old = world.admin().get(path).await.ok().body;
+    sqlx::query(
+        "INSERT INTO crypto_operations_audit
+             (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
+         SELECT gen_random_uuid(), date_trunc('milliseconds', now()), 'many', n, 200, 1.3, 'done'
+           FROM generate_series(1, 600) n",
+    )
+    .execute(&world.pool)
+    .await
+    .unwrap();
+    let size = covered(&world, Log::Operations, 603).await.size;
+    let folder = Scratch::new();
+    let file = folder.path().join("old");
+    fs::write(&file, old).unwrap();
+    let address = world.served(None).await;
+    let arguments = [
+        format!("http://{address}/admin/audit/log/operations"),
+        world.admin_key().to_owned(),
+        key(&world, Log::Operations).await.to_string(),
+        file.display().to_string(),
+    ];
+    let verified = tokio::task::spawn_blocking(move || {
+        let program = home().join("tlog-peer");
+        Command::new(program).args(arguments).output().unwrap()
+    });
+    let verified = verified.await.unwrap();
+    assert!(verified.status.success(), "{verified:?}");
+    assert_eq!(verified.stdout, format!("{size} records\n").into_bytes());
+}
