@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The Debian packages that each command needs. Missing packages are installed where permitted.
 
-# Columns: package; a command or path pattern that proves its presence; purpose.
+# Columns: package; a command or a path pattern by which this script detects it; purpose.
 packages_to_build='
 build-essential  cc                                     links Rust programs, compiles the C of aws-lc
 jq               jq                                     reads the JSON of cargo and of the service

@@ -82,7 +82,7 @@ cluster_start() {
     shift
     ! cluster_answers "$home" || return 0
     programs=$(postgres_programs "$home") || die \
-        "Postgres $(cat "$home/data/PG_VERSION") made $home/data, but its programs are not there"
+        "$home/data belongs to Postgres $(cat "$home/data/PG_VERSION"), which is not installed"
     cluster_remove_stale_locks "$home"
     port=$(cat "$home/port" 2>/dev/null) && port_is_free "$port" || port=$(free_port)
     socket=$(socket_folder "$home")
