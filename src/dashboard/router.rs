@@ -104,7 +104,7 @@ fn groups() -> [Pages; 3] {
         .at("/dashboard/audit/export.csv", get(audit::export_csv))
         .at("/dashboard/audit/export.ndjson", get(audit::export_ndjson))
         .at("/dashboard/audit/{id}", get(audit::show))
-        .at("/dashboard/audit/{id}/proof", get(audit::proof))
+        .at("/dashboard/audit/{id}/proof.txt", get(audit::proof))
         .at("/dashboard/events", get(events::list))
         .at("/dashboard/events/{id}", get(events::show))
         .at("/dashboard/sign-out", post(sign_in::leave));

@@ -193,11 +193,28 @@ pub(super) async fn hashes(
     rows.iter().map(|bytes| hash(bytes)).collect()
 }
 
-/// The table of the records of a log, and its columns of the time and the identifier.
-const fn table(log: Log) -> (&'static str, &'static str) {
+/// The records after the key `$1`, `$2`, at most `$3`, in the order of an index. Identifiers of management
+/// events begin with their time.
+const fn records_after(log: Log) -> &'static str {
     match log {
-        Log::Operations => ("crypto_operations_audit", "ts"),
-        Log::Management => ("management_events", "at"),
+        Log::Operations => {
+            "SELECT ts, id, row_number() OVER (ORDER BY ts, id) AS place FROM crypto_operations_audit
+              WHERE ts >= $1 AND (ts, id) > ($1, $2) ORDER BY ts, id LIMIT $3"
+        }
+        Log::Management => {
+            "SELECT at AS ts, id, row_number() OVER (ORDER BY id) AS place FROM management_events
+              WHERE id > $2 AND $1::timestamptz IS NOT NULL ORDER BY id LIMIT $3"
+        }
+    }
+}
+
+/// The first identifier of records with the time of this key, unless the key names a record.
+fn first_id(key: RecordKey) -> Uuid {
+    let millis = u128::try_from(key.ts.as_millis()).unwrap_or_default();
+    if key.id.is_nil() {
+        Uuid::from_u128(millis << 80)
+    } else {
+        key.id
     }
 }
 
@@ -218,20 +235,21 @@ pub(super) async fn slice(
     after: RecordKey,
     limit: i64,
 ) -> sqlx::Result<Slice> {
-    let (table, ts) = table(log);
+    let id = match log {
+        Log::Operations => after.id,
+        Log::Management => first_id(after),
+    };
     let sql = format!(
-        "WITH slice AS MATERIALIZED (
-             SELECT {ts} AS ts, id FROM {table}
-              WHERE {ts} >= $1 AND ({ts}, id) > ($1, $2) ORDER BY {ts}, id LIMIT $3),
+        "WITH slice AS MATERIALIZED ({}),
          marked AS (
-             SELECT ts, id, EXISTS (SELECT FROM audit_log_index i WHERE i.record_id = slice.id) AS sealed,
-                    row_number() OVER (ORDER BY ts, id) = $3 AS is_last
+             SELECT *, EXISTS (SELECT FROM audit_log_index i WHERE i.record_id = slice.id) AS sealed
                FROM slice)
-         SELECT ts, id, sealed, is_last FROM marked WHERE NOT sealed OR is_last ORDER BY ts, id"
+         SELECT ts, id, sealed, place = $3 FROM marked WHERE NOT sealed OR place = $3 ORDER BY place",
+        records_after(log)
     );
     let rows: Vec<(Timestamp, Uuid, bool, bool)> = sqlx::query_as(AssertSqlSafe(sql))
         .bind(after.ts)
-        .bind(after.id)
+        .bind(id)
         .bind(limit)
         .fetch_all(connection)
         .await?;
@@ -410,12 +428,19 @@ pub(super) async fn count_newer(
     log: Log,
     limit: i64,
 ) -> sqlx::Result<u64> {
-    let (table, ts) = table(log);
+    let newer = match log {
+        Log::Operations => {
+            "SELECT FROM crypto_operations_audit WHERE ts > coalesce((SELECT record_ts FROM newest), '-infinity')"
+        }
+        Log::Management => {
+            "SELECT FROM management_events
+              WHERE id > coalesce((SELECT record_id FROM newest), '00000000-0000-0000-0000-000000000000')"
+        }
+    };
     let sql = format!(
-        "SELECT count(*) FROM (
-             SELECT FROM {table} WHERE {ts} > coalesce(
-                 (SELECT record_ts FROM audit_log_index WHERE log = $1 ORDER BY log_index DESC LIMIT 1),
-                 '-infinity') LIMIT $2) AS newer"
+        "WITH newest AS (SELECT record_ts, record_id FROM audit_log_index
+                          WHERE log = $1 ORDER BY log_index DESC LIMIT 1)
+         SELECT count(*) FROM ({newer} LIMIT $2) AS newer"
     );
     let count: i64 = sqlx::query_scalar(AssertSqlSafe(sql))
         .bind(number(log))

@@ -13,6 +13,9 @@ pub enum RetentionError {
     /// The owner of the schema keeps more days.
     #[error("retain.days must be at least the minimum that the owner of the schema has set: {0}")]
     TooYoung(String),
+    /// Records of the oldest day are not sealed.
+    #[error("{0}: wait until `sealward serve` has sealed them")]
+    Unsealed(String),
     /// The audit log is in use.
     #[error(
         "a query or a backup uses the audit log: run `sealward retain` again after it has ended"
@@ -36,6 +39,7 @@ fn failure(error: sqlx::Error) -> RetentionError {
     match refusal.code().as_deref() {
         Some("55P03") => RetentionError::Locked,
         Some("42501") => RetentionError::NotAMember,
+        Some("SW002") => RetentionError::Unsealed(refusal.message().to_owned()),
         Some("SW001") => RetentionError::TooYoung(refusal.message().to_owned()),
         _ => RetentionError::Database(error),
     }

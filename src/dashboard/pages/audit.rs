@@ -105,7 +105,7 @@ pub(in crate::dashboard) async fn show(
             h1 { "Audit record" }
             (answer(&record))
             @if record.log_index.is_some() {
-                div.actions { a.button href={ (SECTION.place()) "/" (id) "/proof" } { "Download proof" } }
+                div.actions { a.button href={ (SECTION.place()) "/" (id) "/proof.txt" } { "Download proof" } }
             }
         }
         section.card {

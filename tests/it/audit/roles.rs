@@ -41,6 +41,20 @@ async fn audit_logs_are_append_only() {
             assert_eq!(refused.as_deref(), Some(FORBIDDEN), "{attempt}");
         }
     }
+    for (table, column) in [
+        ("audit_log_index", "log_index"),
+        ("audit_log_nodes", "place"),
+        ("audit_log_keys", "created_at"),
+    ] {
+        for attempt in [
+            format!("UPDATE {table} SET {column} = {column}"),
+            format!("DELETE FROM {table}"),
+            format!("TRUNCATE {table}"),
+        ] {
+            let refused = refusal(&service, &attempt).await;
+            assert_eq!(refused.as_deref(), Some(FORBIDDEN), "{attempt}");
+        }
+    }
     let left: i64 = sqlx::query_scalar("SELECT count(*) FROM crypto_operations_audit")
         .fetch_one(&service)
         .await

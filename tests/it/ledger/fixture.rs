@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
 use sealward::clock::{Clock, Entropy};
 use sealward::db::Pool;
 use sealward::ledger::{self, Log, Renewal, SealState, SealStatus, Sealer};
@@ -203,5 +204,14 @@ impl Kept {
         })
         .await;
         self.checkpoint().await.unwrap()
+    }
+
+    /// The lines of the export in the order of the log of operations.
+    pub(super) async fn export(&self) -> Vec<String> {
+        let pieces = ledger::Export::new(self.pool.clone(), Log::Operations).pieces();
+        let pieces: Vec<_> = pieces.collect().await;
+        let bytes: Vec<u8> = pieces.into_iter().flat_map(Result::unwrap).collect();
+        let text = String::from_utf8(bytes).unwrap();
+        text.lines().map(str::to_owned).collect()
     }
 }

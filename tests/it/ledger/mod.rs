@@ -2,6 +2,7 @@
 
 mod anchor;
 mod fixture;
+mod retention;
 mod sealing;
 mod serving;
 mod verifying;

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use futures_util::StreamExt as _;
 use sealward::ledger::verify::{self, Change, Failure, Finding, TileFolder, Trust, Verified};
 use sealward::ledger::{self, Log, Renewal};
 use sealward::tlog::{TILE_WIDTH, Tile, TileContent};
@@ -36,7 +35,7 @@ impl Sealed {
             .await
             .unwrap()
             .unwrap();
-        let lines = export(&kept).await;
+        let lines = kept.export().await;
         Self {
             kept,
             key: keys[0].to_string(),
@@ -85,14 +84,6 @@ impl Sealed {
         }
         TileFolder::new(folder)
     }
-}
-
-async fn export(kept: &Kept) -> Vec<String> {
-    let pieces = ledger::Export::new(kept.pool.clone(), Log::Operations).pieces();
-    let pieces: Vec<_> = pieces.collect().await;
-    let bytes: Vec<u8> = pieces.into_iter().flat_map(Result::unwrap).collect();
-    let text = String::from_utf8(bytes).unwrap();
-    text.lines().map(str::to_owned).collect()
 }
 
 fn member(line: &str, name: &str) -> Value {
@@ -152,7 +143,7 @@ async fn a_changed_row_is_found_and_named() {
         index: 4,
         record: sealed.id(4),
     };
-    let lines = export(&sealed.kept).await;
+    let lines = sealed.kept.export().await;
     finds(sealed.export(&lines, Some(&tiles)), &changed, Some(6));
     finds(sealed.export(&lines, None), &Change::Within(4..6), Some(6));
     finds(sealed.database().await, &changed, Some(6));
@@ -190,7 +181,7 @@ async fn a_removed_row_is_found() {
               WHERE i.record_id = r.id AND log_index = 2",
         )
         .await;
-    let lines = export(&sealed.kept).await;
+    let lines = sealed.kept.export().await;
     finds(sealed.export(&lines, None), &Change::Missing(2), Some(4));
     finds(sealed.database().await, &Change::Missing(2), Some(4));
 }
@@ -202,7 +193,7 @@ async fn a_dropped_day_is_found() {
         .kept
         .execute("DO $$ BEGIN EXECUTE 'DROP TABLE ' || audit_day_name((now() AT TIME ZONE 'UTC')::date); END $$")
         .await;
-    let lines = export(&sealed.kept).await;
+    let lines = sealed.kept.export().await;
     finds(sealed.export(&lines, None), &Change::Missing(0), Some(4));
     finds(sealed.database().await, &Change::Missing(0), Some(4));
 }
