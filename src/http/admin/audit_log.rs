@@ -55,7 +55,7 @@ pub(in crate::http) struct ProofBody {
     get,
     path = "",
     operation_id = "readAuditCheckpoint",
-    params(("log" = Log, Path)),
+    params(("log" = Log, Path, example = "management")),
     responses(errors::NotFound)
 )]
 pub(in crate::http) async fn checkpoint(
@@ -72,7 +72,7 @@ pub(in crate::http) async fn checkpoint(
     get,
     path = "",
     operation_id = "readAuditLogKey",
-    params(("log" = Log, Path)),
+    params(("log" = Log, Path, example = "management")),
     responses(errors::NotFound)
 )]
 pub(in crate::http) async fn key(
@@ -91,7 +91,7 @@ pub(in crate::http) async fn key(
     get,
     path = "",
     operation_id = "readAuditTile",
-    params(("log" = Log, Path), ("path" = String, Path, example = "0/000.p/1")),
+    params(("log" = Log, Path, example = "management"), ("path" = String, Path, example = "0/000.p/1")),
     responses(errors::NotFound)
 )]
 pub(in crate::http) async fn tile(
