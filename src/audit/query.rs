@@ -155,8 +155,7 @@ mod tests {
         ];
         assert_eq!(shown(&filter, None), today_and_before);
         let millis = at("2030-03-28T23:59:00Z").as_millis();
-        let last =
-            RecordId::from_uuid(uuid::Uuid::from_u128(u128::try_from(millis).unwrap() << 80));
+        let last = RecordId::from_uuid(Uuid::from_u128(u128::try_from(millis).unwrap() << 80));
         assert_eq!(
             shown(&filter, Some(last)),
             ["2030-03-28T08:00:00.000Z to 2030-03-29T09:00:00.000Z"]
@@ -172,7 +171,7 @@ mod tests {
         };
         assert_eq!(shown(&to, None)[0], "2030-03-29 to 2030-03-30");
         let last = u128::try_from(midnight.as_millis()).unwrap() << 80;
-        let last = RecordId::from_uuid(uuid::Uuid::from_u128(last));
+        let last = RecordId::from_uuid(Uuid::from_u128(last));
         assert_eq!(
             shown(&Filter::default(), Some(last))[0],
             "2030-03-30 to 2030-03-31"

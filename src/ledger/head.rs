@@ -73,8 +73,7 @@ pub(super) async fn root_at(
     log: Log,
     size: u64,
 ) -> sqlx::Result<Option<Hash>> {
-    let whole = std::slice::from_ref(&(0..size)).to_vec();
-    let tiles = load_tiles(connection, log, &whole, size).await?;
+    let tiles = load_tiles(connection, log, std::slice::from_ref(&(0..size)), size).await?;
     Ok(tiles.root(size).ok())
 }
 

@@ -157,7 +157,7 @@ impl Sealer {
                     SealState::Starting | SealState::Standby | SealState::Sealing => {}
                 }
             }
-            self.status.set_state(state);
+            self.status.set_state(&state);
             let read = timeout(TIMEOUT, read_status(&self.pool)).await;
             if let Ok(Ok(logs)) = read {
                 self.status.set_logs(&logs);
@@ -247,7 +247,7 @@ impl Sealer {
         {
             tracing::error!(error, "checkpoints of the audit logs are not signed");
         }
-        self.status.set_state(state);
+        self.status.set_state(&state);
         Ok(())
     }
 
@@ -359,10 +359,7 @@ async fn seal(
         } else {
             place
         };
-        loop {
-            let Some(sweep) = open.sweeps.get_mut(place) else {
-                break;
-            };
+        while let Some(sweep) = open.sweeps.get_mut(place) {
             let slice = store::slice(connection, open.log, sweep.place(now), STEP).await?;
             let is_last = sweep.advance(&slice);
             open.is_new &= !sweep.is_complete();

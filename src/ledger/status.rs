@@ -83,7 +83,7 @@ impl SealStatus {
         self.0.load().1.clone()
     }
 
-    pub(super) fn set_state(&self, state: SealState) {
+    pub(super) fn set_state(&self, state: &SealState) {
         self.0.rcu(|known| (state.clone(), known.1.clone()));
     }
 

@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn both_forms_have_the_same_columns_in_the_same_order() {
         let entry = Entry {
-            id: RecordId::from_uuid(uuid::Uuid::from_u128(1 << 80)),
+            id: RecordId::from_uuid(Uuid::from_u128(1 << 80)),
             timestamp: Timestamp::from_millis(1),
             request_id: "=r,\"1\"".to_owned(),
             application_id: None,

@@ -66,15 +66,17 @@ impl Whole {
             let TileContent::Hashes(level) = tile.content else {
                 panic!("a tile of hashes");
             };
-            let start = tile.start() as usize;
-            let hashes = &self.levels[usize::from(level)][start..start + tile.width as usize];
+            let [start, width] = [tile.start(), tile.width].map(|it| usize::try_from(it).unwrap());
+            let hashes = &self.levels[usize::from(level)][start..start + width];
             set.insert(level, tile.index, hashes.to_vec());
         }
         set
     }
 
     fn root(&self, size: u64) -> Hash {
-        self.tiles(&[0..size], size).root(size).unwrap()
+        self.tiles(std::slice::from_ref(&(0..size)), size)
+            .root(size)
+            .unwrap()
     }
 
     fn prove(&self, subtrees: &[Range<u64>], size: u64) -> Vec<Hash> {
@@ -93,7 +95,9 @@ fn hex(hash: &Hash) -> String {
 
 fn reference() -> Whole {
     let mut whole = Whole::default();
-    LEAVES.map(|leaf| whole.append(Hash::of_leaf(leaf)));
+    for leaf in LEAVES {
+        whole.append(Hash::of_leaf(leaf));
+    }
     whole
 }
 
