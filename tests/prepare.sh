@@ -252,8 +252,9 @@ verify() {
     fi
     [[ " ${names[*]} " != *" bare "* ]] || require_packages "$packages_for_bare"
     [[ " ${names[*]} " != *" clients "* ]] || require_packages "$packages_for_clients"
+    [[ " ${names[*]} " != *" nimbus "* ]] || require_packages "$packages_for_nimbus"
     case ${names[*]} in
-        bare | clients) require_cargo ;;
+        bare | clients | nimbus) require_cargo ;;
         *)
             prepare_tests
             temporary_cluster

@@ -41,6 +41,10 @@ nodejs           node                                   runs Spectral, Redocly a
 npm              npm                                    installs them
 python3-venv     /usr/lib/python3*/ensurepip            environment for the Python clients
 "
+packages_for_nimbus="$packages_to_run
+default-jdk-headless  javac                             compiles and runs the Java program of tests/nimbus
+maven            mvn                                    downloads Nimbus JOSE+JWT
+"
 packages_to_check="$packages_to_build
 python3-venv     /usr/lib/python3*/ensurepip            environment for hadolint and check-jsonschema
 shellcheck       shellcheck                             checks shell scripts

@@ -28,6 +28,13 @@ pub(crate) const OPERATIONS: [&str; 14] = [
     "health",
 ];
 
+/// The operations in batches, each with its number of connections.
+const BATCHES: [(&str, usize); 3] = [
+    ("protect/batch RSA-2048", 64),
+    ("unprotect/batch RSA-2048", 16),
+    ("rewrap/batch RSA-2048", 16),
+];
+
 const TOKEN_OPERATIONS: [&str; 7] = [
     "rsa-2048-decrypt",
     "rsa-3072-decrypt",
@@ -66,6 +73,7 @@ pub(crate) fn cases(is_quick: bool) -> Vec<Case> {
         let sized = everything().filter(|it| *it != Subject::Service("health"));
         cases.extend(sized.map(|subject| case(subject, 16, Protocol::Http1, 64 * KIB)));
     }
+    cases.extend(BATCHES.map(|(name, at_once)| small(Subject::Service(name), at_once)));
     cases.extend(TOKEN_OPERATIONS.map(|operation| small(Subject::Token(operation), SESSIONS)));
     cases
 }

@@ -24,9 +24,9 @@ pub(crate) fn svg(results: &[(Case, Measured)]) -> String {
     let bars = results.iter().filter_map(|(case, measured)| {
         let plain = case.protocol == Protocol::Http1 && case.bytes == KIB && case.at_once == 16;
         let name = match case.subject {
-            Subject::Service(operation) => operation,
+            Subject::Service(operation) if OPERATIONS.contains(&operation) => operation,
             Subject::Echo => "baseline: echo",
-            Subject::Commit | Subject::Token(_) => return None,
+            Subject::Service(_) | Subject::Commit | Subject::Token(_) => return None,
         };
         let target = CPU.iter().find(|(operation, _)| *operation == name);
         plain.then_some(Bar {

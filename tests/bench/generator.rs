@@ -14,7 +14,12 @@ pub(crate) struct Request {
     pub(crate) key: Option<String>,
     /// The body of a POST; without it the request is a GET.
     pub(crate) body: Option<String>,
+    /// The number of items in the body; 1 unless it is a batch.
+    pub(crate) items: usize,
 }
+
+/// The number of batches that each connection sends.
+const BATCHES: usize = 4;
 
 /// The protocol of the requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,7 +28,7 @@ pub(crate) enum Protocol {
     Http2,
 }
 
-/// The result of a load.
+/// The result of a load. Answers and rate count the items of batches.
 pub(crate) struct Load {
     pub(crate) answers: usize,
     pub(crate) rate: f64,
@@ -41,7 +46,8 @@ impl Protocol {
     }
 }
 
-/// Sends `request` over `connections` connections for `span`, one request at a time on each.
+/// Sends `request` over `connections` connections for `span`, one request at a time on each. A batch is
+/// sent a number of times instead: the end of a span would cut off much work.
 pub(crate) fn load(
     request: &Request,
     protocol: Protocol,
@@ -49,10 +55,8 @@ pub(crate) fn load(
     span: Duration,
 ) -> Load {
     let log = scratch("log");
-    finished(
-        h2load_command(request, protocol, connections, span, &log),
-        &log,
-    )
+    let command = h2load_command(request, protocol, connections, span, &log);
+    finished(command, &log, request.items)
 }
 
 /// Sends `request` over HTTP/1.1 at `rate` requests per second on each connection.
@@ -60,16 +64,21 @@ pub(crate) fn paced(request: &Request, connections: usize, rate: u32, span: Dura
     let log = scratch("log");
     let mut command = h2load_command(request, Protocol::Http1, connections, span, &log);
     command.arg(format!("--rps={rate}"));
-    finished(command, &log)
+    finished(command, &log, request.items)
 }
 
-fn finished(mut command: Command, log: &Path) -> Load {
+fn finished(mut command: Command, log: &Path, items: usize) -> Load {
     let output = command.output().expect("h2load, of nghttp2-client");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{command:?}: {text}");
     let load = read(log);
     fs::remove_file(log).expect("its end");
-    load.unwrap_or_else(|| panic!("{command:?}: no responses: {text}"))
+    let load = load.unwrap_or_else(|| panic!("{command:?}: no responses: {text}"));
+    Load {
+        answers: load.answers * items,
+        rate: load.rate * items as f64,
+        ..load
+    }
 }
 
 fn h2load_command(
@@ -82,8 +91,12 @@ fn h2load_command(
     let mut command = Command::new("h2load");
     command
         .args(["--threads", "1", "--clients", &connections.to_string()])
-        .args(["--duration", &format!("{}ms", span.as_millis())])
         .arg(format!("--log-file={}", log.display()));
+    if request.items > 1 {
+        command.args(["--requests", &(connections * BATCHES).to_string()]);
+    } else {
+        command.args(["--duration", &format!("{}ms", span.as_millis())]);
+    }
     if protocol == Protocol::Http1 {
         command.arg("--h1");
     }

@@ -28,6 +28,11 @@ pub(crate) struct Callers {
     data: String,
 }
 
+/// The items of a batch.
+const ITEMS: usize = 100;
+
+const PROTECT_BATCH: &str = "/api/v1/protect/batch";
+
 /// Limits above every measured rate and size.
 const UNLIMITED: u32 = 1_000_000_000;
 const BODY_LIMIT: (&str, &str) = ("SEALWARD_LIMITS_MAX_BODY_BYTES", "4194304");
@@ -65,19 +70,27 @@ impl Instance {
         let (protect, unprotect) = ("/api/v1/protect", "/api/v1/unprotect");
         let plain = json!({ "payload": text });
         let opened = |key: &str| json!({ "jwe": self.ask(protect, key, &plain)["jwe"] });
+        let batch_of = |item: Value| json!({ "items": vec![item; ITEMS] });
+        let sealed_batch = || self.ask(PROTECT_BATCH, &callers.rsa_2048, &batch_of(plain.clone()));
         let (path, key, body) = match operation {
-            "protect RSA-2048" => (protect, &callers.rsa_2048, plain),
-            "protect RSA-3072" => (protect, &callers.rsa_3072, plain),
-            "protect P-256" => (protect, &callers.p256, plain),
+            "protect RSA-2048" => (protect, &callers.rsa_2048, plain.clone()),
+            "protect RSA-3072" => (protect, &callers.rsa_3072, plain.clone()),
+            "protect P-256" => (protect, &callers.p256, plain.clone()),
             "unprotect RSA-2048" => (unprotect, &callers.rsa_2048, opened(&callers.rsa_2048)),
             "unprotect RSA-3072" => (unprotect, &callers.rsa_3072, opened(&callers.rsa_3072)),
             "unprotect P-256" => (unprotect, &callers.p256, opened(&callers.p256)),
+            "protect/batch RSA-2048" => (PROTECT_BATCH, &callers.rsa_2048, batch_of(plain.clone())),
+            "unprotect/batch RSA-2048" => {
+                ("/api/v1/unprotect/batch", &callers.rsa_2048, sealed_batch())
+            }
+            "rewrap/batch RSA-2048" => ("/api/v1/rewrap/batch", &callers.rsa_2048, sealed_batch()),
             "401" => {
                 let url = self.process.url(protect);
                 return Request {
                     url,
                     key: None,
                     body: Some(plain.to_string()),
+                    items: 1,
                 };
             }
             "health" => {
@@ -85,6 +98,7 @@ impl Instance {
                     url: self.process.url("/api/v1/health"),
                     key: Some(callers.rsa_2048.clone()),
                     body: None,
+                    items: 1,
                 };
             }
             _ => {
@@ -96,6 +110,7 @@ impl Instance {
             url: self.process.url(path),
             key: Some(key.clone()),
             body: Some(body.to_string()),
+            items: body["items"].as_array().map_or(1, Vec::len),
         }
     }
 

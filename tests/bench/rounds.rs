@@ -92,6 +92,7 @@ impl Baselines {
                 url: format!("http://{}/", self.echo_address),
                 key: None,
                 body: Some("x".repeat(case.bytes)),
+                items: 1,
             }),
             Subject::Commit | Subject::Token(_) => None,
         }

@@ -126,6 +126,24 @@ pub(crate) fn reached(results: &[(Case, Measured)], resources: &Resources) -> Ve
             p256.1.service + 50.0,
         ),
         at_most(
+            "protect/batch RSA-2048 at 64, per item (0.6 × protect)",
+            "µs CPU",
+            service("protect/batch RSA-2048", most).cpu(),
+            0.6 * service(one, most).cpu(),
+        ),
+        at_least(
+            "unprotect/batch RSA-2048, items (0.95 × token)",
+            "per second",
+            service("unprotect/batch RSA-2048", 16).rate,
+            0.95 * rsa.1.rate,
+        ),
+        at_most(
+            "rewrap/batch RSA-2048, per item (1.1 × token)",
+            "µs CPU",
+            service("rewrap/batch RSA-2048", 16).cpu(),
+            1.1 * rsa.1.service,
+        ),
+        at_most(
             "protect RSA-2048 at 1, p50 (one commit + 300)",
             "µs",
             single.p50,

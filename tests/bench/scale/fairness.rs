@@ -105,6 +105,7 @@ impl<'a> Tenant<'a> {
             url: self.instance.process.url(path),
             key: Some(self.key.clone()),
             body: Some(body),
+            items: 1,
         }
     }
 
@@ -131,6 +132,7 @@ impl<'a> Tenant<'a> {
             url: self.instance.process.url("/livez"),
             key: None,
             body: None,
+            items: 1,
         }
     }
 }

@@ -201,14 +201,41 @@ async fn all_connections_in_use_take_less_than_400_mib() {
         }
     });
     assert_ne!(opened.into_inner(), 0);
-    let peak = peak_kib(fixture.service.id());
+    let peak = kib(fixture.service.id(), "VmHWM:");
     assert!(peak < 400 << 10, "{peak} KiB");
 }
 
-/// The peak memory of the process.
-fn peak_kib(process: u32) -> u64 {
+#[tokio::test]
+async fn a_batch_of_16_mib_takes_at_most_3_times_its_body_and_answer() {
+    const ITEMS: usize = 500;
+    let fixture = Fixture::open().await;
+    let policy = &fixture.policies[1];
+    let text = "x".repeat(32 << 10);
+    let taken = |path: &str, items: Vec<Value>| {
+        let body = json!({ "items": items }).to_string();
+        let before = kib(fixture.service.id(), "VmRSS:");
+        let answer = fixture.ask(path, &body);
+        let peak = kib(fixture.service.id(), "VmHWM:");
+        let items = answer["items"].as_array().expect("items").clone();
+        assert!(items.iter().all(|item| item["status"] == 200), "{path}");
+        let size = (body.len() + answer.to_string().len()) as u64 >> 10;
+        let factor = (peak - before) as f64 / size as f64;
+        println!("{path}: {before} KiB, then {peak} KiB; body and answer {size} KiB");
+        assert!(factor < 3.0, "{path}: {factor:.2}");
+        items
+    };
+    let item = json!({ "payload": text, "policyNumber": policy });
+    let sealed = taken("/api/v1/protect/batch", vec![item; ITEMS]);
+    let jwe = |item: &Value| json!({ "jwe": item["jwe"], "policyNumber": policy });
+    let sealed = sealed.iter().map(jwe).collect();
+    let opened = taken("/api/v1/unprotect/batch", sealed);
+    assert!(opened.iter().all(|item| item["payload"] == text.as_str()));
+}
+
+/// A number of the status of the process, in KiB.
+fn kib(process: u32, name: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).expect("its status");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let number = line.expect("a peak").trim().trim_end_matches(" kB");
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    let number = line.expect("a number").trim().trim_end_matches(" kB");
     number.parse().expect("a number")
 }
