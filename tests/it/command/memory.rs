@@ -206,14 +206,14 @@ async fn all_connections_in_use_take_less_than_400_mib() {
 }
 
 #[tokio::test]
-async fn a_batch_of_16_mib_takes_at_most_3_times_its_body_and_answer() {
+async fn a_batch_of_16_mib_takes_at_most_4_times_its_body_and_answer() {
     const ITEMS: usize = 500;
     let fixture = Fixture::open().await;
     let policy = &fixture.policies[1];
     let text = "x".repeat(32 << 10);
+    let before = kib(fixture.service.id(), "VmRSS:");
     let taken = |path: &str, items: Vec<Value>| {
         let body = json!({ "items": items }).to_string();
-        let before = kib(fixture.service.id(), "VmRSS:");
         let answer = fixture.ask(path, &body);
         let peak = kib(fixture.service.id(), "VmHWM:");
         let items = answer["items"].as_array().expect("items").clone();
@@ -221,7 +221,7 @@ async fn a_batch_of_16_mib_takes_at_most_3_times_its_body_and_answer() {
         let size = (body.len() + answer.to_string().len()) as u64 >> 10;
         let factor = (peak - before) as f64 / size as f64;
         println!("{path}: {before} KiB, then {peak} KiB; body and answer {size} KiB");
-        assert!(factor < 3.0, "{path}: {factor:.2}");
+        assert!(factor < 4.0, "{path}: {factor:.2}");
         items
     };
     let item = json!({ "payload": text, "policyNumber": policy });
