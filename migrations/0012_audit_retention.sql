@@ -15,11 +15,22 @@ INSERT INTO audit_retention (minimum_days) VALUES (90);
 REVOKE ALL ON audit_retention FROM PUBLIC, sealward_application, sealward_retention;
 GRANT SELECT ON audit_retention TO sealward_application, sealward_retention;
 
+-- Names of days are compared, so a date may not share the digits of another: 2026 BC is not 2026.
+CREATE OR REPLACE FUNCTION audit_day_name(day date) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT 'crypto_operations_audit_' || to_char(day, 'YYYYMMDD')
+     WHERE day BETWEEN DATE '2000-01-01' AND DATE '9999-12-31'
+$$;
+
+COMMENT ON FUNCTION audit_day_name(date) IS 'The name of the table that holds a day of the audit log. Null outside of 2000-01-01 to 9999-12-31.';
+
 -- P0001 is every exception of a function; this code tells the caller which one it is.
 CREATE FUNCTION check_audit_retention(before date) RETURNS void LANGUAGE plpgsql STABLE AS $$
 DECLARE
     kept integer := (SELECT minimum_days FROM audit_retention);
 BEGIN
+    IF audit_day_name(before) IS NULL THEN
+        RAISE EXCEPTION 'the date must be from 2000-01-01 to 9999-12-31' USING ERRCODE = '22008';
+    END IF;
     IF before > (now() AT TIME ZONE 'UTC')::date - coalesce(kept, 36500) THEN
         RAISE EXCEPTION 'days of the last % days cannot be retired: audit_retention.minimum_days', kept
             USING ERRCODE = 'SW001';
@@ -27,7 +38,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION check_audit_retention(date) IS 'Raises SW001 if a day before the one named must be kept.';
+COMMENT ON FUNCTION check_audit_retention(date) IS 'Raises SW001 if a day before the one named must be kept, and 22008 if the date has no table name.';
 
 CREATE OR REPLACE FUNCTION detach_audit_day(before date) RETURNS date LANGUAGE plpgsql SECURITY DEFINER
 SET lock_timeout = '50ms' AS $$

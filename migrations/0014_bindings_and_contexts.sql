@@ -2,7 +2,6 @@
 
 -- New columns need an exclusive lock for a moment. A table in use makes the migration fail, and no
 -- request waits behind it.
-SET LOCAL lock_timeout = '2s';
 
 ALTER TABLE policies
     ADD COLUMN context_required boolean NOT NULL DEFAULT false,

@@ -2,7 +2,6 @@
 
 -- These changes need an exclusive lock for a moment. A table in use makes the migration fail, and no
 -- request waits behind it.
-SET LOCAL lock_timeout = '2s';
 
 ALTER TABLE policies
     DROP CONSTRAINT policies_allowed_operations_check,

@@ -1,7 +1,5 @@
 -- Partners name keys by identifiers of their own, and expect certain header members in envelopes.
 
-SET LOCAL lock_timeout = '2s';
-
 ALTER TABLE keys
     ADD COLUMN partner_kid text,
     ADD CONSTRAINT keys_partner_kid_is_printable CHECK (

@@ -1,7 +1,5 @@
 -- Keys that are rotated: a job makes the successor of a key and activates it.
 
-SET LOCAL lock_timeout = '2s';
-
 ALTER TABLE keys
     ADD COLUMN rotation_days integer CHECK (rotation_days BETWEEN 1 AND 3650),
     ADD COLUMN succeeds uuid REFERENCES keys (id),

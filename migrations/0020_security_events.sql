@@ -1,5 +1,3 @@
-SET LOCAL lock_timeout = '2s';
-
 -- Security events name no resource, or one without an id of its own.
 ALTER TABLE management_events ALTER COLUMN resource_id DROP NOT NULL;
 

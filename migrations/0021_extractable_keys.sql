@@ -1,7 +1,5 @@
 -- Vendor tools can create keys that leave the token. Sealward itself creates none.
 
-SET LOCAL lock_timeout = '2s';
-
 ALTER TABLE keys ADD COLUMN extractable boolean;
 
 UPDATE keys SET extractable = false

@@ -1,5 +1,3 @@
-SET LOCAL lock_timeout = '2s';
-
 -- The Merkle logs over the records of `crypto_operations_audit` and `management_events`. All tables but
 -- the heads are insert-only for the service.
 CREATE TABLE audit_log_keys (

@@ -1,5 +1,3 @@
-SET LOCAL lock_timeout = '2s';
-
 -- A day leaves the audit log only when all its records are sealed. Before `sealward audit init` nothing
 -- is sealed, and days are retired as before.
 CREATE FUNCTION check_audit_day_is_sealed(part text) RETURNS void LANGUAGE plpgsql STABLE AS $$

@@ -241,6 +241,32 @@ async fn a_fast_clock_does_not_close_or_retire_days_early() {
     assert_eq!(audit_log.texts(close).await[2], "no more");
 }
 
+/// Tables are found by the digits of their day, which dates before Christ or after 9999 share.
+#[tokio::test]
+async fn dates_that_share_the_digits_of_other_days_are_refused() {
+    let audit_log = AuditLog::of_days(3).await;
+    let days = audit_log.days().await;
+    let mut retention = audit_log.retention.connect().await.unwrap();
+    let mut application = audit_log.application.acquire().await.unwrap();
+    let dates = ["'2999-01-01 BC'", "'-infinity'", "'10000-01-01'", "NULL"];
+    for date in dates {
+        let call = |function: &str| AssertSqlSafe(format!("SELECT {function}({date}::date)"));
+        for function in ["detach_audit_day", "drop_audit_day"] {
+            let refused = sqlx::raw_sql(call(function)).execute(&mut retention).await;
+            let refused = refused.expect_err(date);
+            let code = refused.as_database_error().unwrap().code();
+            assert_eq!(code.as_deref(), Some("22008"), "{function} {date}");
+        }
+        let made = sqlx::raw_sql(call("make_audit_day"));
+        let refused = made.execute(&mut *application).await;
+        refused.expect_err(date);
+    }
+    let closed = sqlx::query_scalar("SELECT close_audit_day('2999-01-01 BC') IS NOT NULL");
+    let is_closed: bool = closed.fetch_one(&mut *application).await.unwrap();
+    assert!(!is_closed);
+    assert_eq!(audit_log.days().await, days);
+}
+
 #[tokio::test]
 async fn days_younger_than_the_minimum_are_refused() {
     let audit_log = AuditLog::of_days(3).await;

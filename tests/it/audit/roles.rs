@@ -172,6 +172,10 @@ async fn each_privilege_that_could_change_the_audit_log_is_found() {
             "REVOKE DELETE, UPDATE ON TABLE crypto_operations_audit FROM LOGIN",
         ),
         (
+            "GRANT UPDATE ON audit_retention TO LOGIN",
+            "REVOKE UPDATE ON TABLE audit_retention FROM LOGIN",
+        ),
+        (
             "GRANT TRUNCATE ON management_events TO LOGIN",
             "REVOKE TRUNCATE ON TABLE management_events FROM LOGIN",
         ),

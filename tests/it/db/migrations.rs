@@ -98,6 +98,17 @@ async fn an_upgrade_of_a_large_audit_log_does_not_delay_its_writer() {
     );
 }
 
+/// [`db::migrate`] limits the time for locks. A function has a limit of its own in its declaration.
+#[test]
+fn no_migration_changes_the_time_limit_for_its_locks() {
+    for migration in sqlx::migrate!("./migrations").iter() {
+        for line in migration.sql.as_str().lines() {
+            let is_statement = line.contains("lock_timeout") && line.ends_with(';');
+            assert!(!is_statement, "{}: {line}", migration.version);
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_migration_gives_up_its_locks_while_another_session_uses_the_audit_log() {
     let database = Database::new().await;
