@@ -5,15 +5,16 @@
 //!
 //! | layer | modules |
 //! |------:|---------|
-//! | 11 | `command` |
-//! | 10 | `server` |
-//! | 9 | `dashboard`, `http` |
-//! | 8 | `ledger` |
-//! | 7 | `management`, `protection` |
-//! | 6 | `keys` |
-//! | 5 | `policy`, `web` |
-//! | 4 | `audit`, `auth`, `ratelimit` |
-//! | 3 | `catalog`, `db`, `hardening`, `meter`, `telemetry` |
+//! | 12 | `command` |
+//! | 11 | `server` |
+//! | 10 | `dashboard`, `http` |
+//! | 9 | `ledger` |
+//! | 8 | `management`, `protection` |
+//! | 7 | `keys` |
+//! | 6 | `policy`, `web` |
+//! | 5 | `audit`, `auth`, `ratelimit` |
+//! | 4 | `catalog` |
+//! | 3 | `db`, `hardening`, `meter`, `telemetry` |
 //! | 2 | `canonical`, `envelope`, `material`, `request_tag`, `resource`, `settings`, `tlog`, `web_client` |
 //! | 1 | `algorithms`, `binary`, `ids`, `json`, `operation`, `revision` |
 //! | 0 | `clock`, `closed_set`, `problem`, `similar`, `wiped` |
