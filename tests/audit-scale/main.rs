@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use sealward::audit::{Filter, OperationType, entries, maintain_days, plan};
 use sealward::clock::{Clock, Timestamp};
+use sealward::db::Pool;
 use sealward::ids::{KeyId, ServiceId};
 use sqlx::{AssertSqlSafe, PgPool};
 use uuid::Uuid;
@@ -61,7 +62,7 @@ async fn main() -> ExitCode {
     let rows = numbers.next().unwrap_or(ROWS);
     let days = numbers.next().unwrap_or(DAYS).max(1);
     let database = Database::new().await;
-    let owner = database.pool();
+    let owner = database.pool().current();
     // The last second of today, when the partition of the current day is largest.
     let tomorrow = Clock::system().now().start_of_day().plus(DAY);
     let now = tomorrow.minus(Duration::from_secs(1));
@@ -222,7 +223,7 @@ fn filters(now: Timestamp, days: u64) -> Vec<(String, Filter)> {
 }
 
 /// The number of entries of a page, and its median and maximum time.
-async fn timed(db: &PgPool, now: Timestamp, filter: &Filter) -> (usize, [Duration; 2]) {
+async fn timed(db: &Pool, now: Timestamp, filter: &Filter) -> (usize, [Duration; 2]) {
     let mut times = Vec::new();
     let mut found = 0;
     for _ in 0..ROUNDS {

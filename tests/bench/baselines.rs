@@ -39,7 +39,8 @@ pub(crate) fn recorder(database: &str) {
     let _inside = runtime.enter();
     let database = PgPool::connect_lazy(database).expect("an address of Postgres");
     let (clock, entropy) = (Clock::system(), Entropy::system());
-    let (recorder, _scribe) = Recorder::open(clock.clone(), entropy, database, &Audit::default());
+    let (recorder, _scribe) =
+        Recorder::open(clock.clone(), entropy, database.into(), &Audit::default());
     for command in stdin().lines() {
         let command = command.expect("a command");
         let numbers: Vec<u64> = command

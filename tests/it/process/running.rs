@@ -187,6 +187,10 @@ impl Process {
     }
 }
 
+#[allow(
+    clippy::print_stderr,
+    reason = "a failed test shows the log of its process"
+)]
 impl Drop for Process {
     fn drop(&mut self) {
         self.end();
