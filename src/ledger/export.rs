@@ -4,8 +4,8 @@ use futures_util::stream::{Stream, try_unfold};
 use serde_json::json;
 
 use super::leaf::RETIRED;
-use super::{Log, read, store};
-use crate::clock::Timestamp;
+use super::retired::RetiredDays;
+use super::{Log, read};
 use crate::db::Pool;
 
 /// The number of records per query and chunk.
@@ -18,7 +18,7 @@ pub struct Export {
     pool: Pool,
     log: Log,
     next: u64,
-    kept_from: Option<Timestamp>,
+    retired: Option<RetiredDays>,
 }
 
 impl Export {
@@ -29,7 +29,7 @@ impl Export {
             pool,
             log,
             next: 0,
-            kept_from: None,
+            retired: None,
         }
     }
 
@@ -46,11 +46,10 @@ impl Export {
 
     async fn piece(&mut self) -> sqlx::Result<Option<Vec<u8>>> {
         let mut connection = self.pool.acquire().await?;
-        let kept_from = match self.kept_from {
-            Some(kept_from) => kept_from,
-            None => store::kept_from(&mut *connection).await?,
+        let retired = match self.retired.take() {
+            Some(retired) => retired,
+            None => RetiredDays::load(&mut connection).await?,
         };
-        self.kept_from = Some(kept_from);
         let found = read::lines(&mut connection, self.log, self.next..self.next + CHUNK).await?;
         let Some((last, _)) = found.last() else {
             return Ok(None);
@@ -60,16 +59,17 @@ impl Export {
         for (sealed, line) in &found {
             match line {
                 Some(line) => piece.push_str(line),
-                None if sealed.key.ts < kept_from => {
-                    let retired =
+                None if retired.include(self.log, sealed.key.ts) => {
+                    let hash =
                         json!({ "log_index": sealed.index, RETIRED: sealed.leaf_hash.to_string() });
-                    piece.push_str(&retired.to_string());
+                    piece.push_str(&hash.to_string());
                 }
                 // A record that should exist is missing, as its verification shows.
                 None => continue,
             }
             piece.push('\n');
         }
+        self.retired = Some(retired);
         Ok(Some(piece.into_bytes()))
     }
 }

@@ -15,6 +15,7 @@ mod leaf;
 mod prove;
 mod read;
 mod records;
+mod retired;
 mod sealer;
 mod status;
 mod store;

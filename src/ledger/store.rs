@@ -1,5 +1,6 @@
 //! The logs in Postgres.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, PgExecutor};
@@ -450,7 +451,18 @@ pub(super) async fn count_newer(
     natural(count)
 }
 
-/// The start of the oldest day that retention must keep. Missing records of earlier days are retired.
+/// The starts of the days in the audit log of operations.
+pub(super) async fn attached_days(
+    database: impl PgExecutor<'_>,
+) -> sqlx::Result<HashSet<Timestamp>> {
+    let sql = "SELECT to_date(right(c.relname, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC'
+                 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+                WHERE i.inhparent = 'crypto_operations_audit'::regclass";
+    let days: Vec<Timestamp> = sqlx::query_scalar(sql).fetch_all(database).await?;
+    Ok(days.into_iter().collect())
+}
+
+/// The start of the oldest day that retention must keep.
 pub(super) async fn kept_from(database: impl PgExecutor<'_>) -> sqlx::Result<Timestamp> {
     let sql = "SELECT (date_trunc('day', now() AT TIME ZONE 'UTC')
                        - make_interval(days => minimum_days)) AT TIME ZONE 'UTC' FROM audit_retention";

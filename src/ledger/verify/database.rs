@@ -8,6 +8,7 @@ use super::trust::Trust;
 use crate::db::Pool;
 use crate::ids::{EventId, RecordId};
 use crate::ledger::leaf::leaf;
+use crate::ledger::retired::RetiredDays;
 use crate::ledger::store::RecordKey;
 use crate::ledger::{Log, read, store};
 use crate::tlog::Hash;
@@ -32,7 +33,7 @@ pub async fn database(
     let log = trust.log();
     let mut checker = Checker::new(trust, progress)?;
     let mut connection = pool.acquire().await?;
-    let kept_from = store::kept_from(&mut *connection).await?;
+    let retired = RetiredDays::load(&mut connection).await?;
     loop {
         let start = checker.size();
         let found = read::lines(&mut connection, log, start..start + CHUNK).await?;
@@ -42,7 +43,7 @@ pub async fn database(
         for (sealed, line) in &found {
             let own = match line {
                 Some(line) => leaf(log, line).ok().map(|leaf| Hash::of_leaf(&leaf)),
-                None if sealed.key.ts < kept_from => None,
+                None if retired.include(log, sealed.key.ts) => None,
                 None => return Err(checker.tampered(Change::Missing(sealed.index))),
             };
             checker.push(Step {

@@ -4,7 +4,7 @@ use sealward::ledger::verify::{self, Trust, Verified};
 use sealward::ledger::{self, Log};
 use sqlx::Row as _;
 
-use super::fixture::Kept;
+use super::fixture::{Kept, indexes};
 
 const RETIRE: &str =
     "SELECT detach_audit_day(((now() - interval '2 days') AT TIME ZONE 'UTC')::date)::text";
@@ -64,4 +64,27 @@ async fn a_day_is_retired_when_it_is_sealed_and_its_hashes_stay() {
     assert_eq!(verified.unwrap(), whole);
     let verified = verify::database(&trust, &kept.pool, &mut |_| ()).await;
     assert_eq!(verified.unwrap(), whole);
+}
+
+#[tokio::test]
+async fn a_row_removed_from_an_old_day_is_not_retired() {
+    let kept = Kept::new().await;
+    kept.execute(
+        "UPDATE audit_retention SET minimum_days = 1;
+         SELECT make_audit_day(((now() - interval '3 days') AT TIME ZONE 'UTC')::date);
+         INSERT INTO crypto_operations_audit
+             (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
+         SELECT gen_random_uuid(), now() - interval '3 days', 'old', 0, 200, 1, 'done'
+           FROM generate_series(1, 3)",
+    )
+    .await;
+    let sealer = kept.sealer().await;
+    kept.covered(3).await;
+    sealer.stop().await;
+    kept.execute(
+        "DELETE FROM crypto_operations_audit r USING audit_log_index i
+          WHERE i.record_id = r.id AND log_index = 1",
+    )
+    .await;
+    assert_eq!(indexes(&kept.export().await), [0, 2]);
 }
