@@ -1,6 +1,7 @@
 //! A running service.
 
 use std::fs::{self, File};
+use std::io::{Write as _, stderr};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
@@ -195,7 +196,8 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.end();
         if std::thread::panicking() {
-            eprintln!("the log of the process:\n{}", self.log());
+            let log = format!("the log of the process:\n{}", self.log());
+            let _ = stderr().write_all(log.as_bytes());
         }
     }
 }
