@@ -22,7 +22,7 @@ use sealward::audit::{Filter, OperationType, entries, maintain_days, plan};
 use sealward::clock::{Clock, Timestamp};
 use sealward::db::Pool;
 use sealward::ids::{KeyId, ServiceId};
-use sqlx::AssertSqlSafe;
+use sqlx::{AssertSqlSafe, PgPool};
 use uuid::Uuid;
 
 use support::{Database, pool};
@@ -117,7 +117,7 @@ async fn main() -> ExitCode {
 }
 
 /// Fills `days` days. The last day is today, up to `now`.
-async fn fill(owner: &Pool, now: Timestamp, rows: u64, days: u64) {
+async fn fill(owner: &PgPool, now: Timestamp, rows: u64, days: u64) {
     for back in (0..days).rev() {
         let start = back_from(now.start_of_day(), back);
         let end = now.min(start.plus(DAY));
