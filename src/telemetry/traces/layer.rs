@@ -56,15 +56,12 @@ impl Steps {
         SystemTime::UNIX_EPOCH + self.origin.saturating_add(self.clock.monotonic())
     }
 
-    /// The span of a request and its parent. A trusted proxy decides whether its requests are sampled;
-    /// other requests are sampled at the configured ratio.
+    /// The span of a request and its parent.
     fn first(&self, facts: &Facts) -> Option<(SpanContext, SpanId)> {
         let remote = facts.text(TRACEPARENT).and_then(context::parse);
         let is_trusted = facts.text(TRUSTED_PARENT).is_some();
-        let is_sampled = match remote.as_ref().filter(|_| is_trusted) {
-            Some(remote) => remote.is_sampled(),
-            None => u64::from_be_bytes(self.entropy.bytes()) <= self.bound,
-        };
+        let is_drawn = u64::from_be_bytes(self.entropy.bytes()) <= self.bound;
+        let is_sampled = is_sampled(remote.as_ref(), is_trusted, is_drawn);
         let parent = remote
             .as_ref()
             .map_or(SpanId::INVALID, SpanContext::span_id);
@@ -79,6 +76,14 @@ impl Steps {
             (context, parent)
         })
     }
+}
+
+/// A trusted proxy decides whether its requests are sampled. Other requests are sampled at the
+/// configured ratio.
+fn is_sampled(remote: Option<&SpanContext>, is_trusted: bool, is_drawn: bool) -> bool {
+    remote
+        .filter(|_| is_trusted)
+        .map_or(is_drawn, SpanContext::is_sampled)
 }
 
 /// The largest sampled number. The cast saturates.
@@ -140,5 +145,23 @@ where
             .facts
             .into_span(span.name(), open.context, open.parent, times);
         self.processor.on_end(ended);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_trusted_proxy_decides_about_sampling() {
+        let parent = |flags| context::parse(&format!("00-{:032x}-{:016x}-{flags}", 1, 1)).unwrap();
+        for (flags, is_requested) in [("01", true), ("00", false)] {
+            let remote = parent(flags);
+            for is_drawn in [true, false] {
+                assert_eq!(is_sampled(Some(&remote), true, is_drawn), is_requested);
+                assert_eq!(is_sampled(Some(&remote), false, is_drawn), is_drawn);
+                assert_eq!(is_sampled(None, true, is_drawn), is_drawn);
+            }
+        }
     }
 }
