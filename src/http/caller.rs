@@ -41,11 +41,17 @@ pub(super) async fn administrators_only(
     let caller = match identified.await {
         Ok(caller) => caller,
         Err(error) => {
-            if matches!(error, ApiError::Unauthenticated(_)) {
-                let refused = refusal(StatusCode::UNAUTHORIZED);
+            // Other errors are failures of the database, which cannot record them either.
+            let is_refused = matches!(
+                error,
+                ApiError::Unauthenticated(_) | ApiError::RateLimited(_) | ApiError::Crowded
+            );
+            let response = error.into_response();
+            if is_refused {
+                let refused = refusal(response.status());
                 app.security.submit_anonymous(client, request_id, refused);
             }
-            return error.into_response();
+            return response;
         }
     };
     LoggedCaller::note(request.extensions(), caller.api_key_id());

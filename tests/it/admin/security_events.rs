@@ -66,6 +66,46 @@ async fn unauthenticated_management_requests_are_recorded_within_limits() {
 }
 
 #[tokio::test]
+async fn a_throttled_unauthenticated_request_is_recorded_with_its_status() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
+    let world = World::at(clock.clone(), Stage::Development).await;
+    let anonymous = world.anonymous().with("x-request-id", "it");
+    for _ in 0..1_000 {
+        let refused = anonymous.get("/api/v1/health").await;
+        refused.refused(401, "AUTHENTICATION_FAILED");
+    }
+    let refused = anonymous.get("/admin/services").await;
+    refused.refused(429, "RATE_LIMIT_EXCEEDED");
+    let details = json!({ "method": "GET", "route": "/admin/services", "status": 429 });
+    let expected = event("unauthenticated", "request", false, &details);
+    within(PATIENCE, async || {
+        recorded(&world, "refuse").await == vec![expected.clone()]
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_rate_limit_of_a_service_limits_its_forbidden_management_requests() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
+    let world = World::at(clock, Stage::Development).await;
+    let service = json!({ "name": "limited", "tier": "enterprise",
+        "rateLimit": { "requestsPerSecond": 1, "burst": 3 } });
+    let service = world.admin().post("/admin/services", service).await;
+    let key = json!({ "name": "key", "type": "live", "serviceId": service.created().json()["id"] });
+    let key = world.admin().post("/admin/api-keys", key).await.created();
+    let application = world.client(&key.text("secret"));
+    for _ in 0..3 {
+        let refused = application.get("/admin/services").await;
+        refused.refused(403, "FORBIDDEN");
+    }
+    for _ in 0..5 {
+        let refused = application.get("/admin/services").await;
+        refused.refused(429, "RATE_LIMIT_EXCEEDED");
+    }
+    assert_eq!(recorded(&world, "refuse").await.len(), 3);
+}
+
+#[tokio::test]
 async fn a_forbidden_management_request_is_recorded_before_its_response() {
     let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
     let world = World::at(clock, Stage::Production).await;
@@ -122,7 +162,7 @@ async fn every_export_and_each_read_once_an_hour_are_recorded() {
         .refused(400, "INVALID_REQUEST");
     let expected = sorted([
         read("operations", json!({})),
-        read("operations", json!({ "status": "200" })),
+        read("operations", json!({ "status": 200 })),
         read("management", json!({ "action": "create" })),
     ]);
     assert_eq!(recorded(&world, "read").await, expected);
@@ -135,7 +175,7 @@ async fn every_export_and_each_read_once_an_hour_are_recorded() {
         csv.get("/admin/audit?status=200").await.ok();
     }
     let details = json!({ "log": "operations", "format": "text/csv; charset=utf-8",
-        "filter": { "status": "200" } });
+        "filter": { "status": 200 } });
     let export = event("first", "audit_log", false, &details);
     assert_eq!(recorded(&world, "export").await, [export.clone(), export]);
 }
