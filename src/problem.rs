@@ -67,6 +67,16 @@ impl Problem {
         Self::new(field, Code::Required, "is required")
     }
 
+    /// A parameter of a query that nothing reads.
+    pub fn unknown_parameter(name: impl Into<String>) -> Self {
+        Self::new(name, Code::Unknown, "there is no such parameter")
+    }
+
+    /// A parameter of a query that is given several times.
+    pub fn repeated(name: impl Into<String>) -> Self {
+        Self::new(name, Code::Conflict, "must be given once")
+    }
+
     /// The same problem seen from the object that holds `field` under the name `parent`.
     #[must_use]
     pub fn inside(mut self, parent: &str) -> Self {

@@ -40,8 +40,9 @@ pub struct Entry {
 }
 
 /// The entries of a query; `None` matches all.
-#[derive(Clone, Debug, Default, IntoParams)]
-#[into_params(parameter_in = Query, rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, IntoParams, Serialize)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase")]
 pub struct Filter {
     /// The request ID of the client.
     pub request_id: Option<String>,

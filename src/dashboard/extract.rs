@@ -17,7 +17,7 @@ use super::view::notice::Notice;
 use super::view::shell::{self, Section};
 use super::viewer::Viewer;
 use crate::clock::Timestamp;
-use crate::management::security::Log;
+use crate::management::security::LogRead;
 use crate::management::{Actor, Context};
 use crate::problem::Problem;
 use crate::request_tag::RequestTag;
@@ -65,15 +65,10 @@ impl PageContext {
     }
 
     /// Records that the administrator reads or exports an audit log.
-    pub(super) async fn record_read(
-        &self,
-        log: Log,
-        format: Option<&str>,
-        query: &str,
-    ) -> Result<(), PageError> {
+    pub(super) async fn record_read(&self, read: LogRead<'_>) -> Result<(), PageError> {
         let actor = &self.context.actor;
         let security = &self.dashboard.security;
-        Ok(security.record_read(actor, log, format, query).await?)
+        Ok(security.record_read(actor, read).await?)
     }
 
     /// The time for which a page is rendered.

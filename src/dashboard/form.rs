@@ -63,6 +63,11 @@ impl Form {
         fields.map(|(_, value)| value.as_str())
     }
 
+    /// The names of the fields.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
     /// Whether `name` has this value.
     pub(super) fn has(&self, name: &str, value: &str) -> bool {
         self.all(name).any(|given| given == value)

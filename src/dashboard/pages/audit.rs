@@ -20,6 +20,7 @@ use crate::dashboard::view::words::{
 };
 use crate::ids::{RecordId, ServiceId};
 use crate::ledger::{Log, ProofError, prove};
+use crate::management::security::{LogRead, Selection};
 use crate::management::{Page, services};
 
 const SECTION: Section = Section::Audit;
@@ -33,8 +34,12 @@ pub(in crate::dashboard) async fn list(
     let filter = filter(&mut filters, &services);
     let request = filters.page();
     let page = if filters.are_valid() {
-        let query = filters.query().query();
-        cx.record_read(Log::Operations, None, &query).await?;
+        let read = LogRead {
+            log: Log::Operations,
+            format: None,
+            selection: Selection::filter(&filter),
+        };
+        cx.record_read(read).await?;
         let older_than = request.after().map(RecordId::from_uuid);
         let rows = entries(
             &cx.context.pool,
@@ -95,8 +100,12 @@ pub(in crate::dashboard) async fn show(
     let record = entry(&cx.context.pool, id)
         .await?
         .ok_or(PageError::NotFound)?;
-    let query = format!("id={id}");
-    cx.record_read(Log::Operations, None, &query).await?;
+    let read = LogRead {
+        log: Log::Operations,
+        format: None,
+        selection: Selection::record(id),
+    };
+    cx.record_read(read).await?;
     let names = services::names(&cx.context, record.application_id.as_slice()).await?;
     let faint = |text: &str| html! { span.faint { (text) } };
     let content = html! {
@@ -192,9 +201,12 @@ async fn download(cx: &PageContext, query: Form, format: Format) -> Result<Respo
     if !filters.are_valid() {
         return Err(PageError::NotFound);
     }
-    let query = filters.query().query();
-    cx.record_read(Log::Operations, Some(format.media_type()), &query)
-        .await?;
+    let read = LogRead {
+        log: Log::Operations,
+        format: Some(format.media_type()),
+        selection: Selection::filter(&filter),
+    };
+    cx.record_read(read).await?;
     let source = Operations::new(cx.context.pool.clone(), cx.now(), filter);
     let export = Export::new(source, format);
     let headers = [

@@ -12,7 +12,7 @@ use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{Tone, badge, isolated, moment};
 use crate::ids::EventId;
 use crate::management::events::{self, Filter, Recorded};
-use crate::management::security::Log;
+use crate::management::security::{Log, LogRead, Selection};
 use crate::management::{Action, Page, PageRequest, ResourceType};
 
 const SECTION: Section = Section::Events;
@@ -32,8 +32,12 @@ pub(in crate::dashboard) async fn list(
         to: filters.moment("to", "Before (UTC)"),
     };
     let page = if filters.are_valid() {
-        let query = filters.query().query();
-        cx.record_read(Log::Management, None, &query).await?;
+        let read = LogRead {
+            log: Log::Management,
+            format: None,
+            selection: Selection::filter(&filter),
+        };
+        cx.record_read(read).await?;
         events::list(&cx.context, &filter, filters.page()).await?
     } else {
         Page::of(PageRequest::default(), Vec::new(), |event: &Recorded| {
@@ -63,8 +67,12 @@ pub(in crate::dashboard) async fn show(
     let event = events::read(&cx.context, id)
         .await?
         .ok_or(PageError::NotFound)?;
-    let query = format!("id={id}");
-    cx.record_read(Log::Management, None, &query).await?;
+    let read = LogRead {
+        log: Log::Management,
+        format: None,
+        selection: Selection::record(id),
+    };
+    cx.record_read(read).await?;
     let faint = |text: &str| html! { span.faint { (text) } };
     let (changed, same) = difference(event.before.as_ref(), event.after.as_ref());
     let same_of = event

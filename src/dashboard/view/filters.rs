@@ -5,12 +5,15 @@ use std::str::FromStr;
 use maud::{Markup, html};
 
 use super::fields::{Field, Fields};
-use super::words::words;
+use super::words::{isolated, words};
 use crate::closed_set::NamedValue;
 use crate::dashboard::form::{Form, moment};
 use crate::ids::ServiceId;
 use crate::management::{Cursor, PageRequest};
 use crate::problem::{Code, Problem};
+
+/// The parameters of a list that are no filters.
+const PAGE: [&str; 2] = ["cursor", "done"];
 
 /// The filters of a query and their problems. An invalid filter yields an empty list.
 pub(in crate::dashboard) struct Filters {
@@ -126,20 +129,18 @@ impl Filters {
         }
     }
 
-    /// Whether all filters are valid.
+    /// Whether all filters are valid, once all are read. A parameter that is no filter is a problem: a
+    /// misspelt filter would show more than the administrator asked for.
     pub(in crate::dashboard) fn are_valid(&self) -> bool {
-        self.problems.is_empty()
+        self.problems.is_empty() && self.unknown().is_empty()
     }
 
     /// Whether any filter is set.
     pub(in crate::dashboard) fn narrow(&self) -> bool {
-        !self
-            .query
-            .clone()
-            .without("cursor")
-            .without("done")
-            .query()
-            .is_empty()
+        let filters = PAGE
+            .iter()
+            .fold(self.query.clone(), |query, name| query.without(name));
+        !filters.query().is_empty()
     }
 
     /// The query string.
@@ -151,6 +152,9 @@ impl Filters {
     pub(in crate::dashboard) fn form(&self, place: &str) -> Markup {
         let fields = Fields::new(&self.query, &self.problems);
         html! {
+            @for problem in self.unknown() {
+                p.notice.bad role="alert" { (isolated(&problem.field)) ": " (problem.message) }
+            }
             form.filters method="get" action=(place) role="search" {
                 @for Shown { name, label, input } in &self.shown {
                     @let field = Field { name, label, ..Field::default() };
@@ -167,6 +171,15 @@ impl Filters {
         }
     }
 
+    /// The problems of parameters that are no filters.
+    fn unknown(&self) -> Vec<Problem> {
+        let is_known = |name: &str| {
+            PAGE.contains(&name) || self.shown.iter().any(|filter| filter.name == name)
+        };
+        let unknown = self.query.names().filter(|name| !is_known(name));
+        unknown.map(Problem::unknown_parameter).collect()
+    }
+
     fn read<T>(
         &mut self,
         name: &'static str,
@@ -175,6 +188,10 @@ impl Filters {
         read: impl FnOnce(&str) -> Result<T, String>,
     ) -> Option<T> {
         self.shown.push(Shown { name, label, input });
+        if self.query.all(name).nth(1).is_some() {
+            self.problems.push(Problem::repeated(name));
+            return None;
+        }
         let value = read(self.query.some(name)?);
         let noted = |rule| self.problems.push(Problem::new(name, Code::Format, rule));
         value.map_err(noted).ok()

@@ -13,6 +13,7 @@ use crate::http::app::App;
 use crate::http::error::ApiError;
 use crate::ids::RecordId;
 use crate::ledger::Log;
+use crate::management::security::{LogRead, Selection};
 use crate::management::{Page, PageRequest};
 
 /// Lists audit records, newest first, or exports all that match.
@@ -48,11 +49,13 @@ pub(in crate::http) async fn list(
         from: filters.time("from"),
         to: filters.time("to"),
     };
-    let query = filters.finish()?;
-    let format = file.map(Format::media_type);
-    let recorded = app
-        .security
-        .record_read(&context.actor, Log::Operations, format, &query);
+    filters.finish()?;
+    let read = LogRead {
+        log: Log::Operations,
+        format: file.map(Format::media_type),
+        selection: Selection::filter(&filter),
+    };
+    let recorded = app.security.record_read(&context.actor, read);
     recorded.await.map_err(Unreadable::from)?;
     let (database, now) = (app.database.clone(), app.clock.now());
     match file {

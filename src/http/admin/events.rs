@@ -14,6 +14,7 @@ use crate::http::error::ApiError;
 use crate::ledger::Log;
 use crate::management::PageRequest;
 use crate::management::events::{self, Filter, ManagementLog, ResourceId};
+use crate::management::security::{LogRead, Selection};
 
 /// Lists management events, newest first, or exports all that match.
 ///
@@ -47,11 +48,13 @@ pub(in crate::http) async fn list(
         from: filters.time("from"),
         to: filters.time("to"),
     };
-    let query = filters.finish()?;
-    let format = file.map(Format::media_type);
-    let recorded = app
-        .security
-        .record_read(&context.actor, Log::Management, format, &query);
+    filters.finish()?;
+    let read = LogRead {
+        log: Log::Management,
+        format: file.map(Format::media_type),
+        selection: Selection::filter(&filter),
+    };
+    let recorded = app.security.record_read(&context.actor, read);
     recorded.await.map_err(Unreadable::from)?;
     match file {
         Some(format) => {

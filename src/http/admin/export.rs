@@ -3,6 +3,7 @@
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
+use serde_json::json;
 
 use super::answer::List;
 use super::extract::accepted;
@@ -14,6 +15,7 @@ use crate::http::app::App;
 use crate::http::error::ApiError;
 use crate::ledger::{self, Log};
 use crate::management::Context;
+use crate::management::security::{LogRead, Selection};
 use crate::problem::{Code, Problem};
 
 closed_set! {
@@ -73,11 +75,13 @@ pub(super) async fn in_log_order(
         let message = "must be used with Accept: application/x-ndjson";
         filters.refuse(Problem::new("order", Code::Unsupported, message));
     }
-    let query = std::mem::take(filters).finish()?;
-    let format = Some(Format::Ndjson.media_type());
-    let recorded = app
-        .security
-        .record_read(&context.actor, log, format, &query);
+    std::mem::take(filters).finish()?;
+    let read = LogRead {
+        log,
+        format: Some(Format::Ndjson.media_type()),
+        selection: Selection::filter(&json!({ "order": Order::LogIndex })),
+    };
+    let recorded = app.security.record_read(&context.actor, read);
     recorded.await.map_err(Unreadable::from)?;
     Ok(Some(ledger::Export::new(app.database.clone(), log)))
 }

@@ -18,7 +18,6 @@ use crate::problem::{Code, Problem, Problems};
 /// show more than the client asked for.
 #[derive(Debug, Default)]
 pub(in crate::http) struct Filters {
-    query: String,
     parameters: Vec<(String, String)>,
     problems: Problems,
 }
@@ -36,7 +35,6 @@ impl Filters {
     pub(in crate::http) fn of(query: &str) -> Self {
         let parameters = form_urlencoded::parse(query.as_bytes());
         Self {
-            query: query.to_owned(),
             parameters: parameters.into_owned().collect(),
             problems: Problems::default(),
         }
@@ -104,17 +102,13 @@ impl Filters {
         self.problems.note(problem);
     }
 
-    /// Ends reading: every parameter must have been read. Returns the query.
-    pub(in crate::http) fn finish(mut self) -> Result<String, ApiError> {
+    /// Ends reading: every parameter must have been read.
+    pub(in crate::http) fn finish(mut self) -> Result<(), ApiError> {
         for (name, _) in std::mem::take(&mut self.parameters) {
-            self.problems.note(Problem::new(
-                name,
-                Code::Unknown,
-                "there is no such parameter",
-            ));
+            self.problems.note(Problem::unknown_parameter(name));
         }
         if self.problems.is_empty() {
-            Ok(self.query)
+            Ok(())
         } else {
             Err(ApiError::Problems(self.problems.into_vec()))
         }
@@ -131,9 +125,7 @@ impl Filters {
         let is_single = given.next().is_none();
         drop(given);
         if !is_single {
-            let message = "must be given once";
-            self.problems
-                .note(Problem::new(name, Code::Conflict, message));
+            self.problems.note(Problem::repeated(name));
             return None;
         }
         let note = |code| {

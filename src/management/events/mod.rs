@@ -49,8 +49,12 @@ pub struct Recorded {
 }
 
 /// The identifier of a resource of any type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ResourceId(pub(super) Uuid);
+#[derive(Clone, Debug, Serialize)]
+#[serde(into = "String")]
+pub struct ResourceId {
+    uuid: Uuid,
+    text: String,
+}
 
 impl FromStr for ResourceId {
     type Err = NotAnId;
@@ -62,13 +66,23 @@ impl FromStr for ResourceId {
             .or_else(|_| text.parse().map(KeyId::uuid))
             .or_else(|_| text.parse().map(ApiKeyId::uuid))
             .or_else(|_| text.parse().map(ImportKeyId::uuid))
-            .map(Self)
+            .map(|uuid| Self {
+                uuid,
+                text: text.to_owned(),
+            })
+    }
+}
+
+impl From<ResourceId> for String {
+    fn from(id: ResourceId) -> Self {
+        id.text
     }
 }
 
 /// The filter of a list of events.
-#[derive(Clone, Debug, Default, IntoParams)]
-#[into_params(parameter_in = Query, rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, IntoParams, Serialize)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase")]
 pub struct Filter {
     /// Events of this request.
     pub request_id: Option<String>,

@@ -66,7 +66,7 @@ pub(super) async fn list(
     .bind(filter.api_key_id)
     .bind(filter.action)
     .bind(filter.resource_type)
-    .bind(filter.resource_id.map(|id| id.0))
+    .bind(filter.resource_id.as_ref().map(|id| id.uuid))
     .bind(filter.from)
     .bind(filter.to)
     .bind(limit)

@@ -1,9 +1,11 @@
 //! The security events.
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::auth::Administrator;
 use crate::closed_set;
+use crate::ids::{Id, Named};
 use crate::management::{Action, Event, ResourceType};
 
 closed_set! {
@@ -14,6 +16,46 @@ closed_set! {
         Operations = "operations",
         /// Management events.
         Management = "management",
+    }
+}
+
+/// A read of an audit log, with the details that its event records.
+#[derive(Clone, Debug, Serialize)]
+pub struct LogRead<'a> {
+    /// The log.
+    pub log: Log,
+    /// The media type of an export.
+    pub format: Option<&'a str>,
+    /// The selected records.
+    #[serde(flatten)]
+    pub selection: Selection,
+}
+
+/// The records that a read selects.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Selection {
+    /// The records that match this filter.
+    Filter(Value),
+    /// The record with this ID.
+    Record(Value),
+}
+
+impl Selection {
+    /// The records that match the members of `filter` that are set.
+    #[must_use]
+    pub fn filter(filter: &impl Serialize) -> Self {
+        let mut filter = json!(filter);
+        if let Value::Object(members) = &mut filter {
+            members.retain(|_, value| !value.is_null());
+        }
+        Self::Filter(filter)
+    }
+
+    /// One record.
+    #[must_use]
+    pub fn record<K: Named>(id: Id<K>) -> Self {
+        Self::Record(json!(id))
     }
 }
 
@@ -66,19 +108,13 @@ impl Event {
         Self::of_security(Action::Refuse, ResourceType::Request, details)
     }
 
-    /// An audit log was read or exported, filtered by the parameters of `query`.
-    pub(super) fn log_read(log: Log, format: Option<&str>, query: &str) -> Self {
-        let parameters = form_urlencoded::parse(query.as_bytes());
-        let filter: Map<String, Value> = parameters
-            .filter(|(name, value)| !matches!(&**name, "limit" | "cursor") && !value.is_empty())
-            .map(|(name, value)| (name.into_owned(), Value::String(value.into_owned())))
-            .collect();
-        let action = match format {
+    /// An audit log was read or exported.
+    pub(super) fn log_read(read: &LogRead<'_>) -> Self {
+        let action = match read.format {
             Some(_) => Action::Export,
             None => Action::Read,
         };
-        let details = json!({ "log": log, "format": format, "filter": filter });
-        Self::of_security(action, ResourceType::AuditLog, details)
+        Self::of_security(action, ResourceType::AuditLog, json!(read))
     }
 
     /// An instance started.

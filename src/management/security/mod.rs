@@ -20,7 +20,7 @@ use crate::clock::{Clock, Entropy};
 use crate::db::Pool;
 use crate::ids::EventId;
 
-pub use self::event::{Log, RefusedRequest};
+pub use self::event::{Log, LogRead, RefusedRequest, Selection};
 
 /// The number of events of unauthenticated requests that wait to be written.
 const QUEUE: usize = 256;
@@ -96,20 +96,14 @@ impl SecurityLog {
         store::insert_event(&mut connection, id, clock.now(), actor, event).await
     }
 
-    /// Records that `actor` reads an audit log: each export, and other reads once per filter and hour
+    /// Records that `actor` reads an audit log: each export, and other reads once per selection and hour
     /// on all instances together.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub async fn record_read(
-        &self,
-        actor: &Actor,
-        log: Log,
-        format: Option<&str>,
-        query: &str,
-    ) -> sqlx::Result<()> {
-        let mut event = Event::log_read(log, format, query);
-        let (Some(key), None) = (actor.api_key_id, format) else {
+    pub async fn record_read(&self, actor: &Actor, read: LogRead<'_>) -> sqlx::Result<()> {
+        let mut event = Event::log_read(&read);
+        let (Some(key), None) = (actor.api_key_id, read.format) else {
             return self.record(actor, event).await;
         };
         let hour = self.0.clock.now().as_millis().div_euclid(HOUR_MILLIS);

@@ -5,6 +5,7 @@ mod browser;
 mod chromium;
 mod journey;
 mod lists;
+mod log_reads;
 mod markup;
 mod pages;
 mod sample;
