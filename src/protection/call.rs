@@ -102,9 +102,17 @@ impl Call {
     /// The first three refusals in their order: no JSON, no application, rate limit exceeded.
     pub(super) fn admit<'a>(&self, body: &'a [u8]) -> Result<(Application, Text<'a>), Refusal> {
         let text = Text::parse(body)?;
+        Ok((self.application()?, text))
+    }
+
+    /// The calling application.
+    ///
+    /// # Errors
+    /// The caller is no application, or exceeds its rate limit.
+    pub fn application(&self) -> Result<Application, Refusal> {
         let application = self.caller.clone().application()?;
         self.admitted?;
-        Ok((application, text))
+        Ok(application)
     }
 
     /// The lane of token queues for this call: a service's burst delays its own operations first.

@@ -137,8 +137,26 @@ impl Limiter {
         rule: Rule,
         tokens: NonZeroU32,
     ) -> Result<Standing, Exceeded> {
-        let (place, taken) = self.decide(scope.widened(), rule, tokens).await;
+        let (place, taken) = self.decide(scope.widened(), rule, 0, tokens).await;
         self.tally.count(place, scope, taken.is_ok());
+        taken
+    }
+
+    /// Like [`take_several`](Self::take_several), after giving back one token that the request has taken.
+    ///
+    /// # Errors
+    /// The bucket does not hold enough. The request then has taken nothing.
+    pub async fn exchange(
+        &self,
+        scope: Scope,
+        rule: Rule,
+        tokens: NonZeroU32,
+    ) -> Result<Standing, Exceeded> {
+        let (place, taken) = self.decide(scope.widened(), rule, 1, tokens).await;
+        // The first token has been counted.
+        if taken.is_err() {
+            self.tally.count(place, scope, false);
+        }
         taken
     }
 
@@ -146,12 +164,14 @@ impl Limiter {
         &self,
         scope: Scope,
         rule: Rule,
+        given_back: u32,
         tokens: NonZeroU32,
     ) -> (Place, Result<Standing, Exceeded>) {
         let mut place = Place::Alone;
         if let Some(shared) = &self.shared {
             let ahead = self.buckets.ahead(scope, self.now());
-            if let Some(bucket) = shared.ask(scope, rule, ahead, tokens.get()).await {
+            let asked = shared.ask(scope, rule, ahead, given_back, tokens.get());
+            if let Some(bucket) = asked.await {
                 self.buckets.learn(scope, rule, bucket.lacking, self.now());
                 let decided = rule.decided(bucket.taken, bucket.lacking, tokens);
                 return (Place::Together, outcome(rule, decided, bucket.at));
@@ -159,6 +179,9 @@ impl Limiter {
             place = Place::Apart;
         }
         let rule = self.own_part(rule);
+        for _ in 0..given_back {
+            self.buckets.give_back(scope, rule, self.now());
+        }
         let taken = self.buckets.take(scope, rule, self.now(), tokens);
         (place, outcome(rule, taken, self.clock.now()))
     }
@@ -192,7 +215,7 @@ impl Limiter {
         let scope = scope.widened();
         if let Some(shared) = &self.shared {
             let ahead = self.buckets.ahead(scope, self.now());
-            if let Some(bucket) = shared.ask(scope, rule, ahead, 0).await {
+            if let Some(bucket) = shared.ask(scope, rule, ahead, 0, 0).await {
                 return standing(rule, rule.level_of(bucket.lacking), bucket.at);
             }
         }

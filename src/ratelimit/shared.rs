@@ -123,18 +123,20 @@ impl Shared {
         self.outages.load(Ordering::Relaxed)
     }
 
-    /// Takes `tokens`, or only reads with 0; none while the storage is unreachable. `ahead` is the missing
-    /// time that only this instance knows.
+    /// Gives `given_back` tokens back and takes `tokens`, or only reads with 0; none while the storage is
+    /// unreachable. `ahead` is the missing time that only this instance knows.
     pub(super) async fn ask(
         &self,
         scope: Scope,
         rule: Rule,
         ahead: Ahead,
+        given_back: u32,
         tokens: u32,
     ) -> Option<Bucket> {
         let connection = self.connection.load_full()?;
         let name = scope.to_string();
-        match self.answer(&connection, &name, rule, ahead, tokens).await {
+        let asking = self.answer(&connection, &name, rule, ahead, [given_back, tokens]);
+        match asking.await {
             Ok(bucket) => Some(bucket),
             Err(away) => {
                 self.lose(&connection, &away);
@@ -198,7 +200,7 @@ impl Shared {
     async fn probe(&self, connection: &MultiplexedConnection) -> Result<(), Away> {
         let rule = Rule::new(NonZeroU32::MAX, NonZeroU32::MAX);
         let name = "sealward:limit:probe";
-        self.answer(connection, name, rule, Ahead::default(), 1)
+        self.answer(connection, name, rule, Ahead::default(), [0, 1])
             .await?;
         Ok(())
     }
@@ -209,7 +211,7 @@ impl Shared {
         name: &str,
         rule: Rule,
         ahead: Ahead,
-        tokens: u32,
+        [given_back, tokens]: [u32; 2],
     ) -> Result<Bucket, Away> {
         let mut connection = connection.clone();
         let mut asking = self.script.key(name);
@@ -220,7 +222,8 @@ impl Shared {
             .arg(tokens)
             .arg(rule.most_debt())
             .arg(ahead.lacking)
-            .arg(ahead.debt);
+            .arg(ahead.debt)
+            .arg(given_back);
         let asking = asking.invoke_async(&mut connection);
         let answered = timeout(self.patience, asking).await;
         let (taken, lacking, at): (bool, u64, i64) = answered.map_err(|_| Away::Late)??;

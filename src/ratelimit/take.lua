@@ -8,11 +8,12 @@
 -- KEYS    the bucket; its debt
 -- ARGV    the time to refill one token; the time to refill an empty bucket; the tokens to take, or
 --         0 to read; the time to refill the largest debt; the missing time that only the calling
---         instance knows; the part of it that is a debt
+--         instance knows; the part of it that is a debt; the tokens to give back first
 -- Returns 1 if there were enough tokens, else 0; the time until the bucket is full; the time of
 --         this server in milliseconds
 local interval, depth, tokens = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local most_debt, known, known_debt = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local given_back = tonumber(ARGV[7])
 local time = redis.call('TIME')
 local second, nanos = tonumber(time[1]), time[2] * 1000
 
@@ -28,6 +29,7 @@ if lacking > depth then
     local debt = math.max(redis.call('PTTL', KEYS[2]) * 1e6, known_debt)
     lacking = math.min(lacking, depth + math.min(debt, most_debt))
 end
+lacking = math.max(0, lacking - given_back * interval)
 
 local taken = 0
 -- More tokens than the bucket holds need a full bucket.
@@ -35,7 +37,7 @@ if tokens > 0 and lacking + math.min(tokens * interval, depth) <= depth then
     lacking = lacking + tokens * interval
     taken = 1
 end
-if taken == 1 or lacking > stored then
+if taken == 1 or lacking > stored or given_back > 0 then
     local full = nanos + lacking
     local seconds = math.floor(full / 1e9)
     local moment = string.format('%.0f:%.0f', second + seconds, full - seconds * 1e9)

@@ -22,7 +22,8 @@ impl Resources {
         self.limiter.take(scope, rule).await
     }
 
-    /// Takes the items of a batch from the caller's limit, or nothing.
+    /// Takes the items of a batch from the caller's limit, in exchange for the token that the request
+    /// has taken, or nothing.
     ///
     /// # Errors
     /// The limit does not allow this number of items now.
@@ -32,7 +33,7 @@ impl Resources {
         items: NonZeroU32,
     ) -> Result<Standing, Exceeded> {
         let (scope, rule) = bucket(caller);
-        self.limiter.take_several(scope, rule, items).await
+        self.limiter.exchange(scope, rule, items).await
     }
 
     /// The state of the caller's limit; takes nothing from it.

@@ -31,9 +31,6 @@ pub(super) struct Received {
     pub(super) standing: Standing,
 }
 
-/// The limit for the body of an unauthenticated request, which is read for its syntax only.
-const ANONYMOUS_BODY_LIMIT: usize = 64 * 1024;
-
 /// Reading a body that takes longer has the credential checked again.
 const CREDENTIAL_FRESHNESS: Duration = Duration::from_millis(250);
 
@@ -74,7 +71,7 @@ pub(super) async fn receive(
             receive_body(app, origin, caller, &parts, body).await
         }
         Err(denied) => {
-            let limit = app.settings.limits.max_body_bytes.min(ANONYMOUS_BODY_LIMIT);
+            let limit = app.settings.limits.max_body_bytes.min(body::SMALL);
             let body = body::read(&parts, body, limit).await;
             Err(reject_anonymous(app, origin, denied, body).await)
         }
@@ -88,25 +85,25 @@ async fn receive_body(
     parts: &Parts,
     body: Body,
 ) -> Result<Received, Response> {
-    let batch = batch_of(origin.endpoint);
-    let early = match batch {
-        None => Some(app.admit(&caller).instrument(step!("limit")).await),
-        // Its items take tokens, so it is read first.
-        Some(_) => None,
-    };
+    let admitted = app.admit(&caller).instrument(step!("limit")).await;
     let limit = body_limit(origin.endpoint, &app.settings.limits);
+    let limit = match admitted {
+        Ok(_) => limit,
+        // The body is read for its syntax only.
+        Err(_) => limit.min(body::SMALL),
+    };
     let body = body::read(parts, body, limit).await;
     let caller = match revalidate(app, &origin, caller, parts).await {
         Ok(caller) => caller,
         Err(denied) => return Err(reject_anonymous(app, origin, denied, body).await),
     };
-    let admitted = match (early, batch, &body) {
-        (Some(admitted), ..) => admitted,
-        (None, Some(batch), Ok(body)) => {
-            let admission = app.admit_items(&caller, app.protection.tokens(batch, body).await);
+    let admitted = match (admitted, batch_of(origin.endpoint), &body) {
+        (Ok(_), Some(batch), Ok(body)) => {
+            let tokens = app.protection.tokens(batch, body).await;
+            let admission = app.admit_items(&caller, tokens);
             admission.instrument(step!("limit")).await
         }
-        (None, ..) => app.admit(&caller).instrument(step!("limit")).await,
+        (admitted, ..) => admitted,
     };
     let standing = admitted.unwrap_or_else(|exceeded| exceeded.standing);
     let call = Call::new(
@@ -122,10 +119,18 @@ async fn receive_body(
             body,
             standing,
         }),
-        Err(unread) => Err(respond(
-            app.protection.refuse(call, unread.into()).await,
-            standing,
-        )),
+        Err(unread) => {
+            let refusal = match (unread, admitted) {
+                // The syntax of a longer body is unknown.
+                (Unread::TooLarge, Err(_)) => call.application().err(),
+                _ => None,
+            };
+            let refusal = refusal.unwrap_or(unread.into());
+            Err(respond(
+                app.protection.refuse(call, refusal).await,
+                standing,
+            ))
+        }
     }
 }
 

@@ -134,6 +134,30 @@ async fn a_shared_bucket_keeps_the_debt_of_a_batch_and_nothing_more() {
 }
 
 #[tokio::test]
+async fn a_batch_exchanges_its_first_token_for_one_token_an_item() {
+    let valkey = Valkey::start().await;
+    let shared = valkey.limiter(Clock::system()).await;
+    let own = Limiter::new(Clock::system());
+    // The refill during this test is less than one token.
+    let rule = rule(1, 1_000);
+    let tokens = |count| NonZeroU32::new(count).unwrap();
+    for limiter in [&shared, &own] {
+        let scope = some_service();
+        limiter
+            .take_several(scope, rule, tokens(600))
+            .await
+            .unwrap();
+        assert_eq!(limiter.take(scope, rule).await.unwrap().remaining, 399);
+        let refused = limiter.exchange(scope, rule, tokens(500)).await;
+        assert_eq!(refused.unwrap_err().standing.remaining, 400);
+        assert_eq!(limiter.look(scope, rule).await.remaining, 400);
+        assert_eq!(limiter.take(scope, rule).await.unwrap().remaining, 399);
+        let exchanged = limiter.exchange(scope, rule, tokens(400)).await.unwrap();
+        assert_eq!(exchanged.remaining, 0);
+    }
+}
+
+#[tokio::test]
 async fn two_instances_send_the_headers_of_the_same_bucket() {
     let valkey = Valkey::start().await;
     let world = World::new().await.counting_in(&valkey).await;

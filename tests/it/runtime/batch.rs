@@ -1,5 +1,9 @@
 //! `/protect/batch`, `/unprotect/batch` and `/rewrap/batch`.
 
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -8,6 +12,7 @@ use futures_util::stream;
 use sealward::clock::{Clock, Timestamp};
 use sealward::settings::Stage;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::support::{
     Answer, Client, PROTECT_BATCH, REWRAP_BATCH, UNPROTECT, UNPROTECT_BATCH, World, header_of,
@@ -315,6 +320,63 @@ async fn an_item_costs_a_token_and_a_large_batch_leaves_a_debt() {
     ask(1).await.refused(429, "RATE_LIMIT_EXCEEDED");
     clock.advance(Duration::from_millis(10));
     ask(1).await.ok();
+}
+
+/// A batch that opens envelopes and announces the largest body.
+fn announced(key: &str, body: Body) -> Request<Body> {
+    let request = Request::post(UNPROTECT_BATCH)
+        .header("authorization", format!("Bearer {key}"))
+        .header("content-type", "application/json")
+        .header("content-length", 33_000_000);
+    request.body(body).unwrap()
+}
+
+#[tokio::test]
+async fn a_batch_takes_a_token_before_its_body_is_read() {
+    let (world, _) = still().await;
+    let alice = world.application("alice").await;
+    let is_read = Arc::new(Notify::new());
+    let reading = Arc::clone(&is_read);
+    let body = stream::poll_fn(move |_| -> Poll<Option<io::Result<Vec<u8>>>> {
+        reading.notify_one();
+        Poll::Pending
+    });
+    let key = alice.key.clone().unwrap();
+    tokio::select! {
+        answer = world.send(announced(&key, Body::from_stream(body))) => panic!("{answer:?}"),
+        () = is_read.notified() => {}
+    }
+    let health = alice.get("/api/v1/health").await;
+    assert_eq!(health.header("x-ratelimit-remaining"), "199");
+}
+
+#[tokio::test]
+async fn over_the_limit_a_body_is_read_for_its_syntax_only() {
+    const FRAME: usize = 16 * 1024;
+    let (world, _) = still().await;
+    let alice = world.application("alice").await;
+    batch(&alice, PROTECT_BATCH, json!(vec![json!({}); 200]))
+        .await
+        .ok();
+    let key = alice.key.clone().unwrap();
+    let sent = Arc::new(AtomicUsize::new(0));
+    let sending = Arc::clone(&sent);
+    let frames = stream::repeat_with(move || {
+        sending.fetch_add(FRAME, Ordering::Relaxed);
+        io::Result::Ok(vec![b' '; FRAME])
+    });
+    let without_length = Request::post(UNPROTECT_BATCH)
+        .header("authorization", format!("Bearer {key}"))
+        .header("content-type", "application/json")
+        .body(Body::from_stream(frames));
+    let limited = world.send(without_length.unwrap()).await;
+    limited.refused(429, "RATE_LIMIT_EXCEEDED");
+    let read = sent.load(Ordering::Relaxed);
+    assert!(read <= 64 * 1024 + FRAME, "{read}");
+    let limited = world.send(announced(&key, Body::empty())).await;
+    limited.refused(429, "RATE_LIMIT_EXCEEDED");
+    let broken = alice.send_text(Method::POST, UNPROTECT_BATCH, "{").await;
+    broken.refused(400, "INVALID_REQUEST");
 }
 
 #[tokio::test]
