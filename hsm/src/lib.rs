@@ -70,6 +70,7 @@ mod health;
 mod import;
 mod key;
 mod keys;
+mod lanes;
 mod open_error;
 mod opening;
 mod pool;
@@ -98,6 +99,7 @@ pub use key::{KeyClass, KeyName, KeyRef, NewKey};
 pub use keys::{
     AdoptError, Adopted, FoundKey, Generated, KeyKind, Presence, TokenObject, Usages, Weakness,
 };
+pub use lanes::{Lanes, Queued};
 pub use open_error::OpenError;
 pub use probe::{ModuleFacts, ProbeReport, Probed, Speed, TokenFacts, Works};
 pub use status::{Fatal, OaepMethod, OaepSupport, Status, TokenState, TokenStatus};

@@ -15,9 +15,11 @@ pub(crate) use self::body::{
 pub use self::kind::{Batch, BatchLimits};
 use self::work::{Done, Work};
 use super::body::written;
+use super::call::lane_of;
 use super::long_work::Cost;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
+use crate::auth::Caller;
 use crate::telemetry::step;
 use crate::wiped::Wiped;
 
@@ -36,8 +38,9 @@ impl Protection {
         let this = self.clone();
         self.run_to_completion(call.lane(), async move {
             let split = || batch.split(&call, &body);
-            let split = this.long_work.run(Cost::Low, body.len(), split).await;
-            let (application, items) = match split {
+            let (lane, size) = (call.lane(), body.len());
+            let split = this.long_work.run(lane, Cost::Low, size, split);
+            let (application, items) = match split.await {
                 Ok(split) => split,
                 Err(refusal) => return this.conclude(call, Err(refusal)).await,
             };
@@ -50,9 +53,18 @@ impl Protection {
     }
 
     /// The number of tokens that `body` takes from the rate limit, one for each item.
-    pub async fn tokens(&self, batch: Batch, body: &[u8]) -> NonZeroU32 {
-        let count = || batch.tokens(body);
-        self.long_work.run(Cost::Low, body.len(), count).await
+    ///
+    /// # Errors
+    /// Too much work waits.
+    pub async fn tokens(
+        &self,
+        caller: &Caller,
+        batch: Batch,
+        body: &[u8],
+    ) -> Result<NonZeroU32, Refusal> {
+        let count = || Ok::<_, Refusal>(batch.tokens(body));
+        let (lane, size) = (lane_of(caller), body.len());
+        self.long_work.run(lane, Cost::Low, size, count).await
     }
 
     /// Records all outcomes in one commit, and makes the answer from the receipt.
@@ -82,7 +94,7 @@ impl Protection {
         let writing = || written_batch(batch, call, results);
         let body = self
             .long_work
-            .run(Cost::Low, results.length(), writing)
+            .finish(call.lane(), Cost::Low, results.length(), writing)
             .await;
         let receipt = pending.receipt().instrument(step!("audit")).await?;
         Ok(Answer::new(receipt, body))

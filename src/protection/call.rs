@@ -115,10 +115,9 @@ impl Call {
         Ok(application)
     }
 
-    /// The lane of token queues for this call: a service's burst delays its own operations first.
+    /// The lane of queues for this call.
     pub(super) fn lane(&self) -> u64 {
-        let service = self.caller.service_id();
-        service.map_or(0, |service| service.uuid().as_u64_pair().1)
+        lane_of(&self.caller)
     }
 
     pub(super) fn note_operation(&mut self, operation: OperationType) {
@@ -159,4 +158,10 @@ impl Call {
             ..self.record
         }
     }
+}
+
+/// The lane of queues for this caller: a service's burst delays its own operations first.
+pub(super) fn lane_of(caller: &Caller) -> u64 {
+    let service = caller.service_id();
+    service.map_or(0, |service| service.uuid().as_u64_pair().1)
 }

@@ -4,8 +4,13 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::sync::Semaphore;
 use tokio::task::block_in_place;
+
+use super::Refusal;
+use super::turns::Turns;
+
+/// The most work that waits to begin. Each holds a body.
+const BOUND: usize = 256;
 
 /// The cost of work per byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,11 +22,11 @@ pub(super) enum Cost {
 }
 
 /// Runs long work outside the threads that serve requests. Expensive work uses at most half of the
-/// processors. Clones share the limit.
+/// processors. Services take turns. Clones share the limit.
 #[derive(Clone, Debug)]
 pub(super) struct LongWork {
     /// One permit for each processor.
-    processors: Arc<Semaphore>,
+    processors: Arc<Turns>,
 }
 
 impl Cost {
@@ -49,22 +54,52 @@ impl LongWork {
         let processors = available_parallelism().map_or(1, usize::from);
         let permits = processors.max(Cost::High.permits() as usize);
         Self {
-            processors: Arc::new(Semaphore::new(permits)),
+            processors: Turns::new(u32::try_from(permits).unwrap_or(u32::MAX), BOUND),
         }
     }
 
-    /// Runs work on `size` bytes. Large work waits for its turn.
-    pub(super) async fn run<T>(&self, cost: Cost, size: usize, work: impl FnOnce() -> T) -> T {
-        // A runtime with one thread cannot hand its tasks to another one.
-        if size < cost.threshold()
-            || Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread
-        {
+    /// Runs work on `size` bytes. Large work waits in `lane` for its turn.
+    ///
+    /// # Errors
+    /// The work fails. Large work is also refused when its client has gone or too much work waits.
+    pub(super) async fn run<T, E>(
+        &self,
+        lane: u64,
+        cost: Cost,
+        size: usize,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, Refusal>
+    where
+        Refusal: From<E>,
+    {
+        if is_short(cost, size) {
+            return Ok(work()?);
+        }
+        let _turn = self.processors.begin(lane, cost.permits()).await?;
+        Ok(block_in_place(work)?)
+    }
+
+    /// Runs work that completes a started operation, before work that has not begun. It is never
+    /// refused.
+    pub(super) async fn finish<T>(
+        &self,
+        lane: u64,
+        cost: Cost,
+        size: usize,
+        work: impl FnOnce() -> T,
+    ) -> T {
+        if is_short(cost, size) {
             return work();
         }
-        // The semaphore is never closed.
-        let _turn = self.processors.acquire_many(cost.permits()).await;
+        let _turn = self.processors.finish(lane, cost.permits()).await;
         block_in_place(work)
     }
+}
+
+/// Whether the work stays on its thread.
+fn is_short(cost: Cost, size: usize) -> bool {
+    // A runtime with one thread cannot hand its tasks to another one.
+    size < cost.threshold() || Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread
 }
 
 #[cfg(test)]
@@ -81,7 +116,8 @@ mod tests {
             let (served, is_served) = mpsc::channel();
             let large = tokio::spawn(async move {
                 let work = move || is_served.recv_timeout(Duration::from_secs(60));
-                LongWork::new().run(cost, cost.threshold(), work).await
+                let work = LongWork::new().finish(0, cost, cost.threshold(), work);
+                work.await
             });
             let request = tokio::spawn(async move { served.send(()) });
             assert_eq!(large.await.unwrap(), Ok(()), "{cost:?}");

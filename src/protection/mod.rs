@@ -21,6 +21,7 @@ mod refusal;
 mod rewrap;
 mod run_to_completion;
 mod sealing;
+mod turns;
 mod unprotect;
 
 use std::fmt;
@@ -139,7 +140,10 @@ impl Protection {
         body: &'a [u8],
     ) -> Result<(Application, Text<'a>), Refusal> {
         let admitting = || call.admit(body);
-        self.long_work.run(Cost::Low, body.len(), admitting).await
+        let size = body.len();
+        self.long_work
+            .run(call.lane(), Cost::Low, size, admitting)
+            .await
     }
 
     /// Does `work` to its end, even if the client disconnects. Its token operations wait in `lane`.

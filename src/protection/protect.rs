@@ -103,9 +103,9 @@ impl Protection {
         text: Text<'_>,
     ) -> Result<Body, Refusal> {
         let is_bound = application.bound_policy().is_some();
+        let (lane, size) = (call.lane(), text.as_str().len());
         let reading = || read(call, text, is_bound);
-        let size = text.as_str().len();
-        let request = self.long_work.run(Cost::Low, size, reading).await?;
+        let request = self.long_work.run(lane, Cost::Low, size, reading).await?;
         let number = request.policy_number.as_deref();
         let permit = self.permit(call, application, number).await?;
         let context = request.context.as_ref();
@@ -158,6 +158,7 @@ impl Protection {
         let key = self.modules.keyring.to_protect(permit).await;
         let key = key.map_err(Refusal::of_destination)?;
         call.note_key(key.id());
+        let (lane, size) = (call.lane(), payload.len());
         let sealing = || {
             let ctx = Cell::default();
             let answer = ProtectedPayload::Protected(Protected {
@@ -177,7 +178,7 @@ impl Protection {
             call.note_ctx(ctx.get());
             body
         };
-        self.long_work.run(Cost::Low, payload.len(), sealing).await
+        self.long_work.run(lane, Cost::Low, size, sealing).await
     }
 }
 

@@ -78,6 +78,9 @@ pub enum Refusal {
     /// The item of a batch was not begun before the request ended.
     #[error("the item was not begun in time")]
     NotBegun,
+    /// Too many large bodies wait for a processor.
+    #[error("too many large bodies wait for a processor")]
+    QueueFull,
     /// The database cannot be reached.
     #[error("the database cannot be reached")]
     Unreadable(#[from] Unreadable),

@@ -80,9 +80,9 @@ impl Protection {
         text: Text<'_>,
     ) -> Result<Body, Refusal> {
         let is_bound = application.bound_policy().is_some();
-        let size = text.as_str().len();
+        let (lane, size) = (call.lane(), text.as_str().len());
         let reading = || read(call, text, is_bound);
-        let (form, request) = self.long_work.run(Cost::Low, size, reading).await?;
+        let (form, request) = self.long_work.run(lane, Cost::Low, size, reading).await?;
         let (envelope, member) = form.into_envelope()?;
         call.note_ctx(envelope.ctx());
         let permit = self.permit_rewrapping(
@@ -147,7 +147,8 @@ impl Protection {
         let new_key = self.modules.keyring.to_protect(&sealing).await;
         let new_key = new_key.map_err(Refusal::of_destination)?;
         call.sealing().key_id = Some(new_key.id());
-        let plaintext = self.open(old_key, contexts.opening, member).await?;
+        let lane = call.lane();
+        let plaintext = self.open(lane, old_key, contexts.opening, member).await?;
         let sealing = || {
             let payload = str::from_utf8(plaintext.as_bytes()).map_err(|_| Refusal::Unopenable)?;
             let ctx = Cell::default();
@@ -169,7 +170,7 @@ impl Protection {
             body
         };
         let size = plaintext.as_bytes().len();
-        self.long_work.run(Cost::Low, size, sealing).await
+        self.long_work.finish(lane, Cost::Low, size, sealing).await
     }
 }
 

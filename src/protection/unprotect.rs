@@ -73,9 +73,9 @@ impl Protection {
         text: Text<'_>,
     ) -> Result<Body, Refusal> {
         let is_bound = application.bound_policy().is_some();
+        let (lane, size) = (call.lane(), text.as_str().len());
         let reading = || read(call, text, is_bound);
-        let size = text.as_str().len();
-        let (form, request) = self.long_work.run(Cost::Low, size, reading).await?;
+        let (form, request) = self.long_work.run(lane, Cost::Low, size, reading).await?;
         let (envelope, member) = form.into_envelope()?;
         call.note_ctx(envelope.ctx());
         let number = request.policy_number.as_deref();
@@ -96,7 +96,8 @@ impl Protection {
         let key = self.modules.keyring.to_unprotect(permit).await;
         let key = key.map_err(Refusal::of_destination)?;
         call.note_key(key.id());
-        let plaintext = self.open(key, context, member).await?;
+        let lane = call.lane();
+        let plaintext = self.open(lane, key, context, member).await?;
         let writing = || {
             let payload = str::from_utf8(plaintext.as_bytes()).map_err(|_| Refusal::Unopenable)?;
             let answer = Unprotected {
@@ -107,12 +108,13 @@ impl Protection {
             written(payload.len(), &answer)
         };
         let size = plaintext.as_bytes().len();
-        self.long_work.run(Cost::Low, size, writing).await
+        self.long_work.finish(lane, Cost::Low, size, writing).await
     }
 
     /// Opens the envelope that the request has in `member`.
     pub(super) async fn open(
         &self,
+        lane: u64,
         key: Opener<'_>,
         context: Option<&Context>,
         member: &str,
@@ -122,7 +124,7 @@ impl Protection {
             Ok(answered) => {
                 let size = answered.size();
                 let opening = || answered.open(entropy, context);
-                self.long_work.run(Cost::Low, size, opening).await
+                self.long_work.finish(lane, Cost::Low, size, opening).await
             }
             Err(not_opened) => Err(not_opened),
         };

@@ -8,6 +8,7 @@ use tracing::Span;
 
 use crate::HsmError;
 use crate::caller::Caller;
+use crate::lanes::Queued;
 use crate::session::Session;
 
 /// Whether an operation changes the token.
@@ -88,22 +89,12 @@ impl Job {
         self.kind
     }
 
-    /// The lane of the queue.
-    pub(crate) fn lane(&self) -> u64 {
-        self.caller.lane()
-    }
-
     pub(crate) fn queued(&self) -> Instant {
         self.queued
     }
 
     pub(crate) fn is_late(&self) -> bool {
         Instant::now() >= self.deadline
-    }
-
-    /// Whether the caller has gone.
-    pub(crate) fn is_abandoned(&self) -> bool {
-        self.work.is_abandoned() || self.caller.has_gone()
     }
 
     /// Ends the span of the wait and starts the span of the operation on this token.
@@ -152,6 +143,16 @@ where
 
     fn is_abandoned(&self) -> bool {
         self.reply.is_closed()
+    }
+}
+
+impl Queued for Job {
+    fn lane(&self) -> u64 {
+        self.caller.lane()
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.work.is_abandoned() || self.caller.has_gone()
     }
 }
 

@@ -5,11 +5,11 @@
 //! take turns: a caller's burst delays its own operations first. When the queue is full, the
 //! longest lane gives up its newest job for a job of a shorter lane.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::job::{Job, Kind};
+use crate::lanes::{Lanes, Queued as _};
 use crate::{ErrorKind, HsmError};
 
 #[derive(Debug)]
@@ -22,21 +22,12 @@ pub(crate) struct Queue {
 #[derive(Debug)]
 struct Inner {
     gate: Gate,
-    reads: Lanes,
-    writes: Lanes,
+    reads: Lanes<Job>,
+    writes: Lanes<Job>,
     writing: bool,
     last_write_ended: Option<Instant>,
     /// Counts changes of the gate, so that each worker notices every change.
     changes: u64,
-}
-
-/// Jobs in lanes that take turns.
-#[derive(Debug, Default)]
-struct Lanes {
-    jobs: HashMap<u64, VecDeque<Job>>,
-    /// The lanes that have jobs, the next one first.
-    turns: VecDeque<u64>,
-    len: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +111,7 @@ impl Queue {
                     return Next::Work(job);
                 }
             }
-            if inner.gate == Gate::Closing && inner.writes.len == 0 {
+            if inner.gate == Gate::Closing && inner.writes.len() == 0 {
                 return Next::Closed;
             }
             let now = Instant::now();
@@ -192,60 +183,14 @@ impl Queue {
 
 impl Inner {
     fn len(&self) -> usize {
-        self.reads.len + self.writes.len
+        self.reads.len() + self.writes.len()
     }
 
-    fn lanes(&mut self, kind: Kind) -> &mut Lanes {
+    fn lanes(&mut self, kind: Kind) -> &mut Lanes<Job> {
         match kind {
             Kind::Read => &mut self.reads,
             Kind::Write => &mut self.writes,
         }
-    }
-}
-
-impl Lanes {
-    fn push(&mut self, job: Job) {
-        let lane = job.lane();
-        let jobs = self.jobs.entry(lane).or_default();
-        if jobs.is_empty() {
-            self.turns.push_back(lane);
-        }
-        jobs.push_back(job);
-        self.len += 1;
-    }
-
-    /// The oldest job of the next lane.
-    fn pop(&mut self) -> Option<Job> {
-        let lane = self.turns.pop_front()?;
-        let jobs = self.jobs.get_mut(&lane)?;
-        let job = jobs.pop_front()?;
-        if jobs.is_empty() {
-            self.jobs.remove(&lane);
-        } else {
-            self.turns.push_back(lane);
-        }
-        self.len -= 1;
-        Some(job)
-    }
-
-    /// Removes the newest job of the longest lane, if that lane stays longer than this one grows.
-    fn displace_for(&mut self, lane: u64) -> Option<Job> {
-        let own = self.jobs.get(&lane).map_or(0, VecDeque::len);
-        let longest = self.jobs.values_mut().max_by_key(|jobs| jobs.len())?;
-        if longest.len() <= own + 1 {
-            return None;
-        }
-        self.len -= 1;
-        longest.pop_back()
-    }
-
-    fn remove_abandoned(&mut self) {
-        for jobs in self.jobs.values_mut() {
-            jobs.retain(|job| !job.is_abandoned());
-        }
-        self.jobs.retain(|_, jobs| !jobs.is_empty());
-        self.turns.retain(|lane| self.jobs.contains_key(lane));
-        self.len = self.jobs.values().map(VecDeque::len).sum();
     }
 }
 

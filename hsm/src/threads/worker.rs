@@ -8,6 +8,7 @@ use super::device::Device;
 use super::job::{Job, Kind};
 use super::queue::Next;
 use super::registry::Thread;
+use crate::lanes::Queued as _;
 use crate::session::Session;
 use crate::{ErrorKind, HsmError};
 

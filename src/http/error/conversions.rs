@@ -68,6 +68,7 @@ impl From<protection::Refusal> for ApiError {
             Refusal::Token(error) => Self::Token(error),
             Refusal::TokenOut(error) => Self::TokenOut(error),
             Refusal::NotBegun => Self::TimedOut,
+            Refusal::QueueFull => Self::Unavailable,
             Refusal::Unreadable(unreadable) => unreadable.into(),
         }
     }

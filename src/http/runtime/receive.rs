@@ -17,7 +17,7 @@ use crate::http::app::App;
 use crate::http::body::{self, Bytes};
 use crate::http::caller::{authorization, client_address, unauthenticated};
 use crate::json::Text;
-use crate::protection::{Batch, Call, Unread};
+use crate::protection::{Batch, Call, Refusal, Unread};
 use crate::ratelimit::Standing;
 use crate::request_tag::RequestTag;
 use crate::settings::Limits;
@@ -97,13 +97,17 @@ async fn receive_body(
         Ok(caller) => caller,
         Err(denied) => return Err(reject_anonymous(app, origin, denied, body).await),
     };
-    let admitted = match (admitted, batch_of(origin.endpoint), &body) {
-        (Ok(_), Some(batch), Ok(body)) => {
-            let tokens = app.protection.tokens(batch, body).await;
-            let admission = app.admit_items(&caller, tokens);
-            admission.instrument(step!("limit")).await
+    let (admitted, body) = match (admitted, batch_of(origin.endpoint), body) {
+        (Ok(standing), Some(batch), Ok(body)) => {
+            match app.protection.tokens(&caller, batch, &body).await {
+                Ok(tokens) => {
+                    let admission = app.admit_items(&caller, tokens);
+                    (admission.instrument(step!("limit")).await, Ok(body))
+                }
+                Err(refusal) => (Ok(standing), Err(refusal)),
+            }
         }
-        (admitted, ..) => admitted,
+        (admitted, _, body) => (admitted, body.map_err(Refusal::from)),
     };
     let standing = admitted.unwrap_or_else(|exceeded| exceeded.standing);
     let call = Call::new(
@@ -119,13 +123,12 @@ async fn receive_body(
             body,
             standing,
         }),
-        Err(unread) => {
-            let refusal = match (unread, admitted) {
+        Err(refusal) => {
+            let refusal = match (refusal, call.application()) {
                 // The syntax of a longer body is unknown.
-                (Unread::TooLarge, Err(_)) => call.application().err(),
-                _ => None,
+                (Refusal::Unread(Unread::TooLarge), Err(limited)) if admitted.is_err() => limited,
+                (refusal, _) => refusal,
             };
-            let refusal = refusal.unwrap_or(unread.into());
             Err(respond(
                 app.protection.refuse(call, refusal).await,
                 standing,

@@ -112,7 +112,7 @@ impl Work {
         let text = self
             .protection
             .long_work
-            .run(Cost::Low, item.len(), parsing);
+            .run(call.lane(), Cost::Low, item.len(), parsing);
         let text = text.await?;
         let (protection, application) = (&self.protection, &self.application);
         match self.batch {

@@ -117,8 +117,9 @@ impl Protection {
         limit: usize,
     ) -> Result<Body, Refusal> {
         let (application, text) = self.admit(call, body).await?;
-        let read = || request::read(call, text, body.len() > limit);
-        let request = self.long_work.run(Cost::High, body.len(), read).await?;
+        let (lane, size) = (call.lane(), body.len());
+        let read = || request::read(call, text, size > limit);
+        let request = self.long_work.run(lane, Cost::High, size, read).await?;
         let performed = self.perform(call, &application, request);
         performed.instrument(step!("crypto")).await
     }
@@ -206,6 +207,7 @@ impl Protection {
                 not_done.into()
             }
         })?;
+        let lane = call.lane();
         let answering = || {
             let data = match payload.encoding {
                 Some(Encoding::Base64) => DecryptedData::Base64(&plaintext),
@@ -220,7 +222,9 @@ impl Protection {
             self.answer(call, OperationResult::Decrypted(Decrypted { data }))
         };
         let size = plaintext.len();
-        self.long_work.run(Cost::Low, size, answering).await
+        self.long_work
+            .finish(lane, Cost::Low, size, answering)
+            .await
     }
 
     async fn sign(

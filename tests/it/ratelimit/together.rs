@@ -138,7 +138,6 @@ async fn a_batch_exchanges_its_first_token_for_one_token_an_item() {
     let valkey = Valkey::start().await;
     let shared = valkey.limiter(Clock::system()).await;
     let own = Limiter::new(Clock::system());
-    // The refill during this test is less than one token.
     let rule = rule(1, 1_000);
     let tokens = |count| NonZeroU32::new(count).unwrap();
     for limiter in [&shared, &own] {
@@ -147,13 +146,16 @@ async fn a_batch_exchanges_its_first_token_for_one_token_an_item() {
             .take_several(scope, rule, tokens(600))
             .await
             .unwrap();
-        assert_eq!(limiter.take(scope, rule).await.unwrap().remaining, 399);
-        let refused = limiter.exchange(scope, rule, tokens(500)).await;
-        assert_eq!(refused.unwrap_err().standing.remaining, 400);
-        assert_eq!(limiter.look(scope, rule).await.remaining, 400);
-        assert_eq!(limiter.take(scope, rule).await.unwrap().remaining, 399);
+        for _ in 0..100 {
+            limiter.take(scope, rule).await.unwrap();
+            let refused = limiter.exchange(scope, rule, tokens(500)).await;
+            let remaining = refused.unwrap_err().standing.remaining;
+            assert!(remaining >= 400, "{remaining}");
+        }
+        limiter.take(scope, rule).await.unwrap();
         let exchanged = limiter.exchange(scope, rule, tokens(400)).await.unwrap();
-        assert_eq!(exchanged.remaining, 0);
+        // The bucket refills during the test.
+        assert!(exchanged.remaining < 99, "{exchanged:?}");
     }
 }
 

@@ -394,7 +394,7 @@ async fn items_that_cannot_begin_in_time_are_503() {
         let (clock, text) = (clock.clone(), text.clone());
         let body = stream::once(async move {
             clock.advance(late);
-            Ok::<_, std::io::Error>(text)
+            Ok::<_, io::Error>(text)
         });
         let request = Request::post(PROTECT_BATCH)
             .header("authorization", format!("Bearer {key}"))
