@@ -116,8 +116,8 @@ mod tests {
             let (served, is_served) = mpsc::channel();
             let large = tokio::spawn(async move {
                 let work = move || is_served.recv_timeout(Duration::from_secs(60));
-                let work = LongWork::new().finish(0, cost, cost.threshold(), work);
-                work.await
+                let long_work = LongWork::new();
+                long_work.finish(0, cost, cost.threshold(), work).await
             });
             let request = tokio::spawn(async move { served.send(()) });
             assert_eq!(large.await.unwrap(), Ok(()), "{cost:?}");
