@@ -238,7 +238,7 @@ mod tests {
                 }
             }
             let (place, turn) = begun.unwrap();
-            works.remove(place);
+            drop(works.remove(place));
             running = turn;
         }
         assert_eq!(order, [1, 2, 1, 2, 1, 1]);
