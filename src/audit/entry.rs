@@ -29,7 +29,7 @@ pub struct Entry {
     pub key_id: Option<KeyId>,
     pub api_key_id: Option<ApiKeyId>,
     pub client_address: Option<String>,
-    /// What the request led to; null in records of earlier releases.
+    /// The outcome of the request; null in records of earlier releases.
     pub outcome: Option<String>,
     /// The MAC of the context of the envelope.
     pub ctx: Option<String>,
@@ -48,12 +48,12 @@ pub struct Filter {
     pub request_id: Option<String>,
     /// The calling service.
     pub application_id: Option<ServiceId>,
-    /// What was asked for.
+    /// The operation.
     pub operation_type: Option<OperationType>,
     /// The HTTP status of the response.
     #[param(minimum = 100, maximum = 599)]
     pub status: Option<i16>,
-    /// What the request led to.
+    /// The outcome of the request.
     pub outcome: Option<Outcome>,
     /// The policy's number at the time.
     pub policy_number: Option<String>,

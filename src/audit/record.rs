@@ -12,7 +12,7 @@ use crate::ids::{ApiKeyId, KeyId, ServiceId};
 /// One request and its answer.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// The request id of the client, or a generated one.
+    /// The request ID of the client, or a generated one.
     pub request_id: Box<str>,
     /// The calling service.
     pub application_id: Option<ServiceId>,
@@ -125,11 +125,11 @@ closed_set! {
 }
 
 closed_set! {
-    /// What a request led to.
+    /// The outcome of the request.
     pub enum Outcome: "Outcome" {
         /// The operation was done.
         Done = "done",
-        /// The policy is not active, and the payload left unprotected.
+        /// The policy is not active, and the payload was returned unprotected.
         PassedThrough = "passed_through",
         /// The policy is not active, and the payload was discarded.
         Dropped = "dropped",

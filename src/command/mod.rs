@@ -39,12 +39,12 @@ enum Command {
     /// Detach old days from the audit log, with the login in the section retain.
     ///
     /// Keeps the days of retain.days, and drops the detached tables if retain.drop is set. Prints one
-    /// line per day. Run it daily; it does nothing if there is nothing to do. The exit code is 0 on
-    /// success, 78 if a setting or a grant must change, and 1 if it is worth another try.
+    /// line per day. Run it daily. The exit code is 0 on success, 78 if a setting or a grant must change,
+    /// and 1 if a later run can succeed.
     Retain,
     /// Validate the settings and print them without secrets.
     CheckConfig,
-    /// Test each token for everything that the service needs.
+    /// Test each token for all functions that Sealward needs.
     Doctor(doctor::Arguments),
     /// Create API keys, for example the first admin key.
     ApiKey(api_key::Arguments),

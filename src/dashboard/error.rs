@@ -117,7 +117,7 @@ impl PageError {
             Self::Defect => description(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "Internal error",
-                "This is a defect of the service. Its log has the details under the request id below.",
+                "This is a defect of the service. Its log has the details under the request ID below.",
             ),
         }
     }

@@ -74,9 +74,9 @@ pub enum Error {
         /// Host, port and name of the database at the first of them.
         place: String,
     },
-    /// This login may not use the role of the service, or the role does not exist.
+    /// This login cannot use the role of the service, or the role does not exist.
     #[error(
-        "the login {login} at {place} may not use the role sealward_application: run \
+        "the login {login} at {place} cannot use the role sealward_application: run \
          `sealward migrate`, then GRANT sealward_application TO {login}"
     )]
     NoRole {

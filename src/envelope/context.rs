@@ -125,8 +125,9 @@ impl Ctx {
 
 impl PartialSchema for Context {
     fn schema() -> RefOr<Schema> {
-        let about = "Public facts, such as a tenant or a record, that the caller must repeat to open \
-                     the envelope. The envelope and the audit log hold only a MAC of them.";
+        let about = "Names the object that the envelope belongs to, such as a tenant and a record. To open \
+                     the envelope, send the same context. The envelope and the audit log contain only a \
+                     MAC of it.";
         let string = ObjectBuilder::new().schema_type(Type::String);
         let mut object = ObjectBuilder::new()
             .schema_type(Type::Object)

@@ -69,13 +69,13 @@ codes! {
     UnprotectNotAvailable UNPROTECT_NOT_AVAILABLE BAD_REQUEST
         "Only the destination service holds the private key of this policy",
     DecryptionFailed DECRYPTION_FAILED BAD_REQUEST
-        "The ciphertext does not authenticate with this key",
+        "The ciphertext is not authentic for this key",
     AuthenticationFailed AUTHENTICATION_FAILED UNAUTHORIZED
         "The API key is missing, invalid, expired or revoked",
     Forbidden FORBIDDEN FORBIDDEN
-        "An API key of this type may not call this API",
+        "An API key of this type cannot call this API",
     OperationNotAllowed OPERATION_NOT_ALLOWED FORBIDDEN
-        "The API key, the policy, the key's state or a setting forbids this",
+        "The API key, the policy, the key's state or a setting forbids this operation",
     PolicyNotActive POLICY_NOT_ACTIVE FORBIDDEN
         "The policy is not active",
     NotFound NOT_FOUND NOT_FOUND
@@ -103,7 +103,7 @@ codes! {
     RateLimitExceeded RATE_LIMIT_EXCEEDED TOO_MANY_REQUESTS
         "Too many requests; try again later",
     DestinationKeyNotFound DESTINATION_KEY_NOT_FOUND INTERNAL_SERVER_ERROR
-        "The destination service has no active key for this",
+        "The destination service has no active key for this algorithm",
     InternalError INTERNAL_ERROR INTERNAL_SERVER_ERROR
         "The operation failed",
     ServiceUnavailable SERVICE_UNAVAILABLE SERVICE_UNAVAILABLE

@@ -39,7 +39,7 @@ pub struct Key {
     pub extractable: Option<bool>,
     /// The public key; none for secret keys.
     pub public: Option<PublicKey>,
-    /// The time by which it should be replaced.
+    /// The time after which it no longer protects, encrypts or signs.
     pub expires_at: Option<Timestamp>,
     /// How often it is rotated; none if it is not.
     pub rotation_days: Option<RotationDays>,
@@ -132,7 +132,7 @@ impl Key {
     }
 }
 
-/// The form in the API.
+/// A key.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Shown<'a> {

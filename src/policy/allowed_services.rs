@@ -68,7 +68,7 @@ impl Value for AllowedServices {
             return Member::Given(Self::Only(services));
         }
         if count > 1 {
-            let message = "must be a list of service ids or [\"*\"] alone";
+            let message = "must be a list of service IDs or [\"*\"] alone";
             problems.note(Problem::new(field, Code::Conflict, message));
             return Member::Wrong;
         }

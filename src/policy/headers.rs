@@ -27,8 +27,8 @@ request! {
     }
 }
 
-/// The header members that a destination expects in its envelopes, beside those that every envelope
-/// has.
+/// The header members that a destination expects in its envelopes, in addition to those that every
+/// envelope has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct EnvelopeHeaders {
     /// The `typ` of envelopes; null for none.

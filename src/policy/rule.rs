@@ -34,8 +34,8 @@ resource! {
         "Status" status: Status = Status::default();
         /// The result of `/protect` while the policy is inactive.
         "Failure mode" failure_mode: FailureMode = FailureMode::default();
-        /// The services that may use the policy: a list of service ids, or `["*"]` for any service.
-        /// A new policy requires it, so that a policy is open to any service only by decision.
+        /// The services that may use the policy: a list of service IDs, or `["*"]` for any service.
+        /// Required for a new policy, so that no policy is open to any service by mistake.
         #[sqlx(flatten)]
         "Allowed services" allowed_service_ids: AllowedServices;
         /// The operations that the policy allows.
@@ -150,7 +150,8 @@ impl Policy {
         }
     }
 
-    /// The header members of an envelope that is made at `now`, beside those that every envelope has.
+    /// The header members of an envelope that is made at `now`, in addition to those that every
+    /// envelope has.
     #[must_use]
     pub fn header_members(&self, now: Timestamp) -> HeaderMembers<'_> {
         let headers = self.headers.as_ref();

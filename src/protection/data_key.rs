@@ -19,7 +19,7 @@ use crate::telemetry::step;
 use crate::wiped::Wiped;
 
 request! {
-    /// A data key to make.
+    /// A request for a data key.
     DataKeyRequest<'a> {
         /// The policy that protects the data key. Default: the policy that is bound to the API key.
         policy_number "policyNumber": Option<Reference<'a, PolicyNumber>>,
@@ -33,7 +33,7 @@ request! {
 }
 
 answer! {
-    /// A data key, and an envelope of it.
+    /// A data key and an envelope that contains it.
     DataKey<'a> {
         head "requestId": Head<'a>,
         algorithm "algorithm": DataKeyAlgorithm,

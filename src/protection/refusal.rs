@@ -46,7 +46,7 @@ pub enum Refusal {
     #[error("the policy is not active")]
     PolicyNotActive,
     /// The destination has no key for this.
-    #[error("the destination service has no active key for this")]
+    #[error("the destination service has no active key for this algorithm")]
     DestinationKeyNotFound,
     /// There is no such key, or another service owns it.
     #[error("there is no such key")]
@@ -61,7 +61,7 @@ pub enum Refusal {
     #[error("the key has reached the limit of AES-GCM encryptions; use a new key")]
     KeySpent,
     /// The ciphertext does not authenticate.
-    #[error("the ciphertext does not authenticate")]
+    #[error("the ciphertext is not authentic for this key")]
     DecryptionFailed,
     /// The envelope does not open.
     #[error("the operation failed")]

@@ -14,7 +14,7 @@ use super::Span;
 pub struct Audit {
     /// The maximum number of records that wait for a commit. Further requests are refused.
     pub queue: usize,
-    /// The maximum time to commit a record. After it, the request is refused.
+    /// The maximum time to commit a record. After this time, Sealward refuses the request.
     pub deadline: Span,
     /// The tamper-evident logs of the records.
     pub seal: Seal,

@@ -12,7 +12,7 @@ use super::{SecretSource, Span, Stage};
 #[serde(default, deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Hsm {
-    /// The tokens. Several tokens hold the same keys and replace each other.
+    /// The tokens. All hold the same keys. If one fails, the others take over.
     pub tokens: Vec<HsmToken>,
     /// The number of sessions that work in parallel on each token. A network token needs more
     /// sessions than the machine has cores.
@@ -48,7 +48,7 @@ pub struct HsmToken {
     pub serial: Option<String>,
     /// The source of the user PIN.
     pub pin: SecretSource,
-    /// Tries the PIN although the token reports that a wrong PIN was tried since the last login.
+    /// Tries the PIN even if the token reports a failed login since the last successful one.
     /// Set it for one start after you have checked the PIN; too many wrong PINs lock the token.
     #[serde(default)]
     pub retry_pin: bool,

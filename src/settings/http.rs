@@ -28,7 +28,7 @@ pub struct Http {
     /// limit of file descriptors (`LimitNOFILE=`) can lower it.
     pub max_connections: u32,
     /// The maximum number of connections of one client address, or of one IPv6 /64 network. The
-    /// service closes further connections at once. Trusted proxies have no limit.
+    /// service closes further connections immediately. Trusted proxies have no limit.
     pub max_connections_per_address: u32,
     /// The maximum time for the TLS handshake, and then for the headers of a request.
     pub header_timeout: Span,
@@ -36,13 +36,13 @@ pub struct Http {
     /// reading a response. Load balancers must close idle connections sooner.
     pub idle_timeout: Span,
     /// The maximum age of a connection, shortened by up to a tenth so that connections do not close at
-    /// once. Requests in flight finish before the connection closes.
+    /// the same time. Requests in flight finish before the connection closes.
     pub max_connection_age: Span,
     /// How long the service accepts requests after SIGTERM while `/readyz` fails, so that load
     /// balancers notice. Connections close after each response. Default: 5 seconds, 0 in
     /// development.
     pub drain_delay: Option<Span>,
-    /// The maximum time for requests in flight to finish after that.
+    /// The maximum time after `drain_delay` for requests in flight to finish.
     pub drain_timeout: Span,
 }
 

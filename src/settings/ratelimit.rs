@@ -12,9 +12,8 @@ use super::{SecretSource, Span, Stage};
 #[serde(default, deny_unknown_fields)]
 #[schemars(inline)]
 pub struct RateLimit {
-    /// The URL of Valkey or Redis, `rediss://user@host:port/number`, in which all instances count
-    /// together. Default: each instance counts alone, which suits a single instance. The password
-    /// has its own setting.
+    /// The URL of Valkey or Redis, `rediss://user@host:port/number`. All instances count requests
+    /// there together. Default: each instance counts separately. The password has its own setting.
     pub url: Option<String>,
     /// The source of the password, if there is one.
     pub password: Option<SecretSource>,
@@ -23,8 +22,8 @@ pub struct RateLimit {
     /// Allows a server on another machine without TLS. Use it only if the network in between is
     /// protected.
     pub allow_plain: bool,
-    /// The maximum time to wait for a reply. After it, each instance grants its share of each limit
-    /// until the server replies again.
+    /// The maximum time to wait for a reply. After this time, each instance grants its share of each
+    /// limit until the server replies again.
     pub timeout: Span,
 }
 

@@ -11,7 +11,7 @@ use super::{Database, SecretSource, Stage};
 #[serde(default, deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Retain {
-    /// The URL of the login that retires days, in the form of `database.url`. It must be a member of
+    /// The URL of the login that detaches days, in the form of `database.url`. It must be a member of
     /// `sealward_retention` and of no other role.
     pub url: Option<String>,
     /// The source of its password, if there is one.
@@ -25,7 +25,7 @@ pub struct Retain {
 }
 
 impl Retain {
-    /// The connection of the login that retires days.
+    /// The connection of the login that detaches days.
     #[must_use]
     pub fn database(&self, service: &Database) -> Option<Database> {
         let url = self.url.as_ref()?;

@@ -43,7 +43,7 @@ pub(super) async fn roles(connection: &mut PgConnection) -> sqlx::Result<Vec<Str
             SELECT oid, rolname, CASE
                      WHEN rolsuper THEN 'is a superuser'
                      WHEN oid IN (SELECT oid FROM owners) THEN 'owns the audit log'
-                     WHEN rolname = 'sealward_retention' THEN 'retires days of the audit log'
+                     WHEN rolname = 'sealward_retention' THEN 'detaches days of the audit log'
                      ELSE 'has the rights of the server process' END AS why
               FROM pg_roles
              WHERE rolsuper OR oid IN (SELECT oid FROM owners)

@@ -7,8 +7,8 @@ use crate::clock::Timestamp;
 /// Why days were not retired.
 #[derive(Debug, thiserror::Error)]
 pub enum RetentionError {
-    /// This login is not a member of the role that retires days.
-    #[error("the login of retain.url may not retire days: GRANT sealward_retention TO it")]
+    /// This login is not a member of the role that detaches days.
+    #[error("the login of retain.url cannot detach days: GRANT sealward_retention TO it")]
     NotAMember,
     /// The owner of the schema keeps more days.
     #[error("retain.days must be at least the minimum that the owner of the schema has set: {0}")]

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{Failure, startup};
 use crate::settings::{Environment, Stage};
 
-/// Test each token for everything that the service needs.
+/// Test each token for all functions that Sealward needs.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Print the report as JSON.

@@ -96,7 +96,7 @@ pub(in crate::http) async fn patch(
     update(authorized, id, expected, changes).await
 }
 
-/// Revokes an API key. Its record stays.
+/// Revokes an API key and keeps its record.
 #[utoipa::path(
     delete,
     path = "",

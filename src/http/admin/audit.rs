@@ -18,8 +18,8 @@ use crate::management::{Page, PageRequest};
 
 /// Lists audit records, newest first, or exports all that match.
 ///
-/// With `Accept: text/csv` or `application/x-ndjson` the answer has all matching records. `limit` and
-/// `cursor` have no effect then.
+/// With `Accept: text/csv` or `application/x-ndjson`, the response contains all matching records and
+/// ignores `limit` and `cursor`.
 #[utoipa::path(
     get,
     path = "",

@@ -18,8 +18,8 @@ use crate::management::security::{LogRead, Selection};
 
 /// Lists management events, newest first, or exports all that match.
 ///
-/// With `Accept: text/csv` or `application/x-ndjson` the answer has all matching events. `limit` and
-/// `cursor` have no effect then.
+/// With `Accept: text/csv` or `application/x-ndjson`, the response contains all matching events and
+/// ignores `limit` and `cursor`.
 #[utoipa::path(
     get,
     path = "",

@@ -19,7 +19,7 @@ use crate::management::security::{LogRead, Selection};
 use crate::problem::{Code, Problem};
 
 closed_set! {
-    /// The order of an export.
+    /// The sort order of an export.
     pub(in crate::http) enum Order: "ExportOrder" {
         /// The order of the tamper-evident log, oldest first. It takes no other parameters, and the
         /// format is `application/x-ndjson`. Records that are retired are lines with their leaf hash.

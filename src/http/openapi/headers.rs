@@ -26,7 +26,7 @@ pub(super) fn shared() -> [(&'static str, Header); 6] {
         (
             REQUEST_ID,
             always(
-                "The id of the request.",
+                "The ID of the request.",
                 json!("req_01h455vb4pex5vsknk084sn02q"),
             ),
         ),
@@ -75,7 +75,7 @@ pub(super) fn request_id() -> Parameter {
         .parameter_in(ParameterIn::Header)
         .required(Required::False)
         .description(Some(
-            "An id for the log and the audit log. Default: a new id.",
+            "An ID for the log and the audit log. Default: a new ID.",
         ))
         .schema(Some(id))
         .example(Some(json!("order 4711")))

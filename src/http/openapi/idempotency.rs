@@ -22,8 +22,8 @@ pub(super) fn add(operation: &mut Operation) {
         .parameter_in(ParameterIn::Header)
         .required(Required::False)
         .description(Some(
-            "Makes it safe to send the request again. For 24 hours, the same path and body with the \
-             same key get the answer of the first request. A `secret` is null then.",
+            "Makes it safe to send the request again. For 24 hours, a request with the same path, body \
+             and key gets the response to the first request. In the repeated response, `secret` is null.",
         ))
         .schema(Some(key));
     let parameters = operation.parameters.get_or_insert_default();
@@ -32,7 +32,9 @@ pub(super) fn add(operation: &mut Operation) {
     responses.extend(errors::Conflict::responses());
     if let Some(RefOr::T(created)) = responses.get_mut("201") {
         let replayed = HeaderBuilder::new()
-            .description(Some("`true` if this is the answer of an earlier request."))
+            .description(Some(
+                "`true` if this is the response to an earlier request.",
+            ))
             .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
             .example(Some(json!("true")));
         let name = "Idempotency-Replayed".to_owned();

@@ -62,7 +62,7 @@ value!(
     "RequestId",
     text()
         .description(Some(
-            "The id of a request: the client's `X-Request-Id`, or a generated one."
+            "The ID of a request: the client's `X-Request-Id`, or a generated one."
         ))
         .pattern(Some("^[ -~]{1,128}$"))
         .examples([json!("req_01h455vb4pex5vsknk084sn02q")])

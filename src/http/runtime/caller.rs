@@ -42,7 +42,7 @@ enum CredentialType {
 
 /// Returns the identity, the permissions and the rate limit of the caller.
 ///
-/// Counts against the caller's rate limit and is not audited.
+/// Counts towards the rate limit of the caller. The audit log does not record it.
 #[utoipa::path(
     get,
     path = "",

@@ -10,7 +10,7 @@ use crate::http::app::App;
 use crate::http::error_code::errors;
 use crate::protection::{DataKey, DataKeyRequest};
 
-/// Makes a data key, and an envelope of it.
+/// Makes a data key and an envelope that contains it.
 #[utoipa::path(
     post,
     path = "",

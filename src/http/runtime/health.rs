@@ -24,7 +24,7 @@ use crate::web::{LoggedCaller, write_rate_limit};
 /// Time limit for authentication: without the database, a remembered caller is enough.
 const AUTHENTICATION_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// From best to worst.
+/// The state, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = HealthStatus)]
@@ -96,7 +96,7 @@ struct RateLimiter {
 
 /// Reports the health of the service to any caller.
 ///
-/// Does not count against the caller's rate limit and is not audited.
+/// Does not count towards the rate limit of the caller. The audit log does not record it.
 #[utoipa::path(
     get,
     path = "",

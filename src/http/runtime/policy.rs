@@ -16,7 +16,7 @@ use crate::keys::PublishedJwk;
 use crate::management::Missing;
 use crate::policy::{FailureMode, KeyOwnership, PolicyNumber, Status};
 
-/// A policy, as an application that protects under it sees it.
+/// The part of a policy that applications can read.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct PolicySummary {
@@ -34,7 +34,7 @@ struct PolicySummary {
 
 /// Returns a policy under which the caller can protect, with the public key of its destination.
 ///
-/// Counts against the caller's rate limit and is not audited.
+/// Counts towards the rate limit of the caller. The audit log does not record it.
 #[utoipa::path(
     get,
     path = "",

@@ -17,7 +17,7 @@ use crate::protection::{ProtectRequest, ProtectedPayload};
     operation_id = "protect",
     request_body = ProtectRequest<'static>,
     responses(
-        (status = 200, description = "The payload, protected.", body = ProtectedPayload<'static>),
+        (status = 200, description = "The protected payload.", body = ProtectedPayload<'static>),
         errors::PolicyNotFound,
         errors::OperationNotAllowed,
         errors::PolicyNotActive,

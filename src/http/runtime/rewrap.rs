@@ -10,7 +10,7 @@ use crate::http::app::App;
 use crate::http::error_code::errors;
 use crate::protection::{RewrapRequest, RewrappedPayload};
 
-/// Makes a new envelope of an existing one, without returning the payload.
+/// Makes a new envelope from an existing one, without returning the payload.
 #[utoipa::path(
     post,
     path = "",

@@ -34,7 +34,7 @@ pub struct Encryptions {
 #[derive(Debug, thiserror::Error)]
 pub enum NotCounted {
     /// The key has reached its limit.
-    #[error("the key has encrypted 2^32 times and may not encrypt again")]
+    #[error("the key has encrypted 2^32 times and cannot encrypt again")]
     Exhausted,
     /// The count is not available.
     #[error(transparent)]

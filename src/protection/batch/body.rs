@@ -88,11 +88,13 @@ batches! {
     ProtectBatch of ProtectRequest<'static>, sealing,
     /// The results of `/protect/batch`.
     ProtectedBatch of ProtectedItem;
-    /// Envelopes to open. The response of `/protect/batch` or `/rewrap/batch` can be sent back whole.
+    /// Envelopes to open. You can send back the complete response of `/protect/batch` or
+    /// `/rewrap/batch`.
     UnprotectBatch of UnprotectItem, opening,
     /// The results of `/unprotect/batch`.
     UnprotectedBatch of UnprotectedItem;
-    /// Envelopes to rewrap. The response of `/protect/batch` or `/rewrap/batch` can be sent back whole.
+    /// Envelopes to rewrap. You can send back the complete response of `/protect/batch` or
+    /// `/rewrap/batch`.
     RewrapBatch of RewrapItem, opening,
     /// The results of `/rewrap/batch`.
     RewrappedBatch of RewrappedItem;

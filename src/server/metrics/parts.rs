@@ -160,7 +160,7 @@ impl Parts {
         )?;
         page.counters(
             "sealward_payloads_passed_through",
-            "Payloads that left unprotected, because their policy was inactive with the failure mode passthrough.",
+            "Payloads returned unprotected because their policy was inactive with the failure mode passthrough.",
             [(vec![], recorder.passed_through())],
         )
     }

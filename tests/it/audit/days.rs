@@ -14,7 +14,7 @@ use crate::support::{Database, pool};
 struct AuditLog {
     owner: Pool,
     application: Pool,
-    /// The login that retires days.
+    /// The login that detaches days.
     retention: PgConnectOptions,
     now: Timestamp,
     _database: Database,

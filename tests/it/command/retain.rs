@@ -2,7 +2,7 @@
 
 use crate::process::{Exit, Site};
 
-/// A site with a day of 2020 and the login that retires days.
+/// A site with a day of 2020 and the login that detaches days.
 async fn site() -> (Site, Vec<(String, String)>) {
     let site = Site::new().await;
     let mut owner = site.connect().await;

@@ -28,10 +28,10 @@ request! {
         "Name" name: Name, optional;
         /// The state of the key.
         "Status" status: Status, optional;
-        /// The time by which the key should be replaced; null for none.
+        /// The time after which the key no longer protects, encrypts or signs; null for none.
         "Expires" expires_at: Option<Timestamp>, optional;
-        /// How many days after its activation a successor replaces the key; null for no rotation. Only
-        /// supported for keys that the token generated.
+        /// The number of days after activation at which a successor replaces the key; null for no
+        /// rotation. Only supported for keys that the token generated.
         "Rotation in days" rotation_days: Option<RotationDays>, optional;
     }
     read_only: [id, partner_kid, service_id, r#use, algorithm, origin, has_private, extractable, public_key, thumbprint,
@@ -50,13 +50,13 @@ request! {
         "Use" r#use: Usage, optional;
         /// The algorithm. An imported key shows its own.
         "Algorithm" algorithm: Algorithm, optional;
-        /// Activates the key at once. An active envelope key of the same service and family retires.
-        /// Otherwise the key begins as retired.
+        /// Activates the key immediately. The active envelope key of the same service and family then
+        /// becomes retired. If false, the new key is retired.
         "Activate now" activate: bool = true;
-        /// The time by which the key should be replaced; null for none.
+        /// The time after which the key no longer protects, encrypts or signs; null for none.
         "Expires" expires_at: Option<Timestamp> = None;
-        /// How many days after its activation a successor replaces the key; null for no rotation. Only
-        /// supported for keys that the token generates.
+        /// The number of days after activation at which a successor replaces the key; null for no
+        /// rotation. Only supported for keys that the token generates.
         "Rotation in days" rotation_days: Option<RotationDays> = None;
         /// The identifier that partners use for the key: the `kid` of its envelopes. Unique among the
         /// keys of the service. The default is the `kid` of an imported JWK; null for the identifier of
