@@ -111,7 +111,7 @@ impl Queue {
                     return Next::Work(job);
                 }
             }
-            if inner.gate == Gate::Closing && inner.writes.len() == 0 {
+            if inner.gate == Gate::Closing && inner.writes.is_empty() {
                 return Next::Closed;
             }
             let now = Instant::now();
