@@ -106,6 +106,7 @@ fn failure(error: Error) -> Failure {
         | Error::Outdated
         | Error::NotAllowed(_)
         | Error::Token(_)
+        | Error::Unauthenticated
         | Error::BrokenOff
         | Error::Database(_)) => Failure::Other(other.to_string()),
     }

@@ -153,6 +153,11 @@ fn of_management(error: &management::Error) -> Description {
             "The change is temporarily impossible",
             sentences(error),
         ),
+        Error::Unauthenticated => description(
+            StatusCode::UNAUTHORIZED,
+            "Your session has ended",
+            sentences(error),
+        ),
         Error::BrokenOff => PageError::Defect.describe(),
     }
 }
@@ -168,7 +173,9 @@ pub(super) fn refusal(error: management::Error) -> Result<Vec<Problem>, PageErro
         Error::Conflict(_) | Error::NotAllowed(_) | Error::Outdated | Error::Token(_) => {
             Ok(vec![Problem::of_body(Code::Conflict, sentences(&error))])
         }
-        Error::Missing(_) | Error::Database(_) | Error::BrokenOff => Err(error.into()),
+        Error::Missing(_) | Error::Unauthenticated | Error::Database(_) | Error::BrokenOff => {
+            Err(error.into())
+        }
     }
 }
 
@@ -206,6 +213,9 @@ pub(super) fn sentences(error: &management::Error) -> String {
         Error::Database(_) => {
             "The database failed. Check whether the change was made before you try again."
                 .to_owned()
+        }
+        Error::Unauthenticated => {
+            "Your API key was revoked or has expired. Nothing was changed.".to_owned()
         }
         Error::BrokenOff => "The operation stopped because of a defect.".to_owned(),
     }

@@ -71,7 +71,11 @@ pub(super) async fn administrators_only(
         }
         Err(error) => error.into_response(),
     };
-    if response.status() == StatusCode::FORBIDDEN {
+    // Its API key was revoked while the body arrived.
+    if response.status() == StatusCode::UNAUTHORIZED {
+        app.security
+            .submit_anonymous(client, request_id, refusal(response.status()));
+    } else if response.status() == StatusCode::FORBIDDEN {
         let actor = Actor::caller(&caller, request_id);
         let recorded = app
             .security

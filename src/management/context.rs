@@ -35,15 +35,22 @@ pub struct Change<'c> {
 }
 
 impl Context {
-    /// Begins a change.
+    /// Begins a change. The API key of the author is checked again: it may have been revoked while the
+    /// body arrived or the token worked.
     ///
     /// # Errors
-    /// The database cannot be reached.
+    /// The API key is no longer valid, or the database cannot be reached.
     pub async fn begin(&self) -> Result<Change<'_>, Error> {
+        let (mut transaction, now) = (self.pool.begin().await?, self.clock.now());
+        if let Some(api_key) = self.actor.api_key_id
+            && !store::is_live(&mut transaction, api_key, now).await?
+        {
+            return Err(Error::Unauthenticated);
+        }
         Ok(Change {
             context: self,
-            transaction: self.pool.begin().await?,
-            now: self.clock.now(),
+            transaction,
+            now,
         })
     }
 }

@@ -17,6 +17,9 @@ pub enum Error {
     /// The resource is not in the state that the caller expects.
     #[error("the resource was changed in the meantime")]
     Outdated,
+    /// The API key of the author was revoked or has expired since the request arrived.
+    #[error("the API key was revoked or has expired")]
+    Unauthenticated,
     /// The settings do not allow it. The text names the setting.
     #[error("{0}")]
     NotAllowed(&'static str),
@@ -80,6 +83,7 @@ impl Error {
             | Self::Outdated
             | Self::NotAllowed(_)
             | Self::Token(_)
+            | Self::Unauthenticated
             | Self::BrokenOff => false,
         }
     }

@@ -5,8 +5,23 @@ use sqlx::{AssertSqlSafe, PgConnection};
 
 use super::{Actor, Event};
 use crate::clock::Timestamp;
-use crate::ids::EventId;
+use crate::ids::{ApiKeyId, EventId};
 use crate::resource::{Columns, Stored};
+
+/// Whether this API key is neither revoked nor expired.
+pub(super) async fn is_live(
+    connection: &mut PgConnection,
+    api_key: ApiKeyId,
+    now: Timestamp,
+) -> sqlx::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT FROM api_keys WHERE id = $1 AND revoked_at IS NULL
+                                AND (expires_at IS NULL OR expires_at > $2))";
+    sqlx::query_scalar(sql)
+        .bind(api_key)
+        .bind(now)
+        .fetch_one(connection)
+        .await
+}
 
 /// Inserts a resource with these columns, unless it conflicts with another row; whether it did so.
 pub(super) async fn insert<R: Stored>(

@@ -8,7 +8,7 @@ use hsm::ErrorKind;
 
 use super::ApiError;
 use crate::audit::{Outcome, Unrecorded};
-use crate::auth::WrongKind;
+use crate::auth::{Refusal as AuthRefusal, WrongKind};
 use crate::catalog::Unreadable;
 use crate::json::NotJson;
 use crate::management::{self, Missing};
@@ -37,6 +37,7 @@ impl From<management::Error> for ApiError {
                     Self::Token(error)
                 }
             },
+            management::Error::Unauthenticated => Self::Unauthenticated(AuthRefusal::Revoked),
             management::Error::BrokenOff => Self::Internal,
             management::Error::Database(error) => Self::Database(Arc::new(error)),
         }

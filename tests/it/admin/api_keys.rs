@@ -1,10 +1,15 @@
 //! `/admin/api-keys`.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
+use axum::body::Body;
+use axum::http::{Method, Request};
+use futures_util::stream;
 use sealward::clock::{Clock, Timestamp};
 use sealward::settings::Stage;
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
 
 use crate::support::World;
 
@@ -166,4 +171,56 @@ async fn last_use_is_written_in_batches() {
     let after = world.admin().get(&path).await.ok();
     assert!(after.json()["lastUsedAt"].is_string());
     assert_eq!(after.header("etag"), tag, "use must not change the ETag");
+}
+
+/// Authentication precedes the body, which may take as long as the time limit.
+#[tokio::test]
+async fn an_admin_key_revoked_during_a_slow_body_changes_nothing() {
+    let world = World::new().await;
+    let admin = world.admin();
+    let service = format!("/admin/services/{}", world.service("billing").await);
+    let changes = [
+        (
+            Method::POST,
+            "/admin/api-keys",
+            r#"{"name":"persistent","type":"#,
+            r#""admin"}"#,
+        ),
+        (
+            Method::PUT,
+            service.as_str(),
+            r#"{"description":"#,
+            r#""changed"}"#,
+        ),
+    ];
+    for (method, path, first, last) in changes {
+        let body = json!({ "name": "short-lived", "type": "admin" });
+        let key = admin.post("/admin/api-keys", body).await.created();
+        let (send, pieces) = mpsc::channel::<&str>(1);
+        let body = stream::unfold(pieces, |mut pieces| async {
+            Some((Ok::<_, Infallible>(pieces.recv().await?), pieces))
+        });
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("authorization", format!("Bearer {}", key.text("secret")))
+            .header("content-type", "application/json")
+            .body(Body::from_stream(body))
+            .unwrap();
+        let trickling = async {
+            // The channel holds one chunk, so sending the second proves that the service reads the body.
+            send.send(first).await.unwrap();
+            send.send(" ").await.unwrap();
+            let path = format!("/admin/api-keys/{}", key.text("id"));
+            admin.delete(&path).await.gone();
+            send.send(last).await.unwrap();
+            drop(send);
+        };
+        let (answer, ()) = tokio::join!(world.send(request), trickling);
+        answer.refused(401, "AUTHENTICATION_FAILED");
+    }
+    let unchanged = admin.get(&service).await.ok().json();
+    assert_eq!(unchanged["description"], Value::Null);
+    let live = admin.get("/admin/api-keys?status=active").await.ok().json();
+    assert_eq!(live["items"].as_array().unwrap().len(), 1, "{live}");
 }
