@@ -94,7 +94,7 @@ impl Deref for Printable {
     }
 }
 
-const MESSAGE: &str = "must not contain control or bidirectional formatting characters";
+const MESSAGE: &str = "must not contain control, invisible or bidirectional formatting characters";
 
 /// Whether a character can hide or reorder a part of the text. Of the control characters, those in `also`
 /// are allowed.
@@ -103,7 +103,13 @@ fn is_refused(character: char, also: &[char]) -> bool {
         character,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
     );
-    is_bidirectional || (character.is_control() && !also.contains(&character))
+    // Joiners stay: scripts and emoji need them.
+    let is_invisible = matches!(
+        character,
+        '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
+            | '\u{e0000}'..='\u{e007f}'
+    );
+    is_bidirectional || is_invisible || (character.is_control() && !also.contains(&character))
 }
 
 fn bounded(text: String, length: RangeInclusive<usize>) -> Result<String, Problem> {
@@ -126,17 +132,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_and_bidirectional_characters_are_refused() {
+    fn control_invisible_and_bidirectional_characters_are_refused() {
         let refused = |character| is_refused(character, &[]);
         for character in [
-            '\0', '\u{1f}', '\u{7f}', '\u{9f}', '\u{61c}', '\u{200f}', '\u{202e}',
+            '\0',
+            '\u{1f}',
+            '\u{7f}',
+            '\u{9f}',
+            '\u{ad}',
+            '\u{61c}',
+            '\u{200b}',
+            '\u{200f}',
+            '\u{202e}',
+            '\u{feff}',
+            '\u{e0041}',
         ] {
             assert!(refused(character), "{character:?}");
         }
         let count = ('\0'..=char::MAX)
             .filter(|character| refused(*character))
             .count();
-        assert_eq!(count, 32 + 33 + 1 + 2 + 5 + 4);
+        assert_eq!(
+            count,
+            (32 + 33) + (1 + 2 + 5 + 4) + (1 + 1 + 1 + 5 + 1 + 128)
+        );
         for character in [' ', 'é', 'ש', '\u{200d}', '\u{2028}', '\u{1F4A9}'] {
             assert!(!refused(character), "{character:?}");
         }

@@ -269,6 +269,7 @@ async fn names_have_no_hidden_characters() {
     };
     for (path, body) in [
         ("/admin/services", json!({ "name": bad })),
+        ("/admin/services", json!({ "name": "a\u{200b}b" })),
         ("/admin/policies", policy(bad, "d")),
         ("/admin/api-keys", json!({ "name": bad, "type": "admin" })),
         (
