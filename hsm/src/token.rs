@@ -137,19 +137,29 @@ impl Token {
 
     /// Adopts a key that the token holds already: exactly one, not internal, fit for its purpose,
     /// and of the expected algorithm if one is given. The length of an AES key is not verified if
-    /// the token does not report it. Weaknesses are reported, not refused.
+    /// the token does not report it. Weaknesses are reported, not refused: those of every token, so
+    /// adoption fails while one of the tokens is out.
     pub async fn adopt(
         &self,
         name: KeyName,
         purpose: Purpose,
         expected: Option<Algorithm>,
     ) -> Result<Adopted, AdoptError> {
+        let requested = name.clone();
         let work = move |session: &Session| keys::adopt(session, &name, purpose, expected);
-        match self.dispatcher.anywhere(work).await {
-            Ok(outcome) => outcome,
-            Err(error) if error.kind() == ErrorKind::KeyMissing => Err(AdoptError::Missing),
-            Err(error) => Err(error.into()),
+        let mut adopted: Option<Adopted> = None;
+        for (_, examined) in self.dispatcher.on_each(Kind::Read, work).await {
+            let found = match examined {
+                Ok(outcome) => outcome?,
+                Err(error) if error.kind() == ErrorKind::KeyMissing => continue,
+                Err(error) => return Err(error.into()),
+            };
+            adopted = Some(match adopted {
+                Some(before) => before.merge(found, &requested)?,
+                None => found,
+            });
         }
+        adopted.ok_or(AdoptError::Missing)
     }
 
     /// Destroys a key and its public half on every token. Other objects with the same id or label

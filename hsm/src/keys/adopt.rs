@@ -23,6 +23,35 @@ pub struct Adopted {
     pub weaknesses: Vec<Weakness>,
 }
 
+impl Adopted {
+    /// The key of this name on two tokens: with the weaknesses of both.
+    pub(crate) fn merge(mut self, other: Self, requested: &KeyName) -> Result<Self, AdoptError> {
+        let is_other = |(one, other)| one != other;
+        if self.algorithm != other.algorithm
+            || self.key.class != other.key.class
+            || self
+                .public
+                .as_ref()
+                .zip(other.public.as_ref())
+                .is_some_and(is_other)
+        {
+            let why = "the tokens hold different keys of this name".to_owned();
+            return Err(AdoptError::Unfit(why));
+        }
+        // Only the requested name is known to select one key on both tokens.
+        if self.key != other.key {
+            self.key.name = requested.clone();
+        }
+        let weaknesses = other.weaknesses.into_iter();
+        let new: Vec<_> = weaknesses
+            .filter(|it| !self.weaknesses.contains(it))
+            .collect();
+        self.weaknesses.extend(new);
+        self.public = self.public.or(other.public);
+        Ok(self)
+    }
+}
+
 /// Why a key was not adopted.
 #[derive(Debug, thiserror::Error)]
 pub enum AdoptError {

@@ -2,10 +2,14 @@
 
 use cryptoki_sys::{CKR_DEVICE_MEMORY, CKR_DEVICE_REMOVED, CKR_GENERAL_ERROR};
 use faulty_token::Fault;
-use hsm::{ErrorKind, Token, TokenState};
+use hsm::{
+    AdoptError, Algorithm, ErrorKind, ImportKey, KeyMaterial, NewKey, Purpose, Token, TokenState,
+    Weakness,
+};
+use zeroize::Zeroizing;
 
 use super::WORKER;
-use crate::support::{in_child_processes, is_out, status, wait_until};
+use crate::support::{id, in_child_processes, is_out, status, wait_until};
 
 #[test]
 fn an_outage_of_one_of_two_tokens_causes_no_errors() {
@@ -74,6 +78,44 @@ fn an_ambiguous_code_is_not_failed_over() {
             assert_eq!(error.kind(), ErrorKind::Refused, "{error:?}");
         }
         assert_eq!(done(), before + 10);
+        token.close().await;
+    });
+}
+
+#[test]
+fn adoption_reports_the_weaknesses_of_every_token() {
+    in_child_processes(|fixture| async move {
+        let token = Token::open(fixture.config_of_both()).await.unwrap();
+        let key = NewKey {
+            id: id(),
+            label: "for tests".to_owned(),
+            algorithm: Algorithm::HmacSha256,
+            purpose: Purpose::Sign,
+        };
+        // Writes take turns: one token generates the key, and the other imports one of this name.
+        let generated = token.generate(key.clone()).await.unwrap().key;
+        let material = KeyMaterial::Secret(Zeroizing::new(vec![7; 32]));
+        token.import(ImportKey { key, material }).await.unwrap();
+        let presence = token.find(&generated).await.unwrap().presence;
+        assert!(
+            presence.iter().all(|it| it.holds == Some(true)),
+            "{presence:?}"
+        );
+
+        let adopt = || token.adopt(generated.name.clone(), Purpose::Sign, None);
+        for _ in 0..2 {
+            let adopted = adopt().await.unwrap();
+            assert_eq!(adopted.weaknesses, [Weakness::WasExtractable]);
+        }
+
+        let missing = Fault::Return(CKR_DEVICE_REMOVED).on("C_GetTokenInfo");
+        let missing_session = Fault::Return(CKR_DEVICE_REMOVED).on("C_OpenSession");
+        let missing_find = Fault::Return(CKR_DEVICE_REMOVED).on("C_FindObjectsInit");
+        fixture
+            .faults
+            .rules(&[missing, missing_session, missing_find].map(|fault| fault.token("two")));
+        let refused = adopt().await;
+        assert!(matches!(refused, Err(AdoptError::Token(_))), "{refused:?}");
         token.close().await;
     });
 }
