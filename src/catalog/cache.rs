@@ -29,6 +29,10 @@ type Loader<K, V> = dyn Fn(K) -> Loading<V> + Send + Sync;
 /// How long a missing value stays missing without a notification.
 const MISSING_FOR: Duration = Duration::from_secs(1);
 
+/// How long a read is kept while the catalog is not current. Only requests that arrived before it
+/// began use it.
+const READS_FOR: Duration = Duration::from_secs(1);
+
 /// Values of `V` by `K`, read by a loader.
 ///
 /// Values are cloned, so `V` should be cheap to clone. Missing values are kept apart, so that they
@@ -40,6 +44,10 @@ pub struct Cache<K, V> {
     missing: Entries<(u64, K), ()>,
     /// Keys that had a value in any epoch. Their look-ups need no admission.
     proven: Entries<K, ()>,
+    /// The last reads while the catalog is not current, with their numbers.
+    reads: Entries<K, (u64, Result<Option<V>, Unreadable>)>,
+    /// The number of reads that began.
+    begun: AtomicU64,
     /// The epoch of the last look-up. Entries of earlier epochs are stale.
     epoch: AtomicU64,
     load: Box<Loader<K, V>>,
@@ -69,6 +77,8 @@ where
             entries: entries(capacity).build(),
             missing: entries(capacity).time_to_live(MISSING_FOR).build(),
             proven: entries(capacity).build(),
+            reads: entries(capacity).time_to_live(READS_FOR).build(),
+            begun: AtomicU64::new(0),
             epoch: AtomicU64::new(0),
             load: Box::new(move |key| Box::pin(load(key))),
         }
@@ -100,7 +110,7 @@ where
             if !self.proven.contains_key(key) {
                 admission.await?;
             }
-            return Ok(self.read_and_remember(key).await?);
+            return Ok(self.read_together(key).await?);
         }
         let place = self.now(key);
         let loading = async {
@@ -139,6 +149,25 @@ where
     /// outage.
     pub async fn remembered(&self, key: &K) -> Option<V> {
         self.entries.get(&self.now(key)).await
+    }
+
+    /// Reads the value of `key`. Equal look-ups share a read, but only one that begins after they
+    /// arrive: an earlier read could miss a change.
+    async fn read_together(&self, key: &K) -> Result<Option<V>, Unreadable> {
+        let arrived = self.begun.load(Ordering::SeqCst);
+        loop {
+            let read = async {
+                let number = self.begun.fetch_add(1, Ordering::SeqCst).saturating_add(1);
+                (number, self.read_and_remember(key).await)
+            };
+            let entry = self.reads.entry(key.clone());
+            let is_early = |(number, _): &(u64, _)| *number <= arrived;
+            let entry = entry.or_insert_with_if(read, is_early).await;
+            let (number, value) = entry.into_value();
+            if number > arrived {
+                return value;
+            }
+        }
     }
 
     async fn read_and_remember(&self, key: &K) -> Result<Option<V>, Unreadable> {
@@ -195,7 +224,38 @@ impl<K, V> fmt::Debug for Cache<K, V> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicU32;
+
+    use futures_util::future::join_all;
+    use tokio::sync::Semaphore;
+
     use super::*;
+
+    #[tokio::test]
+    async fn without_notices_equal_look_ups_share_a_read_that_begins_after_them() {
+        let (reads, gate) = (Arc::new(AtomicU32::new(0)), Arc::new(Semaphore::new(0)));
+        let (counted, passed) = (Arc::clone(&reads), Arc::clone(&gate));
+        let load = move |_: u32| {
+            let (number, gate) = (counted.fetch_add(1, Ordering::SeqCst), Arc::clone(&passed));
+            async move {
+                let _open = gate.acquire().await;
+                Ok(Some(number))
+            }
+        };
+        let catalog = Catalog::new();
+        assert!(!catalog.is_current());
+        let cache = Cache::new(catalog, &[Topic::Policies], 20_000, load);
+        // The first look-up reads; the others arrive during its read.
+        let others = join_all((0..50).map(|_| cache.get(&1)));
+        let (first, others, ()) =
+            tokio::join!(cache.get(&1), others, async { gate.add_permits(1) });
+        assert_eq!(first.unwrap(), Some(0));
+        for other in others {
+            assert_eq!(other.unwrap(), Some(1));
+        }
+        assert_eq!(reads.load(Ordering::SeqCst), 2);
+        assert_eq!(cache.get(&1).await.unwrap(), Some(2));
+    }
 
     #[tokio::test]
     async fn outdated_entries_are_not_cached() {
