@@ -1,0 +1,55 @@
+//! Why records are not sealed.
+
+use super::Log;
+use super::anchor::AnchorError;
+use super::key::NotSigned;
+
+/// Why sealing stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum SealError {
+    /// `sealward audit init` has not run.
+    #[error("audit records are not sealed: run `sealward audit init`")]
+    NotInitialized,
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+    /// The database did not answer in time.
+    #[error("the database did not answer in time")]
+    Late,
+    /// The head changed, so another instance seals.
+    #[error("another instance seals")]
+    Moved,
+    /// The hashes in the database do not lead to the head.
+    #[error("the hashes of the {0} log do not lead to its head: they were changed in the database")]
+    Broken(Log),
+    /// The log does not extend a checkpoint.
+    #[error(
+        "the {log} log does not extend its checkpoint of {size} records in {place}: records were lost \
+         or changed. Find out why, then run `sealward audit init --new-origin`"
+    )]
+    Fork {
+        /// The log.
+        log: Log,
+        /// The size of the tree of the checkpoint.
+        size: u64,
+        /// Where the checkpoint is.
+        place: &'static str,
+    },
+    /// A checkpoint that should be this service's own has no valid signature.
+    #[error("the checkpoint of the {log} log in {place} has no valid signature of a known key")]
+    Forged {
+        /// The log.
+        log: Log,
+        /// Where the checkpoint is.
+        place: &'static str,
+    },
+    /// The file of `audit.seal.anchor` failed.
+    #[error(transparent)]
+    Anchor(#[from] AnchorError),
+    /// The checkpoint was not signed.
+    #[error(transparent)]
+    NotSigned(#[from] NotSigned),
+    /// A record has no leaf.
+    #[error("the record {0} cannot be sealed: it is too long")]
+    Record(uuid::Uuid),
+}
