@@ -21,29 +21,14 @@ pub fn verify_inclusion(
     if index >= size {
         return Err(InvalidProof);
     }
-    let (mut node, mut last, mut hash) = (index, size - 1, leaf);
+    let (mut path, mut hash) = (Path::new(index, size - 1), leaf);
     for sibling in proof {
-        if last == 0 {
-            return Err(InvalidProof);
-        }
-        if node % 2 == 1 || node == last {
-            hash = Hash::of_children(sibling, &hash);
-            let levels = if node % 2 == 1 {
-                0
-            } else {
-                node.trailing_zeros()
-            };
-            // A node without a sibling moves up unchanged. The last node of a level is 0 only at the
-            // root, so `node` has a bit here.
-            node = node.checked_shr(levels).ok_or(InvalidProof)?;
-            last >>= levels;
-        } else {
-            hash = Hash::of_children(&hash, sibling);
-        }
-        node >>= 1;
-        last >>= 1;
+        hash = match path.up()? {
+            Side::Left => Hash::of_children(sibling, &hash),
+            Side::Right => Hash::of_children(&hash, sibling),
+        };
     }
-    ensure(last == 0 && hash == root)
+    ensure(path.is_at_root() && hash == root)
 }
 
 /// Verifies that the new tree extends the old one (RFC 9162, section 2.1.4.2). Each tree extends the
@@ -72,29 +57,61 @@ pub fn verify_consistency(
         (*first, rest)
     };
     let whole = (old_size - 1).trailing_ones();
-    let (mut node, mut last) = ((old_size - 1) >> whole, (new_size - 1) >> whole);
+    let mut path = Path::new((old_size - 1) >> whole, (new_size - 1) >> whole);
     let (mut old, mut new) = (first, first);
     for sibling in rest {
-        if last == 0 {
+        match path.up()? {
+            Side::Left => {
+                old = Hash::of_children(sibling, &old);
+                new = Hash::of_children(sibling, &new);
+            }
+            Side::Right => new = Hash::of_children(&new, sibling),
+        }
+    }
+    ensure(path.is_at_root() && old == old_root && new == new_root)
+}
+
+/// The place of a node in its level, and of the last node of that level, on the way to the root.
+struct Path {
+    node: u64,
+    last: u64,
+}
+
+/// The side of a node on which its sibling is.
+enum Side {
+    Left,
+    Right,
+}
+
+impl Path {
+    fn new(node: u64, last: u64) -> Self {
+        Self { node, last }
+    }
+
+    fn is_at_root(&self) -> bool {
+        self.last == 0
+    }
+
+    /// Moves to the parent, and returns the side of the sibling.
+    fn up(&mut self) -> Result<Side, InvalidProof> {
+        if self.is_at_root() {
             return Err(InvalidProof);
         }
-        if node % 2 == 1 || node == last {
-            old = Hash::of_children(sibling, &old);
-            new = Hash::of_children(sibling, &new);
-            let levels = if node % 2 == 1 {
-                0
-            } else {
-                node.trailing_zeros()
-            };
-            node = node.checked_shr(levels).ok_or(InvalidProof)?;
-            last >>= levels;
-        } else {
-            new = Hash::of_children(&new, sibling);
+        let side = match self.node % 2 == 1 || self.node == self.last {
+            true => Side::Left,
+            false => Side::Right,
+        };
+        if self.node == self.last {
+            // A node without a sibling moves up unchanged. The last node of a level is 0 only at the
+            // root, so `node` has a bit here.
+            let levels = self.node.trailing_zeros();
+            self.node = self.node.checked_shr(levels).ok_or(InvalidProof)?;
+            self.last >>= levels;
         }
-        node >>= 1;
-        last >>= 1;
+        self.node >>= 1;
+        self.last >>= 1;
+        Ok(side)
     }
-    ensure(last == 0 && old == old_root && new == new_root)
 }
 
 fn ensure(is_proven: bool) -> Result<(), InvalidProof> {

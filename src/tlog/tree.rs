@@ -1,4 +1,4 @@
-//! A growing tree of which only the right edge is in memory.
+//! A tree that grows. Only the hashes at its right edge are in memory.
 
 use super::hash::Hash;
 use super::tile::{LEVEL_BITS, TILE_WIDTH, count_at};
