@@ -15,7 +15,7 @@ const PROGRESS: u64 = 50_000;
 pub struct Verified {
     /// The number of records that the checkpoints cover.
     pub covered: u64,
-    /// Of these, the number of retired records, of which only the hash is known.
+    /// The number of these records that were retired. The check knows only their hashes.
     pub retired: u64,
     /// The number of records after the last checkpoint, which nothing proves.
     pub newer: u64,

@@ -16,8 +16,7 @@ use crate::tlog::Hash;
 /// The number of records in one query.
 const CHUNK: u64 = 1_000;
 
-/// The age after which a record without a position was added by somebody else: a commit can be late,
-/// but not by so much.
+/// The maximum delay of a commit. Sealward did not write an older record without a position.
 const LATEST_COMMIT: Duration = Duration::from_secs(2 * 60 * 60);
 
 /// Verifies the records of a log, the hashes that the database keeps, and that no old record is outside
