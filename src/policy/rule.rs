@@ -112,13 +112,17 @@ impl Policy {
     /// What protecting under this policy does.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        Verdict::of(self.status, self.failure_mode)
+        self.verdict_if(self.status)
     }
 
     /// What protecting under this policy does while it is inactive.
     #[must_use]
     pub fn fallback(&self) -> Verdict {
-        Verdict::of(Status::Inactive, self.failure_mode)
+        self.verdict_if(Status::Inactive)
+    }
+
+    fn verdict_if(&self, status: Status) -> Verdict {
+        Verdict::of(status, self.failure_mode)
     }
 
     /// Whether this policy allows `operation` to `service`.

@@ -8,7 +8,10 @@ use super::{Context, Error};
 use crate::clock::Timestamp;
 use crate::db::Pool;
 use crate::ids::{ApiKeyId, KeyId, PolicyId, ServiceId};
-use crate::policy::Policy;
+use crate::policy::{Policy, Verdict};
+
+/// The maximum length of a list of warnings about policies.
+const LISTED: usize = 50;
 
 /// All warnings. Lists are limited; the most severe come first.
 #[derive(Clone, Debug, Default)]
@@ -75,11 +78,23 @@ pub async fn extractable_keys(pool: &Pool) -> Result<Vec<Extractable>, Error> {
 pub async fn find(context: &Context, soon: Timestamp) -> Result<Dangers, Error> {
     let now = context.clock.now();
     Ok(Dangers {
-        policies: store::doubtful(&context.pool).await?,
+        policies: risky(store::policies(&context.pool).await?),
         keyless: store::keyless(&context.pool).await?,
         open_to_all: store::open_to_all(&context.pool).await?,
         extractable_keys: extractable_keys(&context.pool).await?,
         expiring_keys: store::expiring_keys(&context.pool, soon).await?,
         expiring_api_keys: store::expiring_api_keys(&context.pool, now, soon).await?,
     })
+}
+
+/// The policies that do not protect, or return plaintext if they become inactive.
+fn risky(mut policies: Vec<Policy>) -> Vec<Policy> {
+    policies.retain(|it| it.verdict() != Verdict::Protect || it.fallback() == Verdict::PassThrough);
+    policies.sort_by_key(|it| match it.verdict() {
+        Verdict::PassThrough => 0,
+        Verdict::Drop => 1,
+        Verdict::Refuse | Verdict::Protect => 2,
+    });
+    policies.truncate(LISTED);
+    policies
 }

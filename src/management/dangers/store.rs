@@ -7,16 +7,12 @@ use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, KeyId};
 use crate::keys::{self, Usage};
 use crate::material::Family;
-use crate::policy::{FailureMode, Policy, Status, select_policies};
+use crate::policy::{Policy, Status, select_policies};
 
-pub(super) async fn doubtful(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Policy>> {
+pub(super) async fn policies(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Policy>> {
     sqlx::query_as(select_policies!(
-        "WHERE deleted_at IS NULL AND (status = $1 OR failure_mode = $2[1])
-          ORDER BY status = $1 AND failure_mode = $2[1] DESC, failure_mode = $2[2] DESC, policy_number
-          LIMIT 50"
+        "WHERE deleted_at IS NULL ORDER BY policy_number"
     ))
-    .bind(Status::Inactive)
-    .bind([FailureMode::Passthrough, FailureMode::Drop])
     .fetch_all(database)
     .await
 }
