@@ -52,9 +52,11 @@ impl SharedToken {
             allow_raw_rsa: kind == Kind::SoftHsm,
             ..Config::new(vec![config.clone()])
         });
+        let token = token.await.unwrap();
+        faulty_token::skip_destructors();
         Self {
             kind,
-            token: token.await.unwrap(),
+            token,
             config,
         }
     }
