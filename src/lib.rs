@@ -16,13 +16,14 @@
 //! | 4 | `catalog` |
 //! | 3 | `db`, `hardening`, `meter`, `telemetry` |
 //! | 2 | `canonical`, `envelope`, `material`, `request_tag`, `resource`, `settings`, `tlog`, `web_client` |
-//! | 1 | `algorithms`, `binary`, `ids`, `json`, `operation`, `revision` |
+//! | 1 | `algorithms`, `binary`, `body_memory`, `ids`, `json`, `operation`, `revision` |
 //! | 0 | `clock`, `closed_set`, `problem`, `similar`, `wiped` |
 
 pub mod algorithms;
 pub mod audit;
 pub mod auth;
 pub mod binary;
+pub mod body_memory;
 pub mod canonical;
 pub mod catalog;
 pub mod clock;

@@ -1,36 +1,51 @@
 //! Reads a body once, into memory that wipes itself.
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{Method, header};
 use http_body_util::BodyExt as _;
 
+use crate::body_memory::{BodyBytes, CallerMemory};
 use crate::protection::Unread;
 use crate::web::Arrival;
 use crate::wiped::Wiped;
 
-/// The largest body that is read without growth. An announced length is not data: it reserves no more
-/// memory than this.
-pub(super) const SMALL: usize = 64 * 1024;
+/// The largest body that is read without growth and without a share of the memory. An announced length is
+/// not data: it allocates no more than this.
+const SMALL: usize = 64 * 1024;
 
 /// A buffer grows by this factor.
 const GROWTH: usize = 4;
 
-/// The body of a request.
-pub(super) type Bytes = Wiped<Vec<u8>>;
+/// Marks a request whose body was read before and is in memory.
+#[derive(Clone, Copy)]
+struct IsInMemory;
 
-/// Reads at most `limit` bytes of a body in JSON and stops there.
+/// Reads at most `limit` bytes of a body in JSON and stops there. Without the memory of a caller, at most
+/// 64 KiB are read.
 ///
 /// # Errors
-/// The body is declared as something else, longer, incomplete or late.
-pub(super) async fn read(parts: &Parts, body: Body, limit: usize) -> Result<Bytes, Unread> {
+/// The body is declared as something else, longer, incomplete or late, or there is no memory for it.
+pub(super) async fn read(
+    parts: &Parts,
+    body: Body,
+    limit: usize,
+    memory: Option<CallerMemory<'_>>,
+) -> Result<BodyBytes, Unread> {
     check_media(parts)?;
-    let reading = read_bytes(parts, body, limit);
+    let reading = read_bytes(parts, body, limit, memory);
     match parts.extensions.get::<Arrival>() {
         Some(arrival) => arrival.in_time(reading).await.unwrap_or(Err(Unread::Late)),
         // A route without the frame around it has no time limit.
         None => reading.await,
     }
+}
+
+/// A request whose body was read and is read again.
+pub(super) fn unread(mut parts: Parts, body: BodyBytes) -> Request {
+    parts.extensions.insert(IsInMemory);
+    Request::from_parts(parts, Body::from(Bytes::from_owner(body)))
 }
 
 /// Refuses a body that is encoded, or not declared as the JSON that its method takes. Parameters of
@@ -58,7 +73,16 @@ fn check_media(parts: &Parts) -> Result<(), Unread> {
     }
 }
 
-async fn read_bytes(parts: &Parts, mut body: Body, limit: usize) -> Result<Bytes, Unread> {
+async fn read_bytes(
+    parts: &Parts,
+    mut body: Body,
+    limit: usize,
+    memory: Option<CallerMemory<'_>>,
+) -> Result<BodyBytes, Unread> {
+    let limit = match memory {
+        Some(_) => limit,
+        None => limit.min(SMALL),
+    };
     let announced = parts
         .headers
         .get(header::CONTENT_LENGTH)
@@ -68,21 +92,30 @@ async fn read_bytes(parts: &Parts, mut body: Body, limit: usize) -> Result<Bytes
     }
     let most = announced.unwrap_or(limit);
     let mut bytes = Wiped::new(Vec::with_capacity(announced.unwrap_or(0).min(SMALL)));
+    // A large body reserves memory once, for its whole size.
+    let mut unreserved = memory.filter(|_| parts.extensions.get::<IsInMemory>().is_none());
+    let mut share = None;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Unread::BrokenOff)?;
         let Ok(data) = frame.into_data() else {
             continue;
         };
-        if bytes.len().saturating_add(data.len()) > limit {
+        let length = bytes.len().saturating_add(data.len());
+        if length > limit {
             return Err(Unread::TooLarge);
+        }
+        if length > SMALL
+            && let Some(memory) = unreserved.take()
+        {
+            share = Some(memory.reserve(most).await.ok_or(Unread::NoMemory)?);
         }
         append(&mut bytes, &data, most);
     }
-    Ok(bytes)
+    Ok(BodyBytes::new(bytes, share))
 }
 
 /// Appends to `bytes`, which has at most `most` bytes in the end. A reallocation wipes the old memory.
-fn append(bytes: &mut Bytes, data: &[u8], most: usize) {
+fn append(bytes: &mut Wiped<Vec<u8>>, data: &[u8], most: usize) {
     let needed = bytes.len().saturating_add(data.len());
     if needed > bytes.capacity() {
         let grown = bytes.capacity().saturating_mul(GROWTH).min(most);
@@ -95,22 +128,35 @@ fn append(bytes: &mut Bytes, data: &[u8], most: usize) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use axum::http::Request;
-    use futures_util::stream;
+    use futures_util::{StreamExt as _, poll, stream};
+    use uuid::Uuid;
 
     use super::*;
+    use crate::body_memory::BodyMemory;
 
     /// The largest body of a batch.
     const LIMIT: usize = 33_900_000;
 
-    async fn read_announced(announced: usize, frames: Vec<Vec<u8>>) -> Result<Bytes, Unread> {
+    fn memory() -> BodyMemory {
+        BodyMemory::new(LIMIT, Duration::from_secs(3600))
+    }
+
+    async fn read_announced(
+        announced: usize,
+        frames: Vec<Vec<u8>>,
+    ) -> Result<Wiped<Vec<u8>>, Unread> {
         let frames = frames.into_iter().map(Ok::<_, std::io::Error>);
         let request = Request::post("/")
             .header(header::CONTENT_TYPE, "application/json")
             .header(header::CONTENT_LENGTH, announced)
             .body(Body::from_stream(stream::iter(frames)));
         let (parts, body) = request.unwrap().into_parts();
-        read(&parts, body, LIMIT).await
+        let (memory, caller) = (memory(), Uuid::nil());
+        let read = read(&parts, body, LIMIT, Some(memory.of(caller))).await;
+        read.map(|body| body.into_parts().0)
     }
 
     #[tokio::test]
@@ -131,6 +177,64 @@ mod tests {
         let bytes = read_announced(expected.len(), frames).await.unwrap();
         assert_eq!(*bytes, expected);
         assert_eq!(bytes.capacity(), expected.len());
+    }
+
+    /// Whether a body of which `sent` bytes arrive waits for memory.
+    async fn waits(memory: &BodyMemory, announced: Option<usize>, sent: usize) -> bool {
+        let mut request = Request::post("/").header(header::CONTENT_TYPE, "application/json");
+        if let Some(announced) = announced {
+            request = request.header(header::CONTENT_LENGTH, announced);
+        }
+        let data = stream::iter([Ok::<_, std::io::Error>(vec![7; sent])]);
+        let request = request.body(Body::from_stream(data.chain(stream::empty())));
+        let (parts, body) = request.unwrap().into_parts();
+        let mut reading = Box::pin(read(&parts, body, LIMIT, Some(memory.of(Uuid::nil()))));
+        poll!(&mut reading).is_pending()
+    }
+
+    #[tokio::test]
+    async fn only_a_large_body_waits_for_memory() {
+        let memory = memory();
+        let mut shares = Vec::new();
+        for _ in 0..4 {
+            shares.push(memory.of(Uuid::nil()).reserve(LIMIT).await.unwrap());
+        }
+        for announced in [None, Some(LIMIT)] {
+            assert!(!waits(&memory, announced, SMALL).await, "{announced:?}");
+            assert!(waits(&memory, announced, SMALL + 1).await, "{announced:?}");
+        }
+        drop(shares);
+        assert!(!waits(&memory, None, SMALL + 1).await);
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_read_again_needs_no_other_memory() {
+        let memory = memory();
+        let mine = memory.of(Uuid::nil());
+        let request = Request::post("/").header(header::CONTENT_TYPE, "application/json");
+        let request = request.body(Body::from(vec![7; LIMIT])).unwrap();
+        let (parts, body) = request.into_parts();
+        let body = read(&parts, body, LIMIT, Some(mine)).await.unwrap();
+        let mut others = Vec::new();
+        for _ in 0..3 {
+            others.push(mine.reserve(LIMIT).await.unwrap());
+        }
+        assert!(poll!(Box::pin(mine.reserve(LIMIT))).is_pending());
+        let (parts, body) = unread(parts, body).into_parts();
+        let again = read(&parts, body, LIMIT, Some(mine)).await.unwrap();
+        assert_eq!(again.len(), LIMIT);
+        assert!(mine.reserve(LIMIT).await.is_some());
+    }
+
+    #[tokio::test]
+    async fn without_a_caller_a_body_is_small() {
+        for (length, expected) in [(SMALL, Ok(SMALL)), (SMALL + 1, Err(Unread::TooLarge))] {
+            let request = Request::post("/").header(header::CONTENT_TYPE, "application/json");
+            let request = request.body(Body::from(vec![7; length])).unwrap();
+            let (parts, body) = request.into_parts();
+            let body = read(&parts, body, LIMIT, None).await;
+            assert_eq!(body.map(|body| body.len()), expected);
+        }
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use aws_lc_rs::hmac::{self, HMAC_SHA256};
-use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
@@ -52,7 +51,8 @@ async fn begin(app: &App, request: Request) -> Result<(Standing, Request), ApiEr
     // A route without authentication before it is a defect of the router.
     let caller = administrator.ok_or(ApiError::Internal)?.api_key_id();
     let limits = &app.settings.limits;
-    let body = body::read(&parts, body, limits.max_body_bytes).await?;
+    let memory = app.body_memory.of(caller.uuid());
+    let body = body::read(&parts, body, limits.max_body_bytes, Some(memory)).await?;
     let call = IdempotentCall {
         caller,
         path: parts.uri.path().to_owned(),
@@ -65,8 +65,7 @@ async fn begin(app: &App, request: Request) -> Result<(Standing, Request), ApiEr
     if let Standing::First(claim) = &standing {
         parts.extensions.insert::<Claim>(claim.clone());
     }
-    let body = Body::from(Bytes::from_owner(body));
-    Ok((standing, Request::from_parts(parts, body)))
+    Ok((standing, body::unread(parts, body)))
 }
 
 /// Runs the first request in a task of its own: if the client disconnects, its answer is still kept.

@@ -20,6 +20,7 @@ use super::long_work::Cost;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::auth::Caller;
+use crate::body_memory::BodyBytes;
 use crate::telemetry::step;
 use crate::wiped::Wiped;
 
@@ -32,7 +33,7 @@ impl Protection {
         &self,
         batch: Batch,
         call: Call,
-        body: Wiped<Vec<u8>>,
+        body: BodyBytes,
         limits: BatchLimits,
     ) -> Result<Answer, Unrecorded> {
         let this = self.clone();
@@ -44,6 +45,8 @@ impl Protection {
                 Ok(split) => split,
                 Err(refusal) => return this.conclude(call, Err(refusal)).await,
             };
+            // The items have copies. The share covers their results too.
+            let (body, _share) = body.into_parts();
             drop(body);
             let work = Work::new(&this, batch, &call, application, items, limits);
             let done = work.run(limits.tasks).await?;

@@ -101,6 +101,9 @@ pub enum Unread {
     /// It ended early.
     #[error("the body ended early")]
     BrokenOff,
+    /// Other large bodies used the memory for too long.
+    #[error("too many large bodies are in memory")]
+    NoMemory,
     /// It did not arrive in time.
     #[error("the body did not arrive in time")]
     Late,

@@ -12,12 +12,12 @@ use super::sealing::Sealing;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::auth::Application;
+use crate::body_memory::BodyBytes;
 use crate::envelope::{Context, Envelope};
 use crate::json::{Members, Text};
 use crate::policy::{KeyOwnership, Policy, PolicyNumber, RewrapPermit, Verdict};
 use crate::problem::{Problem, Problems};
 use crate::telemetry::step;
-use crate::wiped::Wiped;
 
 request! {
     /// An envelope to rewrap, in exactly one of two forms.
@@ -58,7 +58,7 @@ impl Protection {
     ///
     /// # Errors
     /// The outcome could not be recorded, so no result is returned.
-    pub async fn rewrap(&self, mut call: Call, body: Wiped<Vec<u8>>) -> Result<Answer, Unrecorded> {
+    pub async fn rewrap(&self, mut call: Call, body: BodyBytes) -> Result<Answer, Unrecorded> {
         let this = self.clone();
         self.run_to_completion(call.lane(), async move {
             let outcome = this.try_rewrap(&mut call, &body).await;

@@ -10,13 +10,13 @@ use super::long_work::Cost;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::auth::Application;
+use crate::body_memory::BodyBytes;
 use crate::envelope::{Context, Envelope, Plaintext};
 use crate::json::{Members, Text};
 use crate::keys::{NotOpened, Opener};
 use crate::policy::{OpeningPermit, PolicyNumber};
 use crate::problem::{Problem, Problems};
 use crate::telemetry::step;
-use crate::wiped::Wiped;
 
 request! {
     /// An envelope to open, in exactly one of two forms.
@@ -47,11 +47,7 @@ impl Protection {
     ///
     /// # Errors
     /// The outcome could not be recorded, so no result is returned.
-    pub async fn unprotect(
-        &self,
-        mut call: Call,
-        body: Wiped<Vec<u8>>,
-    ) -> Result<Answer, Unrecorded> {
+    pub async fn unprotect(&self, mut call: Call, body: BodyBytes) -> Result<Answer, Unrecorded> {
         let this = self.clone();
         self.run_to_completion(call.lane(), async move {
             let outcome = this.try_unprotect(&mut call, &body).await;

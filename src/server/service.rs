@@ -13,6 +13,7 @@ use super::metrics;
 use super::tls::Tls;
 use crate::audit::{self, Recorder, Writer};
 use crate::auth::{Authenticator, LastUse};
+use crate::body_memory::BodyMemory;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
 use crate::dashboard::{self, Dashboard};
@@ -117,7 +118,10 @@ impl Service {
         let limiter = Arc::new(limiter);
         jobs.spawn(keep_limiter(limiter.clone(), database.clone()));
         let meter = Arc::new(Meter::new(names().chain(dashboard::names())));
+        let limits = &settings.limits;
+        let body_memory = BodyMemory::new(limits.largest_body(), limits.request_timeout.0 / 4);
         let resources = Arc::new(Resources {
+            body_memory,
             clock,
             entropy,
             settings,

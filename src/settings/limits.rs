@@ -61,6 +61,13 @@ impl Limits {
         encoded_twice.saturating_add(OTHER_MEMBERS)
     }
 
+    /// The maximum size of any request body.
+    #[must_use]
+    pub fn largest_body(&self) -> usize {
+        let largest = self.opening_batch_bytes().max(self.envelope_bytes());
+        largest.max(self.max_body_bytes)
+    }
+
     pub(super) fn contradictions(&self, found: &mut Vec<String>) {
         if self.max_body_bytes < 1024 {
             found.push("limits.max_body_bytes must be at least 1024".to_owned());

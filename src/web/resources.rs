@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::audit::Recorder;
-use crate::auth::Authenticator;
+use crate::auth::{Authenticator, Caller};
+use crate::body_memory::{BodyMemory, CallerMemory};
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
 use crate::db::Pool;
@@ -35,9 +36,19 @@ pub struct Resources {
     pub token: hsm::Token,
     /// Counts requests.
     pub meter: Arc<Meter>,
+    /// Bounds the memory of request bodies.
+    pub body_memory: BodyMemory,
 }
 
 impl Resources {
+    /// The memory for the bodies of a caller. All API keys of a service share it.
+    #[must_use]
+    pub fn memory_of(&self, caller: &Caller) -> CallerMemory<'_> {
+        let service = caller.service_id();
+        let owner = service.map_or_else(|| caller.api_key_id().uuid(), |service| service.uuid());
+        self.body_memory.of(owner)
+    }
+
     /// A generated id for a request.
     #[must_use]
     pub fn new_request_tag(&self) -> RequestTag {

@@ -154,7 +154,12 @@ async fn read<T>(
     make: impl FnOnce(Text<'_>) -> T,
 ) -> Result<T, ApiError> {
     let (parts, body) = request.into_parts();
-    let bytes = body::read(&parts, body, app.settings.limits.max_body_bytes).await?;
+    let administrator = parts.extensions.get::<Administrator>();
+    // A route without authentication before it is a defect of the router.
+    let caller = administrator.ok_or(ApiError::Internal)?.api_key_id();
+    let limit = app.settings.limits.max_body_bytes;
+    let memory = app.body_memory.of(caller.uuid());
+    let bytes = body::read(&parts, body, limit, Some(memory)).await?;
     let text = Text::parse(&bytes)
         .map_err(|not_json| ApiError::of_body(Code::Format, not_json.to_string()))?;
     Ok(make(text))

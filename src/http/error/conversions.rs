@@ -82,6 +82,7 @@ impl From<Unread> for ApiError {
             Unread::Encoded => Self::ContentEncoding,
             Unread::Late => Self::BodyLate,
             Unread::TooLarge => Self::PayloadTooLarge,
+            Unread::NoMemory => Self::Unavailable,
             Unread::BrokenOff => Self::of_body(Code::Format, unread.to_string()),
         }
     }

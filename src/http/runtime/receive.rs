@@ -13,8 +13,9 @@ use tracing::Instrument as _;
 use super::respond::respond;
 use crate::audit::{Endpoint, Record};
 use crate::auth::{Caller, Denied};
+use crate::body_memory::BodyBytes;
 use crate::http::app::App;
-use crate::http::body::{self, Bytes};
+use crate::http::body;
 use crate::http::caller::{authorization, client_address, unauthenticated};
 use crate::json::Text;
 use crate::protection::{Batch, Call, Refusal, Unread};
@@ -27,7 +28,7 @@ use crate::web::LoggedCaller;
 /// A request of an identified caller, with its body.
 pub(super) struct Received {
     pub(super) call: Call,
-    pub(super) body: Bytes,
+    pub(super) body: BodyBytes,
     pub(super) standing: Standing,
 }
 
@@ -71,8 +72,8 @@ pub(super) async fn receive(
             receive_body(app, origin, caller, &parts, body).await
         }
         Err(denied) => {
-            let limit = app.settings.limits.max_body_bytes.min(body::SMALL);
-            let body = body::read(&parts, body, limit).await;
+            let limit = app.settings.limits.max_body_bytes;
+            let body = body::read(&parts, body, limit, None).await;
             Err(reject_anonymous(app, origin, denied, body).await)
         }
     }
@@ -87,12 +88,9 @@ async fn receive_body(
 ) -> Result<Received, Response> {
     let admitted = app.admit(&caller).instrument(step!("limit")).await;
     let limit = body_limit(origin.endpoint, &app.settings.limits);
-    let limit = match admitted {
-        Ok(_) => limit,
-        // The body is read for its syntax only.
-        Err(_) => limit.min(body::SMALL),
-    };
-    let body = body::read(parts, body, limit).await;
+    // Without a token, the body is read for its syntax only.
+    let memory = admitted.is_ok().then(|| app.memory_of(&caller));
+    let body = body::read(parts, body, limit, memory).await;
     let caller = match revalidate(app, &origin, caller, parts).await {
         Ok(caller) => caller,
         Err(denied) => return Err(reject_anonymous(app, origin, denied, body).await),
@@ -180,14 +178,16 @@ async fn reject_anonymous(
     app: &App,
     origin: Origin,
     denied: Denied,
-    body: Result<Bytes, Unread>,
+    body: Result<BodyBytes, Unread>,
 ) -> Response {
     let error = match body {
         Err(unread @ (Unread::OtherMedia | Unread::Encoded | Unread::BrokenOff | Unread::Late)) => {
             unread.into()
         }
-        // The syntax of a longer body is unknown.
-        Err(Unread::TooLarge) => unauthenticated(app, origin.client, denied).await,
+        // The syntax of the body is unknown.
+        Err(Unread::TooLarge | Unread::NoMemory) => {
+            unauthenticated(app, origin.client, denied).await
+        }
         Ok(body) => match Text::parse(&body) {
             Ok(_) => unauthenticated(app, origin.client, denied).await,
             Err(not_json) => not_json.into(),

@@ -21,6 +21,7 @@ use super::long_work::Cost;
 use super::{Answer, Body, Call, Protection, Refusal};
 use crate::audit::Unrecorded;
 use crate::auth::Application;
+use crate::body_memory::BodyBytes;
 use crate::clock::Timestamp;
 use crate::ids::KeyId;
 use crate::json::Text;
@@ -30,7 +31,6 @@ use crate::policy::{Permit, Permittable, authorize, to};
 use crate::problem::{Code, Problem};
 use crate::request_tag::RequestTag;
 use crate::telemetry::step;
-use crate::wiped::Wiped;
 
 answer! {
     /// The result of an operation.
@@ -99,7 +99,7 @@ impl Protection {
     pub async fn operate(
         &self,
         mut call: Call,
-        body: Wiped<Vec<u8>>,
+        body: BodyBytes,
         limit: usize,
     ) -> Result<Answer, Unrecorded> {
         let this = self.clone();

@@ -14,6 +14,7 @@ mod expiry;
 mod fidelity;
 mod health;
 mod isolation;
+mod large_bodies;
 mod limits;
 mod lookups;
 mod operations;

@@ -52,7 +52,8 @@ impl World {
         let database = Database::new().await;
         let admin_key = first_admin_key(&clock, &database.pool()).await;
         let options = database.options().clone();
-        Self::start(clock, stage, database.into(), options, admin_key, None).await
+        let settings = settings(stage);
+        Self::start(clock, settings, database.into(), options, admin_key, None).await
     }
 
     /// Another instance with the same database.
@@ -62,10 +63,22 @@ impl World {
 
     /// Another instance that connects to the same database with these options.
     pub(crate) async fn another_by(&self, options: PgConnectOptions) -> Self {
+        self.another_with(options, settings(self.stage)).await
+    }
+
+    /// Another instance with this time limit for requests.
+    pub(crate) async fn another_within(&self, request_timeout: Span) -> Self {
+        let mut settings = settings(self.stage);
+        settings.limits.request_timeout = request_timeout;
+        let options = self.database.options().clone();
+        self.another_with(options, settings).await
+    }
+
+    async fn another_with(&self, options: PgConnectOptions, settings: Settings) -> Self {
         let database = self.database.clone();
         let admin_key = self.admin_key.clone();
         let (clock, limits) = (self.clock.clone(), self.limits.clone());
-        Self::start(clock, self.stage, database, options, admin_key, limits).await
+        Self::start(clock, settings, database, options, admin_key, limits).await
     }
 
     /// Stops the instance and starts it again.
@@ -73,7 +86,8 @@ impl World {
         self.service.finish().await;
         let options = self.database.options().clone();
         let (clock, database, limits) = (self.clock, self.database, self.limits);
-        Self::start(clock, self.stage, database, options, self.admin_key, limits).await
+        let settings = settings(self.stage);
+        Self::start(clock, settings, database, options, self.admin_key, limits).await
     }
 
     /// Restarts the instance with rate limits shared in `valkey`.
@@ -200,7 +214,7 @@ impl World {
 
     async fn start(
         clock: Clock,
-        stage: Stage,
+        settings: Settings,
         database: std::sync::Arc<Database>,
         options: PgConnectOptions,
         admin_key: String,
@@ -208,15 +222,7 @@ impl World {
     ) -> Self {
         let limiter = limiter(&clock, limits.as_ref());
         limiter.find_shared().await;
-        let settings = Settings {
-            environment: stage,
-            limits: Limits {
-                // Generating an RSA key takes long while all tests run.
-                request_timeout: Span::seconds(120),
-                ..Limits::default()
-            },
-            ..Settings::default()
-        };
+        let stage = settings.environment;
         let pool = postgres::pool(options.clone());
         let token = super::token::token().await;
         let service = Service::start(
@@ -239,6 +245,18 @@ impl World {
             limits,
             database,
         }
+    }
+}
+
+fn settings(stage: Stage) -> Settings {
+    Settings {
+        environment: stage,
+        limits: Limits {
+            // Generating an RSA key takes long while all tests run.
+            request_timeout: Span::seconds(120),
+            ..Limits::default()
+        },
+        ..Settings::default()
     }
 }
 

@@ -1,0 +1,239 @@
+//! The memory of request bodies, bounded over the process.
+//!
+//! A small body needs no share of the memory. A large one reserves its whole size before more than a small
+//! part is read, so no body holds a share while it waits for more. A caller has at most half of the
+//! memory: slow bodies of one caller do not delay the bodies of another.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+use uuid::Uuid;
+
+use crate::wiped::Wiped;
+
+/// The unit of reservations, in bytes.
+const BLOCK: usize = 1024;
+
+/// The memory for large bodies, unless the largest body needs more.
+const USUAL: usize = 256 * 1024 * 1024;
+
+/// This number of the largest bodies fit at least.
+const LARGEST_BODIES: usize = 8;
+
+/// The memory for the large bodies of all callers.
+#[derive(Debug)]
+pub struct BodyMemory {
+    blocks: Arc<Semaphore>,
+    per_caller: usize,
+    callers: Mutex<HashMap<Uuid, Weak<Semaphore>>>,
+    patience: Duration,
+}
+
+/// The memory that one caller can reserve.
+#[derive(Clone, Copy, Debug)]
+pub struct CallerMemory<'a> {
+    memory: &'a BodyMemory,
+    caller: Uuid,
+}
+
+/// The share of a body; dropped when the request no longer needs memory.
+#[derive(Debug)]
+pub struct BodyShare {
+    of_caller: OwnedSemaphorePermit,
+    of_all: OwnedSemaphorePermit,
+}
+
+/// A body, which wipes itself, and its share of the memory.
+#[derive(Default)]
+pub struct BodyBytes {
+    bytes: Wiped<Vec<u8>>,
+    share: Option<BodyShare>,
+}
+
+impl BodyMemory {
+    /// The memory for bodies of at most `largest` bytes. A reservation waits at most for `patience`.
+    #[must_use]
+    pub fn new(largest: usize, patience: Duration) -> Self {
+        let blocks = largest.div_ceil(BLOCK).saturating_mul(LARGEST_BODIES);
+        let blocks = blocks.max(USUAL / BLOCK).min(Semaphore::MAX_PERMITS);
+        Self {
+            blocks: Arc::new(Semaphore::new(blocks)),
+            per_caller: blocks / 2,
+            callers: Mutex::default(),
+            patience,
+        }
+    }
+
+    /// The memory for the bodies of `caller`.
+    #[must_use]
+    pub fn of(&self, caller: Uuid) -> CallerMemory<'_> {
+        CallerMemory {
+            memory: self,
+            caller,
+        }
+    }
+
+    fn blocks_of(&self, caller: Uuid) -> Arc<Semaphore> {
+        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(blocks) = callers.get(&caller).and_then(Weak::upgrade) {
+            return blocks;
+        }
+        callers.retain(|_, blocks| blocks.strong_count() > 0);
+        let blocks = Arc::new(Semaphore::new(self.per_caller));
+        callers.insert(caller, Arc::downgrade(&blocks));
+        blocks
+    }
+}
+
+impl CallerMemory<'_> {
+    /// Reserves memory for a body of this size. `None` if other bodies use it for too long.
+    pub async fn reserve(self, bytes: usize) -> Option<BodyShare> {
+        let blocks = u32::try_from(bytes.div_ceil(BLOCK)).ok()?;
+        let of_caller = self.memory.blocks_of(self.caller);
+        let of_all = Arc::clone(&self.memory.blocks);
+        let reserving = async {
+            Some(BodyShare {
+                of_caller: of_caller.acquire_many_owned(blocks).await.ok()?,
+                of_all: of_all.acquire_many_owned(blocks).await.ok()?,
+            })
+        };
+        timeout(self.memory.patience, reserving).await.ok()?
+    }
+}
+
+impl BodyShare {
+    /// Returns all but `bytes`.
+    fn shrink(&mut self, bytes: usize) {
+        let kept = bytes.div_ceil(BLOCK);
+        for permit in [&mut self.of_caller, &mut self.of_all] {
+            drop(permit.split(permit.num_permits().saturating_sub(kept)));
+        }
+    }
+}
+
+impl BodyBytes {
+    /// The read bytes of a body. The share shrinks to their memory.
+    #[must_use]
+    pub fn new(bytes: Wiped<Vec<u8>>, mut share: Option<BodyShare>) -> Self {
+        if let Some(share) = &mut share {
+            share.shrink(bytes.capacity());
+        }
+        Self { bytes, share }
+    }
+
+    /// The bytes, and the share for their results.
+    #[must_use]
+    pub fn into_parts(self) -> (Wiped<Vec<u8>>, Option<BodyShare>) {
+        (self.bytes, self.share)
+    }
+}
+
+impl Deref for BodyBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl AsRef<[u8]> for BodyBytes {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl fmt::Debug for BodyBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::{Pin, pin};
+
+    use futures_util::poll;
+
+    use super::*;
+
+    const LARGEST: usize = USUAL / LARGEST_BODIES;
+    const ONE: Uuid = Uuid::from_u128(1);
+    const OTHER: Uuid = Uuid::from_u128(2);
+
+    fn memory() -> BodyMemory {
+        BodyMemory::new(LARGEST, Duration::from_secs(3600))
+    }
+
+    async fn reserved(memory: &BodyMemory, caller: Uuid, bodies: usize) -> Vec<BodyShare> {
+        let mut shares = Vec::new();
+        for _ in 0..bodies {
+            shares.push(memory.of(caller).reserve(LARGEST).await.unwrap());
+        }
+        shares
+    }
+
+    #[tokio::test]
+    async fn a_caller_has_half_of_the_memory() {
+        let memory = memory();
+        let mut of_one = reserved(&memory, ONE, LARGEST_BODIES / 2).await;
+        let mut next = pin!(memory.of(ONE).reserve(1));
+        assert!(poll!(&mut next).is_pending());
+        let of_other = reserved(&memory, OTHER, LARGEST_BODIES / 2).await;
+        let mut third = pin!(memory.of(Uuid::from_u128(3)).reserve(1));
+        assert!(poll!(&mut third).is_pending());
+        of_one.pop();
+        assert!(next.await.is_some() && third.await.is_some());
+        drop((of_one, of_other));
+        assert_eq!(memory.blocks.available_permits(), USUAL / BLOCK);
+    }
+
+    #[tokio::test]
+    async fn bodies_get_memory_in_the_order_of_their_requests() {
+        let memory = memory();
+        let mut shares = reserved(&memory, ONE, LARGEST_BODIES / 2).await;
+        let mut large = pin!(memory.of(ONE).reserve(LARGEST));
+        let mut small = pin!(memory.of(ONE).reserve(BLOCK));
+        assert!(poll!(&mut large).is_pending());
+        assert!(poll!(&mut small).is_pending());
+        shares.pop();
+        assert!(poll!(&mut small).is_pending());
+        let large = large.await.unwrap();
+        assert!(poll!(&mut small).is_pending());
+        drop(large);
+        assert!(small.await.is_some());
+    }
+
+    #[tokio::test]
+    async fn a_reservation_that_waits_too_long_holds_nothing() {
+        let memory = BodyMemory::new(LARGEST, Duration::ZERO);
+        let shares = reserved(&memory, ONE, LARGEST_BODIES / 2).await;
+        let others = reserved(&memory, OTHER, LARGEST_BODIES / 2 - 1).await;
+        // A part of the memory is free, but not enough for this body.
+        let third = Uuid::from_u128(3);
+        assert!(memory.of(third).reserve(2 * LARGEST).await.is_none());
+        assert!(memory.of(ONE).reserve(1).await.is_none());
+        let mut last: Pin<Box<_>> = Box::pin(memory.of(third).reserve(LARGEST));
+        assert!(poll!(&mut last).is_ready());
+        drop((shares, others));
+    }
+
+    #[tokio::test]
+    async fn a_read_body_keeps_only_the_memory_that_it_uses() {
+        let memory = memory();
+        let share = memory.of(ONE).reserve(LARGEST).await;
+        let body = BodyBytes::new(Wiped::new(Vec::with_capacity(BLOCK)), share);
+        assert_eq!(memory.blocks.available_permits(), USUAL / BLOCK - 1);
+        let (bytes, share) = body.into_parts();
+        drop(bytes);
+        assert_eq!(memory.blocks.available_permits(), USUAL / BLOCK - 1);
+        drop(share);
+        assert_eq!(memory.blocks.available_permits(), USUAL / BLOCK);
+        drop(memory.of(OTHER).reserve(1).await);
+        assert_eq!(memory.callers.lock().unwrap().len(), 1);
+    }
+}
