@@ -33,6 +33,11 @@ pub struct Seal {
     /// A file outside of the database that keeps the latest checkpoints. Sealing stops if the logs do not
     /// extend them. Instances should share it.
     pub anchor: Option<PathBuf>,
+    /// Whether checkpoints and hashes are served without authentication, below `/audit/log`. Records are
+    /// not. It needs an Ed25519 key.
+    pub publish: bool,
+    /// The minimum time between two published checkpoints.
+    pub publish_interval: Span,
 }
 
 impl Default for Seal {
@@ -41,6 +46,8 @@ impl Default for Seal {
             interval: Span::seconds(1),
             origin: "sealward".to_owned(),
             anchor: None,
+            publish: false,
+            publish_interval: Span::seconds(60 * 60),
         }
     }
 }
@@ -65,6 +72,9 @@ impl Audit {
         }
         if self.seal.interval < Span::millis(10) {
             found.push("audit.seal.interval must be at least 10ms".to_owned());
+        }
+        if self.seal.publish_interval < Span::millis(10) {
+            found.push("audit.seal.publish_interval must be at least 10ms".to_owned());
         }
         let origin = &self.seal.origin;
         if origin.is_empty() || origin.contains(|it: char| it.is_whitespace() || it == '+') {
