@@ -9,6 +9,7 @@
 mod anchor;
 mod distributor;
 mod export;
+pub mod forward;
 mod head;
 mod init;
 mod key;

@@ -33,18 +33,18 @@ pub(super) struct Sealed {
 }
 
 /// The number of a log in the tables.
-const fn number(log: Log) -> i16 {
+pub(super) const fn number(log: Log) -> i16 {
     match log {
         Log::Operations => 1,
         Log::Management => 2,
     }
 }
 
-fn signed_number(number: u64) -> i64 {
+pub(super) fn signed_number(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn natural(number: i64) -> sqlx::Result<u64> {
+pub(super) fn natural(number: i64) -> sqlx::Result<u64> {
     u64::try_from(number).map_err(undecodable)
 }
 

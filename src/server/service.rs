@@ -21,6 +21,7 @@ use crate::db::Pool;
 use crate::http::router::names;
 use crate::http::{self, Api, App, DatabaseMonitor, document, recorded_status, refusal_json};
 use crate::keys::{Encryptions, Keyring, Vault};
+use crate::ledger::forward::{Collector, ForwardStatus, Forwarder};
 use crate::ledger::{SealStatus, Sealer};
 use crate::management::security::{SecurityLog, SecurityWriter};
 use crate::management::{Actor, Context, keys};
@@ -115,6 +116,7 @@ impl Service {
         let seal = &settings.audit.seal;
         let sealer = Sealer::new(database.clone(), token.clone(), seal, seal_status.clone());
         jobs.spawn(seal_records(sealer));
+        let forward_status = ForwardStatus::default();
         let limiter = Arc::new(limiter);
         jobs.spawn(keep_limiter(limiter.clone(), database.clone()));
         let meter = Arc::new(Meter::new(names().chain(dashboard::names())));
@@ -138,6 +140,7 @@ impl Service {
             vault: vault.clone(),
             security: security.clone(),
             seal_status: seal_status.clone(),
+            forward_status: forward_status.clone(),
         });
         let app = App::new(http::Parts {
             resources,
@@ -147,6 +150,7 @@ impl Service {
             vault,
             security,
             seal_status,
+            forward_status,
             draining: AtomicBool::new(false),
             document,
         });
@@ -158,6 +162,19 @@ impl Service {
             security_writer,
             token_times,
         }
+    }
+
+    /// Starts to forward sealed audit records to this collector.
+    pub fn forward(&mut self, collector: Collector) {
+        let app = &self.app;
+        let forwarder = Forwarder::new(
+            app.database.clone(),
+            app.clock.clone(),
+            collector,
+            &app.settings.audit.forward,
+            app.forward_status.clone(),
+        );
+        self.jobs.spawn(async { match forwarder.run().await {} });
     }
 
     /// Records security events.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Span;
+use super::{Forward, Span, Stage};
 
 /// The audit log.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -18,6 +18,8 @@ pub struct Audit {
     pub deadline: Span,
     /// The tamper-evident logs of the records.
     pub seal: Seal,
+    /// Forwarding of sealed records to a collector.
+    pub forward: Forward,
 }
 
 /// Sealing: the tamper-evident logs of the records. It starts after `sealward audit init`.
@@ -58,12 +60,14 @@ impl Default for Audit {
             queue: 4096,
             deadline: Span::seconds(5),
             seal: Seal::default(),
+            forward: Forward::default(),
         }
     }
 }
 
 impl Audit {
-    pub(super) fn contradictions(&self, found: &mut Vec<String>) {
+    pub(super) fn contradictions(&self, stage: Stage, found: &mut Vec<String>) {
+        self.forward.contradictions(stage, found);
         if self.queue == 0 {
             found.push("audit.queue must be at least 1".to_owned());
         }
