@@ -6,7 +6,7 @@ use serde_json::json;
 use sqlx::PgConnection;
 
 use crate::clock::Timestamp;
-use crate::ledger::leaf::{RETIRED, leaf};
+use crate::ledger::leaf::{RETIRED, kind, leaf};
 use crate::ledger::store::Sealed;
 use crate::ledger::{Log, read};
 
@@ -36,7 +36,7 @@ impl Entry {
             // The record is retired, or missing, as verification shows.
             None => {
                 let hash = sealed.leaf_hash.to_string();
-                json!({ "log_index": index, RETIRED: hash, "log": log.name() }).to_string()
+                json!({ "log_index": index, RETIRED: hash, "type": kind(log) }).to_string()
             }
         };
         Self {

@@ -2,6 +2,7 @@
 
 mod anchor;
 mod fixture;
+mod forward;
 mod publishing;
 mod retention;
 mod sealing;
