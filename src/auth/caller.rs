@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::identity::Identity;
-use super::{Kind, RateLimit};
+use super::{Kind, RateLimit, Roles};
 use crate::ids::{ApiKeyId, PolicyId, ServiceId};
 use crate::operation::{Operation, Operations};
 
@@ -56,6 +56,12 @@ impl Caller {
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.identity.kind
+    }
+
+    /// The roles of an administrator; none for applications.
+    #[must_use]
+    pub fn roles(&self) -> &Roles {
+        &self.identity.roles
     }
 
     /// The calling service; none for administrators.

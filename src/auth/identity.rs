@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicI64;
 
 use ipnet::IpNet;
 
-use super::{AtRest, Kind, RateLimit};
+use super::{AtRest, Kind, RateLimit, Roles};
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, PolicyId, ServiceId};
 use crate::operation::Operations;
@@ -17,6 +17,7 @@ pub struct Identity {
     pub(super) api_key_id: ApiKeyId,
     pub(super) name: String,
     pub(super) kind: Kind,
+    pub(super) roles: Roles,
     pub(super) at_rest: AtRest,
     pub(super) service_id: Option<ServiceId>,
     pub(super) rate_limit: RateLimit,
@@ -94,6 +95,7 @@ impl Identity {
             api_key_id: ApiKeyId::from_uuid(Uuid::from_u128(1)),
             name: "sample".to_owned(),
             kind: Kind::Live,
+            roles: Roles::default(),
             at_rest: AtRest::from_bytes([0; 32]),
             service_id: Some(ServiceId::from_uuid(Uuid::from_u128(2))),
             rate_limit: RateLimit::OF_ADMINS,

@@ -12,6 +12,7 @@ mod identity;
 mod kind;
 mod last_use;
 mod rate;
+mod role;
 pub mod store;
 
 pub use self::authenticator::{Authenticator, Denied};
@@ -21,3 +22,4 @@ pub use self::identity::{Identity, Refusal};
 pub use self::kind::Kind;
 pub use self::last_use::LastUse;
 pub use self::rate::{RateLimit, Tier};
+pub use self::role::{Role, Roles};

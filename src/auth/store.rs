@@ -7,7 +7,7 @@ use ipnet::IpNet;
 use sqlx::{FromRow, PgExecutor};
 
 use super::identity::{Identity, Noted};
-use super::{AtRest, Kind, RateLimit, Tier};
+use super::{AtRest, Kind, RateLimit, Roles, Tier};
 use crate::clock::Timestamp;
 use crate::db::undecodable;
 use crate::ids::{ApiKeyId, PolicyId, ServiceId};
@@ -19,7 +19,7 @@ pub(super) async fn identity(
     at_rest: AtRest,
 ) -> sqlx::Result<Option<Identity>> {
     let row: Option<IdentityRow> = sqlx::query_as(
-        "SELECT k.id, k.name, k.type AS kind, k.digest, k.service_id, k.policy_id,
+        "SELECT k.id, k.name, k.type AS kind, k.roles, k.digest, k.service_id, k.policy_id,
                 k.allowed_operations, k.allowed_cidrs::text[] AS allowed_networks,
                 k.expires_at, k.revoked_at, s.tier, s.requests_per_second, s.burst
            FROM api_keys k LEFT JOIN services s ON s.id = k.service_id
@@ -60,6 +60,7 @@ struct IdentityRow {
     id: ApiKeyId,
     name: String,
     kind: Kind,
+    roles: Roles,
     digest: [u8; 32],
     service_id: Option<ServiceId>,
     policy_id: Option<PolicyId>,
@@ -81,6 +82,7 @@ impl TryFrom<IdentityRow> for Identity {
             api_key_id: row.id,
             name: row.name,
             kind: row.kind,
+            roles: row.roles,
             at_rest: AtRest::from_bytes(row.digest),
             service_id: row.service_id,
             rate_limit: row

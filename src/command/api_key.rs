@@ -7,11 +7,11 @@ use secrecy::ExposeSecret as _;
 use serde_json::json;
 
 use super::{Failure, startup};
-use crate::auth::Kind;
+use crate::auth::{Kind, Role};
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
 use crate::management::api_keys::{self, ApiKeyRequest, Created};
-use crate::management::{Actor, Context, Error};
+use crate::management::{Authorized, Error};
 use crate::resource::ResourceRequest;
 use crate::settings::Environment;
 
@@ -42,6 +42,12 @@ struct Create {
     /// The number of the bound policy.
     #[arg(long, value_name = "NUMBER")]
     policy: Option<String>,
+    /// A role of an admin key: owner, custodian, policy-admin or auditor. Repeat it for several roles.
+    #[arg(long = "role", value_name = "ROLE")]
+    roles: Vec<Role>,
+    /// The person who uses an admin key.
+    #[arg(long)]
+    person: Option<String>,
     /// The expiry, for example 2027-01-01T00:00:00Z.
     #[arg(long, value_name = "TIME")]
     expires: Option<String>,
@@ -58,27 +64,32 @@ pub(super) async fn run(
     let Action::Create(wanted) = arguments.action;
     let settings = startup::prepare_quietly(config, environment)?;
     let database = startup::database(&settings, environment).await?;
-    let context = Context {
-        clock: Clock::system(),
-        entropy: Entropy::system(),
-        catalog: Catalog::new(),
-        pool: database.pool().clone(),
-        actor: Actor::system("sealward api-key create"),
-        claim: None,
-    };
+    let context = Authorized::of_system(
+        Clock::system(),
+        Entropy::system(),
+        Catalog::new(),
+        database.pool().clone(),
+        "cli",
+    );
     let request = request(&wanted).map_err(failure)?;
     let made = api_keys::create(&context, request).await.map_err(failure)?;
     Ok(print(&made, wanted.json)?)
 }
 
 fn request(wanted: &Create) -> Result<ResourceRequest<ApiKeyRequest>, Error> {
-    let body = json!({
+    let mut body = json!({
         "name": wanted.name,
         "type": wanted.kind,
         "serviceId": wanted.service,
+        "person": wanted.person,
         "policyNumber": wanted.policy,
         "expiresAt": wanted.expires,
     });
+    if !wanted.roles.is_empty()
+        && let Some(members) = body.as_object_mut()
+    {
+        members.insert("roles".to_owned(), json!(wanted.roles));
+    }
     Ok(ResourceRequest::of_json(&body, ResourceRequest::to_create)?)
 }
 
@@ -105,6 +116,7 @@ fn failure(error: Error) -> Failure {
         | Error::Conflict(_)
         | Error::Outdated
         | Error::NotAllowed(_)
+        | Error::Forbidden(_)
         | Error::Token(_)
         | Error::Unauthenticated
         | Error::BrokenOff

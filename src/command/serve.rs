@@ -39,7 +39,6 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     startup::check_login(&settings, &database).await?;
     let limiter = startup::limiter(&settings, environment, clock.clone())?;
     limiter.find_shared().await;
-    let collector = startup::collector(&settings, environment)?;
     let metrics = match settings.metrics.listen {
         Some(address) => {
             let listener = server::listen("metrics.listen", address).await?;
@@ -66,7 +65,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     };
     let (delay, patience) = (settings.drain_delay(), settings.http.drain_timeout.0);
 
-    let mut service = Service::start(
+    let service = Service::start(
         clock,
         Entropy::system(),
         settings,
@@ -76,9 +75,6 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         limiter,
     )
     .await;
-    if let Some(collector) = collector {
-        service.forward(collector);
-    }
     record(service.security(), Event::started()).await;
     // Signals can arrive as soon as readiness is logged.
     let terminated = termination_signal();

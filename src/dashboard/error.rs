@@ -148,6 +148,11 @@ fn of_management(error: &management::Error) -> Description {
                 sentences(error),
             )
         }
+        Error::Forbidden(_) => description(
+            StatusCode::FORBIDDEN,
+            "Your roles do not allow this",
+            sentences(error),
+        ),
         Error::Token(_) | Error::Database(_) => description(
             StatusCode::SERVICE_UNAVAILABLE,
             "The change is temporarily impossible",
@@ -173,9 +178,11 @@ pub(super) fn refusal(error: management::Error) -> Result<Vec<Problem>, PageErro
         Error::Conflict(_) | Error::NotAllowed(_) | Error::Outdated | Error::Token(_) => {
             Ok(vec![Problem::of_body(Code::Conflict, sentences(&error))])
         }
-        Error::Missing(_) | Error::Unauthenticated | Error::Database(_) | Error::BrokenOff => {
-            Err(error.into())
-        }
+        Error::Missing(_)
+        | Error::Forbidden(_)
+        | Error::Unauthenticated
+        | Error::Database(_)
+        | Error::BrokenOff => Err(error.into()),
     }
 }
 
@@ -185,6 +192,7 @@ pub(super) fn sentences(error: &management::Error) -> String {
     match error {
         Error::Conflict(why) => format!("{}.", capital(why)),
         Error::NotAllowed(why) => format!("{}.", capital(why)),
+        Error::Forbidden(_) => format!("This {error}. Nothing was changed."),
         Error::Invalid(problems) => {
             let messages = problems.as_slice().iter().map(|problem| {
                 if problem.field.is_empty() {

@@ -18,15 +18,15 @@ use super::view::shell::{self, Section};
 use super::viewer::Viewer;
 use crate::clock::Timestamp;
 use crate::management::security::LogRead;
-use crate::management::{Actor, Context};
+use crate::management::{Actor, Authorized, Context, Error, ReadResources, Right};
 use crate::problem::Problem;
 use crate::request_tag::RequestTag;
 
 /// The context of a page for an administrator.
 #[derive(Debug)]
 pub(super) struct PageContext {
-    /// The context of management functions.
-    pub(super) context: Context,
+    /// The context of management functions that read resources.
+    pub(super) context: Authorized<ReadResources>,
     /// The administrator who is signed in.
     pub(super) viewer: Viewer,
     /// The state that all pages share.
@@ -64,11 +64,20 @@ impl PageContext {
         self.page(section, question.title, &content)
     }
 
+    /// The context of management functions that need the right `R`.
+    pub(super) fn authorize<R: Right>(&self) -> Result<Authorized<R>, Error> {
+        self.context.authorize()
+    }
+
+    /// Whether the administrator has the right `R`: a page offers only what it allows.
+    pub(super) fn may<R: Right>(&self) -> bool {
+        self.context.may::<R>()
+    }
+
     /// Records that the administrator reads or exports an audit log.
     pub(super) async fn record_read(&self, read: LogRead<'_>) -> Result<(), PageError> {
-        let actor = &self.context.actor;
-        let security = &self.dashboard.security;
-        Ok(security.record_read(actor, read).await?)
+        let context = self.authorize()?;
+        Ok(self.dashboard.security.record_read(&context, read).await?)
     }
 
     /// The time for which a page is rendered.
@@ -106,15 +115,16 @@ impl FromRequestParts<Dashboard> for PageContext {
             return Err(PageError::Defect);
         };
         let query = Form::of(parts.uri.query().unwrap_or_default().as_bytes());
+        let context = Context {
+            clock: dashboard.clock.clone(),
+            entropy: dashboard.entropy,
+            catalog: dashboard.catalog.clone(),
+            pool: dashboard.database.clone(),
+            actor: Actor::caller(&viewer.administrator, tag.to_string()),
+            claim: None,
+        };
         Ok(Self {
-            context: Context {
-                clock: dashboard.clock.clone(),
-                entropy: dashboard.entropy,
-                catalog: dashboard.catalog.clone(),
-                pool: dashboard.database.clone(),
-                actor: Actor::caller(&viewer.administrator, tag.to_string()),
-                claim: None,
-            },
+            context: context.authorize()?,
             viewer,
             dashboard: dashboard.clone(),
             notice: query.text("done").parse().ok(),

@@ -73,7 +73,7 @@ codes! {
     AuthenticationFailed AUTHENTICATION_FAILED UNAUTHORIZED
         "The API key is missing, invalid, expired or revoked",
     Forbidden FORBIDDEN FORBIDDEN
-        "An API key of this type cannot call this API",
+        "The type or the roles of the API key do not allow this request",
     OperationNotAllowed OPERATION_NOT_ALLOWED FORBIDDEN
         "The API key, the policy, the key's state or a setting forbids this operation",
     PolicyNotActive POLICY_NOT_ACTIVE FORBIDDEN

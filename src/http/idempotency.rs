@@ -9,7 +9,6 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tracing::Instrument as _;
 
-use super::admin::Replayed;
 use super::app::App;
 use super::body;
 use super::caller::authorization;
@@ -33,11 +32,10 @@ pub(super) async fn idempotent(State(app): State<App>, request: Request, next: N
     }
     match begin(&app, request).await {
         Ok((Standing::First(claim), request)) => run(app, claim, request, next).await,
-        Ok((Standing::Again(answer), _)) => Replayed(answer).into_response(),
-        Ok((Standing::InProgress, _)) => ApiError::InProgress.into_response(),
-        Ok((Standing::OtherBody, _)) => {
-            let message = "the Idempotency-Key was used with another body";
-            ApiError::Conflict(message.to_owned()).into_response()
+        // `Authorized` checks the role and then answers in place of the handler.
+        Ok((standing, mut request)) => {
+            request.extensions_mut().insert::<Standing>(standing);
+            next.run(request).await
         }
         Err(error) => error.into_response(),
     }

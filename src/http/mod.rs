@@ -15,7 +15,6 @@ mod frame;
 mod idempotency;
 mod openapi;
 mod probes;
-mod published_log;
 pub mod router;
 mod routes;
 mod runtime;

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::auth::Caller;
+use crate::auth::{Caller, Roles};
 use crate::ids::ApiKeyId;
 
 /// The author of a change, as events name it.
@@ -10,6 +10,7 @@ use crate::ids::ApiKeyId;
 pub struct Actor {
     pub(super) api_key_id: Option<ApiKeyId>,
     pub(super) name: String,
+    pub(super) roles: Roles,
     pub(super) client_address: Option<IpAddr>,
     pub(super) request_id: Option<String>,
 }
@@ -21,6 +22,7 @@ impl Actor {
         Self {
             api_key_id: Some(caller.api_key_id()),
             name: caller.name().to_owned(),
+            roles: caller.roles().clone(),
             client_address: Some(caller.client_address()),
             request_id: Some(request_id),
         }
@@ -32,6 +34,7 @@ impl Actor {
         Self {
             api_key_id: None,
             name: "unauthenticated".to_owned(),
+            roles: Roles::default(),
             client_address: Some(client),
             request_id: Some(request_id),
         }
@@ -43,6 +46,7 @@ impl Actor {
         Self {
             api_key_id: None,
             name: name.to_owned(),
+            roles: Roles::default(),
             client_address: None,
             request_id: None,
         }

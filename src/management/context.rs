@@ -2,7 +2,8 @@
 
 use sqlx::{PgConnection, Postgres, Transaction};
 
-use super::{Action, Actor, Claim, Error, Event, Resource, store};
+use super::{Action, Actor, Authorized, Claim, Error, Event, Resource, Right, store};
+use crate::auth::Roles;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy, Timestamp};
 use crate::db::Pool;
@@ -32,30 +33,48 @@ pub struct Change<'c> {
     context: &'c Context,
     transaction: Transaction<'static, Postgres>,
     now: Timestamp,
+    /// The roles of the author; none for the service itself.
+    roles: Option<Roles>,
 }
 
-impl Context {
-    /// Begins a change. The API key of the author is checked again: it may have been revoked while the
-    /// body arrived or the token worked.
+impl<R: Right> Authorized<R> {
+    /// Begins a change. The API key of the author and its roles are checked again: they may have changed
+    /// while the body arrived or the token worked.
     ///
     /// # Errors
-    /// The API key is no longer valid, or the database cannot be reached.
+    /// The API key is no longer valid or lost its role, or the database cannot be reached.
     pub async fn begin(&self) -> Result<Change<'_>, Error> {
         let (mut transaction, now) = (self.pool.begin().await?, self.clock.now());
-        if let Some(api_key) = self.actor.api_key_id
-            && !store::is_live(&mut transaction, api_key, now).await?
-        {
+        let roles = match self.actor.api_key_id {
+            Some(id) => store::live_roles(&mut transaction, id, now).await?,
+            None => None,
+        };
+        if self.actor.api_key_id.is_some() && roles.is_none() {
             return Err(Error::Unauthenticated);
         }
-        Ok(Change {
+        let change = Change {
             context: self,
             transaction,
             now,
-        })
+            roles,
+        };
+        change.require::<R>()?;
+        Ok(change)
     }
 }
 
 impl Change<'_> {
+    /// Checks that the author also has a role for `R`.
+    ///
+    /// # Errors
+    /// The author has no such role.
+    pub fn require<R: Right>(&self) -> Result<(), Error> {
+        match &self.roles {
+            Some(roles) if !roles.meet(R::ROLES) => Err(Error::Forbidden(R::ROLES)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// The time of the change.
     #[must_use]
     pub fn now(&self) -> Timestamp {

@@ -1,5 +1,6 @@
 //! Errors of use cases.
 
+use crate::auth::Role;
 use crate::problem::{Problem, Problems};
 
 /// Why a use case failed.
@@ -20,6 +21,9 @@ pub enum Error {
     /// The API key of the author was revoked or has expired since the request arrived.
     #[error("the API key was revoked or has expired")]
     Unauthenticated,
+    /// The author has none of the roles that the use case needs.
+    #[error("requires the role {}", named(.0))]
+    Forbidden(&'static [Role]),
     /// The settings do not allow it. The text names the setting.
     #[error("{0}")]
     NotAllowed(&'static str),
@@ -70,6 +74,11 @@ impl From<Problem> for Error {
     }
 }
 
+fn named(roles: &[Role]) -> String {
+    let names: Vec<_> = roles.iter().map(|role| role.name()).collect();
+    names.join(" or ")
+}
+
 impl Error {
     /// Whether the database refused a second row where `index` admits one.
     pub(super) fn is_duplicate_of(&self, index: &str) -> bool {
@@ -81,6 +90,7 @@ impl Error {
             | Self::Missing(_)
             | Self::Conflict(_)
             | Self::Outdated
+            | Self::Forbidden(_)
             | Self::NotAllowed(_)
             | Self::Token(_)
             | Self::Unauthenticated

@@ -4,22 +4,23 @@ use sqlx::types::Json;
 use sqlx::{AssertSqlSafe, PgConnection};
 
 use super::{Actor, Event};
+use crate::auth::Roles;
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, EventId};
 use crate::resource::{Columns, Stored};
 
-/// Whether this API key is neither revoked nor expired.
-pub(super) async fn is_live(
+/// The roles of this API key, unless it is revoked or expired.
+pub(super) async fn live_roles(
     connection: &mut PgConnection,
     api_key: ApiKeyId,
     now: Timestamp,
-) -> sqlx::Result<bool> {
-    let sql = "SELECT EXISTS (SELECT FROM api_keys WHERE id = $1 AND revoked_at IS NULL
-                                AND (expires_at IS NULL OR expires_at > $2))";
+) -> sqlx::Result<Option<Roles>> {
+    let sql = "SELECT roles FROM api_keys WHERE id = $1 AND revoked_at IS NULL
+                  AND (expires_at IS NULL OR expires_at > $2)";
     sqlx::query_scalar(sql)
         .bind(api_key)
         .bind(now)
-        .fetch_one(connection)
+        .fetch_optional(connection)
         .await
 }
 

@@ -60,6 +60,8 @@ macro_rules! texts {
 texts! {
     /// The name of a resource, for people.
     Name: 1 to 100, Line, and [];
+    /// A person, as their organization identifies them.
+    Person: 1 to 128, Line, and [];
     /// The description of a resource, for people.
     Description: 0 to 1000, Paragraph, and ['\n', '\t'];
 }

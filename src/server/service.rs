@@ -21,10 +21,9 @@ use crate::db::Pool;
 use crate::http::router::names;
 use crate::http::{self, Api, App, DatabaseMonitor, document, recorded_status, refusal_json};
 use crate::keys::{Encryptions, Keyring, Vault};
-use crate::ledger::forward::{Collector, ForwardStatus, Forwarder};
 use crate::ledger::{SealStatus, Sealer};
 use crate::management::security::{SecurityLog, SecurityWriter};
-use crate::management::{Actor, Context, keys};
+use crate::management::{Authorized, keys};
 use crate::meter::{Meter, TokenTimes};
 use crate::policy::Policies;
 use crate::protection::{Modules, Protection};
@@ -99,14 +98,13 @@ impl Service {
             encryptions,
         ));
         let vault = Vault::new(token.clone(), database.clone(), clock.clone(), entropy);
-        let maintenance = Context {
-            clock: clock.clone(),
+        let maintenance = Authorized::of_system(
+            clock.clone(),
             entropy,
-            catalog: catalog.clone(),
-            pool: database.clone(),
-            actor: Actor::system("housekeeping"),
-            claim: None,
-        };
+            catalog.clone(),
+            database.clone(),
+            "housekeeping",
+        );
         let overlap = settings.keys.rotation_overlap.0;
         jobs.spawn(keys::maintain(maintenance, vault.clone(), overlap));
         let (security, security_writer) =
@@ -116,7 +114,6 @@ impl Service {
         let seal = &settings.audit.seal;
         let sealer = Sealer::new(database.clone(), token.clone(), seal, seal_status.clone());
         jobs.spawn(seal_records(sealer));
-        let forward_status = ForwardStatus::default();
         let limiter = Arc::new(limiter);
         jobs.spawn(keep_limiter(limiter.clone(), database.clone()));
         let meter = Arc::new(Meter::new(names().chain(dashboard::names())));
@@ -140,7 +137,6 @@ impl Service {
             vault: vault.clone(),
             security: security.clone(),
             seal_status: seal_status.clone(),
-            forward_status: forward_status.clone(),
         });
         let app = App::new(http::Parts {
             resources,
@@ -150,7 +146,6 @@ impl Service {
             vault,
             security,
             seal_status,
-            forward_status,
             draining: AtomicBool::new(false),
             document,
         });
@@ -162,19 +157,6 @@ impl Service {
             security_writer,
             token_times,
         }
-    }
-
-    /// Starts to forward sealed audit records to this collector.
-    pub fn forward(&mut self, collector: Collector) {
-        let app = &self.app;
-        let forwarder = Forwarder::new(
-            app.database.clone(),
-            app.clock.clone(),
-            collector,
-            &app.settings.audit.forward,
-            app.forward_status.clone(),
-        );
-        self.jobs.spawn(async { match forwarder.run().await {} });
     }
 
     /// Records security events.

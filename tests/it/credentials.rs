@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use axum::http::Method;
-use sealward::auth::{Kind, LiveKey};
+use sealward::auth::{Kind, LiveKey, Role};
 use sealward::clock::{Clock, Entropy, Timestamp};
 use sealward::settings::Stage;
 use secrecy::ExposeSecret as _;
@@ -23,10 +23,11 @@ async fn each_route_accepts_only_its_credentials() {
     let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
     let world = World::at(clock.clone(), Stage::Staging).await;
     let bad = bad_credentials(&world, &clock).await;
-    let good = [
-        ("test", vec![bearer(&key(&world, "good", json!({})).await)]),
-        ("admin", vec![bearer(&admin_key(&world).await)]),
-    ];
+    let test_key = key(&world, "good", json!({})).await;
+    let mut good = vec![("test", vec![bearer(&test_key)])];
+    for role in Role::ALL {
+        good.push((role.name(), vec![bearer(&admin_key(&world, role).await)]));
+    }
 
     let mut grid = String::new();
     let names = bad.iter().chain(&good).map(|(name, _)| *name);
@@ -48,6 +49,40 @@ async fn each_route_accepts_only_its_credentials() {
         writeln!(grid, "{}", row.trim_end()).unwrap();
     }
     insta::assert_snapshot!(grid);
+}
+
+/// A role adds nothing to a credential that is not valid.
+#[tokio::test]
+async fn invalid_admin_keys_are_refused_whatever_their_roles() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
+    let world = World::at(clock.clone(), Stage::Staging).await;
+    let mut bad = Vec::new();
+    for role in Role::ALL {
+        let revoked = world.administrator(&[role.name()]).await;
+        world.revoke(&revoked).await;
+        bad.push(revoked.key.unwrap());
+        let expiry = clock.now().plus(Duration::from_secs(1)).to_string();
+        for members in [
+            json!({ "expiresAt": expiry }),
+            json!({ "allowedCidrs": ["192.0.2.0/24"] }),
+        ] {
+            let mut body = json!({ "name": "bad", "type": "admin", "roles": [role] });
+            let members = members.as_object().unwrap().clone();
+            body.as_object_mut().unwrap().extend(members);
+            let created = world.admin().post("/admin/api-keys", body).await;
+            bad.push(created.created().text("secret"));
+        }
+    }
+    clock.advance(Duration::from_secs(1));
+    for (method, path) in routes(&world).await {
+        if !path.starts_with("/admin/") {
+            continue;
+        }
+        for key in &bad {
+            let answer = ask(&world, &method, &path, &[bearer(key)]).await;
+            assert_eq!(answer.status, 401, "{method} {path}: {}", answer.body);
+        }
+    }
 }
 
 #[tokio::test]
@@ -131,10 +166,9 @@ async fn key(world: &World, name: &str, members: serde_json::Value) -> String {
     application.await.key.unwrap()
 }
 
-async fn admin_key(world: &World) -> String {
-    let body = json!({ "name": "good", "type": "admin" });
-    let created = world.admin().post("/admin/api-keys", body).await;
-    created.created().text("secret")
+async fn admin_key(world: &World, role: Role) -> String {
+    let administrator = world.administrator(&[role.name()]).await;
+    administrator.key.unwrap()
 }
 
 fn bearer(key: &str) -> String {

@@ -10,7 +10,7 @@ use secrecy::ExposeSecret as _;
 use super::form::{Creatable, Editable};
 use super::removal::Removable;
 
-use crate::auth::Kind;
+use crate::auth::{Kind, Role};
 use crate::clock::Timestamp;
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::{Addressed, PageContext, Query};
@@ -25,9 +25,9 @@ use crate::dashboard::view::words::{
 };
 use crate::ids::{ApiKeyId, ServiceId};
 use crate::management::api_keys::{self, ApiKey, ApiKeyRequest, Created, Filter, Status};
-use crate::management::{Error, Expected, services};
+use crate::management::{Error, Expected, ManageAdminKeys, ManageApiKeys, services};
 use crate::operation::Operation;
-use crate::resource::ResourceRequest;
+use crate::resource::{Field, Input, ResourceRequest};
 
 const SECTION: Section = Section::ApiKeys;
 
@@ -47,7 +47,7 @@ pub(in crate::dashboard) async fn list(
         service_id: filters.service("serviceId", "Service", &services),
         ..Filter::default()
     };
-    let page = api_keys::list(&cx.context, &filter, filters.page()).await?;
+    let page = api_keys::list(&cx.authorize()?, &filter, filters.page()).await?;
     let names: HashMap<_, _> = services.into_iter().collect();
     let now = cx.now();
     let create = html! { a.button.main href={ (SECTION.place()) "/new" } { (CREATE) } };
@@ -78,7 +78,7 @@ pub(in crate::dashboard) async fn show(
     cx: PageContext,
     Addressed(id): Addressed<ApiKeyId>,
 ) -> Result<Markup, PageError> {
-    let key = api_keys::read(&cx.context, id).await?;
+    let key = api_keys::read(&cx.authorize()?, id).await?;
     let names = services::names(&cx.context, key.service_id.as_slice()).await?;
     let now = cx.now();
     let content = html! {
@@ -98,6 +98,11 @@ pub(in crate::dashboard) async fn show(
                 ("Key", html! { code { (key.hint) } }),
                 ("Type", html! { (key.r#type.name()) }),
                 ("Service", owner(&key, &names)),
+                ("Roles", html! { (roles(&key)) }),
+                ("Person", match &key.person {
+                    Some(person) => isolated(person),
+                    None => html! { span.faint { "none" } },
+                }),
                 ("Bound policy", bound(&key)),
                 ("Allowed operations", html! { (operations(&key)) }),
                 ("Allowed networks", html! { (networks(&key)) }),
@@ -150,6 +155,27 @@ fn operations(key: &ApiKey) -> String {
     }
 }
 
+fn roles(key: &ApiKey) -> String {
+    let names: Vec<_> = key.roles.iter().map(Role::name).collect();
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    names.join(", ")
+}
+
+/// The choice of a type without admin keys, which are the last type.
+fn without_admin(input: Input) -> Input {
+    let Input::OneOf(names, descriptions) = input else {
+        return input;
+    };
+    let types = names.iter().take_while(|name| **name != Kind::Admin.name());
+    let count = types.count();
+    Input::OneOf(
+        names.get(..count).unwrap_or(names),
+        descriptions.get(..count).unwrap_or(descriptions),
+    )
+}
+
 fn networks(key: &ApiKey) -> String {
     match &key.allowed_cidrs {
         None => "anywhere".to_owned(),
@@ -182,11 +208,12 @@ fn place(id: ApiKeyId) -> String {
 impl Editable for ApiKey {
     const SECTION: Section = SECTION;
     const NOUN: &'static str = "API key";
+    type Right = ManageApiKeys;
     type Request = ApiKeyRequest;
     type Address = ApiKeyId;
 
     async fn read(cx: &PageContext, id: &ApiKeyId) -> Result<Self, Error> {
-        api_keys::read(&cx.context, *id).await
+        api_keys::read(&cx.authorize()?, *id).await
     }
 
     async fn update(
@@ -195,7 +222,21 @@ impl Editable for ApiKey {
         expected: &Expected,
         request: ResourceRequest<ApiKeyRequest>,
     ) -> Result<Self, Error> {
-        api_keys::update(&cx.context, *id, expected, request).await
+        api_keys::update(&cx.authorize()?, *id, expected, request).await
+    }
+
+    /// Only owners manage admin keys.
+    fn offered(cx: &PageContext, member: Field) -> Option<Field> {
+        if cx.may::<ManageAdminKeys>() {
+            return Some(member);
+        }
+        match member.name {
+            "roles" | "person" => None,
+            _ => Some(Field {
+                input: without_admin(member.input),
+                ..member
+            }),
+        }
     }
 
     fn place(&self) -> String {
@@ -217,7 +258,7 @@ impl Creatable for ApiKey {
         cx: &PageContext,
         request: ResourceRequest<ApiKeyRequest>,
     ) -> Result<Response, Error> {
-        let created = api_keys::create(&cx.context, request).await?;
+        let created = api_keys::create(&cx.authorize()?, request).await?;
         // No redirect: only this response contains the key.
         Ok((StatusCode::CREATED, shown_once(cx, &created)).into_response())
     }
@@ -242,7 +283,7 @@ impl Removable for ApiKey {
     }
 
     async fn remove(cx: &PageContext, id: &ApiKeyId, expected: &Expected) -> Result<String, Error> {
-        api_keys::revoke(&cx.context, *id, expected).await?;
+        api_keys::revoke(&cx.authorize()?, *id, expected).await?;
         Ok(place(*id))
     }
 }

@@ -18,10 +18,10 @@ use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{
     Tone, badge, count, isolated, millis, moment, moment_and_distance,
 };
-use crate::ids::{RecordId, ServiceId};
+use crate::ids::{ApiKeyId, RecordId, ServiceId};
 use crate::ledger::{Log, ProofError, prove};
 use crate::management::security::{LogRead, Selection};
-use crate::management::{Page, services};
+use crate::management::{ManageApiKeys, Page, ReadAudit, services};
 
 const SECTION: Section = Section::Audit;
 
@@ -29,6 +29,7 @@ pub(in crate::dashboard) async fn list(
     cx: PageContext,
     Query(query): Query,
 ) -> Result<Markup, PageError> {
+    cx.authorize::<ReadAudit>()?;
     let services = services::choices(&cx.context).await?;
     let mut filters = Filters::of(query);
     let filter = filter(&mut filters, &services);
@@ -97,6 +98,7 @@ pub(in crate::dashboard) async fn show(
     cx: PageContext,
     Addressed(id): Addressed<RecordId>,
 ) -> Result<Markup, PageError> {
+    cx.authorize::<ReadAudit>()?;
     let record = entry(&cx.context.pool, id)
         .await?
         .ok_or(PageError::NotFound)?;
@@ -123,7 +125,7 @@ pub(in crate::dashboard) async fn show(
                 ("Operation", html! { (record.operation_type.as_deref().unwrap_or("unknown")) }),
                 ("Endpoint", html! { @match &record.endpoint { Some(path) => code { (path) }, None => (faint("several requests")) } }),
                 ("Service", html! { @match record.application_id { Some(id) => (service(id, &names)), None => (faint("unknown")) } }),
-                ("API key", html! { @match record.api_key_id { Some(id) => a href={ "/dashboard/api-keys/" (id) } { (id) }, None => (faint("unknown")) } }),
+                ("API key", html! { @match record.api_key_id { Some(id) => (api_key(&cx, id)), None => (faint("unknown")) } }),
                 ("Policy", html! { @match &record.policy_number { Some(number) => a href={ "/dashboard/policies/" (number) } { (number) }, None => (faint("none")) } }),
                 ("Key", html! { @match record.key_id { Some(id) => a href={ "/dashboard/keys/" (id) } { (id) }, None => (faint("none")) } }),
                 ("Item of the batch", html! { @match record.item { Some(item) => (item), None => (faint("none")) } }),
@@ -149,6 +151,7 @@ pub(in crate::dashboard) async fn proof(
     cx: PageContext,
     Addressed(id): Addressed<RecordId>,
 ) -> Result<Response, PageError> {
+    cx.authorize::<ReadAudit>()?;
     let proof = prove(&cx.context.pool, Log::Operations, id.uuid()).await;
     let proof = proof.map_err(|error| match error {
         ProofError::Missing | ProofError::NotSealed => PageError::NotFound,
@@ -196,6 +199,7 @@ pub(in crate::dashboard) async fn export_ndjson(
 
 /// Streams the matching records.
 async fn download(cx: &PageContext, query: Form, format: Format) -> Result<Response, PageError> {
+    cx.authorize::<ReadAudit>()?;
     let mut filters = Filters::of(query);
     let filter = filter(&mut filters, &[]);
     if !filters.are_valid() {
@@ -227,6 +231,14 @@ fn filter(filters: &mut Filters, services: &[(ServiceId, String)]) -> Filter {
         request_id: filters.text("requestId", "Request ID"),
         from: filters.moment("from", "From (UTC)"),
         to: filters.moment("to", "Before (UTC)"),
+    }
+}
+
+/// An API key, as a link for those who can read it.
+fn api_key(cx: &PageContext, id: ApiKeyId) -> Markup {
+    html! {
+        @if cx.may::<ManageApiKeys>() { a href={ "/dashboard/api-keys/" (id) } { (id) } }
+        @else { code { (id) } }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::dashboard::view::words::{Tone, badge, isolated, moment};
 use crate::ids::EventId;
 use crate::management::events::{self, Filter, Recorded};
 use crate::management::security::{Log, LogRead, Selection};
-use crate::management::{Action, Page, PageRequest, ResourceType};
+use crate::management::{Action, ManageAdminKeys, Page, PageRequest, ReadAudit, ResourceType};
 
 const SECTION: Section = Section::Events;
 
@@ -21,6 +21,7 @@ pub(in crate::dashboard) async fn list(
     cx: PageContext,
     Query(query): Query,
 ) -> Result<Markup, PageError> {
+    cx.authorize::<ReadAudit>()?;
     let mut filters = Filters::of(query);
     let filter = Filter {
         action: filters.one_of("action", "Action"),
@@ -38,7 +39,7 @@ pub(in crate::dashboard) async fn list(
             selection: Selection::filter(&filter),
         };
         cx.record_read(read).await?;
-        events::list(&cx.context, &filter, filters.page()).await?
+        events::list(&cx.authorize()?, &filter, filters.page()).await?
     } else {
         Page::of(PageRequest::default(), Vec::new(), |event: &Recorded| {
             event.id.uuid()
@@ -55,7 +56,7 @@ pub(in crate::dashboard) async fn list(
     let content = html! {
         div.head { h1 { "Management events" } }
         p.lead { "All changes by administrators, and security events. Each change and its event are one transaction." }
-        (listing.render(&filters, &page, row))
+        (listing.render(&filters, &page, |event| row(&cx, event)))
     };
     Ok(cx.page(SECTION, "Management events", &content))
 }
@@ -64,7 +65,7 @@ pub(in crate::dashboard) async fn show(
     cx: PageContext,
     Addressed(id): Addressed<EventId>,
 ) -> Result<Markup, PageError> {
-    let event = events::read(&cx.context, id)
+    let event = events::read(&cx.authorize()?, id)
         .await?
         .ok_or(PageError::NotFound)?;
     let read = LogRead {
@@ -85,8 +86,8 @@ pub(in crate::dashboard) async fn show(
         section.card {
             (facts([
                 ("Time", moment(event.timestamp)),
-                ("By", by(&event)),
-                ("Resource", html! { (resource(&event)) }),
+                ("By", by(&cx, &event)),
+                ("Resource", html! { (resource(&cx, &event)) }),
                 ("Events of this resource", html! { @match &same_of { Some(query) => a href={ (SECTION.place()) "?" (query) } { "Show" }, None => (faint("none")) } }),
                 ("Client address", html! { @match event.client_address { Some(address) => (address), None => (faint("none: local command")) } }),
                 ("Request", html! { @match &event.request_id { Some(request) => code { (request) }, None => (faint("none")) } }),
@@ -165,12 +166,12 @@ fn value(value: &Value) -> Markup {
     }
 }
 
-fn row(event: &Recorded) -> Vec<Markup> {
+fn row(cx: &PageContext, event: &Recorded) -> Vec<Markup> {
     vec![
         html! { a href={ (SECTION.place()) "/" (event.id) } { (moment(event.timestamp)) } },
         action(event.action),
         html! { (words(event.resource_type)) " " (named(event)) @if let Some(id) = &event.resource_id { br; span.id { (id) } } },
-        by(event),
+        by(cx, event),
     ]
 }
 
@@ -183,14 +184,17 @@ fn named(event: &Recorded) -> Markup {
     html! { @if let Some(name) = name { strong { (isolated(name)) } } }
 }
 
-fn by(event: &Recorded) -> Markup {
+fn by(cx: &PageContext, event: &Recorded) -> Markup {
     match event.api_key_id {
-        Some(id) => html! { a href={ "/dashboard/api-keys/" (id) } { (isolated(&event.actor)) } },
+        Some(id) if cx.may::<ManageAdminKeys>() => {
+            html! { a href={ "/dashboard/api-keys/" (id) } { (isolated(&event.actor)) } }
+        }
+        Some(_) => isolated(&event.actor),
         None => html! { (isolated(&event.actor)) " " span.faint { "(the service itself)" } },
     }
 }
 
-fn resource(event: &Recorded) -> Markup {
+fn resource(cx: &PageContext, event: &Recorded) -> Markup {
     let Some(id) = &event.resource_id else {
         return html! { span.faint { "none" } };
     };
@@ -198,8 +202,9 @@ fn resource(event: &Recorded) -> Markup {
         ResourceType::Service => "services",
         ResourceType::Policy => "policies",
         ResourceType::Key => "keys",
-        ResourceType::ApiKey => "api-keys",
-        ResourceType::ImportKey
+        ResourceType::ApiKey if cx.may::<ManageAdminKeys>() => "api-keys",
+        ResourceType::ApiKey
+        | ResourceType::ImportKey
         | ResourceType::Dashboard
         | ResourceType::Request
         | ResourceType::AuditLog

@@ -14,7 +14,7 @@ use crate::dashboard::view::fields::{Fields, Sheet};
 use crate::dashboard::view::fields::{body, form_of};
 use crate::dashboard::view::notice::Notice;
 use crate::dashboard::view::shell::Section;
-use crate::management::{Error, Expected};
+use crate::management::{Error, Expected, Right};
 use crate::problem::Problem;
 use crate::resource::{Field, Identified, Input, RequestBody, ResourceRequest};
 
@@ -29,6 +29,8 @@ pub(in crate::dashboard) trait Editable:
     const ELSEWHERE: &'static [&'static str] = &[];
     /// A note above the form.
     const NOTE: &'static str = "";
+    /// The right that creating and changing it requires.
+    type Right: Right;
     /// The request that changes it.
     type Request: RequestBody + Send;
     /// The name in URLs.
@@ -46,6 +48,11 @@ pub(in crate::dashboard) trait Editable:
         request: ResourceRequest<Self::Request>,
     ) -> impl Future<Output = Result<Self, Error>> + Send;
 
+    /// The member as the form offers it to this administrator, if it does.
+    fn offered(_: &PageContext, member: Field) -> Option<Field> {
+        Some(member)
+    }
+
     /// The path of its page.
     fn place(&self) -> String;
 }
@@ -54,6 +61,8 @@ pub(in crate::dashboard) trait Editable:
 pub(in crate::dashboard) trait Creatable: Editable {
     /// The title of the form.
     const CREATE: &'static str;
+    /// The sets of which the blank form selects all values.
+    const ALL_SELECTED: &'static [&'static str] = &[];
 
     /// The form before input.
     fn blank(query: &Form) -> Form;
@@ -68,13 +77,14 @@ pub(in crate::dashboard) async fn new<R: Creatable>(
     cx: PageContext,
     Query(query): Query,
 ) -> Result<Markup, PageError> {
-    // Of a set of values that cannot be null, the default is all.
+    cx.authorize::<R::Right>()?;
     let form = settable::<R>().fold(R::blank(&query), |form, member| {
         let Input::AnyOf(names) = member.input else {
             return form;
         };
-        let all = names.iter().filter(|_| !member.nullable);
-        all.fold(form, |form, name| form.with(member.name, *name))
+        let all = R::ALL_SELECTED.contains(&member.name);
+        let names = names.iter().filter(|_| all);
+        names.fold(form, |form, name| form.with(member.name, *name))
     });
     creation::<R>(&cx, &form, &[]).await
 }
@@ -95,6 +105,7 @@ pub(in crate::dashboard) async fn edit<R: Editable>(
     cx: PageContext,
     Addressed(address): Addressed<R::Address>,
 ) -> Result<Markup, PageError> {
+    cx.authorize::<R::Right>()?;
     let resource = R::read(&cx, &address).await?;
     let form = form_of(&resource, changeable::<R>());
     let form = form.with("revision", resource.revision().to_string());
@@ -180,9 +191,10 @@ async fn page<R: Editable>(
     (form, problems): (&Form, &[Problem]),
     members: impl Iterator<Item = &'static Field> + Clone + Send,
 ) -> Result<Markup, PageError> {
-    let references = References::of(cx, members.clone().copied()).await?;
+    let members = members.filter_map(|member| R::offered(cx, *member));
+    let references = References::of(cx, members.clone()).await?;
     let fields = Fields::new(form, problems);
-    let inputs = html! { @for member in members { (fields.declared(member, &references)) } };
+    let inputs = html! { @for member in members { (fields.declared(&member, &references)) } };
     let content = html! {
         (R::SECTION.crumbs())
         h1 { (title) }

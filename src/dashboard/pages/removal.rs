@@ -36,6 +36,7 @@ pub(in crate::dashboard) async fn ask<R: Removable>(
     cx: PageContext,
     Addressed(address): Addressed<R::Address>,
 ) -> Result<Markup, PageError> {
+    cx.authorize::<R::Right>()?;
     question::<R>(&cx, &address, &[]).await
 }
 

@@ -17,7 +17,7 @@ use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{Tone, badge, count, isolated, moment};
 use crate::ids::ServiceId;
 use crate::management::services::{self, Filter, Service, ServiceRequest};
-use crate::management::{Error, Expected};
+use crate::management::{Error, Expected, ManageApiKeys, ManagePolicies};
 use crate::resource::ResourceRequest;
 
 const SECTION: Section = Section::Services;
@@ -32,17 +32,19 @@ pub(in crate::dashboard) async fn list(
         ..Filter::default()
     };
     let page = services::list(&cx.context, &filter, filters.page()).await?;
-    let create = html! { a.button.main href={ (SECTION.place()) "/new" } { "Create service" } };
+    let create = cx.may::<ManagePolicies>().then(|| {
+        html! { a.button.main href={ (SECTION.place()) "/new" } { "Create service" } }
+    });
     let listing = Listing {
         section: SECTION,
         columns: &["Service", "Tier", "Rate limit", "Published keys", "Created"],
         no_match: "No service matches",
         nothing: "No services yet",
         why: "A service is an application or a recipient of data. It owns keys and API keys.",
-        action: Some(create.clone()),
+        action: create.clone(),
     };
     let content = html! {
-        div.head { h1 { "Services" } div.actions { (create) } }
+        div.head { h1 { "Services" } @if let Some(create) = create { div.actions { (create) } } }
         p.lead { "Services are applications that call Sealward, and recipients of protected data." }
         (listing.render(&filters, &page, row))
     };
@@ -59,9 +61,11 @@ pub(in crate::dashboard) async fn show(
         div.head {
             h1 { (isolated(&service.name)) }
             (badge(Tone::Idle, service.tier.name()))
-            div.actions {
-                a.button href={ (place(id)) "/edit" } { "Edit" }
-                a.button.danger href={ (place(id)) "/delete" } { "Delete" }
+            @if cx.may::<ManagePolicies>() {
+                div.actions {
+                    a.button href={ (place(id)) "/edit" } { "Edit" }
+                    a.button.danger href={ (place(id)) "/delete" } { "Delete" }
+                }
             }
         }
         @if let Some(description) = &service.description { p.lead { (isolated(description)) } }
@@ -79,7 +83,9 @@ pub(in crate::dashboard) async fn show(
             ul.badges {
                 li { a.button href={ "/dashboard/keys?serviceId=" (id) } { "Keys of this service" } }
                 li { a.button href={ "/dashboard/policies?destinationServiceId=" (id) } { "Policies with this destination" } }
-                li { a.button href={ "/dashboard/api-keys?serviceId=" (id) } { "API keys of this service" } }
+                @if cx.may::<ManageApiKeys>() {
+                    li { a.button href={ "/dashboard/api-keys?serviceId=" (id) } { "API keys of this service" } }
+                }
             }
         }
     };
@@ -123,6 +129,7 @@ fn place(id: ServiceId) -> String {
 impl Editable for Service {
     const SECTION: Section = SECTION;
     const NOUN: &'static str = "service";
+    type Right = ManagePolicies;
     type Request = ServiceRequest;
     type Address = ServiceId;
 
@@ -136,7 +143,7 @@ impl Editable for Service {
         expected: &Expected,
         request: ResourceRequest<ServiceRequest>,
     ) -> Result<Self, Error> {
-        services::update(&cx.context, *id, expected, request).await
+        services::update(&cx.authorize()?, *id, expected, request).await
     }
 
     fn place(&self) -> String {
@@ -155,7 +162,7 @@ impl Creatable for Service {
         cx: &PageContext,
         request: ResourceRequest<ServiceRequest>,
     ) -> Result<Response, Error> {
-        let service = services::create(&cx.context, request).await?;
+        let service = services::create(&cx.authorize()?, request).await?;
         Ok(done(&service.place(), Notice::Created))
     }
 }
@@ -175,7 +182,7 @@ impl Removable for Service {
         id: &ServiceId,
         expected: &Expected,
     ) -> Result<String, Error> {
-        services::delete(&cx.context, *id, expected).await?;
+        services::delete(&cx.authorize()?, *id, expected).await?;
         Ok(SECTION.place().to_owned())
     }
 }

@@ -3,9 +3,11 @@
 use maud::{DOCTYPE, Markup, html};
 
 use super::notice::Notice;
+use crate::auth::Role;
 use crate::closed_set;
 use crate::dashboard::assets;
 use crate::dashboard::viewer::{TOKEN, Viewer};
+use crate::management::{ManageApiKeys, ReadAudit, ReadResources, Right as _};
 
 closed_set! {
     /// The parts of the dashboard, as the navigation lists them.
@@ -34,6 +36,15 @@ impl Section {
         }
     }
 
+    /// The roles that see it.
+    const fn roles(self) -> &'static [Role] {
+        match self {
+            Self::Overview | Self::Services | Self::Policies | Self::Keys => ReadResources::ROLES,
+            Self::ApiKeys => ManageApiKeys::ROLES,
+            Self::Audit | Self::Events => ReadAudit::ROLES,
+        }
+    }
+
     /// The link back to it, on the pages below it.
     pub(in crate::dashboard) fn crumbs(self) -> Markup {
         html! { p.crumbs { a href=(self.place()) { (self.name()) } } }
@@ -58,6 +69,8 @@ pub(in crate::dashboard) fn page_with(
     notice: Option<Notice>,
     content: &Markup,
 ) -> Markup {
+    let roles = viewer.administrator.roles();
+    let names: Vec<_> = roles.iter().map(Role::name).collect();
     document(
         title,
         &html! {
@@ -67,7 +80,7 @@ pub(in crate::dashboard) fn page_with(
                     a.brand href="/dashboard" { (logo()) span { "Sealward" } }
                     nav aria-label="Main" {
                         ul {
-                            @for other in Section::ALL {
+                            @for other in Section::ALL.into_iter().filter(|it| roles.meet(it.roles())) {
                                 li {
                                     a href=(other.place())
                                         aria-current=[(section == Some(other)).then_some("page")] {
@@ -79,7 +92,7 @@ pub(in crate::dashboard) fn page_with(
                     }
                     form.account method="post" action="/dashboard/sign-out" {
                         (token(viewer))
-                        p { span.faint { "Signed in as" } br; bdi { (viewer.administrator.name()) } }
+                        p { span.faint { "Signed in as" } br; bdi { (viewer.administrator.name()) } br; span.faint { (names.join(", ")) } }
                         button.quiet type="submit" { "Sign out" }
                     }
                 }

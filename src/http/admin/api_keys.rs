@@ -1,13 +1,13 @@
 //! `/admin/api-keys`.
 
 use super::answer::{Created, Current, List, NoContent};
-use super::extract::{Authorized, CreateBody, IfMatch, PathId, UpdateBody};
+use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::http::error::ApiError;
 use crate::http::error_code::errors;
 use crate::ids::ApiKeyId;
-use crate::management::PageRequest;
 use crate::management::api_keys::{self, ApiKey, ApiKeyRequest, Filter};
+use crate::management::{Authorized, ManageApiKeys, PageRequest};
 
 type NewApiKey = CreateBody<ApiKeyRequest>;
 type ApiKeyChanges = UpdateBody<ApiKeyRequest>;
@@ -20,7 +20,7 @@ type ApiKeyChanges = UpdateBody<ApiKeyRequest>;
     params(PageRequest, Filter)
 )]
 pub(in crate::http) async fn list(
-    Authorized(context): Authorized,
+    context: Authorized<ManageApiKeys>,
     mut filters: Filters,
 ) -> Result<List<ApiKey>, ApiError> {
     let page = filters.page();
@@ -38,7 +38,7 @@ pub(in crate::http) async fn list(
 /// Creates an API key.
 #[utoipa::path(post, path = "", operation_id = "createApiKey", request_body = NewApiKey)]
 pub(in crate::http) async fn create(
-    Authorized(context): Authorized,
+    context: Authorized<ManageApiKeys>,
     CreateBody(request): NewApiKey,
 ) -> Result<Created<api_keys::Created>, ApiError> {
     Ok(Created(api_keys::create(&context, request).await?))
@@ -53,7 +53,7 @@ pub(in crate::http) async fn create(
     responses(errors::ApiKeyNotFound)
 )]
 pub(in crate::http) async fn read(
-    Authorized(context): Authorized,
+    context: Authorized<ManageApiKeys>,
     PathId(id): PathId<ApiKeyId>,
 ) -> Result<Current<ApiKey>, ApiError> {
     Ok(Current(api_keys::read(&context, id).await?))
@@ -69,7 +69,7 @@ pub(in crate::http) async fn read(
     responses(errors::ApiKeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn update(
-    Authorized(context): Authorized,
+    context: Authorized<ManageApiKeys>,
     PathId(id): PathId<ApiKeyId>,
     IfMatch(expected): IfMatch,
     UpdateBody(request): ApiKeyChanges,
@@ -88,12 +88,12 @@ pub(in crate::http) async fn update(
     responses(errors::ApiKeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn patch(
-    authorized: Authorized,
+    context: Authorized<ManageApiKeys>,
     id: PathId<ApiKeyId>,
     expected: IfMatch,
     changes: ApiKeyChanges,
 ) -> Result<Current<ApiKey>, ApiError> {
-    update(authorized, id, expected, changes).await
+    update(context, id, expected, changes).await
 }
 
 /// Revokes an API key and keeps its record.
@@ -105,7 +105,7 @@ pub(in crate::http) async fn patch(
     responses(errors::ApiKeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn revoke(
-    Authorized(context): Authorized,
+    context: Authorized<ManageApiKeys>,
     PathId(id): PathId<ApiKeyId>,
     IfMatch(expected): IfMatch,
 ) -> Result<NoContent, ApiError> {

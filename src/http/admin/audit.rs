@@ -5,7 +5,6 @@ use axum::http::HeaderMap;
 
 use super::answer::List;
 use super::export::{Order, Records, in_log_order, wanted};
-use super::extract::Authorized;
 use super::filters::Filters;
 use crate::audit::{Entry, Export, Filter, Format, Operations, entries};
 use crate::catalog::Unreadable;
@@ -14,7 +13,7 @@ use crate::http::error::ApiError;
 use crate::ids::RecordId;
 use crate::ledger::Log;
 use crate::management::security::{LogRead, Selection};
-use crate::management::{Page, PageRequest};
+use crate::management::{Authorized, Page, PageRequest, ReadAudit};
 
 /// Lists audit records, newest first, or exports all that match.
 ///
@@ -28,7 +27,7 @@ use crate::management::{Page, PageRequest};
 )]
 pub(in crate::http) async fn list(
     State(app): State<App>,
-    Authorized(context): Authorized,
+    context: Authorized<ReadAudit>,
     headers: HeaderMap,
     mut filters: Filters,
 ) -> Result<Records<Operations>, ApiError> {
@@ -55,7 +54,7 @@ pub(in crate::http) async fn list(
         format: file.map(Format::media_type),
         selection: Selection::filter(&filter),
     };
-    let recorded = app.security.record_read(&context.actor, read);
+    let recorded = app.security.record_read(&context, read);
     recorded.await.map_err(Unreadable::from)?;
     let (database, now) = (app.database.clone(), app.clock.now());
     match file {

@@ -16,15 +16,16 @@ use crate::http::error::ApiError;
 use crate::http::error_code::errors;
 use crate::ids::{EventId, RecordId};
 use crate::ledger::{self, Log, Proof, ProofError};
+use crate::management::{Authorized, ReadAudit};
 use crate::tlog::Tile;
 
 /// A text of a log.
 #[derive(Debug)]
-pub(in crate::http) struct LogText(pub(in crate::http) String);
+pub(in crate::http) struct LogText(String);
 
 /// A tile of a log.
 #[derive(Debug)]
-pub(in crate::http) struct LogTile(pub(in crate::http) Vec<u8>);
+pub(in crate::http) struct LogTile(Vec<u8>);
 
 /// A proof, as JSON or as text.
 #[derive(Debug)]
@@ -59,10 +60,11 @@ pub(in crate::http) struct ProofBody {
     responses(errors::NotFound)
 )]
 pub(in crate::http) async fn checkpoint(
+    _: Authorized<ReadAudit>,
     State(app): State<App>,
     Path(log): Path<String>,
 ) -> Result<LogText, ApiError> {
-    let note = ledger::checkpoint(&app.database, log_named(&log)?).await;
+    let note = ledger::checkpoint(&app.database, named(&log)?).await;
     let note = note.map_err(Unreadable::from)?;
     note.map(LogText).ok_or(ApiError::NotFound)
 }
@@ -76,10 +78,11 @@ pub(in crate::http) async fn checkpoint(
     responses(errors::NotFound)
 )]
 pub(in crate::http) async fn key(
+    _: Authorized<ReadAudit>,
     State(app): State<App>,
     Path(log): Path<String>,
 ) -> Result<LogText, ApiError> {
-    let keys = ledger::keys(&app.database, log_named(&log)?).await;
+    let keys = ledger::keys(&app.database, named(&log)?).await;
     let keys = keys.map_err(Unreadable::from)?.ok_or(ApiError::NotFound)?;
     Ok(LogText(keys.iter().map(|key| format!("{key}\n")).collect()))
 }
@@ -95,10 +98,14 @@ pub(in crate::http) async fn key(
     responses(errors::NotFound)
 )]
 pub(in crate::http) async fn tile(
+    _: Authorized<ReadAudit>,
     State(app): State<App>,
     Path((log, path)): Path<(String, String)>,
 ) -> Result<LogTile, ApiError> {
-    let bytes = ledger::tile(&app.database, log_named(&log)?, &tile_at(&path)?).await;
+    let tile: Tile = format!("tile/{path}")
+        .parse()
+        .map_err(|_| ApiError::NotFound)?;
+    let bytes = ledger::tile(&app.database, named(&log)?, &tile).await;
     let bytes = bytes.map_err(Unreadable::from)?;
     bytes.map(LogTile).ok_or(ApiError::NotFound)
 }
@@ -112,6 +119,7 @@ pub(in crate::http) async fn tile(
     responses(errors::NotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn proof(
+    _: Authorized<ReadAudit>,
     State(app): State<App>,
     Path(id): Path<String>,
     headers: HeaderMap,
@@ -129,16 +137,8 @@ pub(in crate::http) async fn proof(
     Ok(RecordProof::Json(proof.into()))
 }
 
-/// The log in a path.
-pub(in crate::http) fn log_named(log: &str) -> Result<Log, ApiError> {
+fn named(log: &str) -> Result<Log, ApiError> {
     log.parse().map_err(|_| ApiError::NotFound)
-}
-
-/// The tile in a path below `tile/`.
-pub(in crate::http) fn tile_at(path: &str) -> Result<Tile, ApiError> {
-    format!("tile/{path}")
-        .parse()
-        .map_err(|_| ApiError::NotFound)
 }
 
 /// The log and the identifier of a record.

@@ -5,16 +5,15 @@ use axum::http::HeaderMap;
 
 use super::answer::List;
 use super::export::{Order, Records, in_log_order, wanted};
-use super::extract::Authorized;
 use super::filters::Filters;
 use crate::audit::{Export, Format};
 use crate::catalog::Unreadable;
 use crate::http::app::App;
 use crate::http::error::ApiError;
 use crate::ledger::Log;
-use crate::management::PageRequest;
 use crate::management::events::{self, Filter, ManagementLog, ResourceId};
 use crate::management::security::{LogRead, Selection};
+use crate::management::{Authorized, PageRequest, ReadAudit};
 
 /// Lists management events, newest first, or exports all that match.
 ///
@@ -28,7 +27,7 @@ use crate::management::security::{LogRead, Selection};
 )]
 pub(in crate::http) async fn list(
     State(app): State<App>,
-    Authorized(context): Authorized,
+    context: Authorized<ReadAudit>,
     headers: HeaderMap,
     mut filters: Filters,
 ) -> Result<Records<ManagementLog>, ApiError> {
@@ -54,11 +53,11 @@ pub(in crate::http) async fn list(
         format: file.map(Format::media_type),
         selection: Selection::filter(&filter),
     };
-    let recorded = app.security.record_read(&context.actor, read);
+    let recorded = app.security.record_read(&context, read);
     recorded.await.map_err(Unreadable::from)?;
     match file {
         Some(format) => {
-            let source = ManagementLog::new(context.pool, filter);
+            let source = ManagementLog::new(context.pool.clone(), filter);
             Ok(Records::File(Export::new(source, format)))
         }
         None => {

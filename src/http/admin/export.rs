@@ -14,8 +14,8 @@ use crate::closed_set;
 use crate::http::app::App;
 use crate::http::error::ApiError;
 use crate::ledger::{self, Log};
-use crate::management::Context;
 use crate::management::security::{LogRead, Selection};
+use crate::management::{Authorized, ReadAudit};
 use crate::problem::{Code, Problem};
 
 closed_set! {
@@ -63,7 +63,7 @@ fn download(media: &'static str, disposition: String, body: Body) -> Response {
 /// The export in the order of the log, if the query asks for it. The export is recorded.
 pub(super) async fn in_log_order(
     app: &App,
-    context: &Context,
+    context: &Authorized<ReadAudit>,
     log: Log,
     headers: &HeaderMap,
     filters: &mut Filters,
@@ -81,7 +81,7 @@ pub(super) async fn in_log_order(
         format: Some(Format::Ndjson.media_type()),
         selection: Selection::filter(&json!({ "order": Order::LogIndex })),
     };
-    let recorded = app.security.record_read(&context.actor, read);
+    let recorded = app.security.record_read(context, read);
     recorded.await.map_err(Unreadable::from)?;
     Ok(Some(ledger::Export::new(app.database.clone(), log)))
 }

@@ -5,22 +5,23 @@ use std::str::FromStr;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
+use axum::response::{IntoResponse as _, Response};
 
+use super::answer::Replayed;
 use crate::auth::Administrator;
 use crate::http::app::App;
 use crate::http::body;
 use crate::http::error::ApiError;
 use crate::ids::{ApiKeyId, KeyId, ServiceId};
 use crate::json::Text;
-use crate::management::{Actor, Claim, Context, Expected, Missing, policies};
+use crate::management::{
+    self, Actor, Authorized, Claim, Context, Expected, ManageAdminKeys, Missing, Right, Standing,
+    policies,
+};
 use crate::problem::Code;
 use crate::request_tag::RequestTag;
 use crate::resource::{RequestBody, ResourceRequest};
 use crate::revision::Revision;
-
-/// An authenticated administrator, with the context of the use case.
-#[derive(Debug)]
-pub(in crate::http) struct Authorized(pub(in crate::http) Context);
 
 /// The `{id}` of the path.
 #[derive(Debug)]
@@ -60,24 +61,48 @@ impl Address for ApiKeyId {
     const MISSING: Missing = Missing::ApiKey;
 }
 
-impl FromRequestParts<App> for Authorized {
-    type Rejection = ApiError;
+/// The role comes before the answer to a request that was sent again.
+impl<R: Right> FromRequestParts<App> for Authorized<R> {
+    type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
         let administrator = parts.extensions.get::<Administrator>();
         let tag = parts.extensions.get::<RequestTag>();
         // A route without authentication before it is a defect of the router.
         let (Some(administrator), Some(tag)) = (administrator, tag) else {
-            return Err(ApiError::Internal);
+            return Err(ApiError::Internal.into_response());
         };
-        Ok(Self(Context {
+        let context = Context {
             clock: app.clock.clone(),
             entropy: app.entropy,
             catalog: app.catalog.clone(),
             pool: app.database.clone(),
             actor: Actor::caller(administrator, tag.to_string()),
             claim: parts.extensions.get::<Claim>().cloned(),
-        }))
+        };
+        let authorized = context.authorize::<R>();
+        let authorized = authorized.map_err(|error| ApiError::from(error).into_response())?;
+        match parts.extensions.remove::<Standing>() {
+            Some(standing) => Err(repeated(standing, &context)),
+            None => Ok(authorized),
+        }
+    }
+}
+
+/// The answer to a request that is not the first one with its `Idempotency-Key`.
+fn repeated(standing: Standing, context: &Context) -> Response {
+    match standing {
+        Standing::Again(answer) if answer.is_admin_key() && !context.may::<ManageAdminKeys>() => {
+            ApiError::from(management::Error::Forbidden(ManageAdminKeys::ROLES)).into_response()
+        }
+        Standing::Again(answer) => Replayed(answer).into_response(),
+        Standing::InProgress => ApiError::InProgress.into_response(),
+        Standing::OtherBody => {
+            let message = "the Idempotency-Key was used with another body";
+            ApiError::Conflict(message.to_owned()).into_response()
+        }
+        // Its handler runs.
+        Standing::First(_) => ApiError::Internal.into_response(),
     }
 }
 

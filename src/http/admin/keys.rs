@@ -3,17 +3,17 @@
 use axum::extract::State;
 
 use super::answer::{Created, CreatedWithoutPath, Current, List, NoContent};
-use super::extract::{Authorized, CreateBody, IfMatch, PathId, UpdateBody};
+use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::http::app::App;
 use crate::http::error::ApiError;
 use crate::http::error_code::errors;
 use crate::ids::KeyId;
 use crate::keys::Key;
-use crate::management::PageRequest;
 use crate::management::keys::{
     self, Filter, ImportParameters, ImportParametersRequest, KeyRequest, KeyUpdate, Rules,
 };
+use crate::management::{Authorized, ManageKeys, PageRequest, ReadResources};
 
 type NewKey = CreateBody<KeyRequest>;
 type KeyChanges = UpdateBody<KeyUpdate>;
@@ -22,7 +22,7 @@ type NewImportParameters = CreateBody<ImportParametersRequest>;
 /// Lists keys.
 #[utoipa::path(get, path = "", operation_id = "listKeys", params(PageRequest, Filter))]
 pub(in crate::http) async fn list(
-    Authorized(context): Authorized,
+    context: Authorized<ReadResources>,
     mut filters: Filters,
 ) -> Result<List<Key>, ApiError> {
     let page = filters.page();
@@ -46,7 +46,7 @@ pub(in crate::http) async fn list(
     responses(errors::OperationNotAllowed, errors::Conflict)
 )]
 pub(in crate::http) async fn create(
-    Authorized(context): Authorized,
+    context: Authorized<ManageKeys>,
     State(app): State<App>,
     CreateBody(request): NewKey,
 ) -> Result<Created<Key>, ApiError> {
@@ -62,7 +62,7 @@ pub(in crate::http) async fn create(
     request_body = NewImportParameters
 )]
 pub(in crate::http) async fn import_parameters(
-    Authorized(context): Authorized,
+    context: Authorized<ManageKeys>,
     State(app): State<App>,
     CreateBody(request): NewImportParameters,
 ) -> Result<CreatedWithoutPath<ImportParameters>, ApiError> {
@@ -79,7 +79,7 @@ pub(in crate::http) async fn import_parameters(
     responses(errors::KeyNotFound)
 )]
 pub(in crate::http) async fn read(
-    Authorized(context): Authorized,
+    context: Authorized<ReadResources>,
     PathId(id): PathId<KeyId>,
 ) -> Result<Current<Key>, ApiError> {
     Ok(Current(keys::read(&context, id).await?))
@@ -95,7 +95,7 @@ pub(in crate::http) async fn read(
     responses(errors::KeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn update(
-    Authorized(context): Authorized,
+    context: Authorized<ManageKeys>,
     State(app): State<App>,
     PathId(id): PathId<KeyId>,
     IfMatch(expected): IfMatch,
@@ -115,13 +115,13 @@ pub(in crate::http) async fn update(
     responses(errors::KeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn patch(
-    authorized: Authorized,
+    context: Authorized<ManageKeys>,
     app: State<App>,
     id: PathId<KeyId>,
     expected: IfMatch,
     changes: KeyChanges,
 ) -> Result<Current<Key>, ApiError> {
-    update(authorized, app, id, expected, changes).await
+    update(context, app, id, expected, changes).await
 }
 
 /// Deletes a key. It is destroyed after a delay, and can be restored until then.
@@ -133,7 +133,7 @@ pub(in crate::http) async fn patch(
     responses(errors::KeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn delete(
-    Authorized(context): Authorized,
+    context: Authorized<ManageKeys>,
     State(app): State<App>,
     PathId(id): PathId<KeyId>,
     IfMatch(expected): IfMatch,

@@ -1,12 +1,12 @@
 //! `/admin/policies`.
 
 use super::answer::{Created, Current, List, NoContent};
-use super::extract::{Authorized, CreateBody, IfMatch, PathId, UpdateBody};
+use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::http::error::ApiError;
 use crate::http::error_code::errors;
-use crate::management::PageRequest;
 use crate::management::policies::{self, Filter, Name, Policy};
+use crate::management::{Authorized, ManagePolicies, PageRequest, ReadResources};
 use crate::policy::PolicyRequest;
 
 type NewPolicy = CreateBody<PolicyRequest>;
@@ -20,7 +20,7 @@ type PolicyChanges = UpdateBody<PolicyRequest>;
     params(PageRequest, Filter)
 )]
 pub(in crate::http) async fn list(
-    Authorized(context): Authorized,
+    context: Authorized<ReadResources>,
     mut filters: Filters,
 ) -> Result<List<Policy>, ApiError> {
     let page = filters.page();
@@ -44,7 +44,7 @@ pub(in crate::http) async fn list(
     responses(errors::Conflict)
 )]
 pub(in crate::http) async fn create(
-    Authorized(context): Authorized,
+    context: Authorized<ManagePolicies>,
     CreateBody(request): NewPolicy,
 ) -> Result<Created<Policy>, ApiError> {
     Ok(Created(policies::create(&context, request).await?))
@@ -59,7 +59,7 @@ pub(in crate::http) async fn create(
     responses(errors::PolicyNotFound)
 )]
 pub(in crate::http) async fn read(
-    Authorized(context): Authorized,
+    context: Authorized<ReadResources>,
     PathId(name): PathId<Name>,
 ) -> Result<Current<Policy>, ApiError> {
     Ok(Current(policies::read(&context, &name).await?))
@@ -75,7 +75,7 @@ pub(in crate::http) async fn read(
     responses(errors::PolicyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn update(
-    Authorized(context): Authorized,
+    context: Authorized<ManagePolicies>,
     PathId(name): PathId<Name>,
     IfMatch(expected): IfMatch,
     UpdateBody(request): PolicyChanges,
@@ -94,12 +94,12 @@ pub(in crate::http) async fn update(
     responses(errors::PolicyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn patch(
-    authorized: Authorized,
+    context: Authorized<ManagePolicies>,
     id: PathId<Name>,
     expected: IfMatch,
     changes: PolicyChanges,
 ) -> Result<Current<Policy>, ApiError> {
-    update(authorized, id, expected, changes).await
+    update(context, id, expected, changes).await
 }
 
 /// Deletes a policy that nothing refers to.
@@ -111,7 +111,7 @@ pub(in crate::http) async fn patch(
     responses(errors::PolicyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn delete(
-    Authorized(context): Authorized,
+    context: Authorized<ManagePolicies>,
     PathId(name): PathId<Name>,
     IfMatch(expected): IfMatch,
 ) -> Result<NoContent, ApiError> {

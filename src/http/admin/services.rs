@@ -1,13 +1,13 @@
 //! `/admin/services`.
 
 use super::answer::{Created, Current, List, NoContent};
-use super::extract::{Authorized, CreateBody, IfMatch, PathId, UpdateBody};
+use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::http::error::ApiError;
 use crate::http::error_code::errors;
 use crate::ids::ServiceId;
-use crate::management::PageRequest;
 use crate::management::services::{self, Filter, Service, ServiceRequest};
+use crate::management::{Authorized, ManagePolicies, PageRequest, ReadResources};
 
 type NewService = CreateBody<ServiceRequest>;
 type ServiceChanges = UpdateBody<ServiceRequest>;
@@ -20,7 +20,7 @@ type ServiceChanges = UpdateBody<ServiceRequest>;
     params(PageRequest, Filter)
 )]
 pub(in crate::http) async fn list(
-    Authorized(context): Authorized,
+    context: Authorized<ReadResources>,
     mut filters: Filters,
 ) -> Result<List<Service>, ApiError> {
     let page = filters.page();
@@ -41,7 +41,7 @@ pub(in crate::http) async fn list(
     responses(errors::Conflict)
 )]
 pub(in crate::http) async fn create(
-    Authorized(context): Authorized,
+    context: Authorized<ManagePolicies>,
     CreateBody(request): NewService,
 ) -> Result<Created<Service>, ApiError> {
     Ok(Created(services::create(&context, request).await?))
@@ -56,7 +56,7 @@ pub(in crate::http) async fn create(
     responses(errors::ServiceNotFound)
 )]
 pub(in crate::http) async fn read(
-    Authorized(context): Authorized,
+    context: Authorized<ReadResources>,
     PathId(id): PathId<ServiceId>,
 ) -> Result<Current<Service>, ApiError> {
     Ok(Current(services::read(&context, id).await?))
@@ -72,7 +72,7 @@ pub(in crate::http) async fn read(
     responses(errors::ServiceNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn update(
-    Authorized(context): Authorized,
+    context: Authorized<ManagePolicies>,
     PathId(id): PathId<ServiceId>,
     IfMatch(expected): IfMatch,
     UpdateBody(request): ServiceChanges,
@@ -91,12 +91,12 @@ pub(in crate::http) async fn update(
     responses(errors::ServiceNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn patch(
-    authorized: Authorized,
+    context: Authorized<ManagePolicies>,
     id: PathId<ServiceId>,
     expected: IfMatch,
     changes: ServiceChanges,
 ) -> Result<Current<Service>, ApiError> {
-    update(authorized, id, expected, changes).await
+    update(context, id, expected, changes).await
 }
 
 /// Deletes a service that nothing refers to.
@@ -108,7 +108,7 @@ pub(in crate::http) async fn patch(
     responses(errors::ServiceNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn delete(
-    Authorized(context): Authorized,
+    context: Authorized<ManagePolicies>,
     PathId(id): PathId<ServiceId>,
     IfMatch(expected): IfMatch,
 ) -> Result<NoContent, ApiError> {

@@ -30,6 +30,7 @@ impl From<management::Error> for ApiError {
             management::Error::Missing(missing) => Self::Missing(missing),
             management::Error::Conflict(conflict) => Self::Conflict(conflict),
             management::Error::Outdated => Self::Outdated,
+            management::Error::Forbidden(_) => Self::MissingRole(error.to_string()),
             management::Error::NotAllowed(why) => Self::NotAllowed(why.to_owned()),
             management::Error::Token(error) => match error.kind() {
                 ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late => Self::TokenOut(error),

@@ -43,6 +43,8 @@ pub(super) enum ApiError {
     Unauthenticated(Refusal),
     /// The credential is valid, but not for this API.
     WrongKind(WrongKind),
+    /// The administrator lacks the role. The text names it.
+    MissingRole(String),
     /// The caller exceeded its rate limit.
     RateLimited(Exceeded),
     /// The resource does not exist.
@@ -105,6 +107,9 @@ impl ApiError {
             Self::Unauthenticated(_) => Description::from(ErrorCode::AuthenticationFailed)
                 .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
             Self::WrongKind(_) => ErrorCode::Forbidden.into(),
+            Self::MissingRole(why) => {
+                Description::from(ErrorCode::Forbidden).with_message(sentence(why))
+            }
             Self::RateLimited(exceeded) => Description::from(ErrorCode::RateLimitExceeded)
                 .retry_after(exceeded.retry_after.as_secs().saturating_add(1)),
             Self::Missing(Missing::Service) => ErrorCode::ServiceNotFound.into(),

@@ -18,7 +18,6 @@ use crate::http::admin::{
 use crate::http::discovery::Published;
 use crate::http::error::ApiError;
 use crate::http::probes::ProbeResult;
-use crate::http::published_log::{PublishedCheckpoint, PublishedTile};
 use crate::keys::JwkSet;
 use crate::management::Cursor;
 
@@ -119,18 +118,6 @@ impl IntoResponses for LogTile {
             "200",
             answer.content("application/octet-stream", Content::default()),
         )
-    }
-}
-
-impl IntoResponses for PublishedCheckpoint {
-    fn responses() -> Responses {
-        LogText::responses()
-    }
-}
-
-impl IntoResponses for PublishedTile {
-    fn responses() -> Responses {
-        LogTile::responses()
     }
 }
 

@@ -9,12 +9,12 @@ use utoipa::ToSchema;
 
 use super::bound_policy::BoundPolicy;
 use super::network::Networks;
-use crate::auth::Kind;
+use crate::auth::{Kind, Role, Roles};
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, ServiceId};
 use crate::management::{Resource, ResourceType};
 use crate::operation::Operations;
-use crate::resource::Name;
+use crate::resource::{Name, Person};
 use crate::{closed_set, resource};
 
 resource! {
@@ -26,9 +26,14 @@ resource! {
             "Type" r#type: Kind;
             /// The calling service. Required for `live` and `test`, null for `admin`.
             "Service" service_id: Option<ServiceId> = None;
+            /// The person who uses an admin key, as the organization identifies them. Two keys of one
+            /// person count as one person.
+            "Person" person: Option<Person> = None;
         }
         /// Identifies the key to people, such as the application and its location.
         "Name" name: Name;
+        /// The roles of an admin key, by default `owner`. Empty for other keys.
+        "Roles" roles: Roles = Roles::default();
         /// The policy of requests without a policy number. Null for `admin`.
         #[sqlx(flatten)]
         "Bound policy" policy_number: BoundPolicy = BoundPolicy::default();
@@ -76,6 +81,13 @@ pub struct Hint(String);
 
 impl Resource for ApiKey {
     const TYPE: ResourceType = ResourceType::ApiKey;
+}
+
+impl ApiKey {
+    /// Whether it is an active admin key with the role `owner`.
+    pub(super) fn is_owner(&self) -> bool {
+        self.status == Status::Active && self.roles.meet(&[Role::Owner])
+    }
 }
 
 impl Status {

@@ -3,7 +3,7 @@
 use sqlx::PgConnection;
 
 use super::{ApiKey, ApiKeyRequest};
-use crate::auth::Kind;
+use crate::auth::{Kind, Role, Roles};
 use crate::clock::Timestamp;
 use crate::ids::ServiceId;
 use crate::management::{check, policies, services};
@@ -23,8 +23,13 @@ pub(super) async fn check(
     if before.is_none() {
         service(connection, problems, kind, &body.service_id).await?;
     }
-    if kind == Some(Kind::Admin) {
-        refuse_runtime_members(problems, body);
+    match kind {
+        Some(Kind::Admin) => {
+            refuse_runtime_members(problems, body);
+            roles(problems, before.is_none(), &mut body.roles);
+        }
+        Some(Kind::Live | Kind::Test) => refuse_admin_members(problems, body),
+        None => {}
     }
     if let Member::Given(bound) = &mut body.policy_number
         && let Some(number) = &bound.number
@@ -63,6 +68,30 @@ async fn service(
         }
     }
     Ok(())
+}
+
+/// Checks that an admin key keeps a role. A new one is an owner by default.
+fn roles(problems: &mut Problems, is_new: bool, roles: &mut Member<Roles>) {
+    match roles {
+        Member::Absent if is_new => *roles = Member::Given(Roles::from_iter([Role::Owner])),
+        Member::Given(given) if given.is_empty() => {
+            let message = "must have at least one role";
+            problems.note(Problem::new("roles", Code::Length, message));
+        }
+        Member::Given(_) | Member::Absent | Member::Wrong => {}
+    }
+}
+
+/// Notes members that only admin keys have.
+fn refuse_admin_members(problems: &mut Problems, body: &ApiKeyRequest) {
+    let has_roles = body.roles.given().is_some_and(|roles| !roles.is_empty());
+    let has_person = matches!(body.person, Member::Given(Some(_)));
+    for (field, is_given) in [("roles", has_roles), ("person", has_person)] {
+        if is_given {
+            let message = "must be left out of live and test keys";
+            problems.note(Problem::new(field, Code::Conflict, message));
+        }
+    }
 }
 
 /// Notes members that admin keys do not have, as they do not call the runtime API.

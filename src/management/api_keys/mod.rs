@@ -14,7 +14,10 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::check::checked;
-use super::{Action, Change, Context, Error, Event, Expected, Missing, Page, PageRequest};
+use super::{
+    Action, Authorized, Change, Error, Event, Expected, ManageAdminKeys, ManageApiKeys, Missing,
+    Page, PageRequest,
+};
 use crate::auth::{Kind, LiveKey};
 use crate::ids::{ApiKeyId, ServiceId};
 use crate::resource::{ResourceRequest, Stored as _};
@@ -85,40 +88,48 @@ impl Serialize for Created {
     }
 }
 
-/// The API keys that match `filter`, in the order in which they were created.
+/// The API keys that match `filter`, in the order in which they were created. Only owners see admin keys.
 ///
 /// # Errors
 /// The database cannot be read.
 pub async fn list(
-    context: &Context,
+    context: &Authorized<ManageApiKeys>,
     filter: &Filter,
     page: PageRequest,
 ) -> Result<Page<ApiKey>, Error> {
     let now = context.clock.now();
-    let rows = store::list(&context.pool, now, filter, page).await?;
+    let with_admin_keys = context.may::<ManageAdminKeys>();
+    let rows = store::list(&context.pool, now, filter, with_admin_keys, page).await?;
     Ok(Page::of(page, rows, |api_key| api_key.id.uuid()))
 }
 
 /// One API key.
 ///
 /// # Errors
-/// There is none, or the database cannot be read.
-pub async fn read(context: &Context, id: ApiKeyId) -> Result<ApiKey, Error> {
-    store::read(&context.pool, context.clock.now(), id)
+/// There is none, it is an admin key and the author no owner, or the database cannot be read.
+pub async fn read(context: &Authorized<ManageApiKeys>, id: ApiKeyId) -> Result<ApiKey, Error> {
+    let api_key = store::read(&context.pool, context.clock.now(), id)
         .await?
-        .ok_or(Error::Missing(Missing::ApiKey))
+        .ok_or(Error::Missing(Missing::ApiKey))?;
+    if api_key.r#type == Kind::Admin {
+        context.authorize::<ManageAdminKeys>()?;
+    }
+    Ok(api_key)
 }
 
 /// Creates an API key.
 ///
 /// # Errors
-/// The request is wrong, or the database refuses it.
+/// The request is wrong, the key is an admin key and the author no owner, or the database refuses it.
 pub async fn create(
-    context: &Context,
+    context: &Authorized<ManageApiKeys>,
     request: ResourceRequest<ApiKeyRequest>,
 ) -> Result<Created, Error> {
     let mut change = context.begin().await?;
     let now = change.now();
+    if request.body.r#type.given() == Some(&Kind::Admin) {
+        change.require::<ManageAdminKeys>()?;
+    }
     let id = ApiKeyId::new(&context.clock, &context.entropy);
     let (mut problems, mut body) = (request.problems, request.body);
     check::check(change.connection(), &mut problems, now, None, &mut body).await?;
@@ -141,7 +152,7 @@ pub async fn create(
 /// There is none, it is revoked or not in the expected state, the request is wrong, or the database
 /// refuses it.
 pub async fn update(
-    context: &Context,
+    context: &Authorized<ManageApiKeys>,
     id: ApiKeyId,
     expected: &Expected,
     mut request: ResourceRequest<ApiKeyRequest>,
@@ -165,6 +176,7 @@ pub async fn update(
     let mut after = body.update(&before, &mut problems);
     after.status = Status::of(now, after.revoked_at, after.expires_at);
     let after = checked(problems, Some(after))?;
+    keep_an_owner(&mut change, &before, &after).await?;
     change.save(Action::Update, before, after).await
 }
 
@@ -172,7 +184,11 @@ pub async fn update(
 ///
 /// # Errors
 /// There is none or it is not in the expected state, or the database refuses it.
-pub async fn revoke(context: &Context, id: ApiKeyId, expected: &Expected) -> Result<(), Error> {
+pub async fn revoke(
+    context: &Authorized<ManageApiKeys>,
+    id: ApiKeyId,
+    expected: &Expected,
+) -> Result<(), Error> {
     let mut change = context.begin().await?;
     let before = lock(&mut change, id, expected).await?;
     if before.status == Status::Revoked {
@@ -181,6 +197,7 @@ pub async fn revoke(context: &Context, id: ApiKeyId, expected: &Expected) -> Res
     let mut after = before.clone().touched(change.now());
     after.status = Status::Revoked;
     after.revoked_at = Some(change.now());
+    keep_an_owner(&mut change, &before, &after).await?;
     let columns = after.columns().with("revoked_at", after.revoked_at);
     change.update(&after, columns).await?;
     change
@@ -190,9 +207,30 @@ pub async fn revoke(context: &Context, id: ApiKeyId, expected: &Expected) -> Res
 
 async fn lock(change: &mut Change<'_>, id: ApiKeyId, expected: &Expected) -> Result<ApiKey, Error> {
     let now = change.now();
+    if store::kind(change.connection(), id).await? == Some(Kind::Admin) {
+        change.require::<ManageAdminKeys>()?;
+        store::lock_admin_keys(change.connection()).await?;
+    }
     let api_key = store::lock(change.connection(), now, id)
         .await?
         .ok_or(Error::Missing(Missing::ApiKey))?;
     expected.check(api_key.revision)?;
     Ok(api_key)
+}
+
+/// Refuses to remove the last owner key.
+async fn keep_an_owner(
+    change: &mut Change<'_>,
+    before: &ApiKey,
+    after: &ApiKey,
+) -> Result<(), Error> {
+    let now = change.now();
+    if before.is_owner()
+        && !after.is_owner()
+        && !store::has_other_owner(change.connection(), now, before.id).await?
+    {
+        let message = "the API key is the last active one with the role owner: give another key the role first";
+        return Err(Error::Conflict(message.to_owned()));
+    }
+    Ok(())
 }

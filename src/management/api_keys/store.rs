@@ -3,16 +3,20 @@
 use sqlx::{PgConnection, PgExecutor};
 
 use super::{ApiKey, Filter, Status};
+use crate::auth::{Kind, Role};
 use crate::clock::Timestamp;
 use crate::ids::ApiKeyId;
 use crate::management::PageRequest;
+
+/// The advisory lock of transactions that change admin keys.
+const ADMIN_KEYS: i64 = 0x5ea1_3a8d_0026;
 
 /// Reads API keys; `$1` is the present. It names the columns, so that a migration that adds a column does
 /// not invalidate the statements that open connections have prepared.
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "SELECT k.id, k.name, k.type, k.service_id, k.policy_id, k.allowed_operations,
+            "SELECT k.id, k.name, k.type, k.roles, k.person, k.service_id, k.policy_id, k.allowed_operations,
                     k.allowed_cidrs, k.last_four, k.expires_at, k.revoked_at, k.last_used_at,
                     k.revision, k.created_at, k.updated_at, p.policy_number, $1 AS now
                FROM api_keys k LEFT JOIN policies p ON p.id = k.policy_id ",
@@ -25,6 +29,7 @@ pub(super) async fn list(
     database: impl PgExecutor<'_>,
     now: Timestamp,
     filter: &Filter,
+    with_admin_keys: bool,
     page: PageRequest,
 ) -> sqlx::Result<Vec<ApiKey>> {
     sqlx::query_as(select!(
@@ -36,8 +41,9 @@ pub(super) async fn list(
                                               ELSE $8 END)
            AND ($9::text IS NULL OR k.name = $9)
            AND ($10::text IS NULL OR position(lower($10) IN lower(k.name)) > 0)
+           AND ($11 OR k.type <> 'admin')
          ORDER BY k.id
-         LIMIT $11"
+         LIMIT $12"
     ))
     .bind(now)
     .bind(page.after())
@@ -49,6 +55,7 @@ pub(super) async fn list(
     .bind(Status::Active)
     .bind(filter.name.as_deref())
     .bind(filter.name_contains.as_deref())
+    .bind(with_admin_keys)
     .bind(page.rows())
     .fetch_all(database)
     .await
@@ -77,4 +84,44 @@ pub(super) async fn lock(
         .bind(id)
         .fetch_optional(connection)
         .await
+}
+
+/// The type of an API key, which never changes.
+pub(super) async fn kind(
+    connection: &mut PgConnection,
+    id: ApiKeyId,
+) -> sqlx::Result<Option<Kind>> {
+    sqlx::query_scalar("SELECT type FROM api_keys WHERE id = $1")
+        .bind(id)
+        .fetch_optional(connection)
+        .await
+}
+
+/// Waits for other transactions that change admin keys. Two of them could otherwise remove the last two
+/// owners, or wait for each other: each holds the key that it changes, and its event refers to the key of
+/// its author.
+pub(super) async fn lock_admin_keys(connection: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::query("SELECT pg_advisory_xact_lock($1)")
+        .bind(ADMIN_KEYS)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Whether an owner key other than this one is neither revoked nor expired.
+pub(super) async fn has_other_owner(
+    connection: &mut PgConnection,
+    now: Timestamp,
+    id: ApiKeyId,
+) -> sqlx::Result<bool> {
+    sqlx::query_scalar(
+        "SELECT EXISTS (SELECT FROM api_keys
+                         WHERE id <> $1 AND $2 = ANY (roles) AND revoked_at IS NULL
+                           AND (expires_at IS NULL OR expires_at > $3))",
+    )
+    .bind(id)
+    .bind(Role::Owner)
+    .bind(now)
+    .fetch_one(connection)
+    .await
 }

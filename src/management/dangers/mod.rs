@@ -4,7 +4,7 @@ mod store;
 
 use sqlx::FromRow;
 
-use super::{Context, Error};
+use super::{Authorized, Error, ManageAdminKeys, ManageApiKeys, ReadResources};
 use crate::clock::Timestamp;
 use crate::db::Pool;
 use crate::ids::{ApiKeyId, KeyId, PolicyId, ServiceId};
@@ -71,19 +71,25 @@ pub async fn extractable_keys(pool: &Pool) -> Result<Vec<Extractable>, Error> {
     Ok(store::extractable_keys(pool).await?)
 }
 
-/// All warnings. Keys are included if they expire before `soon`.
+/// The warnings about resources that the author can read. Keys are included if they expire before `soon`.
 ///
 /// # Errors
 /// The database cannot be read.
-pub async fn find(context: &Context, soon: Timestamp) -> Result<Dangers, Error> {
+pub async fn find(context: &Authorized<ReadResources>, soon: Timestamp) -> Result<Dangers, Error> {
     let now = context.clock.now();
+    let with_admin_keys = context.may::<ManageAdminKeys>();
+    let expiring_api_keys = if context.may::<ManageApiKeys>() {
+        store::expiring_api_keys(&context.pool, now, soon, with_admin_keys).await?
+    } else {
+        Vec::new()
+    };
     Ok(Dangers {
         policies: risky(store::policies(&context.pool).await?),
         keyless: store::keyless(&context.pool).await?,
         open_to_all: store::open_to_all(&context.pool).await?,
         extractable_keys: extractable_keys(&context.pool).await?,
         expiring_keys: store::expiring_keys(&context.pool, soon).await?,
-        expiring_api_keys: store::expiring_api_keys(&context.pool, now, soon).await?,
+        expiring_api_keys,
     })
 }
 

@@ -83,15 +83,18 @@ pub(super) async fn expiring_api_keys(
     database: impl PgExecutor<'_>,
     now: Timestamp,
     soon: Timestamp,
+    with_admin_keys: bool,
 ) -> sqlx::Result<Vec<Expiring<ApiKeyId>>> {
     sqlx::query_as(
         "SELECT id, name, expires_at FROM api_keys
           WHERE revoked_at IS NULL AND expires_at > $1 AND expires_at < $2
+            AND ($3 OR type <> 'admin')
           ORDER BY expires_at
           LIMIT 50",
     )
     .bind(now)
     .bind(soon)
+    .bind(with_admin_keys)
     .fetch_all(database)
     .await
 }

@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 pub use self::export::ManagementLog;
-use super::{Action, Context, Error, Page, PageRequest, ResourceType};
+use super::{Action, Authorized, Error, Page, PageRequest, ReadAudit, ResourceType};
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, EventId, ImportKeyId, KeyId, NotAnId, PolicyId, ServiceId};
 
@@ -105,7 +105,7 @@ pub struct Filter {
 ///
 /// # Errors
 /// The database cannot be read.
-pub async fn read(context: &Context, id: EventId) -> Result<Option<Recorded>, Error> {
+pub async fn read(context: &Authorized<ReadAudit>, id: EventId) -> Result<Option<Recorded>, Error> {
     Ok(store::read(&context.pool, id).await?)
 }
 
@@ -122,7 +122,7 @@ pub async fn named(database: impl PgExecutor<'_>, ids: &[Uuid]) -> sqlx::Result<
 /// # Errors
 /// The database cannot be read.
 pub async fn list(
-    context: &Context,
+    context: &Authorized<ReadAudit>,
     filter: &Filter,
     page: PageRequest,
 ) -> Result<Page<Recorded>, Error> {

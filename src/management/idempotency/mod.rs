@@ -13,6 +13,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{Error, Event, ResourceType};
+use crate::auth::Kind;
 use crate::clock::{Entropy, Timestamp};
 use crate::db::Pool;
 use crate::ids::ApiKeyId;
@@ -41,7 +42,7 @@ pub struct Claim {
 }
 
 /// The standing of a request with an `Idempotency-Key`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Standing {
     /// It is the first one.
     First(Claim),
@@ -54,12 +55,21 @@ pub enum Standing {
 }
 
 /// The answer to the first request: the resource that it created.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct KeptAnswer {
     /// The type of the resource.
     pub resource_type: ResourceType,
     /// The resource, without secrets.
     pub resource: Value,
+}
+
+impl KeptAnswer {
+    /// Whether only owners read it: it is an admin key.
+    #[must_use]
+    pub fn is_admin_key(&self) -> bool {
+        self.resource_type == ResourceType::ApiKey
+            && self.resource.get("type").and_then(Value::as_str) == Some(Kind::Admin.name())
+    }
 }
 
 impl IdempotentCall {

@@ -5,7 +5,7 @@ use super::rules::Rules;
 use super::{retire_former, store};
 use crate::ids::{ImportKeyId, KeyId, ServiceId};
 use crate::keys::{Assignment, ImportKeyRecord, Key, Origin, Status, UnrecordedKey, Usage, Vault};
-use crate::management::{Change, Context, Error, Event};
+use crate::management::{Authorized, Change, Error, Event, ManageKeys};
 use crate::material::{Algorithm, PublicKey};
 use crate::problem::{Code, Problem};
 use crate::resource::ResourceRequest;
@@ -17,7 +17,7 @@ use crate::revision::Revision;
 /// The request is wrong or not allowed, or the token or the database refuses it. Then no usable key
 /// is left.
 pub async fn create(
-    context: &Context,
+    context: &Authorized<ManageKeys>,
     vault: &Vault,
     rules: Rules,
     request: ResourceRequest<KeyRequest>,
@@ -47,7 +47,7 @@ struct Obtained {
 }
 
 async fn carry_out(
-    context: &Context,
+    context: &Authorized<ManageKeys>,
     vault: &Vault,
     requested: RequestedKey,
 ) -> Result<Key, Error> {
@@ -128,7 +128,7 @@ async fn carry_out(
 }
 
 async fn obtain(
-    context: &Context,
+    context: &Authorized<ManageKeys>,
     vault: &Vault,
     service_id: ServiceId,
     source: Source,

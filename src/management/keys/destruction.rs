@@ -5,7 +5,7 @@ use super::{lock, store};
 use crate::db::later_present;
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, Status, Vault};
-use crate::management::{Action, Context, Error, Event, Expected};
+use crate::management::{Action, Authorized, Error, Event, Expected, ManageKeys};
 
 /// Deletes a key. It stops working at once and is destroyed after the delay. Deleting it again changes
 /// nothing.
@@ -13,7 +13,7 @@ use crate::management::{Action, Context, Error, Event, Expected};
 /// # Errors
 /// There is none or it is not in the expected state, it is destroyed, or the database refuses it.
 pub async fn delete(
-    context: &Context,
+    context: &Authorized<ManageKeys>,
     rules: Rules,
     id: KeyId,
     expected: &Expected,
@@ -44,7 +44,7 @@ pub async fn delete(
 ///
 /// # Errors
 /// The database fails.
-pub async fn destroy_due(context: &Context, vault: &Vault) -> Result<usize, Error> {
+pub async fn destroy_due(context: &Authorized<ManageKeys>, vault: &Vault) -> Result<usize, Error> {
     let mut destroyed = 0;
     let mut left = Vec::new();
     store::begin_destruction(&context.pool, context.clock.now()).await?;

@@ -10,7 +10,7 @@ use crate::clock::Timestamp;
 use crate::ids::ImportKeyId;
 use crate::keys::{ImportKeyRecord, Vault};
 use crate::management::check::checked;
-use crate::management::{Context, Error, Event, Resource, ResourceType};
+use crate::management::{Authorized, Error, Event, ManageKeys, Resource, ResourceType};
 use crate::request;
 use crate::resource::{Identified, ResourceRequest};
 use crate::revision::Revision;
@@ -59,7 +59,7 @@ impl Identified for ImportParameters {
 /// # Errors
 /// The request is wrong, the token lacks the mechanism or fails, or the database refuses it.
 pub async fn create(
-    context: &Context,
+    context: &Authorized<ManageKeys>,
     vault: &Vault,
     request: ResourceRequest<ImportParametersRequest>,
 ) -> Result<ImportParameters, Error> {

@@ -6,7 +6,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::{destroy_due, rotate_due};
 use crate::keys::{ImportKeyRecord, Vault};
-use crate::management::{Context, idempotency};
+use crate::management::{Authorized, ManageKeys, idempotency};
 
 /// How often keys that are due are destroyed and rotated, and keys that expire soon are looked for.
 const DESTROY_EVERY: Duration = Duration::from_secs(60);
@@ -19,7 +19,7 @@ const COMPARE_EVERY: Duration = Duration::from_secs(60 * 60);
 const TIME_LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// Runs the periodic work until the process ends. Failures are logged and tried again the next time.
-pub async fn maintain(context: Context, vault: Vault, rotation_overlap: Duration) {
+pub async fn maintain(context: Authorized<ManageKeys>, vault: Vault, rotation_overlap: Duration) {
     let mut destroying = interval(DESTROY_EVERY);
     let mut comparing = interval(COMPARE_EVERY);
     destroying.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -45,7 +45,7 @@ async fn compare(vault: &Vault) {
     }
 }
 
-async fn attend(context: &Context, vault: &Vault, rotation_overlap: Duration) {
+async fn attend(context: &Authorized<ManageKeys>, vault: &Vault, rotation_overlap: Duration) {
     match destroy_due(context, vault).await {
         Ok(0) => {}
         Ok(count) => tracing::info!(count, "destroyed keys whose delay is over"),

@@ -12,8 +12,8 @@ mod update;
 use uuid::Uuid;
 
 use super::{
-    Action, Change, Context, Error, Event, Expected, Missing, Page, PageRequest, Resource,
-    ResourceType,
+    Action, Authorized, Change, Error, Event, Expected, Missing, Page, PageRequest, ReadResources,
+    Resource, ResourceType,
 };
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, NoTransition, Status, Usage, VaultError, store};
@@ -51,7 +51,7 @@ impl Identified for Key {
 /// # Errors
 /// The database cannot be read.
 pub async fn list(
-    context: &Context,
+    context: &Authorized<ReadResources>,
     filter: Filter,
     page: PageRequest,
 ) -> Result<Page<Key>, Error> {
@@ -63,7 +63,7 @@ pub async fn list(
 ///
 /// # Errors
 /// There is none, or the database cannot be read.
-pub async fn read(context: &Context, id: KeyId) -> Result<Key, Error> {
+pub async fn read(context: &Authorized<ReadResources>, id: KeyId) -> Result<Key, Error> {
     store::by_id(&context.pool, id)
         .await?
         .ok_or(Error::Missing(Missing::Key))

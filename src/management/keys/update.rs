@@ -7,7 +7,7 @@ use super::{lock, store};
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, Origin, Status, Vault};
 use crate::management::check::{self, checked};
-use crate::management::{Action, Context, Error, Event, Expected};
+use crate::management::{Action, Authorized, Error, Event, Expected, ManageKeys};
 use crate::resource::{Name, ResourceRequest};
 
 /// Changes a key. A key that becomes active retires the former one in the same transaction, and a token
@@ -17,7 +17,7 @@ use crate::resource::{Name, ResourceRequest};
 /// There is none or it is not in the expected state, the request is wrong or names a status that
 /// cannot be reached, or the database refuses it.
 pub async fn update(
-    context: &Context,
+    context: &Authorized<ManageKeys>,
     vault: &Vault,
     rules: Rules,
     id: KeyId,
@@ -69,7 +69,11 @@ pub async fn update(
 
 /// Checks that a token holds the half that an inactive key needs to become active. The token is asked
 /// before the transaction begins, so that a slow token holds no lock.
-async fn check_token_holds(context: &Context, vault: &Vault, id: KeyId) -> Result<(), Error> {
+async fn check_token_holds(
+    context: &Authorized<ManageKeys>,
+    vault: &Vault,
+    id: KeyId,
+) -> Result<(), Error> {
     let Some(key) = store::by_id(&context.pool, id).await? else {
         return Ok(());
     };

@@ -9,8 +9,8 @@ use utoipa::IntoParams;
 
 use super::check::checked;
 use super::{
-    Action, Change, Context, Error, Event, Expected, Missing, Page, PageRequest, Resource,
-    ResourceType, services,
+    Action, Authorized, Change, Error, Event, Expected, ManagePolicies, Missing, Page, PageRequest,
+    ReadResources, Resource, ResourceType, services,
 };
 use crate::ids::{PolicyId, ServiceId};
 use crate::policy::{AllowedServices, NotANumber, PolicyNumber, PolicyRequest, Status};
@@ -65,7 +65,7 @@ impl FromStr for Name {
 /// # Errors
 /// The database cannot be read.
 pub async fn list(
-    context: &Context,
+    context: &Authorized<ReadResources>,
     filter: &Filter,
     page: PageRequest,
 ) -> Result<Page<Policy>, Error> {
@@ -77,7 +77,7 @@ pub async fn list(
 ///
 /// # Errors
 /// There is none, or the database cannot be read.
-pub async fn read(context: &Context, name: &Name) -> Result<Policy, Error> {
+pub async fn read(context: &Authorized<ReadResources>, name: &Name) -> Result<Policy, Error> {
     store::read(&context.pool, name)
         .await?
         .ok_or(Error::Missing(Missing::Policy))
@@ -87,7 +87,7 @@ pub async fn read(context: &Context, name: &Name) -> Result<Policy, Error> {
 ///
 /// # Errors
 /// The database cannot be read.
-pub async fn choices(context: &Context) -> Result<Vec<(String, String)>, Error> {
+pub async fn choices(context: &Authorized<ReadResources>) -> Result<Vec<(String, String)>, Error> {
     Ok(store::choices(&context.pool).await?)
 }
 
@@ -96,7 +96,7 @@ pub async fn choices(context: &Context) -> Result<Vec<(String, String)>, Error> 
 /// # Errors
 /// The request is wrong, the number is taken, or the database refuses it.
 pub async fn create(
-    context: &Context,
+    context: &Authorized<ManagePolicies>,
     request: ResourceRequest<PolicyRequest>,
 ) -> Result<Policy, Error> {
     let mut change = context.begin().await?;
@@ -132,7 +132,7 @@ pub async fn create(
 /// There is none or it is not in the expected state, the request is wrong or the number is taken,
 /// or the database refuses it.
 pub async fn update(
-    context: &Context,
+    context: &Authorized<ManagePolicies>,
     name: &Name,
     expected: &Expected,
     mut request: ResourceRequest<PolicyRequest>,
@@ -161,7 +161,11 @@ pub async fn update(
 /// # Errors
 /// There is none or it is not in the expected state, an API key is bound to it, or the database
 /// refuses it.
-pub async fn delete(context: &Context, name: &Name, expected: &Expected) -> Result<(), Error> {
+pub async fn delete(
+    context: &Authorized<ManagePolicies>,
+    name: &Name,
+    expected: &Expected,
+) -> Result<(), Error> {
     let mut change = context.begin().await?;
     let policy = lock(&mut change, name, expected).await?;
     let referrers = store::referrers(change.connection(), policy.id).await?;

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use super::{Actor, Event, store};
+use super::{Actor, Authorized, Event, ReadAudit, store};
 use crate::audit::AnonymousLimit;
 use crate::clock::{Clock, Entropy};
 use crate::db::Pool;
@@ -96,12 +96,17 @@ impl SecurityLog {
         store::insert_event(&mut connection, id, clock.now(), actor, event).await
     }
 
-    /// Records that `actor` reads an audit log: each export, and other reads once per selection and hour
-    /// on all instances together.
+    /// Records that the author reads an audit log: each export, and other reads once per selection and
+    /// hour on all instances together.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub async fn record_read(&self, actor: &Actor, read: LogRead<'_>) -> sqlx::Result<()> {
+    pub async fn record_read(
+        &self,
+        context: &Authorized<ReadAudit>,
+        read: LogRead<'_>,
+    ) -> sqlx::Result<()> {
+        let actor = &context.actor;
         let mut event = Event::log_read(&read);
         let (Some(key), None) = (actor.api_key_id, read.format) else {
             return self.record(actor, event).await;

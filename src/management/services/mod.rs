@@ -9,7 +9,10 @@ use sqlx::PgConnection;
 use utoipa::IntoParams;
 
 use super::check::checked;
-use super::{Action, Change, Context, Error, Event, Expected, Missing, Page, PageRequest};
+use super::{
+    Action, Authorized, Change, Error, Event, Expected, ManagePolicies, Missing, Page, PageRequest,
+    ReadResources,
+};
 use crate::ids::ServiceId;
 use crate::problem::{Code, Problem, Problems};
 use crate::resource::{ResourceRequest, Stored as _};
@@ -31,7 +34,7 @@ pub struct Filter {
 /// # Errors
 /// The database cannot be read.
 pub async fn list(
-    context: &Context,
+    context: &Authorized<ReadResources>,
     filter: &Filter,
     page: PageRequest,
 ) -> Result<Page<Service>, Error> {
@@ -43,7 +46,7 @@ pub async fn list(
 ///
 /// # Errors
 /// There is none, or the database cannot be read.
-pub async fn read(context: &Context, id: ServiceId) -> Result<Service, Error> {
+pub async fn read(context: &Authorized<ReadResources>, id: ServiceId) -> Result<Service, Error> {
     store::read(&context.pool, id)
         .await?
         .ok_or(Error::Missing(Missing::Service))
@@ -54,7 +57,7 @@ pub async fn read(context: &Context, id: ServiceId) -> Result<Service, Error> {
 /// # Errors
 /// The database cannot be read.
 pub async fn names(
-    context: &Context,
+    context: &Authorized<ReadResources>,
     ids: &[ServiceId],
 ) -> Result<HashMap<ServiceId, String>, Error> {
     let named = store::names(&context.pool, ids).await?;
@@ -65,7 +68,9 @@ pub async fn names(
 ///
 /// # Errors
 /// The database cannot be read.
-pub async fn choices(context: &Context) -> Result<Vec<(ServiceId, String)>, Error> {
+pub async fn choices(
+    context: &Authorized<ReadResources>,
+) -> Result<Vec<(ServiceId, String)>, Error> {
     Ok(store::choices(&context.pool).await?)
 }
 
@@ -90,7 +95,7 @@ pub(super) async fn check_living(
 /// # Errors
 /// The request is wrong, the name is taken, or the database refuses it.
 pub async fn create(
-    context: &Context,
+    context: &Authorized<ManagePolicies>,
     request: ResourceRequest<ServiceRequest>,
 ) -> Result<Service, Error> {
     let mut change = context.begin().await?;
@@ -111,7 +116,7 @@ pub async fn create(
 /// There is none or it is not in the expected state, the request is wrong or the name is taken, or
 /// the database refuses it.
 pub async fn update(
-    context: &Context,
+    context: &Authorized<ManagePolicies>,
     id: ServiceId,
     expected: &Expected,
     mut request: ResourceRequest<ServiceRequest>,
@@ -138,7 +143,11 @@ pub async fn update(
 /// # Errors
 /// There is none or it is not in the expected state, another resource refers to it, or the database
 /// refuses it.
-pub async fn delete(context: &Context, id: ServiceId, expected: &Expected) -> Result<(), Error> {
+pub async fn delete(
+    context: &Authorized<ManagePolicies>,
+    id: ServiceId,
+    expected: &Expected,
+) -> Result<(), Error> {
     let mut change = context.begin().await?;
     let service = lock(&mut change, id, expected).await?;
     let referrers = store::referrers(change.connection(), id).await?;

@@ -27,6 +27,8 @@ async fn a_key_is_shown_completely_only_once() {
         "name": "billing",
         "type": "live",
         "serviceId": service,
+        "person": null,
+        "roles": [],
         "policyNumber": null,
         "allowedOperations": null,
         "allowedCidrs": null,

@@ -8,5 +8,6 @@ mod instances;
 mod keys;
 mod patch;
 mod policies;
+mod roles;
 mod security_events;
 mod services;

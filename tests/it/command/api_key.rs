@@ -43,9 +43,30 @@ async fn a_key_is_printed_once_and_valid_immediately() {
     // The event names the command.
     let events = process.get("/admin/audit/management?resourceType=api_key");
     let actors = events["items"].as_array().expect("events");
-    let by_command = |event: &serde_json::Value| event["actor"] == "sealward api-key create";
+    let by_command = |event: &serde_json::Value| event["actor"] == "cli";
     assert_eq!(actors.len(), 2, "the first admin key is one, too");
     assert!(actors.iter().all(by_command), "{events}");
+}
+
+#[tokio::test]
+async fn an_admin_key_gets_its_roles_and_person() {
+    let site = Site::new().await;
+    let create = |more: &[&str]| {
+        let admin = ["--type", "admin", "--name", "n", "--json"];
+        site.run(&[&CREATE[..], &admin, more].concat())
+    };
+    let roles = ["--role", "custodian", "--role", "auditor"];
+    let created = create(&[&roles[..], &["--person", "alice"]].concat());
+    let created = created.success().json();
+    assert_eq!(created["roles"], json!(["custodian", "auditor"]));
+    assert_eq!(created["person"], json!("alice"));
+    let created = create(&[]).success().json();
+    assert_eq!(
+        (&created["roles"], &created["person"]),
+        (&json!(["owner"]), &json!(null))
+    );
+    create(&["--role", "root"]).failure(2, &["owner, custodian, policy-admin, auditor"]);
+    create(&["--person", ""]).failure(1, &["person"]);
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod lists;
 mod log_reads;
 mod markup;
 mod pages;
+mod roles;
 mod sample;
 mod scenes;
 mod warnings;

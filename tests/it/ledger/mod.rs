@@ -2,8 +2,6 @@
 
 mod anchor;
 mod fixture;
-mod forward;
-mod publishing;
 mod retention;
 mod sealing;
 mod serving;

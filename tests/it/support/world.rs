@@ -12,13 +12,13 @@ use sealward::catalog::Catalog;
 use sealward::clock::{Clock, Entropy};
 use sealward::db;
 use sealward::db::Pool;
-use sealward::management::{Actor, Context, api_keys};
+use sealward::management::{Authorized, api_keys};
 use sealward::ratelimit::{Limiter, Shared};
 use sealward::resource::ResourceRequest;
 use sealward::server::{
     Answers as _, Connections, Front, Listener, Patience, Service, Tls, listen,
 };
-use sealward::settings::{Http, Limits, RateLimit, Seal, Settings, Span, Stage};
+use sealward::settings::{Http, Limits, RateLimit, Settings, Span, Stage};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use sqlx::postgres::PgConnectOptions;
@@ -83,21 +83,10 @@ impl World {
 
     /// Stops the instance and starts it again.
     pub(crate) async fn restarted(self) -> Self {
-        let settings = settings(self.stage);
-        self.restarted_with(settings).await
-    }
-
-    /// Restarts the instance with these settings of the tamper-evident logs.
-    pub(crate) async fn sealing(self, seal: Seal) -> Self {
-        let mut settings = settings(self.stage);
-        settings.audit.seal = seal;
-        self.restarted_with(settings).await
-    }
-
-    async fn restarted_with(self, settings: Settings) -> Self {
         self.service.finish().await;
         let options = self.database.options().clone();
         let (clock, database, limits) = (self.clock, self.database, self.limits);
+        let settings = settings(self.stage);
         Self::start(clock, settings, database, options, self.admin_key, limits).await
     }
 
@@ -125,6 +114,17 @@ impl World {
     /// The admin key.
     pub(crate) fn admin_key(&self) -> &str {
         &self.admin_key
+    }
+
+    /// A client with a new admin key that has these roles.
+    pub(crate) async fn administrator(&self, roles: &[&str]) -> Client<'_> {
+        let body = json!({ "name": roles.join(" and "), "type": "admin", "roles": roles });
+        let created = self.admin().post("/admin/api-keys", body).await.created();
+        let secret = created.text("secret");
+        let mut client = self.client(&secret);
+        client.key = Some(secret);
+        client.key_id = Some(created.text("id"));
+        client
     }
 
     /// A client with this API key.
@@ -294,14 +294,13 @@ pub(crate) async fn within(patience: Duration, mut is_so: impl AsyncFnMut() -> b
 
 /// Creates the first admin key without the API, like an operator.
 async fn first_admin_key(clock: &Clock, pool: &Pool) -> String {
-    let context = Context {
-        clock: clock.clone(),
-        entropy: Entropy::system(),
-        catalog: Catalog::new(),
-        pool: pool.clone(),
-        actor: Actor::system("test"),
-        claim: None,
-    };
+    let context = Authorized::of_system(
+        clock.clone(),
+        Entropy::system(),
+        Catalog::new(),
+        pool.clone(),
+        "test",
+    );
     let body = json!({"name": "first", "type": "admin"});
     let request = ResourceRequest::of_json(&body, ResourceRequest::to_create).expect("a request");
     let created = api_keys::create(&context, request).await;

@@ -24,7 +24,7 @@ use crate::dashboard::view::words::{
 use crate::ids::{KeyId, ServiceId};
 use crate::keys::{Key, Origin, Status, Usage};
 use crate::management::keys::{self, Filter, KeyUpdate, Rules};
-use crate::management::{Error, Expected, services};
+use crate::management::{Error, Expected, ManageKeys, ReadAudit, services};
 use crate::resource::ResourceRequest;
 
 const SECTION: Section = Section::Keys;
@@ -50,21 +50,23 @@ pub(in crate::dashboard) async fn list(
     let listed: Vec<KeyId> = page.items.iter().map(|key| key.id).collect();
     let used = last_uses(&cx.context.pool, &listed).await?;
     let now = cx.now();
-    let create = html! {
-        a.button.main href={ (SECTION.place()) "/new" } { "Generate key" }
-        " "
-        a.button href={ (SECTION.place()) "/import" } { "Import key" }
-    };
+    let create = cx.may::<ManageKeys>().then(|| {
+        html! {
+            a.button.main href={ (SECTION.place()) "/new" } { "Generate key" }
+            " "
+            a.button href={ (SECTION.place()) "/import" } { "Import key" }
+        }
+    });
     let listing = Listing {
         section: SECTION,
         columns: &["Key", "Service", "Kind", "Status", "Last used", "Expires"],
         no_match: "No key matches",
         nothing: "No keys yet",
         why: "A destination service needs an active key for envelopes.",
-        action: Some(create.clone()),
+        action: create.clone(),
     };
     let content = html! {
-        div.head { h1 { "Keys" } div.actions { (create) } }
+        div.head { h1 { "Keys" } @if let Some(create) = create { div.actions { (create) } } }
         p.lead { "Private and secret keys are in the token. Sealward stores their states and public keys." }
         (listing.render(&filters, &page, |key| row(key, &names, used.get(&key.id), now)))
     };
@@ -84,10 +86,12 @@ pub(in crate::dashboard) async fn show(
         div.head {
             h1 { (isolated(&key.name)) }
             (status(key.status))
-            div.actions {
-                @if key.status != Status::Destroyed { a.button href={ (place(id)) "/edit" } { "Edit" } }
-                @for step in Step::ALL.into_iter().filter(|step| step.fits(&key)) {
-                    a.button.danger[step.is_dangerous()] href={ (place(id)) "/" (step.name()) } { (step.button()) }
+            @if cx.may::<ManageKeys>() {
+                div.actions {
+                    @if key.status != Status::Destroyed { a.button href={ (place(id)) "/edit" } { "Edit" } }
+                    @for step in Step::ALL.into_iter().filter(|step| step.fits(&key)) {
+                        a.button.danger[step.is_dangerous()] href={ (place(id)) "/" (step.name()) } { (step.button()) }
+                    }
                 }
             }
         }
@@ -124,7 +128,9 @@ pub(in crate::dashboard) async fn show(
                 ("Last used", moment_or(uses.last, "never")),
             ]))
             p.faint { "Requests that used this key, with a delay of up to one minute. Envelopes that others create with its public key count when they are opened." }
-            p { a href={ "/dashboard/audit?keyId=" (id) } { "Audit records of this key" } }
+            @if cx.may::<ReadAudit>() {
+                p { a href={ "/dashboard/audit?keyId=" (id) } { "Audit records of this key" } }
+            }
         }
         @if let Some(public) = &key.public {
             section.card aria-labelledby="public" {
@@ -248,6 +254,7 @@ impl Editable for Key {
     const SECTION: Section = SECTION;
     const NOUN: &'static str = "key";
     const ELSEWHERE: &'static [&'static str] = &["status"];
+    type Right = ManageKeys;
     type Request = KeyUpdate;
     type Address = KeyId;
 
@@ -261,7 +268,7 @@ impl Editable for Key {
         expected: &Expected,
         request: ResourceRequest<KeyUpdate>,
     ) -> Result<Self, Error> {
-        let (context, vault) = (&cx.context, &cx.dashboard.vault);
+        let (context, vault) = (&cx.authorize()?, &cx.dashboard.vault);
         keys::update(context, vault, rules(cx), *id, expected, request).await
     }
 

@@ -15,7 +15,7 @@ use crate::dashboard::view::words::{isolated, moment, span, words};
 use crate::ids::KeyId;
 use crate::keys::{Key, Origin, RotationDays, Status};
 use crate::management::keys::{self, KeyRequest, KeyUpdate};
-use crate::management::{Error, Expected};
+use crate::management::{Error, Expected, ManageKeys};
 use crate::problem::Problem;
 
 closed_set! {
@@ -114,6 +114,7 @@ pub(in crate::dashboard) async fn confirm(
     Path(path): Path<(String, String)>,
 ) -> Result<Markup, PageError> {
     let (id, step) = named(path)?;
+    cx.authorize::<ManageKeys>()?;
     question(&cx, id, step, &[]).await
 }
 
@@ -130,6 +131,7 @@ pub(in crate::dashboard) async fn take(
 }
 
 async fn carry_out(cx: &PageContext, id: KeyId, step: Step, form: &Form) -> Result<KeyId, Error> {
+    cx.authorize::<ManageKeys>()?;
     let expected = form.expected();
     let key = keys::read(&cx.context, id).await?;
     if !step.fits(&key) {
@@ -141,7 +143,7 @@ async fn carry_out(cx: &PageContext, id: KeyId, step: Step, form: &Form) -> Resu
     match step {
         Step::Rotate => rotate(cx, id, &expected).await,
         Step::Delete => {
-            keys::delete(&cx.context, rules(cx), id, &expected).await?;
+            keys::delete(&cx.authorize()?, rules(cx), id, &expected).await?;
             Ok(id)
         }
         Step::Activate | Step::Retire | Step::Disable | Step::Restore => {
@@ -149,7 +151,7 @@ async fn carry_out(cx: &PageContext, id: KeyId, step: Step, form: &Form) -> Resu
             let proposal = Body::default()
                 .set_some("status", status)
                 .into_change::<KeyUpdate>()?;
-            let (context, vault) = (&cx.context, &cx.dashboard.vault);
+            let (context, vault) = (&cx.authorize()?, &cx.dashboard.vault);
             keys::update(context, vault, rules(cx), id, &expected, proposal).await?;
             Ok(id)
         }
@@ -169,7 +171,7 @@ async fn rotate(cx: &PageContext, id: KeyId, expected: &Expected) -> Result<KeyI
         .set("generate", true);
     let vault = &cx.dashboard.vault;
     let made = keys::create(
-        &cx.context,
+        &cx.authorize()?,
         vault,
         rules(cx),
         body.into_new::<KeyRequest>()?,
@@ -180,7 +182,7 @@ async fn rotate(cx: &PageContext, id: KeyId, expected: &Expected) -> Result<KeyI
     if former.status == Status::Active {
         let retire = Body::default().set("status", Status::Retired.name());
         keys::update(
-            &cx.context,
+            &cx.authorize()?,
             vault,
             rules(cx),
             id,

@@ -22,7 +22,7 @@ use crate::dashboard::view::words::{Tone, badge, isolated, moment};
 use crate::envelope::{Alg, Enc};
 use crate::ids::{PolicyId, ServiceId};
 use crate::management::policies::{self, Filter, Name, Policy};
-use crate::management::{Error, Expected, services};
+use crate::management::{Error, Expected, ManagePolicies, services};
 use crate::operation::Operation;
 use crate::policy::{AllowedServices, KeyOwnership, PolicyRequest};
 use crate::resource::ResourceRequest;
@@ -43,7 +43,9 @@ pub(in crate::dashboard) async fn list(
     };
     let page = policies::list(&cx.context, &filter, filters.page()).await?;
     let names: HashMap<_, _> = services.into_iter().collect();
-    let create = html! { a.button.main href={ (SECTION.place()) "/new" } { "Create policy" } };
+    let create = cx.may::<ManagePolicies>().then(|| {
+        html! { a.button.main href={ (SECTION.place()) "/new" } { "Create policy" } }
+    });
     let listing = Listing {
         section: SECTION,
         columns: &[
@@ -56,10 +58,10 @@ pub(in crate::dashboard) async fn list(
         no_match: "No policy matches",
         nothing: "No policies yet",
         why: "A policy defines the destination, the algorithms and the services that can use it.",
-        action: Some(create.clone()),
+        action: create.clone(),
     };
     let content = html! {
-        div.head { h1 { "Policies" } div.actions { (create) } }
+        div.head { h1 { "Policies" } @if let Some(create) = create { div.actions { (create) } } }
         p.lead { "A policy defines how payloads are protected for a destination service, and which services can use it." }
         (listing.render(&filters, &page, |policy| row(policy, &names)))
     };
@@ -84,9 +86,11 @@ pub(in crate::dashboard) async fn show(
         div.head {
             h1 { (policy.policy_number.as_str()) }
             (state(policy.verdict()))
-            div.actions {
-                a.button href={ (there) "/edit" } { "Edit" }
-                a.button.danger href={ (there) "/delete" } { "Delete" }
+            @if cx.may::<ManagePolicies>() {
+                div.actions {
+                    a.button href={ (there) "/edit" } { "Edit" }
+                    a.button.danger href={ (there) "/delete" } { "Delete" }
+                }
             }
         }
         p.lead {
@@ -111,7 +115,7 @@ pub(in crate::dashboard) async fn show(
                     ("Changed", moment(policy.updated_at)),
                 ]))
             }
-            (state::choice(&policy))
+            @if cx.may::<ManagePolicies>() { (state::choice(&policy)) }
         }
         section.card aria-labelledby="callers" {
             h2 #callers { "Allowed services" }
@@ -182,6 +186,7 @@ impl Editable for Policy {
     const ELSEWHERE: &'static [&'static str] = &state::STATE;
     const NOTE: &'static str = "A new policy is active and refuses requests while it is inactive. \
                                 Change its state on its page.";
+    type Right = ManagePolicies;
     type Request = PolicyRequest;
     type Address = Name;
 
@@ -195,7 +200,7 @@ impl Editable for Policy {
         expected: &Expected,
         request: ResourceRequest<PolicyRequest>,
     ) -> Result<Self, Error> {
-        policies::update(&cx.context, name, expected, request).await
+        policies::update(&cx.authorize()?, name, expected, request).await
     }
 
     fn place(&self) -> String {
@@ -205,6 +210,7 @@ impl Editable for Policy {
 
 impl Creatable for Policy {
     const CREATE: &'static str = "Create policy";
+    const ALL_SELECTED: &'static [&'static str] = &["allowedOperations"];
 
     fn blank(query: &Form) -> Form {
         Form::default()
@@ -218,7 +224,7 @@ impl Creatable for Policy {
         cx: &PageContext,
         request: ResourceRequest<PolicyRequest>,
     ) -> Result<Response, Error> {
-        let policy = policies::create(&cx.context, request).await?;
+        let policy = policies::create(&cx.authorize()?, request).await?;
         Ok(done(&policy.place(), Notice::Created))
     }
 }
@@ -237,7 +243,7 @@ impl Removable for Policy {
     }
 
     async fn remove(cx: &PageContext, name: &Name, expected: &Expected) -> Result<String, Error> {
-        policies::delete(&cx.context, name, expected).await?;
+        policies::delete(&cx.authorize()?, name, expected).await?;
         Ok(SECTION.place().to_owned())
     }
 }

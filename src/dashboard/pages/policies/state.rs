@@ -15,8 +15,8 @@ use crate::dashboard::view::fields::{body, form_of};
 use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::notice::Notice;
 use crate::dashboard::view::words::{Tone, badge, isolated};
-use crate::management::Error;
 use crate::management::policies::{self, Name, Policy};
+use crate::management::{Error, ManagePolicies};
 use crate::policy::{PolicyRequest, Status, Verdict};
 use crate::problem::Problem;
 use crate::resource::{Field, RequestBody as _};
@@ -78,6 +78,7 @@ pub(in crate::dashboard) async fn confirm(
     Addressed(name): Addressed<Name>,
     Query(query): Query,
 ) -> Result<Markup, PageError> {
+    cx.authorize::<ManagePolicies>()?;
     question(&cx, &name, query, &[]).await
 }
 
@@ -94,7 +95,7 @@ pub(in crate::dashboard) async fn change(
 
 async fn changed(cx: &PageContext, name: &Name, form: &Form) -> Result<Policy, Error> {
     let request = Body(body(form, members().copied(), false)).into_change()?;
-    policies::update(&cx.context, name, &form.expected(), request).await
+    policies::update(&cx.authorize()?, name, &form.expected(), request).await
 }
 
 async fn question(

@@ -12,14 +12,18 @@ use super::{lock, retire_former};
 use crate::clock::Timestamp;
 use crate::ids::KeyId;
 use crate::keys::{Assignment, Cause, Key, Origin, Status, Usage, Vault, store as keys_store};
-use crate::management::{Action, Change, Context, Error, Event, Expected};
+use crate::management::{Action, Authorized, Change, Error, Event, Expected, ManageKeys};
 use crate::revision::Revision;
 
 /// Does the steps of all rotations that are due. Several instances can do this at once.
 ///
 /// # Errors
 /// When the database does not show what is due. The failure of one key is logged, and the others go on.
-pub async fn rotate_due(context: &Context, vault: &Vault, overlap: Duration) -> Result<(), Error> {
+pub async fn rotate_due(
+    context: &Authorized<ManageKeys>,
+    vault: &Vault,
+    overlap: Duration,
+) -> Result<(), Error> {
     let now = context.clock.now();
     for key in store::without_successor(&context.pool, now).await? {
         if let Err(error) = make_successor(context, vault, key).await {
@@ -58,7 +62,11 @@ pub(super) async fn take_over(
     retire_former(change, after).await
 }
 
-async fn make_successor(context: &Context, vault: &Vault, id: KeyId) -> Result<(), Error> {
+async fn make_successor(
+    context: &Authorized<ManageKeys>,
+    vault: &Vault,
+    id: KeyId,
+) -> Result<(), Error> {
     let mut change = context.begin().await?;
     let now = change.now();
     if !store::reserve(change.connection(), id).await? {
@@ -110,7 +118,7 @@ async fn make_successor(context: &Context, vault: &Vault, id: KeyId) -> Result<(
 }
 
 async fn activate(
-    context: &Context,
+    context: &Authorized<ManageKeys>,
     vault: &Vault,
     id: KeyId,
     overlap: Duration,
@@ -140,7 +148,7 @@ async fn activate(
     change.commit_all(events).await
 }
 
-async fn retire(context: &Context, id: KeyId) -> Result<(), Error> {
+async fn retire(context: &Authorized<ManageKeys>, id: KeyId) -> Result<(), Error> {
     let mut change = context.begin().await?;
     let now = change.now();
     let before = lock(&mut change, id, &Expected::Any).await?;

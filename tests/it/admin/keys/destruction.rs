@@ -6,8 +6,8 @@ use hsm::{ErrorKind, KeyRef};
 use sealward::catalog::Catalog;
 use sealward::clock::{Clock, Entropy, Timestamp};
 use sealward::keys::Vault;
+use sealward::management::Authorized;
 use sealward::management::keys::destroy_due;
-use sealward::management::{Actor, Context};
 use sealward::settings::Stage;
 use serde_json::{Value, json};
 use sqlx::ConnectOptions as _;
@@ -38,14 +38,13 @@ async fn destroy(world: &World) {
 }
 
 async fn try_to_destroy(world: &World) -> Result<usize, sealward::management::Error> {
-    let context = Context {
-        clock: world.clock.clone(),
-        entropy: Entropy::system(),
-        catalog: Catalog::new(),
-        pool: world.pool.clone(),
-        actor: Actor::system("test"),
-        claim: None,
-    };
+    let context = Authorized::of_system(
+        world.clock.clone(),
+        Entropy::system(),
+        Catalog::new(),
+        world.pool.clone(),
+        "test",
+    );
     let (pool, clock) = (world.pool.clone(), world.clock.clone());
     let vault = Vault::new(token().await, pool, clock, Entropy::system());
     destroy_due(&context, &vault).await

@@ -6,8 +6,8 @@ use futures_util::future::join_all;
 use sealward::catalog::Catalog;
 use sealward::clock::{Clock, Entropy, Timestamp};
 use sealward::keys::Vault;
+use sealward::management::Authorized;
 use sealward::management::keys::rotate_due;
-use sealward::management::{Actor, Context};
 use sealward::settings::Stage;
 use serde_json::{Value, json};
 
@@ -33,14 +33,13 @@ async fn rotating(world: &World, service: &str, algorithm: &str, days: i32) -> V
 /// One run of the job of an instance. Returns how many keys are overdue.
 async fn rotate(world: &World) -> usize {
     let catalog = Catalog::new();
-    let context = Context {
-        clock: world.clock.clone(),
-        entropy: Entropy::system(),
-        catalog: catalog.clone(),
-        pool: world.pool.clone(),
-        actor: Actor::system("test"),
-        claim: None,
-    };
+    let context = Authorized::of_system(
+        world.clock.clone(),
+        Entropy::system(),
+        catalog.clone(),
+        world.pool.clone(),
+        "test",
+    );
     let (pool, clock) = (world.pool.clone(), world.clock.clone());
     let vault = Vault::new(token().await, pool, clock, Entropy::system());
     let done = rotate_due(&context, &vault, OVERLAP).await;

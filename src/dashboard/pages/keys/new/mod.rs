@@ -17,6 +17,7 @@ use crate::dashboard::view::fields::{Fields, Sheet};
 use crate::dashboard::view::notice::Notice;
 use crate::keys::{Key, Usage};
 use crate::management::Error;
+use crate::management::ManageKeys;
 use crate::management::keys::{self, ImportParameters};
 use crate::material::Algorithm;
 use crate::problem::Problem;
@@ -25,6 +26,7 @@ pub(in crate::dashboard) async fn generate(
     cx: PageContext,
     Query(query): Query,
 ) -> Result<Markup, PageError> {
+    cx.authorize::<ManageKeys>()?;
     let form = blank(&query, Source::Generated);
     page(&cx, Source::Generated, &form, &[], None).await
 }
@@ -33,6 +35,7 @@ pub(in crate::dashboard) async fn import(
     cx: PageContext,
     Query(query): Query,
 ) -> Result<Markup, PageError> {
+    cx.authorize::<ManageKeys>()?;
     let source = Source::of(&query);
     page(&cx, source, &blank(&query, source), &[], None).await
 }
@@ -55,7 +58,7 @@ pub(in crate::dashboard) async fn create(
 
 async fn made(cx: &PageContext, source: Source, form: &Form) -> Result<Key, Error> {
     let proposal = source.body(form).into_new()?;
-    keys::create(&cx.context, &cx.dashboard.vault, rules(cx), proposal).await
+    keys::create(&cx.authorize()?, &cx.dashboard.vault, rules(cx), proposal).await
 }
 
 fn blank(query: &Form, source: Source) -> Form {

@@ -44,7 +44,7 @@ pub(in crate::dashboard) async fn prepare(
 async fn made(cx: &PageContext, form: &Form) -> Result<ImportParameters, Error> {
     let proposal = Body::default().set("mechanism", form.text("mechanism"));
     let vault = &cx.dashboard.vault;
-    keys::create_import_parameters(&cx.context, vault, proposal.into_new()?).await
+    keys::create_import_parameters(&cx.authorize()?, vault, proposal.into_new()?).await
 }
 
 /// The first step of a wrapped import, with its result.
