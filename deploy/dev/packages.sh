@@ -24,6 +24,8 @@ npm              npm                                    installs jose, axe-core 
 perl             perl                                   configures the OpenSSL in kryoptic
 pkg-config       pkg-config                             finds SQLite for kryoptic
 redis-server     redis-server                           shared rate limits
+rsyslog          rsyslogd                               syslog collector
+rsyslog-gnutls   /usr/lib/*/rsyslog/lmnsd_gtls.so       its TLS
 python3-venv     /usr/lib/python3*/ensurepip            environment for jwcrypto and joserfc
 valgrind         valgrind                               counts instructions
 "

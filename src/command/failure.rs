@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use hsm::OpenError;
 
 use crate::audit::{Login, RetentionError};
+use crate::ledger::forward::CollectorError;
 use crate::ratelimit::BadAddress;
 use crate::settings::SecretError;
 use crate::{db, settings, telemetry};
@@ -43,6 +44,8 @@ pub(super) enum Failure {
     Tls(#[from] crate::server::BadTls),
     #[error(transparent)]
     Limits(#[from] BadAddress),
+    #[error(transparent)]
+    Collector(#[from] CollectorError),
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
     #[error("{0}")]
@@ -64,6 +67,7 @@ impl Failure {
             | Self::Secret { .. }
             | Self::Tls(_)
             | Self::Limits(_)
+            | Self::Collector(_)
             | Self::Login(_)
             | Self::Missing(_)
             | Self::Retention(RetentionError::NotAMember | RetentionError::TooYoung(_)) => {

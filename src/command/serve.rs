@@ -39,6 +39,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     startup::check_login(&settings, &database).await?;
     let limiter = startup::limiter(&settings, environment, clock.clone())?;
     limiter.find_shared().await;
+    let collector = startup::collector(&settings, environment)?;
     let metrics = match settings.metrics.listen {
         Some(address) => {
             let listener = server::listen("metrics.listen", address).await?;
@@ -65,7 +66,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     };
     let (delay, patience) = (settings.drain_delay(), settings.http.drain_timeout.0);
 
-    let service = Service::start(
+    let mut service = Service::start(
         clock,
         Entropy::system(),
         settings,
@@ -75,6 +76,9 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         limiter,
     )
     .await;
+    if let Some(collector) = collector {
+        service.forward(collector);
+    }
     record(service.security(), Event::started()).await;
     // Signals can arrive as soon as readiness is logged.
     let terminated = termination_signal();

@@ -7,6 +7,7 @@ use secrecy::SecretString;
 use super::failure::Failure;
 use crate::clock::Clock;
 use crate::db::{Primary, SchemaAge, Servers};
+use crate::ledger::forward::Collector;
 use crate::ratelimit::{Limiter, Shared};
 use crate::settings::{Environment, HsmToken, SecretSource, Settings, Stage, Telemetry};
 use crate::telemetry::Traces;
@@ -122,6 +123,20 @@ pub(super) fn limiter(
         Some(shared) => Limiter::shared(clock, shared),
         None => Limiter::new(clock),
     })
+}
+
+/// The collector of the settings, which is not connected yet.
+pub(super) fn collector(
+    settings: &Settings,
+    environment: &Environment,
+) -> Result<Option<Collector>, Failure> {
+    let wanted = &settings.audit.forward;
+    let secret = wanted
+        .secret
+        .as_ref()
+        .map(|source| reveal("audit.forward.secret", source, environment))
+        .transpose()?;
+    Ok(Collector::new(wanted, secret.as_ref())?)
 }
 
 /// The configuration of the tokens: the settings and the PINs.

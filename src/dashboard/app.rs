@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::session::Sessions;
 use crate::keys::Vault;
 use crate::ledger::SealStatus;
+use crate::ledger::forward::ForwardStatus;
 use crate::management::security::SecurityLog;
 use crate::web::Resources;
 
@@ -27,6 +28,8 @@ pub struct Parts {
     pub security: SecurityLog,
     /// The state of the sealer.
     pub seal_status: SealStatus,
+    /// The state of forwarding.
+    pub forward_status: ForwardStatus,
 }
 
 impl Dashboard {

@@ -9,6 +9,7 @@ use utoipa::openapi::OpenApi;
 use super::database_monitor::DatabaseMonitor;
 use crate::keys::{Keyring, Vault};
 use crate::ledger::SealStatus;
+use crate::ledger::forward::ForwardStatus;
 use crate::management::security::SecurityLog;
 use crate::protection::Protection;
 use crate::web::Resources;
@@ -34,6 +35,8 @@ pub struct Parts {
     pub security: SecurityLog,
     /// The state of the sealer.
     pub seal_status: SealStatus,
+    /// The state of forwarding.
+    pub forward_status: ForwardStatus,
     /// Set once the process shuts down.
     pub draining: AtomicBool,
     /// Makes the OpenAPI document of all routes.

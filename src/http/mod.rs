@@ -15,6 +15,7 @@ mod frame;
 mod idempotency;
 mod openapi;
 mod probes;
+mod published_log;
 pub mod router;
 mod routes;
 mod runtime;

@@ -10,7 +10,7 @@ use super::app::App;
 use super::error::ApiError;
 use super::routes::{Access, Routes};
 use super::runtime::{self, batch, data_keys, health, operations, protect, rewrap, unprotect};
-use super::{caller, discovery, idempotency, openapi, probes};
+use super::{caller, discovery, idempotency, openapi, probes, published_log};
 
 /// The whole API, without its frame.
 pub(super) fn router(app: App) -> Router {
@@ -48,7 +48,15 @@ fn groups() -> [Routes; 4] {
         .at("/livez", routes!(probes::live))
         .at("/readyz", routes!(probes::ready))
         .at("/openapi.json", routes!(discovery::openapi))
-        .at("/.well-known/jwks/{serviceId}", routes!(discovery::jwks));
+        .at("/.well-known/jwks/{serviceId}", routes!(discovery::jwks))
+        .at(
+            "/audit/log/{log}/checkpoint",
+            routes!(published_log::checkpoint),
+        )
+        .at(
+            "/audit/log/{log}/tile/{*path}",
+            routes!(published_log::tile),
+        );
 
     let runtime = Routes::of(Access::Application)
         .at("/api/v1/protect", routes!(protect::protect))

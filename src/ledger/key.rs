@@ -40,6 +40,11 @@ impl SigningKey {
         Some(Self { id, kind, public })
     }
 
+    /// Whether clients of public logs can verify its signatures.
+    pub(super) fn is_ed25519(&self) -> bool {
+        self.kind == SignatureKind::Ed25519
+    }
+
     /// The public key of the log `origin`.
     ///
     /// # Errors

@@ -30,11 +30,7 @@ pub fn leaf(log: Log, line: &str) -> Result<Vec<u8>, NotARecord> {
     record.remove("log_index");
     record.retain(|_, value| !value.is_null());
     record.insert("v".to_owned(), json!(1));
-    let kind = match log {
-        Log::Operations => "operation",
-        Log::Management => "management",
-    };
-    record.insert("type".to_owned(), json!(kind));
+    record.insert("type".to_owned(), json!(kind(log)));
     let mut leaf = canonical(&record)?;
     if leaf.len() > MAX {
         for member in LONG {
@@ -48,6 +44,14 @@ pub fn leaf(log: Log, line: &str) -> Result<Vec<u8>, NotARecord> {
         Err(NotARecord)
     } else {
         Ok(leaf)
+    }
+}
+
+/// The member `type` of the records of a log.
+pub(super) const fn kind(log: Log) -> &'static str {
+    match log {
+        Log::Operations => "operation",
+        Log::Management => "management",
     }
 }
 

@@ -7,7 +7,9 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 mod anchor;
+mod distributor;
 mod export;
+pub mod forward;
 mod head;
 mod init;
 mod key;
@@ -28,7 +30,7 @@ pub use self::export::Export;
 pub use self::init::{InitError, Initialized, Renewal, initialize};
 pub use self::leaf::{NotARecord, leaf};
 pub use self::prove::{Proof, ProofError, prove};
-pub use self::read::{checkpoint, keys, tile};
+pub use self::read::{checkpoint, keys, published_checkpoint, published_tile, tile};
 pub use self::seal_error::SealError;
 pub use self::sealer::Sealer;
 pub use self::status::{LogStatus, SealState, SealStatus};

@@ -19,6 +19,15 @@ pub async fn checkpoint(pool: &Pool, log: Log) -> sqlx::Result<Option<String>> {
     Ok(head.and_then(|head| head.signed).map(|signed| signed.note))
 }
 
+/// The published checkpoint of a log. None if there is none.
+///
+/// # Errors
+/// The database failed.
+pub async fn published_checkpoint(pool: &Pool, log: Log) -> sqlx::Result<Option<String>> {
+    let published = store::published(pool, log).await?;
+    Ok(published.map(|(note, _)| note))
+}
+
 /// The public keys of a log, the one that signs first. None before `sealward audit init`.
 ///
 /// # Errors
@@ -48,16 +57,43 @@ pub async fn tile(pool: &Pool, log: Log, tile: &Tile) -> sqlx::Result<Option<Vec
     if !tile.is_in(size) {
         return Ok(None);
     }
-    let places = tile.start()..tile.start() + tile.width;
     match tile.content {
-        TileContent::Hashes(level) => {
-            let hashes = store::hashes(&mut *connection, log, level, places).await?;
-            let is_whole = hashes.len() as u64 == tile.width;
-            let bytes = hashes.iter().flat_map(|hash| *hash.as_bytes()).collect();
-            Ok(is_whole.then_some(bytes))
+        TileContent::Hashes(level) => hashes(&mut connection, log, level, tile).await,
+        TileContent::Entries => {
+            let places = tile.start()..tile.start() + tile.width;
+            bundle(&mut connection, log, places).await
         }
-        TileContent::Entries => bundle(&mut connection, log, places).await,
     }
+}
+
+/// The content of a tile of hashes that the published checkpoint covers. None for other tiles.
+///
+/// # Errors
+/// The database failed.
+pub async fn published_tile(pool: &Pool, log: Log, tile: &Tile) -> sqlx::Result<Option<Vec<u8>>> {
+    let TileContent::Hashes(level) = tile.content else {
+        return Ok(None);
+    };
+    let mut connection = pool.acquire().await?;
+    let published = store::published(&mut *connection, log).await?;
+    let size = published.map_or(0, |(_, size)| size);
+    if !tile.is_in(size) {
+        return Ok(None);
+    }
+    hashes(&mut connection, log, level, tile).await
+}
+
+async fn hashes(
+    connection: &mut PgConnection,
+    log: Log,
+    level: u8,
+    tile: &Tile,
+) -> sqlx::Result<Option<Vec<u8>>> {
+    let places = tile.start()..tile.start() + tile.width;
+    let hashes = store::hashes(connection, log, level, places).await?;
+    let is_whole = hashes.len() as u64 == tile.width;
+    let bytes = hashes.iter().flat_map(|hash| *hash.as_bytes()).collect();
+    Ok(is_whole.then_some(bytes))
 }
 
 async fn bundle(

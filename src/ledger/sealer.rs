@@ -13,6 +13,7 @@ use sqlx::PgConnection;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::anchor::Anchor;
+use super::distributor::Distributor;
 use super::head::{Growth, Head, Signed, load_tree, root_at};
 use super::key::SigningKey;
 use super::leaf::{NotARecord, leaf};
@@ -49,6 +50,7 @@ pub struct Sealer {
     token: hsm::Token,
     interval: Duration,
     anchor: Option<Anchor>,
+    distributor: Distributor,
     status: SealStatus,
     /// The connection that waits for the lock.
     waiting: Option<PgConnection>,
@@ -78,6 +80,7 @@ impl Sealer {
     #[must_use]
     pub fn new(pool: Pool, token: hsm::Token, settings: &Seal, status: SealStatus) -> Self {
         Self {
+            distributor: Distributor::new(pool.clone(), settings),
             pool,
             token,
             interval: settings.interval.0,
@@ -122,10 +125,18 @@ impl Sealer {
         let Some(mut session) = in_time(self.open()).await? else {
             return Ok(());
         };
+        let distributor = self.distributor.clone();
+        tokio::select! {
+            ended = self.seal(&mut session) => ended.map(|never| match never {}),
+            never = distributor.run() => match never {},
+        }
+    }
+
+    async fn seal(&mut self, session: &mut Session) -> Result<Infallible, SealError> {
         let mut counted_at = Instant::now();
         loop {
             let started = Instant::now();
-            in_time(self.tick(&mut session)).await?;
+            in_time(self.tick(session)).await?;
             if counted_at.elapsed() >= STATUS_INTERVAL || self.status.logs().is_empty() {
                 self.status
                     .set_logs(&in_time(async { Ok(read_status(&self.pool).await?) }).await?);
@@ -185,12 +196,16 @@ impl Sealer {
             let Session {
                 connection, keys, ..
             } = session;
-            match self.publish(connection, keys, open, now).await {
+            match self.sign(connection, keys, open, now).await {
                 Ok(()) => {}
                 // Records are sealed without a signature while the token is out.
                 Err(SealError::NotSigned(error)) => failure = Some(error.to_string()),
                 Err(error) => return Err(error),
             }
+        }
+        let signs_with_ed25519 = session.keys.first().is_some_and(SigningKey::is_ed25519);
+        if failure.is_none() && self.distributor.is_needed() && !signs_with_ed25519 {
+            failure = Some(SealError::NeedsEd25519.to_string());
         }
         let state = failure.map_or(SealState::Sealing, SealState::Failed);
         if let SealState::Failed(error) = &state
@@ -202,8 +217,8 @@ impl Sealer {
         Ok(())
     }
 
-    /// Signs and publishes a checkpoint of the head, unless there is one.
-    async fn publish(
+    /// Signs and stores a checkpoint of the head, unless there is one.
+    async fn sign(
         &mut self,
         connection: &mut PgConnection,
         keys: &[SigningKey],
@@ -230,7 +245,7 @@ impl Sealer {
             size: open.head.size,
             at: now,
         };
-        store::publish(connection, open.log, &open.head.origin, &signed).await?;
+        store::put_checkpoint(connection, open.log, &open.head.origin, &signed).await?;
         open.head.signed = Some(signed);
         open.tried_at = None;
         Ok(())

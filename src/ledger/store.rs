@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, PgExecutor};
 use uuid::Uuid;
@@ -32,18 +33,18 @@ pub(super) struct Sealed {
 }
 
 /// The number of a log in the tables.
-const fn number(log: Log) -> i16 {
+pub(super) const fn number(log: Log) -> i16 {
     match log {
         Log::Operations => 1,
         Log::Management => 2,
     }
 }
 
-fn signed_number(number: u64) -> i64 {
+pub(super) fn signed_number(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn natural(number: i64) -> sqlx::Result<u64> {
+pub(super) fn natural(number: i64) -> sqlx::Result<u64> {
     u64::try_from(number).map_err(undecodable)
 }
 
@@ -149,7 +150,8 @@ pub(super) async fn put_origin(
     sqlx::query(
         "INSERT INTO audit_log_heads (log, origin, size, root) VALUES ($1, $2, 0, $3)
          ON CONFLICT (log) DO UPDATE SET origin = EXCLUDED.origin, checkpoint = NULL,
-                                         checkpoint_size = 0, checkpoint_at = NULL",
+                                         checkpoint_size = 0, checkpoint_at = NULL,
+                                         published = NULL, published_size = 0, published_at = NULL",
     )
     .bind(number(log))
     .bind(origin)
@@ -344,8 +346,8 @@ pub(super) async fn grow(
     Ok(true)
 }
 
-/// Publishes a checkpoint. It never replaces a newer one.
-pub(super) async fn publish(
+/// Stores a signed checkpoint. It never replaces a newer one.
+pub(super) async fn put_checkpoint(
     database: impl PgExecutor<'_>,
     log: Log,
     origin: &str,
@@ -363,6 +365,47 @@ pub(super) async fn publish(
     .execute(database)
     .await?;
     Ok(())
+}
+
+/// Publishes a checkpoint, unless the published one is newer than the interval. It never replaces one
+/// of a larger tree.
+pub(super) async fn publish(
+    database: impl PgExecutor<'_>,
+    log: Log,
+    origin: &str,
+    signed: &Signed,
+    interval: Duration,
+) -> sqlx::Result<()> {
+    sqlx::query(
+        "UPDATE audit_log_heads SET published = $3, published_size = $4, published_at = clock_timestamp()
+          WHERE log = $1 AND origin = $2 AND published_size <= $4 AND checkpoint_size >= $4
+            AND published IS DISTINCT FROM $3
+            AND (published_at IS NULL OR published_at <= clock_timestamp() - make_interval(secs => $5))",
+    )
+    .bind(number(log))
+    .bind(origin)
+    .bind(&signed.note)
+    .bind(signed_number(signed.size))
+    .bind(interval.as_secs_f64())
+    .execute(database)
+    .await?;
+    Ok(())
+}
+
+/// The published checkpoint of a log and the size of its tree.
+pub(super) async fn published(
+    database: impl PgExecutor<'_>,
+    log: Log,
+) -> sqlx::Result<Option<(String, u64)>> {
+    let row: Option<(String, i64)> = sqlx::query_as(
+        "SELECT published, published_size FROM audit_log_heads
+          WHERE log = $1 AND published IS NOT NULL",
+    )
+    .bind(number(log))
+    .fetch_optional(database)
+    .await?;
+    row.map(|(note, size)| Ok((note, natural(size)?)))
+        .transpose()
 }
 
 #[derive(sqlx::FromRow)]

@@ -21,6 +21,7 @@ use crate::db::Pool;
 use crate::http::router::names;
 use crate::http::{self, Api, App, DatabaseMonitor, document, recorded_status, refusal_json};
 use crate::keys::{Encryptions, Keyring, Vault};
+use crate::ledger::forward::{Collector, ForwardStatus, Forwarder};
 use crate::ledger::{SealStatus, Sealer};
 use crate::management::security::{SecurityLog, SecurityWriter};
 use crate::management::{Authorized, keys};
@@ -114,6 +115,7 @@ impl Service {
         let seal = &settings.audit.seal;
         let sealer = Sealer::new(database.clone(), token.clone(), seal, seal_status.clone());
         jobs.spawn(seal_records(sealer));
+        let forward_status = ForwardStatus::default();
         let limiter = Arc::new(limiter);
         jobs.spawn(keep_limiter(limiter.clone(), database.clone()));
         let meter = Arc::new(Meter::new(names().chain(dashboard::names())));
@@ -137,6 +139,7 @@ impl Service {
             vault: vault.clone(),
             security: security.clone(),
             seal_status: seal_status.clone(),
+            forward_status: forward_status.clone(),
         });
         let app = App::new(http::Parts {
             resources,
@@ -146,6 +149,7 @@ impl Service {
             vault,
             security,
             seal_status,
+            forward_status,
             draining: AtomicBool::new(false),
             document,
         });
@@ -157,6 +161,19 @@ impl Service {
             security_writer,
             token_times,
         }
+    }
+
+    /// Starts to forward sealed audit records to this collector.
+    pub fn forward(&mut self, collector: Collector) {
+        let app = &self.app;
+        let forwarder = Forwarder::new(
+            app.database.clone(),
+            app.clock.clone(),
+            collector,
+            &app.settings.audit.forward,
+            app.forward_status.clone(),
+        );
+        self.jobs.spawn(async { match forwarder.run().await {} });
     }
 
     /// Records security events.

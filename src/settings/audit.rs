@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Span;
+use super::{Forward, Span, Stage};
 
 /// The audit log.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -18,6 +18,8 @@ pub struct Audit {
     pub deadline: Span,
     /// The tamper-evident logs of the records.
     pub seal: Seal,
+    /// Forwarding of sealed records to a collector.
+    pub forward: Forward,
 }
 
 /// Sealing: the tamper-evident logs of the records. It starts after `sealward audit init`.
@@ -33,6 +35,11 @@ pub struct Seal {
     /// A file outside of the database that keeps the latest checkpoints. Sealing stops if the logs do not
     /// extend them. Instances should share it.
     pub anchor: Option<PathBuf>,
+    /// Whether checkpoints and hashes are served without authentication, below `/audit/log`. Records are
+    /// not. It needs an Ed25519 key.
+    pub publish: bool,
+    /// The minimum time between two published checkpoints.
+    pub publish_interval: Span,
 }
 
 impl Default for Seal {
@@ -41,6 +48,8 @@ impl Default for Seal {
             interval: Span::seconds(1),
             origin: "sealward".to_owned(),
             anchor: None,
+            publish: false,
+            publish_interval: Span::seconds(60 * 60),
         }
     }
 }
@@ -51,12 +60,14 @@ impl Default for Audit {
             queue: 4096,
             deadline: Span::seconds(5),
             seal: Seal::default(),
+            forward: Forward::default(),
         }
     }
 }
 
 impl Audit {
-    pub(super) fn contradictions(&self, found: &mut Vec<String>) {
+    pub(super) fn contradictions(&self, stage: Stage, found: &mut Vec<String>) {
+        self.forward.contradictions(stage, found);
         if self.queue == 0 {
             found.push("audit.queue must be at least 1".to_owned());
         }
@@ -65,6 +76,9 @@ impl Audit {
         }
         if self.seal.interval < Span::millis(10) {
             found.push("audit.seal.interval must be at least 10ms".to_owned());
+        }
+        if self.seal.publish_interval < Span::millis(10) {
+            found.push("audit.seal.publish_interval must be at least 10ms".to_owned());
         }
         let origin = &self.seal.origin;
         if origin.is_empty() || origin.contains(|it: char| it.is_whitespace() || it == '+') {

@@ -5,6 +5,7 @@
 mod audit;
 mod certificates;
 mod database;
+mod forward;
 mod hsm;
 mod http;
 mod keys;
@@ -28,6 +29,7 @@ use serde::{Deserialize, Serialize};
 pub use self::audit::{Audit, Seal};
 pub use self::certificates::{NotInPem, certificates, revocation_lists};
 pub use self::database::Database;
+pub use self::forward::{Endpoint, Forward, ForwardProtocol};
 pub use self::hsm::{Hsm, HsmToken};
 pub use self::http::Http;
 pub use self::keys::Keys;
@@ -132,7 +134,7 @@ impl Settings {
         self.limits.contradictions(&mut found);
         self.ratelimit.contradictions(self.environment, &mut found);
         self.keys.contradictions(self.environment, &mut found);
-        self.audit.contradictions(&mut found);
+        self.audit.contradictions(self.environment, &mut found);
         self.migrate.contradictions(self.environment, &mut found);
         self.retain.contradictions(self.environment, &mut found);
         self.telemetry.contradictions(&mut found);

@@ -16,6 +16,11 @@ pub enum RetentionError {
     /// Records of the oldest day are not sealed.
     #[error("{0}: wait until `sealward serve` has sealed them")]
     Unsealed(String),
+    /// A collector does not have all records of the oldest day.
+    #[error(
+        "{0}: wait until `sealward serve` has sent them, or run `sealward audit remove-target`"
+    )]
+    NotForwarded(String),
     /// The audit log is in use.
     #[error(
         "a query or a backup uses the audit log: run `sealward retain` again after it has ended"
@@ -40,6 +45,7 @@ fn failure(error: sqlx::Error) -> RetentionError {
         Some("55P03") => RetentionError::Locked,
         Some("42501") => RetentionError::NotAMember,
         Some("SW002") => RetentionError::Unsealed(refusal.message().to_owned()),
+        Some("SW003") => RetentionError::NotForwarded(refusal.message().to_owned()),
         Some("SW001") => RetentionError::TooYoung(refusal.message().to_owned()),
         _ => RetentionError::Database(error),
     }

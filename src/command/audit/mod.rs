@@ -1,6 +1,7 @@
 //! `sealward audit`: the tamper-evident logs of the audit records.
 
 mod init;
+mod remove_target;
 mod verify;
 
 use std::path::Path;
@@ -22,6 +23,10 @@ enum Action {
     ///
     /// It does nothing if the logs exist.
     Init(init::Arguments),
+    /// Remove a collector of `audit.forward` that is no longer used.
+    ///
+    /// Retention waits for each collector that has received records.
+    RemoveTarget(remove_target::Arguments),
     /// Verify records against signed checkpoints, without the service, its token or a network.
     ///
     /// The exit code is 0 if they are unchanged, 1 if they were changed, and 2 if the check was not
@@ -36,6 +41,9 @@ pub(super) async fn run(
 ) -> ExitCode {
     let done = match arguments.action {
         Action::Init(arguments) => init::run(config, environment, &arguments).await,
+        Action::RemoveTarget(arguments) => {
+            remove_target::run(config, environment, &arguments).await
+        }
         Action::Verify(arguments) => return verify::run(config, environment, &arguments).await,
     };
     match done {

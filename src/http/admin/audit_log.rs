@@ -21,11 +21,11 @@ use crate::tlog::Tile;
 
 /// A text of a log.
 #[derive(Debug)]
-pub(in crate::http) struct LogText(String);
+pub(in crate::http) struct LogText(pub(in crate::http) String);
 
 /// A tile of a log.
 #[derive(Debug)]
-pub(in crate::http) struct LogTile(Vec<u8>);
+pub(in crate::http) struct LogTile(pub(in crate::http) Vec<u8>);
 
 /// A proof, as JSON or as text.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ pub(in crate::http) async fn checkpoint(
     State(app): State<App>,
     Path(log): Path<String>,
 ) -> Result<LogText, ApiError> {
-    let note = ledger::checkpoint(&app.database, named(&log)?).await;
+    let note = ledger::checkpoint(&app.database, log_named(&log)?).await;
     let note = note.map_err(Unreadable::from)?;
     note.map(LogText).ok_or(ApiError::NotFound)
 }
@@ -82,7 +82,7 @@ pub(in crate::http) async fn key(
     State(app): State<App>,
     Path(log): Path<String>,
 ) -> Result<LogText, ApiError> {
-    let keys = ledger::keys(&app.database, named(&log)?).await;
+    let keys = ledger::keys(&app.database, log_named(&log)?).await;
     let keys = keys.map_err(Unreadable::from)?.ok_or(ApiError::NotFound)?;
     Ok(LogText(keys.iter().map(|key| format!("{key}\n")).collect()))
 }
@@ -102,10 +102,7 @@ pub(in crate::http) async fn tile(
     State(app): State<App>,
     Path((log, path)): Path<(String, String)>,
 ) -> Result<LogTile, ApiError> {
-    let tile: Tile = format!("tile/{path}")
-        .parse()
-        .map_err(|_| ApiError::NotFound)?;
-    let bytes = ledger::tile(&app.database, named(&log)?, &tile).await;
+    let bytes = ledger::tile(&app.database, log_named(&log)?, &tile_at(&path)?).await;
     let bytes = bytes.map_err(Unreadable::from)?;
     bytes.map(LogTile).ok_or(ApiError::NotFound)
 }
@@ -137,8 +134,16 @@ pub(in crate::http) async fn proof(
     Ok(RecordProof::Json(proof.into()))
 }
 
-fn named(log: &str) -> Result<Log, ApiError> {
+/// The log in a path.
+pub(in crate::http) fn log_named(log: &str) -> Result<Log, ApiError> {
     log.parse().map_err(|_| ApiError::NotFound)
+}
+
+/// The tile in a path below `tile/`.
+pub(in crate::http) fn tile_at(path: &str) -> Result<Tile, ApiError> {
+    format!("tile/{path}")
+        .parse()
+        .map_err(|_| ApiError::NotFound)
 }
 
 /// The log and the identifier of a record.

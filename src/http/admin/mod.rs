@@ -13,6 +13,6 @@ pub(super) mod policies;
 pub(super) mod services;
 
 pub(super) use self::answer::{Created, CreatedWithoutPath, Current, List, NoContent};
-pub(super) use self::audit_log::{LogText, LogTile, ProofBody, RecordProof};
+pub(super) use self::audit_log::{LogText, LogTile, ProofBody, RecordProof, log_named, tile_at};
 pub(super) use self::export::{Order, Records};
 pub(super) use self::extract::{Address, CreateBody, IfMatch, PathId, UpdateBody};

@@ -18,6 +18,7 @@ use crate::http::admin::{
 use crate::http::discovery::Published;
 use crate::http::error::ApiError;
 use crate::http::probes::ProbeResult;
+use crate::http::published_log::{PublishedCheckpoint, PublishedTile};
 use crate::keys::JwkSet;
 use crate::management::Cursor;
 
@@ -118,6 +119,18 @@ impl IntoResponses for LogTile {
             "200",
             answer.content("application/octet-stream", Content::default()),
         )
+    }
+}
+
+impl IntoResponses for PublishedCheckpoint {
+    fn responses() -> Responses {
+        LogText::responses()
+    }
+}
+
+impl IntoResponses for PublishedTile {
+    fn responses() -> Responses {
+        LogTile::responses()
     }
 }
 

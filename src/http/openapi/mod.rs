@@ -22,7 +22,7 @@ use self::open::Roots;
 use super::routes::{Access, Routes};
 
 /// The parts of the API: path prefix, name and description.
-const PARTS: [(&str, &str, &str); 9] = [
+const PARTS: [(&str, &str, &str); 10] = [
     ("/api/v1/health", "Health", "The state of the service."),
     (
         "/api/v1/",
@@ -42,6 +42,11 @@ const PARTS: [(&str, &str, &str); 9] = [
     ("/admin/keys", "Keys", "Cryptographic keys."),
     ("/admin/api-keys", "API keys", "Credentials."),
     ("/admin/audit", "Audit", "The audit log."),
+    (
+        "/audit/log/",
+        "Published audit logs",
+        "Checkpoints and hashes of the audit logs.",
+    ),
     (
         "/.well-known/",
         "Discovery",

@@ -11,6 +11,7 @@ use super::page::{Page, count, exact, flag, seconds};
 use super::tokens::tokens;
 use crate::clock::Timestamp;
 use crate::http::App;
+use crate::ledger::forward::ForwardState;
 use crate::ledger::{LogStatus, SealState};
 use crate::meter::TokenTimes;
 use crate::ratelimit::{Counting, Limiter};
@@ -36,6 +37,7 @@ impl Collector for Parts {
         self.keys(page)?;
         self.audit(page)?;
         self.audit_logs(page)?;
+        self.forwarding(page)?;
         limiter(page, &self.app.limiter)?;
         self.database(page)
     }
@@ -193,6 +195,32 @@ impl Parts {
             logs.iter().filter_map(|it| {
                 let age = seconds(now.since(it.checkpoint_at?));
                 Some((vec![("log", it.log.name())], age))
+            }),
+        )
+    }
+
+    fn forwarding(&self, page: &mut Page<'_>) -> fmt::Result {
+        let status = &self.app.forward_status;
+        let (present, lags) = (status.state(), status.lags());
+        page.gauges(
+            "sealward_audit_forward_state",
+            "1 for the state of forwarding on this instance: off, standby, forwarding or failed.",
+            ForwardState::NAMES
+                .map(|state| (vec![("state", state)], flag(state == present.name()))),
+        )?;
+        page.gauges(
+            "sealward_audit_forward_lag_records",
+            "Sealed audit records that were not sent to the collector yet, by log; absent without forwarding.",
+            lags.iter()
+                .map(|it| (vec![("log", it.log.name())], exact(it.entries))),
+        )?;
+        let now = self.app.clock.now();
+        page.gauges(
+            "sealward_audit_forward_lag_seconds",
+            "Age of the first audit record that was not sent to the collector yet, by log, or 0; absent without forwarding.",
+            lags.iter().map(|it| {
+                let age = it.oldest.map_or(Duration::ZERO, |oldest| now.since(oldest));
+                (vec![("log", it.log.name())], seconds(age))
             }),
         )
     }

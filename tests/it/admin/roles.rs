@@ -282,7 +282,7 @@ async fn a_new_role_holds_on_every_instance() {
 
 #[tokio::test]
 async fn admin_keys_from_before_the_roles_are_owners() {
-    const BEFORE: i64 = 25;
+    const BEFORE: i64 = 27;
     let key = "INSERT INTO api_keys (id, name, type, digest, last_four, created_at, updated_at)
                VALUES (gen_random_uuid(), 'old', 'admin', sha256(random()::text::bytea), 'abcd', now(), now())";
     let database = Database::empty().await;

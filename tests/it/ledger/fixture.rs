@@ -116,10 +116,23 @@ pub(super) struct OwnSealer {
 
 impl OwnSealer {
     pub(super) async fn start(pool: Pool, anchor: Option<&Path>) -> Self {
+        let anchor = anchor.map(Path::to_owned);
+        Self::with(
+            pool,
+            Seal {
+                anchor,
+                ..Seal::default()
+            },
+        )
+        .await
+    }
+
+    /// A sealer with these settings, but a short interval.
+    pub(super) async fn with(pool: Pool, settings: Seal) -> Self {
+        let interval = sealward::settings::Span::millis(20);
         let settings = Seal {
-            interval: sealward::settings::Span::millis(20),
-            anchor: anchor.map(Path::to_owned),
-            ..Seal::default()
+            interval,
+            ..settings
         };
         let status = SealStatus::default();
         let sealer = Sealer::new(pool, token().await, &settings, status.clone());

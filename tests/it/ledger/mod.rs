@@ -2,6 +2,8 @@
 
 mod anchor;
 mod fixture;
+mod forward;
+mod publishing;
 mod retention;
 mod sealing;
 mod serving;

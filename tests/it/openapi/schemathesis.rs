@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::routes::operations;
 use super::tools;
 use crate::process::{Process, Site};
-use crate::support::within;
+use crate::support::{Database, within};
 
 /// The options for a small fixed set of requests, without a time limit.
 const FEW: [&str; 6] = [
@@ -29,7 +29,8 @@ const FEW: [&str; 6] = [
 
 #[tokio::test(flavor = "multi_thread")]
 async fn responses_match_the_document() {
-    let site = Site::on_kryoptic().await;
+    let published = "[audit.seal]\npublish = true\n";
+    let site = Site::on_kryoptic_over(Database::new().await, published);
     site.run(&["audit", "init"]).success();
     let process = Process::start(&site).await;
     let (mut world, api_key) = create_resources(&process);
@@ -38,7 +39,8 @@ async fn responses_match_the_document() {
     let event = events["items"][0]["id"].clone();
     let proof = format!("/admin/audit/{}/proof", event.as_str().expect("an id"));
     within(Duration::from_secs(60), async || {
-        process.get(&proof)["logIndex"].is_u64()
+        let is_published = process.status("/audit/log/management/checkpoint") == 200;
+        process.get(&proof)["logIndex"].is_u64() && is_published
     })
     .await;
     world["referred"]["rec"] = event;

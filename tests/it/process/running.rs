@@ -9,7 +9,8 @@ use std::thread::JoinHandle;
 use rustix::process::{Pid, Signal, kill_process};
 use sealward::web_client::client;
 use serde_json::Value;
-use ureq::Agent;
+use ureq::http::Response;
+use ureq::{Agent, Body};
 
 use super::{PATIENCE, Site};
 use crate::support::{Authority, within};
@@ -155,6 +156,11 @@ impl Process {
         self.client.get(path)
     }
 
+    /// The status of the response to the same request.
+    pub(crate) fn status(&self, path: &str) -> u16 {
+        self.client.status(path)
+    }
+
     pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
         let sent = self.client.post(path, body);
         sent.expect("an answer")
@@ -208,10 +214,18 @@ impl Client {
     }
 
     fn get(&self, path: &str) -> Value {
+        let mut answer = self.answer(path);
+        json(&answer.body_mut().read_to_string().expect("a body"))
+    }
+
+    fn status(&self, path: &str) -> u16 {
+        self.answer(path).status().as_u16()
+    }
+
+    fn answer(&self, path: &str) -> Response<Body> {
         let request = self.agent.get(self.url(path));
         let request = request.header("Authorization", &self.authorization);
-        let mut answer = request.call().expect("an answer");
-        json(&answer.body_mut().read_to_string().expect("a body"))
+        request.call().expect("an answer")
     }
 
     fn post(&self, path: &str, body: &Value) -> Result<Value, ureq::Error> {

@@ -18,7 +18,7 @@ use sealward::resource::ResourceRequest;
 use sealward::server::{
     Answers as _, Connections, Front, Listener, Patience, Service, Tls, listen,
 };
-use sealward::settings::{Http, Limits, RateLimit, Settings, Span, Stage};
+use sealward::settings::{Http, Limits, RateLimit, Seal, Settings, Span, Stage};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use sqlx::postgres::PgConnectOptions;
@@ -83,10 +83,21 @@ impl World {
 
     /// Stops the instance and starts it again.
     pub(crate) async fn restarted(self) -> Self {
+        let settings = settings(self.stage);
+        self.restarted_with(settings).await
+    }
+
+    /// Restarts the instance with these settings of the tamper-evident logs.
+    pub(crate) async fn sealing(self, seal: Seal) -> Self {
+        let mut settings = settings(self.stage);
+        settings.audit.seal = seal;
+        self.restarted_with(settings).await
+    }
+
+    async fn restarted_with(self, settings: Settings) -> Self {
         self.service.finish().await;
         let options = self.database.options().clone();
         let (clock, database, limits) = (self.clock, self.database, self.limits);
-        let settings = settings(self.stage);
         Self::start(clock, settings, database, options, self.admin_key, limits).await
     }
 

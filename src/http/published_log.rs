@@ -1,0 +1,101 @@
+//! `/audit/log`: the published checkpoints and hashes of the audit logs, without an API key.
+//!
+//! A published tree has the size of the published checkpoint. Records are not published.
+
+use std::net::IpAddr;
+
+use axum::Extension;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+
+use super::admin::{LogText, LogTile, log_named, tile_at};
+use super::app::App;
+use super::error::ApiError;
+use crate::catalog::Unreadable;
+use crate::http::error_code::errors;
+use crate::ledger::{self, Log};
+use crate::web::ClientAddress;
+
+/// A published checkpoint, which the next one replaces.
+#[derive(Debug)]
+pub(super) struct PublishedCheckpoint(LogText);
+
+/// A published tile, which never changes.
+#[derive(Debug)]
+pub(super) struct PublishedTile(LogTile);
+
+/// The latest published checkpoint of a log (C2SP `tlog-checkpoint`).
+#[utoipa::path(
+    get,
+    path = "",
+    operation_id = "readPublishedCheckpoint",
+    params(("log" = Log, Path, example = "management")),
+    responses(errors::NotFound)
+)]
+pub(super) async fn checkpoint(
+    State(app): State<App>,
+    Extension(ClientAddress(client)): Extension<ClientAddress>,
+    log: Result<Path<String>, PathRejection>,
+) -> Result<PublishedCheckpoint, ApiError> {
+    // A segment that cannot be decoded is answered like an unknown log.
+    let Path(log) = log.map_err(|_| ApiError::NotFound)?;
+    let log = log_named(&log)?;
+    let read = async { ledger::published_checkpoint(&app.database, log).await };
+    let note = published(&app, client, read).await?;
+    Ok(PublishedCheckpoint(LogText(note)))
+}
+
+/// A tile of the hashes of a published tree (C2SP `tlog-tiles`).
+///
+/// The path is `LEVEL/INDEX`, with `.p/WIDTH` for a partial tile.
+#[utoipa::path(
+    get,
+    path = "",
+    operation_id = "readPublishedTile",
+    params(("log" = Log, Path, example = "management"), ("path" = String, Path, example = "0/000.p/1")),
+    responses(errors::NotFound)
+)]
+pub(super) async fn tile(
+    State(app): State<App>,
+    Extension(ClientAddress(client)): Extension<ClientAddress>,
+    tile: Result<Path<(String, String)>, PathRejection>,
+) -> Result<PublishedTile, ApiError> {
+    let Path((log, path)) = tile.map_err(|_| ApiError::NotFound)?;
+    let (log, tile) = (log_named(&log)?, tile_at(&path)?);
+    let read = async { ledger::published_tile(&app.database, log, &tile).await };
+    let bytes = published(&app, client, read).await?;
+    Ok(PublishedTile(LogTile(bytes)))
+}
+
+/// Reads something published. Look-ups that find nothing are limited.
+async fn published<T>(
+    app: &App,
+    client: IpAddr,
+    read: impl Future<Output = sqlx::Result<Option<T>>>,
+) -> Result<T, ApiError> {
+    if !app.settings.audit.seal.publish {
+        return Err(ApiError::NotFound);
+    }
+    let mut look_up = app.limiter.look_up(client);
+    look_up.turn().await?;
+    let found = read.await.map_err(Unreadable::from)?;
+    let found = found.ok_or(ApiError::NotFound)?;
+    look_up.found();
+    Ok(found)
+}
+
+impl IntoResponse for PublishedCheckpoint {
+    fn into_response(self) -> Response {
+        let brief = [(header::CACHE_CONTROL, "public, max-age=5")];
+        (brief, self.0).into_response()
+    }
+}
+
+impl IntoResponse for PublishedTile {
+    fn into_response(self) -> Response {
+        let forever = [(header::CACHE_CONTROL, "public, max-age=31536000, immutable")];
+        (forever, self.0).into_response()
+    }
+}

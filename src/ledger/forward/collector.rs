@@ -1,0 +1,80 @@
+//! The collector of the settings.
+
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use super::connection::{CollectorError, Connector};
+use super::entry::Entry;
+use super::https::Https;
+use super::syslog::Syslog;
+use crate::ledger::Log;
+use crate::settings::{Forward, ForwardProtocol};
+
+/// A collector.
+#[derive(Debug)]
+pub struct Collector(Protocol);
+
+#[derive(Debug)]
+enum Protocol {
+    Https(Https),
+    Syslog(Syslog),
+}
+
+impl Collector {
+    /// The collector of the settings. None without forwarding. It is not connected yet.
+    ///
+    /// # Errors
+    /// A file of the settings cannot be used.
+    pub fn new(
+        settings: &Forward,
+        secret: Option<&SecretString>,
+    ) -> Result<Option<Self>, CollectorError> {
+        let Some(endpoint) = settings.endpoint() else {
+            return Ok(None);
+        };
+        let connector = Connector::new(settings, &endpoint)?;
+        Ok(Some(Self(match endpoint.protocol {
+            ForwardProtocol::Https => {
+                Protocol::Https(Https::new(connector, settings, &endpoint, secret)?)
+            }
+            ForwardProtocol::Syslog => Protocol::Syslog(Syslog::new(connector)),
+        })))
+    }
+
+    /// Tries a connection with TLS.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub async fn probe(&self) -> Result<(), CollectorError> {
+        let connector = match &self.0 {
+            Protocol::Https(https) => https.connector(),
+            Protocol::Syslog(syslog) => syslog.connector(),
+        };
+        connector.connect().await.map(drop)
+    }
+
+    /// How long entries that were sent may still be lost.
+    pub(super) fn window(&self) -> Duration {
+        match &self.0 {
+            Protocol::Https(_) => Duration::ZERO,
+            Protocol::Syslog(_) => Syslog::WINDOW,
+        }
+    }
+
+    /// Whether the connection of earlier batches works.
+    pub(super) async fn is_connected(&mut self) -> bool {
+        match &mut self.0 {
+            Protocol::Https(https) => https.is_connected(),
+            Protocol::Syslog(syslog) => syslog.is_connected().await,
+        }
+    }
+
+    /// Sends a batch, on a new connection if there is none. After an error there is none.
+    pub(super) async fn send(&mut self, log: Log, batch: &[Entry]) -> Result<(), CollectorError> {
+        match &mut self.0 {
+            Protocol::Https(https) => https.send(batch).await,
+            Protocol::Syslog(syslog) => syslog.send(log, batch).await,
+        }
+    }
+}

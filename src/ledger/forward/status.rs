@@ -1,0 +1,75 @@
+//! What this instance knows of forwarding, for metrics and the dashboard.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+
+use crate::clock::Timestamp;
+use crate::ledger::Log;
+
+/// The state of forwarding. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct ForwardStatus(Arc<ArcSwap<(ForwardState, Vec<Lag>)>>);
+
+/// What the forwarder of this instance does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ForwardState {
+    /// `audit.forward.url` is not set.
+    #[default]
+    Off,
+    /// Another instance forwards, or nothing is sealed yet.
+    Standby,
+    /// It forwards.
+    Forwarding,
+    /// It cannot forward, for this reason.
+    Failed(String),
+}
+
+/// The entries of a log that were not sent yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lag {
+    /// The log.
+    pub log: Log,
+    /// Their number.
+    pub entries: u64,
+    /// The time of the first of them.
+    pub oldest: Option<Timestamp>,
+}
+
+impl ForwardState {
+    /// The names of the states.
+    pub const NAMES: [&str; 4] = ["off", "standby", "forwarding", "failed"];
+
+    /// The name of the state.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Standby => "standby",
+            Self::Forwarding => "forwarding",
+            Self::Failed(_) => "failed",
+        }
+    }
+}
+
+impl ForwardStatus {
+    /// The state of the forwarder.
+    #[must_use]
+    pub fn state(&self) -> ForwardState {
+        self.0.load().0.clone()
+    }
+
+    /// The lag of each log; none without forwarding.
+    #[must_use]
+    pub fn lags(&self) -> Vec<Lag> {
+        self.0.load().1.clone()
+    }
+
+    pub(super) fn set_state(&self, state: &ForwardState) {
+        self.0.rcu(|known| (state.clone(), known.1.clone()));
+    }
+
+    pub(super) fn set_lags(&self, lags: &[Lag]) {
+        self.0.rcu(|known| (known.0.clone(), lags.to_vec()));
+    }
+}

@@ -1,0 +1,10 @@
+//! Forwarding of sealed records to collectors.
+
+mod fixture;
+mod https;
+mod https_collector;
+mod instances;
+mod killed;
+mod retention;
+mod rsyslog;
+mod syslog;

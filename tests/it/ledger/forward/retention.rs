@@ -1,0 +1,70 @@
+//! A day is retired when the collector has its records.
+
+use sealward::ledger::forward::remove_target;
+use sqlx::Row as _;
+
+use super::fixture::Forwarded;
+use super::https_collector::{Behaviour, HttpsCollector};
+
+const RETIRE: &str =
+    "SELECT detach_audit_day(((now() - interval '2 days') AT TIME ZONE 'UTC')::date)::text";
+
+const OLD_DAY: &str = "UPDATE audit_retention SET minimum_days = 1;
+     SELECT make_audit_day(((now() - interval '3 days') AT TIME ZONE 'UTC')::date);
+     INSERT INTO crypto_operations_audit
+         (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
+     SELECT gen_random_uuid(), now() - interval '3 days', 'old', 0, 200, 1, 'done'
+       FROM generate_series(1, 2)";
+
+impl Forwarded {
+    /// Retires the old day, or returns the code and the message of the refusal.
+    async fn retire(&self) -> Result<Option<String>, (String, String)> {
+        let retired = sqlx::query(RETIRE).fetch_one(&self.kept.owner).await;
+        retired.map(|row| row.get(0)).map_err(|error| {
+            let error = error.into_database_error().unwrap();
+            (
+                error.code().unwrap().into_owned(),
+                error.message().to_owned(),
+            )
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_day_is_retired_when_it_is_forwarded() {
+    let forwarded = Forwarded::new().await;
+    let collector = HttpsCollector::start().await;
+    collector.behave(Behaviour::Refuse(500));
+    let forwarder = forwarded.forwarder(&collector.settings());
+    forwarded.kept.execute(OLD_DAY).await;
+    forwarded.kept.covered(2).await;
+    forwarder.failed().await;
+    let (code, message) = forwarded.retire().await.unwrap_err();
+    assert_eq!(code, "SW003");
+    assert!(
+        message.ends_with("has records that are not forwarded to collector"),
+        "{message}"
+    );
+
+    collector.behave(Behaviour::Accept);
+    forwarded.clock.advance(std::time::Duration::from_secs(60));
+    forwarded.reaches((2, 2)).await;
+    assert!(forwarded.retire().await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_day_does_not_wait_for_a_target_that_was_removed() {
+    let forwarded = Forwarded::new().await;
+    let mut collector = HttpsCollector::start().await;
+    collector.close().await;
+    let forwarder = forwarded.forwarder(&collector.settings());
+    forwarded.kept.execute(OLD_DAY).await;
+    forwarded.kept.covered(2).await;
+    forwarder.failed().await;
+    forwarder.stop().await;
+    assert_eq!(forwarded.retire().await.unwrap_err().0, "SW003");
+    let pool = &forwarded.kept.pool;
+    assert!(!remove_target(pool, "another").await.unwrap());
+    assert!(remove_target(pool, "collector").await.unwrap());
+    assert!(forwarded.retire().await.unwrap().is_some());
+}
