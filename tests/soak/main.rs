@@ -121,7 +121,7 @@ async fn main() -> ExitCode {
     let mut after = gauge.read().await;
     let began = Instant::now();
     while after.other_descriptors() > before.other_descriptors()
-        && began.elapsed() < process::PATIENCE
+        && began.elapsed() < support::PATIENCE
     {
         sleep(Duration::from_secs(1)).await;
         after = gauge.read().await;

@@ -9,7 +9,7 @@ use sealward::clock::{Clock, Timestamp};
 use sealward::settings::Stage;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, World, within};
+use crate::support::{Answer, Client, PATIENCE, World, within};
 
 const API_KEYS: &str = "/admin/api-keys";
 
@@ -218,7 +218,7 @@ async fn a_change_whose_client_left_is_answered_later() {
     let body = json!({ "name": "billing" });
     let mut left = Box::pin(admin.post("/admin/services", body.clone()));
     // The request has its key and waits for the table.
-    within(Duration::from_secs(30), async || {
+    within(PATIENCE, async || {
         poll_fn(|cx| {
             assert!(left.as_mut().poll(cx).is_pending());
             Poll::Ready(())
@@ -234,7 +234,7 @@ async fn a_change_whose_client_left_is_answered_later() {
     .await;
     drop(left);
     lock.rollback().await.unwrap();
-    within(Duration::from_secs(30), async || {
+    within(PATIENCE, async || {
         let again = admin.post("/admin/services", body.clone()).await;
         assert!(is_replayed(&again) || again.status == 409, "{again:?}");
         again.status == 201

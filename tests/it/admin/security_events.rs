@@ -6,8 +6,7 @@ use sealward::clock::{Clock, Timestamp};
 use sealward::settings::Stage;
 use serde_json::{Value, json};
 
-use crate::process::PATIENCE;
-use crate::support::{World, within};
+use crate::support::{PATIENCE, World, within};
 
 /// The events of this action, sorted, read from the database: a read of the API is an event too.
 async fn recorded(world: &World, action: &str) -> Vec<Value> {

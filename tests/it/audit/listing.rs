@@ -6,7 +6,7 @@ use sealward::clock::{Clock, Timestamp};
 use sealward::settings::Stage;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, World, within};
+use crate::support::{Answer, PATIENCE, World, within};
 
 const AUDIT: &str = "/admin/audit";
 const OPERATIONS: &str = "/api/v1/operations";
@@ -242,13 +242,12 @@ async fn unauthenticated_requests_do_not_fill_the_audit_log() {
         let refused = world.anonymous().post(OPERATIONS, json!({})).await;
         refused.refused(401, "AUTHENTICATION_FAILED");
     }
-    let timeout = Duration::from_secs(10);
-    within(timeout, async || {
+    within(PATIENCE, async || {
         found(&world, "?status=401&limit=200").await.len() == 20
     })
     .await;
     clock.advance(Duration::from_secs(60));
-    within(timeout, async || {
+    within(PATIENCE, async || {
         found(&world, "?status=401&limit=200").await.len() == 21
     })
     .await;
@@ -270,7 +269,7 @@ async fn unauthenticated_requests_are_counted_under_load() {
         world.anonymous().post(OPERATIONS, json!({})).await;
     }
     clock.advance(Duration::from_secs(60));
-    within(Duration::from_secs(10), async || {
+    within(PATIENCE, async || {
         let payload = json!({ "data": 1, "algorithm": "SHA-256" });
         alice.operate("hash", payload).await.ok();
         let counts = items(

@@ -8,7 +8,7 @@ use sealward::db::Pool;
 use sealward::ids::{KeyId, ServiceId};
 use uuid::Uuid;
 
-use crate::support::{Database, within};
+use crate::support::{Database, PATIENCE, within};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -165,7 +165,7 @@ async fn a_fast_clock_does_not_summarize_an_incomplete_minute() {
     let ahead = Clock::held_at(Clock::system().now().plus(DAY));
     let summing = tokio::spawn(keep(ahead, pool.clone(), Duration::ZERO));
     let summed = async || summed_up_to(&pool).await.expect("ask");
-    within(Duration::from_secs(20), async || summed().await.is_some()).await;
+    within(PATIENCE, async || summed().await.is_some()).await;
     summing.abort();
     let (summed, now) = (summed().await, Clock::system().now());
     assert!(summed <= Some(now), "{summed:?}");

@@ -9,8 +9,8 @@ use super::check::Guarantee;
 use super::client::{Place, Places};
 use super::history::Incarnation;
 use super::run_log::RunLog;
-use crate::process::{PATIENCE, Process, Site};
-use crate::support::within;
+use crate::process::{Process, Site};
+use crate::support::{PATIENCE, within};
 
 /// The interval of the checks of the instances.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);

@@ -12,8 +12,8 @@ const SHA1: &str = "RSA_OAEP_SHA1_AES_KWP";
 
 /// A running process and the service that owns the imported keys.
 struct Archive {
-    site: Site,
     process: Process,
+    site: Site,
     id: String,
 }
 

@@ -7,12 +7,11 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::process::{Process, Site};
-use crate::support::within;
+use crate::support::{PATIENCE, within};
 
 /// Sends a request on a new connection.
 fn ask(service: &Process, key: &str, path: &str, body: &str) -> Value {
@@ -169,7 +168,7 @@ async fn a_payload_is_wiped_from_memory() {
     }
     // The log path proves that the search works.
     assert!(count(process, b"sealward").is_some_and(|found| found > 0));
-    within(Duration::from_secs(60), async || {
+    within(PATIENCE, async || {
         count(process, canary.as_bytes()) == Some(0)
     })
     .await;

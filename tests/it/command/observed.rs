@@ -14,8 +14,8 @@ use prost::Message as _;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::process::{PATIENCE, Process, Site};
-use crate::support::{Exposition, within};
+use crate::process::{Process, Site};
+use crate::support::{Exposition, PATIENCE, within};
 
 #[tokio::test]
 async fn an_outage_of_a_token_is_visible_in_the_metrics() {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::process::{PATIENCE, Process, Site};
-use crate::support::within;
+use crate::process::{Process, Site};
+use crate::support::{PATIENCE, within};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 

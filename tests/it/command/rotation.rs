@@ -6,8 +6,8 @@ use std::process::Command;
 use faulty_token::Fault;
 use serde_json::{Value, json};
 
-use crate::process::{PATIENCE, Process, Site};
-use crate::support::within;
+use crate::process::{Process, Site};
+use crate::support::{PATIENCE, within};
 
 const CKR_DEVICE_ERROR: u64 = 0x30;
 

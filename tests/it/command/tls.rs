@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use rustix::process::Signal;
 
-use crate::process::{Exit, PATIENCE, Process, Site};
-use crate::support::{Authority, HOST, Scratch, SecureClient, certificate, within};
+use crate::process::{Exit, Process, Site};
+use crate::support::{Authority, HOST, PATIENCE, Scratch, SecureClient, certificate, within};
 
 const CERTIFICATE: &str = "SEALWARD_HTTP_TLS_CERTIFICATE";
 const KEY: &str = "SEALWARD_HTTP_TLS_KEY";

@@ -7,8 +7,7 @@ use sealward::clock::{Clock, Timestamp};
 use sealward::settings::Stage;
 
 use super::Browser;
-use crate::process::PATIENCE;
-use crate::support::{World, within};
+use crate::support::{PATIENCE, World, within};
 
 const MINUTE: Duration = Duration::from_secs(60);
 

@@ -25,8 +25,8 @@ const DEMO: &str = r#"
 "#;
 
 pub(super) struct Sandbox {
-    site: Site,
     service: Process,
+    site: Site,
 }
 
 impl Sandbox {

@@ -13,8 +13,8 @@ use sqlx::PgConnection;
 
 use super::fixture::{Fixture, create};
 use super::load::{Action, Client};
-use crate::process::{PATIENCE, Site};
-use crate::support::within;
+use crate::process::Site;
+use crate::support::{PATIENCE, within};
 
 /// The burst of a limited service.
 const BURST: usize = 60;

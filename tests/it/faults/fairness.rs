@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use faulty_token::Fault;
 use serde_json::{Value, json};
 
-use crate::process::{PATIENCE, Process, Site};
-use crate::support::{Exposition, within};
+use crate::process::{Process, Site};
+use crate::support::{Exposition, PATIENCE, within};
 
 /// The operations of a burst.
 const BURST: usize = 12;

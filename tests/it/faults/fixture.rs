@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use sqlx::postgres::PgConnectOptions;
 
 use super::load::{Action, Client, LIMIT, Load, Response};
-use crate::process::{PATIENCE, Process, Site};
-use crate::support::{Proxy, within};
+use crate::process::{Process, Site};
+use crate::support::{PATIENCE, Proxy, within};
 
 /// Time limits that a loaded machine does not reach.
 const LONG_LIMITS: [(&str, &str); 4] = [

@@ -4,8 +4,8 @@ use sealward::web_client::client;
 use serde_json::{Value, json};
 use sqlx::{Connection as _, PgConnection};
 
-use crate::process::{PATIENCE, Process, Site};
-use crate::support::within;
+use crate::process::{Process, Site};
+use crate::support::{PATIENCE, within};
 
 /// Status, `Idempotency-Replayed` and body.
 type Answer = (u16, bool, Value);

@@ -4,8 +4,7 @@ use tokio::task::JoinSet;
 
 use super::fixture::Fixture;
 use super::load::Action;
-use crate::process::PATIENCE;
-use crate::support::within;
+use crate::support::{PATIENCE, within};
 
 const REQUESTS: usize = 100;
 

@@ -8,8 +8,8 @@ use faulty_token::{Fault, Rule};
 
 use super::fixture::Fixture;
 use super::load::{Action, Load};
-use crate::process::{PATIENCE, Site};
-use crate::support::within;
+use crate::process::Site;
+use crate::support::{PATIENCE, within};
 
 const CKR_GENERAL_ERROR: u64 = 0x05;
 const CKR_DEVICE_REMOVED: u64 = 0x32;

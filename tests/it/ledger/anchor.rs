@@ -5,8 +5,8 @@ use std::fs;
 use sealward::ledger::{self, Log, Renewal, SealState};
 use sealward::tlog::Checkpoint;
 
-use super::fixture::{Kept, ORIGIN, OwnSealer, PATIENCE, initialize_in};
-use crate::support::within;
+use super::fixture::{Kept, ORIGIN, OwnSealer, initialize_in};
+use crate::support::{PATIENCE, within};
 
 impl Kept {
     /// Seals three records, backs the database up, and seals two more.

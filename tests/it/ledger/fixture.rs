@@ -1,7 +1,6 @@
 //! A service whose audit records are sealed.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use sealward::clock::{Clock, Entropy};
@@ -13,12 +12,10 @@ use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 use tokio::task::JoinHandle;
 
+pub(crate) use crate::support::PATIENCE;
 use crate::support::{Database, Scratch, World, pool, token, within};
 
 pub(super) const ORIGIN: &str = "example.com/sealward";
-
-/// The longest wait for the sealer on a busy machine.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A service after `sealward audit init`.
 pub(crate) async fn sealed_world() -> World {

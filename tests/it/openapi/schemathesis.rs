@@ -8,14 +8,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::routes::operations;
 use super::tools;
 use crate::process::{Process, Site};
-use crate::support::{Database, within};
+use crate::support::{Database, PATIENCE, within};
 
 /// The options for a small fixed set of requests, without a time limit.
 const FEW: [&str; 6] = [
@@ -38,7 +37,7 @@ async fn responses_match_the_document() {
     let events = process.get("/admin/audit/management");
     let event = events["items"][0]["id"].clone();
     let proof = format!("/admin/audit/{}/proof", event.as_str().expect("an id"));
-    within(Duration::from_secs(60), async || {
+    within(PATIENCE, async || {
         let is_published = process.status("/audit/log/management/checkpoint") == 200;
         process.get(&proof)["logIndex"].is_u64() && is_published
     })

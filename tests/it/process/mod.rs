@@ -6,14 +6,10 @@ mod running;
 mod site;
 
 use std::process::Command;
-use std::time::Duration;
 
 pub(crate) use self::exit::Exit;
 pub(crate) use self::running::Process;
 pub(crate) use self::site::{LABEL, Site};
-
-/// The time limit for all waiting. A loaded machine can be slow.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs the binary with these arguments until it exits, with an empty environment and without a site.
 pub(crate) fn sealward(arguments: &[&str]) -> Exit {

@@ -12,8 +12,8 @@ use serde_json::Value;
 use ureq::http::Response;
 use ureq::{Agent, Body};
 
-use super::{PATIENCE, Site};
-use crate::support::{Authority, within};
+use super::Site;
+use crate::support::{Authority, PATIENCE, within};
 
 /// A process of the service. Dropping this value kills it.
 pub(crate) struct Process {
@@ -201,8 +201,11 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.end();
-        if std::thread::panicking() {
-            let log = format!("the log of the process:\n{}", self.log());
+        // A second panic would end all tests.
+        if std::thread::panicking()
+            && let Ok(log) = fs::read_to_string(&self.log)
+        {
+            let log = format!("the log of the process:\n{log}");
             let _ = stderr().write_all(log.as_bytes());
         }
     }

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Request;
@@ -14,7 +13,7 @@ use tower::ServiceExt as _;
 
 use super::together::{admitted, rule, some_service};
 use crate::support::{
-    Answer, Database, Exposition, PROTECT, Valkey, World, valkey::PASSWORD, within,
+    Answer, Database, Exposition, PATIENCE, PROTECT, Valkey, World, valkey::PASSWORD, within,
 };
 
 const HEALTH: &str = "/api/v1/health";
@@ -22,7 +21,6 @@ const DECISIONS: &str = "sealward_ratelimit_decisions_total";
 const OUTAGES: &str = "sealward_ratelimit_outages_total";
 
 /// The time limit for waiting on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A limiter with its background job, as one of two instances.
 async fn one_of_two(valkey: &Valkey, clock: Clock) -> (Arc<Limiter>, Database) {

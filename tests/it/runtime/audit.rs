@@ -267,7 +267,7 @@ async fn unauthenticated_requests_are_recorded_asynchronously() {
         .post(PROTECT, json!({}))
         .await
         .refused(401, "AUTHENTICATION_FAILED");
-    crate::support::within(std::time::Duration::from_secs(5), async || {
+    crate::support::within(crate::support::PATIENCE, async || {
         let sql = "SELECT count(*) FROM crypto_operations_audit WHERE request_id = 'anonymous'";
         let count: i64 = sqlx::query_scalar(sql)
             .fetch_one(&world.pool)

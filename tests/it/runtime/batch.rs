@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::support::{
-    Answer, Client, PROTECT_BATCH, REWRAP_BATCH, UNPROTECT, UNPROTECT_BATCH, World, header_of,
-    within,
+    Answer, Client, PATIENCE, PROTECT_BATCH, REWRAP_BATCH, UNPROTECT, UNPROTECT_BATCH, World,
+    header_of, within,
 };
 
 async fn batch(client: &Client<'_>, path: &str, items: Value) -> Answer {
@@ -447,7 +447,7 @@ async fn a_batch_stops_when_its_client_disconnects_and_records_all_items() {
         let query = sqlx::query_scalar(sql).bind(UNPROTECT_BATCH).bind(status);
         query.fetch_one(&world.pool).await.unwrap()
     };
-    within(Duration::from_secs(30), async || {
+    within(PATIENCE, async || {
         count(200).await + count(503).await == 1_000
     })
     .await;

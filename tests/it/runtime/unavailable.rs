@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{PROTECT, UNPROTECT, World, jwe, within};
+use crate::support::{PATIENCE, PROTECT, UNPROTECT, World, jwe, within};
 
 #[tokio::test]
 async fn without_the_audit_log_every_request_is_refused() {
@@ -38,10 +38,7 @@ async fn without_the_audit_log_every_request_is_refused() {
         .execute(&world.pool)
         .await
         .unwrap();
-    within(Duration::from_secs(10), async || {
-        alice.unprotect(&jwe).await.status == 200
-    })
-    .await;
+    within(PATIENCE, async || alice.unprotect(&jwe).await.status == 200).await;
 }
 
 #[tokio::test]
@@ -64,7 +61,7 @@ async fn a_record_is_written_after_the_client_disconnects() {
     let patience = tokio::time::timeout(Duration::from_millis(500), unprotect);
     assert!(patience.await.is_err(), "answered without a record");
     writer.rollback().await.unwrap();
-    within(Duration::from_secs(5), async || {
+    within(PATIENCE, async || {
         let sql = "SELECT count(*) FROM crypto_operations_audit WHERE request_id = 'gone'";
         let count: i64 = sqlx::query_scalar(sql)
             .fetch_one(&world.pool)

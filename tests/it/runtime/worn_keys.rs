@@ -1,11 +1,9 @@
 //! The limit of AES-GCM encryptions per key with random IVs: 2^32, counted in the database.
 
-use std::time::Duration;
-
 use sealward::ids::KeyId;
 use serde_json::{Value, json};
 
-use crate::support::{World, within};
+use crate::support::{PATIENCE, World, within};
 
 #[tokio::test]
 async fn health_warns_after_half_of_the_encryptions_of_a_key() {
@@ -16,16 +14,10 @@ async fn health_warns_after_half_of_the_encryptions_of_a_key() {
         .await;
     let hsm = async || alice.get("/api/v1/health").await.json()["checks"]["hsm"].clone();
     reserved(&world, &key, (1 << 31) - 1).await;
-    within(Duration::from_secs(20), async || {
-        hsm().await["status"] == "ok"
-    })
-    .await;
+    within(PATIENCE, async || hsm().await["status"] == "ok").await;
     assert_eq!(hsm().await["wornKeys"], Value::Null);
     reserved(&world, &key, 1 << 31).await;
-    within(Duration::from_secs(20), async || {
-        hsm().await["wornKeys"] == json!([key])
-    })
-    .await;
+    within(PATIENCE, async || hsm().await["wornKeys"] == json!([key])).await;
     assert_eq!(hsm().await["status"], "degraded");
     let payload = json!({ "data": 1, "algorithm": "AES-256-GCM", "keyId": key });
     alice.operate("encrypt", payload).await.ok();

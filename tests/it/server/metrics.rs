@@ -9,7 +9,7 @@ use serde_json::json;
 use tower::ServiceExt as _;
 
 use super::site::Site;
-use crate::support::{Answer, Client, Exposition, World, jwe, within};
+use crate::support::{Answer, Client, Exposition, PATIENCE, World, jwe, within};
 
 async fn scrape(world: &World) -> Exposition {
     let request = Request::get("/metrics").body(Body::empty()).unwrap();
@@ -32,7 +32,7 @@ async fn scrape(world: &World) -> Exposition {
 async fn each_metric_exists_and_has_a_description() {
     let world = World::new().await;
     world.anonymous().get("/livez").await.ok();
-    within(Duration::from_secs(60), async || {
+    within(PATIENCE, async || {
         scrape(&world).await.sum("sealward_database_up", &[]) > 0.0
     })
     .await;

@@ -1,16 +1,13 @@
 //! Renewal of certificates in a running service, and invalid certificate files.
 
 use std::fs;
-use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
 use rustls::pki_types::CertificateDer;
 
 use super::site::{Serving, Site};
-use crate::support::{Authority, HOST, SecureClient, certificate, within};
-
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::support::{Authority, HOST, PATIENCE, SecureClient, certificate, within};
 
 fn router() -> Router {
     Router::new().route("/", get(async || "here"))

@@ -8,7 +8,7 @@ use sealward::ids::ServiceId;
 use sealward::settings::Stage;
 use secrecy::ExposeSecret as _;
 
-use crate::support::{Proxy, World, within};
+use crate::support::{PATIENCE, Proxy, World, within};
 
 /// The statements of the three kinds of look-ups: API keys, sessions and published keys.
 const LOOK_UPS: [&str; 3] = [
@@ -47,7 +47,7 @@ async fn counted() -> (World, World, Proxy) {
         }
         look_ups(&proxy) == before
     };
-    within(Duration::from_secs(20), is_cached).await;
+    within(PATIENCE, is_cached).await;
     (first, world, proxy)
 }
 

@@ -6,16 +6,15 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection};
 
+use super::world::PATIENCE;
 use super::{Database, Proxy, postgres, within};
 
 /// The time limit for start and stop on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Settings without `fsync`: commits survive killed processes but not a crash of the machine.
 const SETTINGS: &str = "listen_addresses = ''

@@ -34,4 +34,4 @@ pub(crate) use self::scratch::Scratch;
 pub(crate) use self::secure_client::{HOST, SecureClient, certificate};
 pub(crate) use self::token::{EXTRACTABLE, NOT_SENSITIVE, SOUND, module as softhsm_module, token};
 pub(crate) use self::valkey::Valkey;
-pub(crate) use self::world::{World, within};
+pub(crate) use self::world::{PATIENCE, World, within};

@@ -1,7 +1,7 @@
 //! A database per test, created from a migrated template.
 
 use std::str::FromStr as _;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use sealward::db::Pool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -125,7 +125,11 @@ impl Drop for Database {
         let Some(name) = self.name.take() else {
             return;
         };
-        let logins = std::mem::take(self.logins.get_mut().expect("the logins"));
+        let logins = std::mem::take(
+            self.logins
+                .get_mut()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()

@@ -4,19 +4,18 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use sealward::clock::Clock;
 use sealward::ratelimit::Limiter;
 use sealward::settings::{RateLimit, Span};
 
+use super::world::PATIENCE;
 use super::{Authority, Proxy, within};
 
 /// The password of the server.
 pub(crate) const PASSWORD: &str = "valkey-password-7c9e";
 
 /// The time limit for the start on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A server behind a proxy that simulates network faults.
 pub(crate) struct Valkey {

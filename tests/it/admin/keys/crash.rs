@@ -5,8 +5,8 @@ use faulty_token::Fault;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
-use crate::process::{PATIENCE, Process, Site};
-use crate::support::within;
+use crate::process::{Process, Site};
+use crate::support::{PATIENCE, within};
 
 /// The remains of an interrupted key generation.
 #[derive(Debug, Default, PartialEq, Eq)]

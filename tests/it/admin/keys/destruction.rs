@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use sqlx::ConnectOptions as _;
 
 use super::{generate, id, path, read, send, set};
-use crate::support::{World, token, within};
+use crate::support::{PATIENCE, World, token, within};
 
 const DELAY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
@@ -73,7 +73,7 @@ async fn a_deleted_key_is_destroyed_after_the_delay_by_one_of_several_instances(
     end_delay(&world).await;
     // An instance destroys due keys when it starts.
     let (_one, _other) = tokio::join!(world.another(), world.another());
-    within(Duration::from_secs(20), async || {
+    within(PATIENCE, async || {
         read(&world, id(&key)).await["status"] == "destroyed"
     })
     .await;
@@ -126,7 +126,7 @@ async fn a_restored_key_is_not_destroyed() {
     );
     end_delay(&world).await;
     let _another = world.another().await;
-    within(Duration::from_secs(20), async || {
+    within(PATIENCE, async || {
         read(&world, id(&destroyed_key)).await["status"] == "destroyed"
     })
     .await;
@@ -284,7 +284,7 @@ async fn a_destroyed_key_is_removed_from_a_token_that_returns() {
         .await
         .expect("the key must still exist");
     let _another = world.another().await;
-    within(Duration::from_secs(20), async || {
+    within(PATIENCE, async || {
         let found = token().await.find(&key_ref).await;
         found.is_err_and(|error| error.kind() == ErrorKind::KeyMissing)
     })

@@ -1,7 +1,7 @@
 //! Comparison of token and records in health checks and `sealward doctor`.
 
-use crate::process::{PATIENCE, Process, Site};
-use crate::support::within;
+use crate::process::{Process, Site};
+use crate::support::{PATIENCE, within};
 use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread")]

@@ -12,10 +12,9 @@ use sealward::settings::Stage;
 use serde_json::{Value, json};
 
 use super::{id, path, read, send};
-use crate::support::{World, jwe, token, within};
+use crate::support::{PATIENCE, World, jwe, token, within};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-const PATIENCE: Duration = Duration::from_secs(30);
 const OVERLAP: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 async fn a_world() -> World {

@@ -8,8 +8,8 @@ use tokio::net::TcpStream;
 use super::frames::{DATA, END_HEADERS, HEADERS, connect, frame, read};
 use crate::faults::fixture::Fixture;
 use crate::faults::load::Action;
-use crate::process::{PATIENCE, Site};
-use crate::support::PROTECT;
+use crate::process::Site;
+use crate::support::{PATIENCE, PROTECT};
 
 /// The size of an endless body.
 const ENDLESS: usize = 100 << 20;

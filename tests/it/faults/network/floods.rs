@@ -11,8 +11,7 @@ use super::frames::{
     ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, GET_LIVEZ, GET_OPENAPI, GOAWAY, HEADERS,
     PING, RST_STREAM, SETTINGS, ZERO_WINDOW, connect, frame, read,
 };
-use crate::process::PATIENCE;
-use crate::support::{World, within};
+use crate::support::{PATIENCE, World, within};
 
 const USUAL: Patience = Patience {
     headers: Duration::from_secs(60),

@@ -8,8 +8,7 @@ use sealward::settings::Http;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::process::PATIENCE;
-use crate::support::{World, within};
+use crate::support::{PATIENCE, World, within};
 
 const USUAL: Patience = Patience {
     headers: Duration::from_secs(60),

@@ -8,8 +8,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 
-use crate::process::PATIENCE;
-use crate::support::{World, within};
+use crate::support::{PATIENCE, World, within};
 
 const SHORT: Patience = Patience {
     headers: Duration::from_secs(1),

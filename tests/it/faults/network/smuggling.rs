@@ -8,8 +8,7 @@ use sealward::server::Patience;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::process::PATIENCE;
-use crate::support::World;
+use crate::support::{PATIENCE, World};
 
 const SHORT: Patience = Patience {
     headers: Duration::from_secs(2),
