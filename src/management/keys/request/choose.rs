@@ -19,7 +19,7 @@ impl Source {
         let public = match &body.public_key {
             Member::Absent => None,
             Member::Wrong => return None,
-            Member::Given(text) => Some(public_key(text, problems)?),
+            Member::Given(text) => Some(public_key(kind, text, problems)?),
         };
         if let Member::Given(Some(wrapped)) = body.wrapped_key {
             return wrapped_source(kind, &wrapped, public, problems);
@@ -28,7 +28,7 @@ impl Source {
             return token_object(kind, object, public, problems);
         }
         if let Member::Given(text) = body.private_key {
-            let key = private_key(&text.0, body.passphrase, problems)?;
+            let key = private_key(kind, &text.0, body.passphrase, problems)?;
             let usage = kind.usage_of(key.algorithm(), problems)?;
             return Some(Self::Private { usage, key });
         }

@@ -3,6 +3,7 @@
 use zeroize::Zeroizing;
 
 use super::body::{KeyText, SecretText};
+use super::jwk_intent::check_intent;
 use super::kind::StatedKind;
 use super::source::Source;
 use crate::json::{Kind, Text};
@@ -11,15 +12,24 @@ use crate::material::{Algorithm, PrivateKey, PrivatePem, PublicKey, SecretKey, U
 use crate::problem::{Code, Problem, Problems};
 use crate::resource::Member;
 
-pub(super) fn public_key(text: &KeyText, problems: &mut Problems) -> Option<PublicKey> {
+pub(super) fn public_key(
+    kind: StatedKind,
+    text: &KeyText,
+    problems: &mut Problems,
+) -> Option<PublicKey> {
     const MEMBER: &str = "publicKey";
     let of_pem = |found: &mut Problems, pem: &str| noted(found, MEMBER, PublicKey::from_pem(pem));
-    let key = pem_or_jwk(problems, MEMBER, text, of_pem, PublicKey::from_jwk)?;
+    let key = pem_or_jwk(problems, MEMBER, text, of_pem, |jwk| {
+        let key = PublicKey::from_jwk(jwk)?;
+        check_intent(jwk, kind, key.algorithm())?;
+        Ok(key)
+    })?;
     noted(problems, MEMBER, key.check_strength())?;
     Some(key)
 }
 
 pub(super) fn private_key(
+    kind: StatedKind,
     text: &KeyText,
     passphrase: Member<SecretText>,
     problems: &mut Problems,
@@ -47,8 +57,10 @@ pub(super) fn private_key(
                 }
             }
         };
-    let (key, needless) = pem_or_jwk(problems, MEMBER, text, of_pem, |text| {
-        Ok((Box::new(PrivateKey::from_jwk(text)?), needless))
+    let (key, needless) = pem_or_jwk(problems, MEMBER, text, of_pem, |jwk| {
+        let key = PrivateKey::from_jwk(jwk)?;
+        check_intent(jwk, kind, key.algorithm())?;
+        Ok((Box::new(key), needless))
     })?;
     if needless {
         let message = "must be left out: the key is not encrypted";

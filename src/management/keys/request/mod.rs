@@ -2,6 +2,7 @@
 
 mod body;
 mod choose;
+mod jwk_intent;
 mod kind;
 mod length;
 mod material;

@@ -4,6 +4,7 @@ mod adopt;
 mod crash;
 mod destruction;
 mod import;
+mod jwk_intent;
 mod life;
 mod partner_kid;
 mod reconciler;
