@@ -78,7 +78,7 @@ impl Surface for JsonApi {
 fn ambiguity(request: &Request) -> Option<ApiError> {
     let (field, message) = match request.extensions().get()? {
         AmbiguousHead::TransferEncoding => ("Transfer-Encoding", "must be chunked or absent"),
-        AmbiguousHead::Host => ("Host", "must be given once"),
+        AmbiguousHead::Host => ("Host", "must be one host with an optional port"),
     };
     let problem = Problem::new(field, Code::Format, message);
     Some(ApiError::Problems(vec![problem]))

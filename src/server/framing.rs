@@ -1,32 +1,50 @@
-//! Heads of HTTP/1 requests that two readers may read differently.
+//! Heads of requests that two readers may read differently.
 
 use axum::body::Body;
-use axum::http::{Request, Response, StatusCode, Version, header};
+use axum::http::uri::Authority;
+use axum::http::{HeaderValue, Request, Response, StatusCode, Version, header};
 
 use crate::web::AmbiguousHead;
 
 /// The header on which readers may disagree. A clear request has no `Transfer-Encoding` or `chunked`,
-/// and one `Host`, which HTTP/1.0 may lack.
+/// and one `Host`, which HTTP/1.0 may lack. HTTP/2 has no `Transfer-Encoding`, and `:authority` can
+/// replace `Host`.
 pub(super) fn ambiguity<B>(request: &Request<B>) -> Option<AmbiguousHead> {
     let version = request.version();
-    if version >= Version::HTTP_2 {
-        return None;
-    }
     let mut encodings = request.headers().get_all(header::TRANSFER_ENCODING).iter();
     let is_length_clear = match (encodings.next(), encodings.next()) {
         (None, _) => true,
         (Some(only), None) => only.as_bytes().eq_ignore_ascii_case(b"chunked"),
         (Some(_), Some(_)) => false,
     };
-    let is_host_clear = match request.headers().get_all(header::HOST).iter().count() {
-        0 => version < Version::HTTP_11,
-        hosts => hosts == 1,
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    let is_one_host = match (hosts.next(), hosts.next()) {
+        (None, _) => version != Version::HTTP_11,
+        (Some(only), None) => is_host(only),
+        (Some(_), Some(_)) => false,
     };
-    match (is_length_clear, is_host_clear) {
+    let has_clear_target = request.uri().authority().is_none_or(is_host_and_port);
+    match (is_length_clear, is_one_host && has_clear_target) {
         (true, true) => None,
         (false, _) => Some(AmbiguousHead::TransferEncoding),
         (true, false) => Some(AmbiguousHead::Host),
     }
+}
+
+/// Whether the value is a host with an optional port, or empty.
+fn is_host(value: &HeaderValue) -> bool {
+    let value = value.as_bytes();
+    value.is_empty() || Authority::try_from(value).is_ok_and(|host| is_host_and_port(&host))
+}
+
+/// Whether there is no user before the host, the port is a number, and it is no list of hosts.
+fn is_host_and_port(authority: &Authority) -> bool {
+    let port = authority.as_str().strip_prefix(authority.host());
+    let port = port.filter(|_| !authority.host().contains(','));
+    port.is_some_and(|port| match port.strip_prefix(':') {
+        Some(number) => number.is_empty() || number.parse::<u16>().is_ok(),
+        None => port.is_empty(),
+    })
 }
 
 /// A response without a body, like that to a head that cannot be parsed.

@@ -14,13 +14,13 @@ pub struct ClientAddress(pub IpAddr);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverTls;
 
-/// Marks an HTTP/1 request that readers may read differently, by the header that is to blame. It is
+/// Marks a request that readers may read differently, by the header that is to blame. On HTTP/1 it is
 /// the last of its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AmbiguousHead {
     /// `Transfer-Encoding` is not `chunked`.
     TransferEncoding,
-    /// There is not exactly one `Host`.
+    /// There is not exactly one well-formed `Host`, or `:authority` is malformed.
     Host,
 }
 
