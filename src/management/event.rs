@@ -1,7 +1,7 @@
 //! The record of a change.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
 use crate::catalog::Topic;
@@ -97,8 +97,8 @@ pub struct Event {
     pub(super) action: Action,
     pub(super) resource_type: ResourceType,
     pub(super) resource_id: Option<Uuid>,
-    pub(super) before: Option<Value>,
-    pub(super) after: Option<Value>,
+    pub(super) before: Option<Box<RawValue>>,
+    pub(super) after: Option<Box<RawValue>>,
     /// The digest of a read that is recorded once.
     pub(super) read_digest: Option<[u8; 32]>,
 }
@@ -120,9 +120,9 @@ impl Event {
     }
 
     /// The resource that the event created, with its type.
-    pub(super) fn creation(&self) -> Option<(ResourceType, &Value)> {
+    pub(super) fn creation(&self) -> Option<(ResourceType, &RawValue)> {
         let is_creation = self.action == Action::Create;
-        let resource = self.after.as_ref().filter(|_| is_creation)?;
+        let resource = self.after.as_deref().filter(|_| is_creation)?;
         Some((self.resource_type, resource))
     }
 
@@ -136,8 +136,8 @@ impl Event {
             action,
             resource_type: R::TYPE,
             resource_id: Some(resource.uuid()),
-            before: before.and_then(|state| serde_json::to_value(state).ok()),
-            after: after.and_then(|state| serde_json::to_value(state).ok()),
+            before: before.and_then(|state| to_raw_value(state).ok()),
+            after: after.and_then(|state| to_raw_value(state).ok()),
             read_digest: None,
         }
     }

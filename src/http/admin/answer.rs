@@ -6,7 +6,6 @@ use axum::Json;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::keys::Key;
 use crate::management::api_keys::{self, ApiKey};
@@ -119,14 +118,14 @@ impl<T: Serialize> IntoResponse for CreatedWithoutPath<T> {
 
 impl IntoResponse for Replayed {
     fn into_response(self) -> Response {
+        let id = self.0.text("id");
         let KeptAnswer {
             resource_type,
             mut resource,
         } = self.0;
-        if resource_type == ResourceType::ApiKey
-            && let Some(members) = resource.as_object_mut()
-        {
-            members.insert("secret".to_owned(), Value::Null);
+        if resource_type == ResourceType::ApiKey && resource.pop() == Some('}') {
+            // The last member of the first answer.
+            resource.push_str(r#","secret":null}"#);
         }
         let collection = match resource_type {
             ResourceType::Service => Some("services"),
@@ -140,8 +139,7 @@ impl IntoResponse for Replayed {
             | ResourceType::Instance
             | ResourceType::Token => None,
         };
-        let id = resource.get("id").and_then(Value::as_str).unwrap_or("");
-        let of_resource = collection.map(|collection| {
+        let of_resource = collection.zip(id).map(|(collection, id)| {
             let place = path(collection, &id);
             [etag(Revision::FIRST), (header::LOCATION, text(&place))]
         });
@@ -150,7 +148,9 @@ impl IntoResponse for Replayed {
             .into_iter()
             .chain(of_resource.into_iter().flatten())
             .collect();
-        (StatusCode::CREATED, headers, Json(resource)).into_response()
+        let json = HeaderValue::from_static("application/json");
+        let media = [(header::CONTENT_TYPE, json)];
+        (StatusCode::CREATED, headers, media, resource).into_response()
     }
 }
 

@@ -59,8 +59,8 @@ pub enum Standing {
 pub struct KeptAnswer {
     /// The type of the resource.
     pub resource_type: ResourceType,
-    /// The resource, without secrets.
-    pub resource: Value,
+    /// The resource in JSON as the first answer showed it, without secrets.
+    pub resource: String,
 }
 
 impl KeptAnswer {
@@ -68,7 +68,14 @@ impl KeptAnswer {
     #[must_use]
     pub fn is_admin_key(&self) -> bool {
         self.resource_type == ResourceType::ApiKey
-            && self.resource.get("type").and_then(Value::as_str) == Some(Kind::Admin.name())
+            && self.text("type").as_deref() == Some(Kind::Admin.name())
+    }
+
+    /// A member of the resource that is a string.
+    #[must_use]
+    pub fn text(&self, member: &str) -> Option<String> {
+        let resource: Value = serde_json::from_str(&self.resource).ok()?;
+        Some(resource.get(member)?.as_str()?.to_owned())
     }
 }
 

@@ -1,7 +1,6 @@
 //! Requests with an `Idempotency-Key` in the database.
 
-use serde_json::Value;
-use sqlx::types::Json;
+use serde_json::value::RawValue;
 use sqlx::{PgConnection, PgExecutor};
 
 use super::{Claim, IdempotentCall};
@@ -13,8 +12,7 @@ use crate::management::ResourceType;
 pub(super) struct Found {
     pub(super) fingerprint: Vec<u8>,
     pub(super) resource_type: Option<ResourceType>,
-    #[sqlx(json(nullable))]
-    pub(super) answer: Option<Value>,
+    pub(super) answer: Option<String>,
 }
 
 /// Claims the key of a request, unless another request has it since `kept_since`, or without an answer
@@ -67,7 +65,7 @@ pub(super) async fn keep(
     connection: &mut PgConnection,
     claim: &Claim,
     resource_type: ResourceType,
-    resource: &Value,
+    resource: &RawValue,
 ) -> sqlx::Result<bool> {
     let done = sqlx::query(
         "UPDATE idempotent_calls SET resource_type = $5, answer = $6
@@ -78,7 +76,7 @@ pub(super) async fn keep(
     .bind(&claim.call.key)
     .bind(claim.attempt)
     .bind(resource_type)
-    .bind(Json(resource))
+    .bind(resource.get())
     .execute(connection)
     .await?;
     Ok(done.rows_affected() == 1)

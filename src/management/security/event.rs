@@ -1,6 +1,7 @@
 //! The security events.
 
 use serde::Serialize;
+use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use crate::auth::Administrator;
@@ -87,7 +88,7 @@ impl Event {
     #[must_use]
     pub fn sign_in_failed(reason: &str) -> Self {
         let details = json!({ "reason": reason });
-        Self::of_security(Action::SignInFailed, ResourceType::Dashboard, details)
+        Self::of_security(Action::SignInFailed, ResourceType::Dashboard, &details)
     }
 
     /// A management request was refused.
@@ -99,13 +100,13 @@ impl Event {
             status,
         } = request;
         let details = json!({ "method": method, "route": route, "status": status });
-        Self::of_security(Action::Refuse, ResourceType::Request, details)
+        Self::of_security(Action::Refuse, ResourceType::Request, &details)
     }
 
     /// Requests without credentials that were only counted.
     pub(super) fn refused_in_total(requests: u64) -> Self {
         let details = json!({ "requests": requests });
-        Self::of_security(Action::Refuse, ResourceType::Request, details)
+        Self::of_security(Action::Refuse, ResourceType::Request, &details)
     }
 
     /// An audit log was read or exported.
@@ -114,7 +115,7 @@ impl Event {
             Some(_) => Action::Export,
             None => Action::Read,
         };
-        Self::of_security(action, ResourceType::AuditLog, json!(read))
+        Self::of_security(action, ResourceType::AuditLog, &json!(read))
     }
 
     /// An instance started.
@@ -132,35 +133,35 @@ impl Event {
     /// A token changed its state.
     pub(super) fn of_token(action: Action, label: &str, reason: Option<&str>) -> Self {
         let details = json!({ "label": label, "reason": reason });
-        Self::of_security(action, ResourceType::Token, details)
+        Self::of_security(action, ResourceType::Token, &details)
     }
 
     /// The PIN of a token was refused at the start.
     #[must_use]
     pub fn pin_refused(reason: &str) -> Self {
         let details = json!({ "reason": reason });
-        Self::of_security(Action::PinRefused, ResourceType::Token, details)
+        Self::of_security(Action::PinRefused, ResourceType::Token, &details)
     }
 
     fn of_instance(action: Action) -> Self {
         let details = json!({ "version": env!("CARGO_PKG_VERSION") });
-        Self::of_security(action, ResourceType::Instance, details)
+        Self::of_security(action, ResourceType::Instance, &details)
     }
 
     fn of_session(action: Action, administrator: &Administrator) -> Self {
         Self {
             resource_id: Some(administrator.api_key_id().uuid()),
-            ..Self::of_security(action, ResourceType::ApiKey, json!({}))
+            ..Self::of_security(action, ResourceType::ApiKey, &json!({}))
         }
     }
 
-    fn of_security(action: Action, resource_type: ResourceType, details: Value) -> Self {
+    fn of_security(action: Action, resource_type: ResourceType, details: &Value) -> Self {
         Self {
             action,
             resource_type,
             resource_id: None,
             before: None,
-            after: Some(details),
+            after: to_raw_value(details).ok(),
             read_digest: None,
         }
     }

@@ -57,16 +57,19 @@ async fn a_request_that_is_sent_again_gets_the_first_answer() {
         let first = admin.post(path, body.clone()).await;
         assert_eq!(first.status, 201, "{path}: {}", first.body);
         assert!(!is_replayed(&first), "{path}");
-        let mut expected = first.json();
+        let mut expected = first.body.clone();
         if path == API_KEYS {
-            expected["secret"] = Value::Null;
+            let secret = format!("{:?}", first.text("secret"));
+            assert!(expected.contains(&secret));
+            expected = expected.replace(&secret, "null");
         }
         for _ in 0..2 {
             let again = admin.post(path, body.clone()).await;
             assert_eq!(again.status, 201, "{path}: {}", again.body);
             assert_eq!(again.header("idempotency-replayed"), "true");
-            assert_eq!(again.json(), expected, "{path}");
-            for header in ["location", "etag"] {
+            // To the letter: the members have the same order.
+            assert_eq!(again.body, expected, "{path}");
+            for header in ["location", "etag", "content-type"] {
                 assert_eq!(
                     again.headers.get(header),
                     first.headers.get(header),
