@@ -15,7 +15,7 @@ use crate::dashboard::session::{self, Secret, Transport};
 use crate::dashboard::view::shell;
 use crate::dashboard::viewer::{TOKEN, Visitor};
 use crate::management::{Actor, Event};
-use crate::ratelimit::{Rule, Scope};
+use crate::ratelimit::{Crowded, Rule, Scope};
 use crate::request_tag::RequestTag;
 use crate::web::ClientAddress;
 
@@ -42,16 +42,26 @@ pub(in crate::dashboard) async fn enter(
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {
     let again = |status, why| (status, page(&visitor, place(&form), Some(why))).into_response();
+    let record_failure = |reason: &str| {
+        let event = Event::sign_in_failed(reason);
+        let security = &dashboard.security;
+        security.submit_anonymous(client, tag.to_string(), event);
+    };
     let scope = Scope::SignIns(client);
-    if dashboard.limiter.take(scope, Rule::SIGN_INS).await.is_err() {
+    if let Err(exceeded) = dashboard.limiter.take(scope, Rule::SIGN_INS).await {
+        record_failure(&exceeded.to_string());
         return Ok(again(StatusCode::TOO_MANY_REQUESTS, Refused::TooOften));
     }
-    let administrator = match authenticate(&dashboard, &form, client).await? {
-        Ok(administrator) => administrator,
-        Err(reason) => {
-            let event = Event::sign_in_failed(&reason);
-            let security = &dashboard.security;
-            security.submit_anonymous(client, tag.to_string(), event);
+    let administrator = match authenticate(&dashboard, &form, client).await {
+        Ok(Ok(administrator)) => administrator,
+        Err(error) => {
+            if matches!(error, PageError::Crowded) {
+                record_failure(&Crowded.to_string());
+            }
+            return Err(error);
+        }
+        Ok(Err(reason)) => {
+            record_failure(&reason);
             return Ok(again(StatusCode::UNAUTHORIZED, Refused::BadKey));
         }
     };

@@ -75,6 +75,30 @@ async fn sign_in_attempts_are_limited() {
 }
 
 #[tokio::test]
+async fn a_sign_in_over_the_limit_is_recorded() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
+    let world = World::at(clock, Stage::Development).await;
+    // Successes use up the limit, because only 20 events of unauthenticated clients are recorded in a second.
+    for _ in 0..20 {
+        let response = Browser::new(&world).sign_in(world.admin_key()).await;
+        assert_eq!(response.status, StatusCode::SEE_OTHER);
+    }
+    let refused = Browser::new(&world).sign_in(world.admin_key()).await;
+    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+    within(PATIENCE, async || {
+        let reason = "SELECT count(*) FROM management_events
+            WHERE action = 'sign_in_failed' AND actor = 'unauthenticated'
+              AND after ->> 'reason' = 'too many requests'";
+        let recorded: i64 = sqlx::query_scalar(reason)
+            .fetch_one(&world.pool)
+            .await
+            .unwrap();
+        recorded == 1
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_session_ends_on_expiry_sign_out_and_key_revocation() {
     let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
     let world = World::at(clock.clone(), Stage::Development).await;
