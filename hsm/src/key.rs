@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Algorithm, Purpose};
+use crate::{Algorithm, PublicKey, Purpose};
 
 /// The start of the labels of keys that only the service uses.
 pub(crate) const INTERNAL: &str = "sealward-internal";
@@ -45,6 +45,17 @@ pub struct NewKey {
     pub algorithm: Algorithm,
     /// What the key may be used for.
     pub purpose: Purpose,
+}
+
+/// What is recorded of a key apart from its name, which its vendor's tools can give to another key.
+#[derive(Debug, Clone)]
+pub struct RecordedKey {
+    /// The kind of key.
+    pub algorithm: Algorithm,
+    /// What the key is used for.
+    pub purpose: Purpose,
+    /// Its public half; none for secret keys.
+    pub public: Option<PublicKey>,
 }
 
 impl NewKey {

@@ -95,7 +95,7 @@ pub use import::{
     ImportError, ImportKey, ImportWrapped, Imported, KeyMaterial, RsaParts, WrapError,
     wrap_for_import,
 };
-pub use key::{KeyClass, KeyName, KeyRef, NewKey};
+pub use key::{KeyClass, KeyName, KeyRef, NewKey, RecordedKey};
 pub use keys::{
     AdoptError, Adopted, FoundKey, Generated, KeyKind, Presence, TokenObject, Usages, Weakness,
 };

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use cryptoki::object::ObjectHandle;
 use zeroize::Zeroizing;
 
 use crate::crypt::{ecdh, gcm, oaep, proof, sign};
@@ -10,10 +11,10 @@ use crate::dispatch::Dispatcher;
 use crate::session::Session;
 use crate::threads::{Device, Kind};
 use crate::{
-    AdoptError, Adopted, Algorithm, Config, ErrorKind, Fatal, FoundKey, GcmSealed, Generated,
-    HsmError, ImportError, ImportKey, ImportMechanism, ImportWrapped, Imported, KeyName, KeyRef,
-    NewKey, OaepHash, OaepMethod, OpenError, Presence, ProbeReport, PublicKey, Purpose,
-    SignatureScheme, Status, TokenObject, import, keys, probe,
+    AdoptError, Adopted, Algorithm, Config, ErrorKind, Family, Fatal, FoundKey, GcmSealed,
+    Generated, HsmError, ImportError, ImportKey, ImportMechanism, ImportWrapped, Imported, KeyKind,
+    KeyName, KeyRef, NewKey, OaepHash, OaepMethod, OpenError, Presence, ProbeReport, PublicKey,
+    Purpose, RecordedKey, SignatureScheme, Status, TokenObject, import, keys, probe,
 };
 
 /// One or several tokens that hold the same keys. Cheap to clone; all clones share one state.
@@ -166,7 +167,33 @@ impl Token {
     /// stay. Fails while one of the tokens is out, and is `KeyMissing` if none holds the key.
     pub async fn destroy(&self, key: &KeyRef) -> Result<(), HsmError> {
         let wanted = key.clone();
-        let work = move |session: &Session| keys::destroy(session, &wanted);
+        self.destroy_by(move |session| keys::destroy(session, &wanted))
+            .await
+    }
+
+    /// Destroys a key like [`destroy`](Self::destroy), unless its name now names another key.
+    pub async fn destroy_recorded(
+        &self,
+        key: &KeyRef,
+        recorded: RecordedKey,
+    ) -> Result<(), HsmError> {
+        let wanted = key.clone();
+        self.destroy_by(move |session| {
+            let check = |handle| is_recorded(session, handle, &recorded);
+            if session.with_key(&wanted, check)? {
+                keys::destroy(session, &wanted)
+            } else {
+                let detail = format!("{:?} is not the recorded key", wanted.name);
+                Err(HsmError::refused(detail))
+            }
+        })
+        .await
+    }
+
+    async fn destroy_by(
+        &self,
+        work: impl Fn(&Session) -> Result<(), HsmError> + Clone + Send + 'static,
+    ) -> Result<(), HsmError> {
         let (mut destroyed, mut verdict) = (false, None);
         for (_, result) in self.dispatcher.on_each(Kind::Write, work).await {
             match result {
@@ -347,6 +374,26 @@ impl Token {
             Ok(bytes)
         };
         self.dispatcher.anywhere(work).await
+    }
+}
+
+/// Whether the object is the recorded key. Secret keys of one kind cannot be told apart.
+fn is_recorded(
+    session: &Session,
+    key: ObjectHandle,
+    recorded: &RecordedKey,
+) -> Result<bool, HsmError> {
+    let is_same_kind = match keys::inspect::facts(session, key)?.kind {
+        KeyKind::Known(algorithm) => algorithm == recorded.algorithm,
+        KeyKind::AesOfUnknownLength => recorded.algorithm.family() == Family::Aes,
+        KeyKind::Other => false,
+    };
+    let Some(public) = recorded.public.as_ref().filter(|_| is_same_kind) else {
+        return Ok(is_same_kind);
+    };
+    match proof::is_private_half(session, key, public, recorded.purpose) {
+        Err(error) if error.kind() == ErrorKind::BadInput => Ok(false),
+        proven => proven,
     }
 }
 

@@ -15,10 +15,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
-use hsm::{ErrorKind, HsmError, KeyName, KeyRef, OaepHash};
+use hsm::{ErrorKind, HsmError, KeyName, KeyRef, OaepHash, RecordedKey};
 use uuid::Uuid;
 
-use super::{Comparison, Expiring, Usage};
+use super::{Comparison, Expiring, Key, Origin, Usage};
 use crate::clock::{Clock, Entropy};
 use crate::db::Pool;
 use crate::ids::{KeyId, ServiceId};
@@ -102,10 +102,27 @@ impl Vault {
     /// # Errors
     /// A token fails.
     pub async fn destroy(&self, key: &KeyRef) -> Result<(), HsmError> {
-        match self.token.destroy(key).await {
-            Err(error) if error.kind() == ErrorKind::KeyMissing => Ok(()),
-            outcome => outcome,
+        unless_missing(self.token.destroy(key).await)
+    }
+
+    /// Destroys a recorded key on all tokens. A name that the vendor's tools gave to an adopted key can
+    /// name another key by now, which stays.
+    ///
+    /// # Errors
+    /// A token fails, or holds another key under this name.
+    pub async fn destroy_recorded(&self, key: &Key) -> Result<(), HsmError> {
+        let Some(found) = key.token_key() else {
+            return Ok(());
+        };
+        if key.origin != Origin::Adopted {
+            return self.destroy(&found).await;
         }
+        let recorded = RecordedKey {
+            algorithm: key.algorithm,
+            purpose: key.usage.purpose(),
+            public: key.public.as_ref().map(|public| public.parts().clone()),
+        };
+        unless_missing(self.token.destroy_recorded(&found, recorded).await)
     }
 
     /// Whether a token holds this key.
@@ -212,6 +229,14 @@ impl Vault {
             public,
             ..unrecorded
         })
+    }
+}
+
+/// A key that no token holds counts as destroyed.
+fn unless_missing(destroyed: Result<(), HsmError>) -> Result<(), HsmError> {
+    match destroyed {
+        Err(error) if error.kind() == ErrorKind::KeyMissing => Ok(()),
+        outcome => outcome,
     }
 }
 

@@ -54,9 +54,7 @@ pub async fn destroy_due(context: &Authorized<ManageKeys>, vault: &Vault) -> Res
         let Some(before) = store::lock_destroying(change.connection(), &left).await? else {
             return Ok(destroyed);
         };
-        if let Some(key) = before.token_key()
-            && let Err(error) = vault.destroy(&key).await
-        {
+        if let Err(error) = vault.destroy_recorded(&before).await {
             tracing::warn!(key = %before.id, ?error, "the token did not destroy a key that is due");
             left.push(before.id);
             continue;
