@@ -1,5 +1,6 @@
-//! `sealward doctor`: tests the tokens and compares them with the records.
+//! `sealward doctor`: tests the tokens, compares them with the records, and connects to the collector.
 
+mod collector;
 mod database;
 mod records;
 mod text;
@@ -30,6 +31,7 @@ pub(super) async fn run(
     let settings = startup::prepare_quietly(config, environment)?;
     let token = hsm::Token::open(startup::tokens(&settings, environment)?).await?;
     let reports = token.probe().await;
+    let collector = collector::check(&settings, environment).await?;
     let database = database::connect(&settings, environment).await?;
     let login = database::login(&database).await;
     let records = records::compare(&database, &token).await;
@@ -41,7 +43,8 @@ pub(super) async fn run(
             .map(|(label, report)| as_json(label, report))
             .collect();
         let (login, records) = (database::as_json(&login), records::as_json(&records));
-        let whole = json!({ "tokens": reports, "login": login, "records": records });
+        let collector = collector::as_json(&collector);
+        let whole = json!({ "tokens": reports, "login": login, "records": records, "collector": collector });
         writeln!(io::stdout(), "{whole:#}")?;
     } else {
         for (label, report) in &reports {
@@ -49,6 +52,7 @@ pub(super) async fn run(
         }
         io::stdout().write_all(database::text(&login).as_bytes())?;
         io::stdout().write_all(records::text(&records).as_bytes())?;
+        io::stdout().write_all(collector::text(&collector).as_bytes())?;
     }
     let ill: Vec<&str> = reports
         .iter()
@@ -69,6 +73,9 @@ pub(super) async fn run(
         && !login.excess.is_empty()
     {
         return Err(Failure::Login(login));
+    }
+    if let Some(Err(reason)) = collector {
+        return Err(Failure::Other(format!("audit.forward.url: {reason}")));
     }
     match records {
         Ok((found, _)) if !found.missing.is_empty() => Err(Failure::Other(

@@ -11,6 +11,7 @@ use crate::audit::{Entry, Export, Filter, Format, Operations, Outcome, entries, 
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::{Addressed, PageContext, Query};
 use crate::dashboard::form::Form;
+use crate::dashboard::pages::forwarding;
 use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::list::{Listing, facts};
 use crate::dashboard::view::services::service;
@@ -89,6 +90,7 @@ pub(in crate::dashboard) async fn list(
         }
         p.lead { "All requests of the runtime API, newest first. Sealward sends a response after its record is committed." }
         (checkpoint(&cx))
+        (forwarding::lag(&cx))
         (listing.render(&filters, &page, |entry| row(entry, &names)))
     };
     Ok(cx.page(SECTION, "Audit", &content))

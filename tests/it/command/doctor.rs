@@ -1,5 +1,6 @@
 //! `sealward doctor` with a working token and with invalid settings.
 
+use crate::ledger::HttpsCollector;
 use crate::process::{LABEL, Site};
 use crate::support::softhsm_module;
 
@@ -119,5 +120,40 @@ async fn extractable_keys_are_reported() {
             .expect("a list")
             .len(),
         1
+    );
+}
+
+#[tokio::test]
+async fn a_collector_that_is_not_reachable_fails() {
+    let site = Site::new().await;
+    let reached = "SEALWARD_AUDIT_FORWARD_URL";
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("https://{}", free.local_addr().expect("its address"));
+    drop(free);
+    let ended = site.run_with(&["doctor", "--json"], reached, &url);
+    let report: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let reason = report["collector"]["error"].as_str().expect("a reason");
+    assert!(
+        reason.starts_with("the collector is not reachable: "),
+        "{reason}"
+    );
+    ended.failure(1, &["audit.forward.url", "not reachable"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reachable_collector_passes() {
+    let site = Site::new().await;
+    let collector = HttpsCollector::start().await;
+    let settings = collector.settings();
+    let report = site
+        .command(&["doctor", "--json"])
+        .env("SEALWARD_AUDIT_FORWARD_URL", settings.url.expect("a URL"))
+        .env("SEALWARD_AUDIT_FORWARD_CA", settings.ca.expect("a file"))
+        .output()
+        .expect("run the binary");
+    let report: serde_json::Value = serde_json::from_slice(&report.stdout).expect("JSON");
+    assert_eq!(
+        report["collector"],
+        serde_json::json!({ "reachable": true })
     );
 }

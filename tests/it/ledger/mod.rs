@@ -10,3 +10,4 @@ mod serving;
 mod verifying;
 
 pub(crate) use self::fixture::{covered, hash, key, sealed_world};
+pub(crate) use self::forward::HttpsCollector;

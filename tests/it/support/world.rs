@@ -12,13 +12,14 @@ use sealward::catalog::Catalog;
 use sealward::clock::{Clock, Entropy};
 use sealward::db;
 use sealward::db::Pool;
+use sealward::ledger::forward::Collector;
 use sealward::management::{Authorized, api_keys};
 use sealward::ratelimit::{Limiter, Shared};
 use sealward::resource::ResourceRequest;
 use sealward::server::{
     Answers as _, Connections, Front, Listener, Patience, Service, Tls, listen,
 };
-use sealward::settings::{Http, Limits, RateLimit, Seal, Settings, Span, Stage};
+use sealward::settings::{Forward, Http, Limits, RateLimit, Seal, Settings, Span, Stage};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use sqlx::postgres::PgConnectOptions;
@@ -173,6 +174,12 @@ impl World {
     /// Revokes the API key of `client`.
     pub(crate) async fn revoke(&self, client: &Client<'_>) {
         self.admin().delete(&client.key_path()).await.gone();
+    }
+
+    /// Forwards sealed audit records with these settings.
+    pub(crate) fn forward(&mut self, settings: &Forward) {
+        let collector = Collector::new(settings, None).expect("usable files");
+        self.service.forward(collector.expect("a URL"));
     }
 
     /// The handler of API and dashboard for a listener.

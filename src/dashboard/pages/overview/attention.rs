@@ -8,6 +8,7 @@ use crate::audit::traffic::loads;
 use crate::clock::Timestamp;
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::PageContext;
+use crate::dashboard::pages::forwarding;
 use crate::dashboard::pages::policies::state::state;
 use crate::dashboard::view::words::{Tone, badge, count, distance, isolated};
 use crate::ledger::SealState;
@@ -44,10 +45,11 @@ pub(super) async fn attention(cx: &PageContext) -> Result<Markup, PageError> {
         | SealState::Standby
         | SealState::Sealing => None,
     };
+    let not_forwarded = forwarding::failure(cx);
     Ok(html! {
         section.card aria-labelledby="attention" {
             h2 #attention { "Warnings" }
-            @if nothing(&found) && busy.is_empty() && overdue == 0 && unsealed.is_none() {
+            @if nothing(&found) && busy.is_empty() && overdue == 0 && unsealed.is_none() && not_forwarded.is_none() {
                 p { (badge(Tone::Good, "none")) " " span.faint { "Every policy protects, and no key expires within 30 days." } }
             } @else {
                 ul.dangers {
@@ -57,6 +59,7 @@ pub(super) async fn attention(cx: &PageContext) -> Result<Markup, PageError> {
                             p { "New audit records get no signed checkpoint: " (isolated(reason)) }
                         }
                     }
+                    @if let Some(reason) = &not_forwarded { (forwarding::warning(reason)) }
                     (policies(&found))
                     @for service in &busy { (near(service)) }
                     @for key in &found.extractable_keys {

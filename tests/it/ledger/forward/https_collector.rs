@@ -50,7 +50,7 @@ pub(super) struct Seen {
     pub(super) path: String,
 }
 
-pub(super) struct HttpsCollector {
+pub(crate) struct HttpsCollector {
     shared: Shared,
     files: TlsFiles,
     pub(super) folder: Scratch,
@@ -59,7 +59,7 @@ pub(super) struct HttpsCollector {
 }
 
 impl HttpsCollector {
-    pub(super) async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         Self::start_with(None).await
     }
 
@@ -121,7 +121,7 @@ impl HttpsCollector {
         }
     }
 
-    pub(super) fn settings(&self) -> Forward {
+    pub(crate) fn settings(&self) -> Forward {
         let url = format!(
             "https://localhost:{}/ingest?index=main",
             self.address.port()

@@ -7,4 +7,7 @@ mod instances;
 mod killed;
 mod retention;
 mod rsyslog;
+mod shown;
 mod syslog;
+
+pub(crate) use self::https_collector::HttpsCollector;

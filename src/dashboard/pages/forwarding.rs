@@ -1,0 +1,44 @@
+//! The state of forwarding, on the audit page and among the warnings.
+
+use maud::{Markup, html};
+
+use crate::dashboard::extract::PageContext;
+use crate::dashboard::view::words::{Tone, badge, count, distance, isolated};
+use crate::ledger::forward::ForwardState;
+
+/// What the collector lacks. Nothing without forwarding.
+pub(super) fn lag(cx: &PageContext) -> Markup {
+    let lags = cx.dashboard.forward_status.lags();
+    html! {
+        @for lag in lags.iter() {
+            p.faint {
+                @match lag.oldest {
+                    Some(oldest) => {
+                        "The collector lacks " (count(i64::try_from(lag.entries).unwrap_or(i64::MAX)))
+                        " records of the " (lag.log) " log, the first of them from "
+                        (distance(cx.now(), oldest)) "."
+                    }
+                    None => { "The collector has all sealed records of the " (lag.log) " log." }
+                }
+            }
+        }
+    }
+}
+
+/// Why the collector receives nothing.
+pub(super) fn failure(cx: &PageContext) -> Option<String> {
+    match cx.dashboard.forward_status.state() {
+        ForwardState::Failed(reason) => Some(reason),
+        ForwardState::Off | ForwardState::Standby | ForwardState::Forwarding => None,
+    }
+}
+
+/// The warning with this reason.
+pub(super) fn warning(reason: &str) -> Markup {
+    html! {
+        li {
+            (badge(Tone::Bad, "not forwarded"))
+            p { "The collector receives no audit records: " (isolated(reason)) " Sealward tries again." }
+        }
+    }
+}
