@@ -62,6 +62,14 @@ impl Collector {
         }
     }
 
+    /// Ends the connection, if there is one.
+    pub(super) fn disconnect(&mut self) {
+        match &mut self.0 {
+            Protocol::Https(https) => https.disconnect(),
+            Protocol::Syslog(syslog) => syslog.disconnect(),
+        }
+    }
+
     /// Whether the connection of earlier batches works.
     pub(super) async fn is_connected(&mut self) -> bool {
         match &mut self.0 {

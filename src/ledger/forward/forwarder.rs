@@ -133,6 +133,8 @@ impl Forwarder {
             self.waiting = Some(connection);
             return Ok(None);
         }
+        // Entries of another instance that are not confirmed need a new connection.
+        self.collector.disconnect();
         let mut cursors = Vec::new();
         for log in Log::ALL {
             let position = store::position(&mut connection, &self.target, log).await?;

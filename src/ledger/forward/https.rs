@@ -54,6 +54,10 @@ impl Https {
         &self.connector
     }
 
+    pub(super) fn disconnect(&mut self) {
+        self.sender = None;
+    }
+
     pub(super) fn is_connected(&self) -> bool {
         self.sender
             .as_ref()

@@ -39,6 +39,10 @@ impl Syslog {
         &self.connector
     }
 
+    pub(super) fn disconnect(&mut self) {
+        self.stream = None;
+    }
+
     /// Whether the collector has not closed the connection. It never sends data, so a read that ends
     /// is the end of the connection.
     pub(super) async fn is_connected(&mut self) -> bool {

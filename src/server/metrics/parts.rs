@@ -216,7 +216,7 @@ impl Parts {
         )?;
         let now = self.app.clock.now();
         page.gauges(
-            "sealward_audit_forward_lag_seconds",
+            "sealward_audit_forward_lag_age_seconds",
             "Age of the first audit record that was not sent to the collector yet, by log, or 0; absent without forwarding.",
             lags.iter().map(|it| {
                 let age = it.oldest.map_or(Duration::ZERO, |oldest| now.since(oldest));

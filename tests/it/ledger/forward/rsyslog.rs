@@ -54,6 +54,7 @@ impl Rsyslog {
             .arg("-i")
             .arg(folder.join("pid"))
             .stdout(Stdio::null())
+            .stderr(Stdio::null())
             .spawn()
             .expect("rsyslogd starts");
         self.process = Some(process);

@@ -41,7 +41,7 @@ async fn a_failing_collector_is_in_the_metrics_and_on_the_dashboard() {
         state(&page, "failed") == 1.0 && lag(&page, "records") == 2.0
     })
     .await;
-    assert!(lag(&metrics(&world).await, "seconds") > 0.0);
+    assert!(lag(&metrics(&world).await, "age_seconds") > 0.0);
     let mut browser = Browser::signed_in(&world).await;
     let overview = browser.get("/dashboard").await.ok().body;
     assert!(overview.contains("the collector refused a batch with status 500"));
@@ -54,7 +54,7 @@ async fn a_failing_collector_is_in_the_metrics_and_on_the_dashboard() {
         state(&page, "forwarding") == 1.0 && lag(&page, "records") == 0.0
     })
     .await;
-    assert_eq!(lag(&metrics(&world).await, "seconds"), 0.0);
+    assert_eq!(lag(&metrics(&world).await, "age_seconds"), 0.0);
     let overview = browser.get("/dashboard").await.ok().body;
     assert!(!overview.contains("not forwarded"));
     let audit = browser.get("/dashboard/audit").await.ok().body;
