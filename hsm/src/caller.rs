@@ -4,6 +4,8 @@
 
 use std::sync::{Arc, Weak};
 
+use crate::group::{Group, Outstanding};
+
 tokio::task_local! {
     static CALLER: Caller;
 }
@@ -27,6 +29,7 @@ pub struct CancelGuard {
 pub struct Caller {
     guard: Option<Weak<()>>,
     lane: u64,
+    group: Option<Arc<Group>>,
 }
 
 impl CancelGuard {
@@ -43,6 +46,7 @@ impl CancelGuard {
         let caller = Caller {
             guard: Some(Arc::downgrade(&self.alive)),
             lane: self.lane,
+            group: None,
         };
         CALLER.scope(caller, work)
     }
@@ -58,6 +62,26 @@ impl Caller {
     /// Runs work whose operations belong to this caller.
     pub fn scope<F: Future>(self, work: F) -> impl Future<Output = F::Output> + use<F> {
         CALLER.scope(self, work)
+    }
+
+    /// The same caller for operations that one task runs at the same time: their answers arrive
+    /// together, so that the task wakes up once.
+    #[must_use]
+    pub fn together(self) -> Self {
+        let group = Some(Arc::default());
+        Self { group, ..self }
+    }
+
+    /// Adds an operation to the group of this caller, if it has one.
+    pub(crate) fn outstanding(&self) -> Option<Outstanding> {
+        self.group.clone().map(Group::add)
+    }
+
+    /// Sends the answers of the group that exist.
+    pub(crate) fn send_answers(&self) {
+        if let Some(group) = &self.group {
+            group.send();
+        }
     }
 
     pub(crate) fn lane(&self) -> u64 {

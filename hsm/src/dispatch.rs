@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tokio::time::timeout_at;
 
+use crate::caller::Caller;
 use crate::opening;
 use crate::session::Session;
 use crate::threads::{Device, Job, Kind, Supervisor, supervise};
@@ -251,11 +252,16 @@ fn submit<T: Send + 'static>(
     Err(error.on(device.label()))
 }
 
-async fn wait<T>(answer: Answer<T>, until: Instant) -> Result<T, HsmError> {
-    match timeout_at(until.into(), answer).await {
+async fn wait<T>(mut answer: Answer<T>, until: Instant) -> Result<T, HsmError> {
+    match timeout_at(until.into(), &mut answer).await {
         Ok(Ok(result)) => result,
         Ok(Err(_)) => Err(HsmError::new(ErrorKind::TokenOut, "the worker has ended")),
-        Err(_) => Err(HsmError::new(ErrorKind::Late, "the deadline passed")),
+        Err(_) => {
+            // The answer may wait for another operation of its group that hangs.
+            Caller::current().send_answers();
+            let late = |_| Err(HsmError::new(ErrorKind::Late, "the deadline passed"));
+            answer.try_recv().unwrap_or_else(late)
+        }
     }
 }
 

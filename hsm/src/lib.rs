@@ -66,6 +66,7 @@ mod counters;
 mod crypt;
 mod dispatch;
 mod error;
+mod group;
 mod health;
 mod import;
 mod key;

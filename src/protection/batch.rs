@@ -49,7 +49,7 @@ impl Protection {
             let (body, _share) = body.into_parts();
             drop(body);
             let work = Work::new(&this, batch, &call, application, items, limits);
-            let done = work.run(limits.tasks).await?;
+            let done = work.run().await?;
             this.conclude_batch(batch, &call, done).await
         })
         .await

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use super::*;
 use crate::session::Session;
-use crate::{ErrorKind, Fatal, HsmError};
+use crate::{Caller, ErrorKind, Fatal, HsmError};
 
 /// A configuration that detects hung calls quickly.
 fn with_short_deadline() -> Config {
@@ -65,6 +65,24 @@ async fn a_hung_worker_is_replaced_and_exits_after_its_call_returns() {
     })
     .await;
     assert_eq!(status(&token, "one").state, TokenState::Serving);
+    token.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hung_operation_takes_no_answer_of_its_group() {
+    if !in_child_process(
+        "hang::a_hung_operation_takes_no_answer_of_its_group",
+        &["one"],
+    ) {
+        return;
+    }
+    let token = Token::open(with_short_deadline()).await.unwrap();
+    let block = Block::new();
+    let together = async { tokio::join!(token.random(8), token.dispatcher.anywhere(block.work())) };
+    let (answer, hung) = Caller::default().together().scope(together).await;
+    answer.unwrap();
+    assert_eq!(hung.unwrap_err().kind(), ErrorKind::Late);
+    block.release.send(()).unwrap();
     token.close().await;
 }
 

@@ -8,6 +8,7 @@ use tracing::Span;
 
 use crate::HsmError;
 use crate::caller::Caller;
+use crate::group::Outstanding;
 use crate::lanes::Queued;
 use crate::session::Session;
 
@@ -27,6 +28,8 @@ pub(crate) struct Job {
     deadline: Instant,
     caller: Caller,
     work: Box<dyn Work>,
+    /// Its place in the group of its caller.
+    outstanding: Option<Outstanding>,
 }
 
 /// The spans of an operation while traces are on.
@@ -73,16 +76,16 @@ impl Job {
             reply,
             trace,
         });
-        (
-            Self {
-                kind,
-                queued: Instant::now(),
-                deadline,
-                caller: Caller::current(),
-                work,
-            },
-            answer,
-        )
+        let caller = Caller::current();
+        let job = Self {
+            kind,
+            queued: Instant::now(),
+            deadline,
+            outstanding: caller.outstanding(),
+            caller,
+            work,
+        };
+        (job, answer)
     }
 
     pub(crate) fn kind(&self) -> Kind {
@@ -113,7 +116,13 @@ impl Job {
 
     /// Sends the result of the operation, or this failure.
     pub(crate) fn answer(self, outcome: Result<(), HsmError>) {
-        self.work.answer(outcome.err());
+        let Self {
+            work, outstanding, ..
+        } = self;
+        match outstanding {
+            Some(outstanding) => outstanding.answer(move || work.answer(outcome.err())),
+            None => work.answer(outcome.err()),
+        }
     }
 }
 

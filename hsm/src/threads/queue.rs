@@ -26,6 +26,8 @@ struct Inner {
     writes: Lanes<Job>,
     writing: bool,
     last_write_ended: Option<Instant>,
+    /// How many workers wait for a job.
+    idle: usize,
     /// Counts changes of the gate, so that each worker notices every change.
     changes: u64,
 }
@@ -62,6 +64,7 @@ impl Queue {
                 writes: Lanes::default(),
                 writing: false,
                 last_write_ended: None,
+                idle: 0,
                 changes: 0,
             }),
             changed: Condvar::new(),
@@ -86,7 +89,10 @@ impl Queue {
             }
         }
         inner.lanes(job.kind()).push(job);
-        self.changed.notify_one();
+        // A busy worker takes the job when it is free, without a system call here.
+        if inner.idle > 0 {
+            self.changed.notify_one();
+        }
         Ok(displaced)
     }
 
@@ -118,11 +124,13 @@ impl Queue {
             if now >= until {
                 return Next::Idle;
             }
+            inner.idle += 1;
             inner = self
                 .changed
                 .wait_timeout(inner, until - now)
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
+            inner.idle -= 1;
         }
     }
 

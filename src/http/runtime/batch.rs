@@ -71,7 +71,7 @@ async fn answer(app: &App, batch: Batch, request: Request) -> Response {
         Ok(received) => {
             let limits = BatchLimits {
                 item_bytes: body_limit(single, &app.settings.limits),
-                tasks: tasks(batch, &app.settings),
+                at_once: at_once(batch, &app.settings),
                 begin_within: begin_within(app.settings.limits.request_timeout.0),
             };
             let answered = app
@@ -83,8 +83,8 @@ async fn answer(app: &App, batch: Batch, request: Request) -> Response {
     }
 }
 
-/// Enough tasks to use all cores, or all sessions of all tokens.
-fn tasks(batch: Batch, settings: &Settings) -> usize {
+/// Enough items to use all cores, or all sessions of all tokens.
+fn at_once(batch: Batch, settings: &Settings) -> usize {
     match batch {
         Batch::Protect => available_parallelism().map_or(1, Into::into),
         Batch::Unprotect | Batch::Rewrap => settings.hsm.workers * settings.hsm.tokens.len() * 2,

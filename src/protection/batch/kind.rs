@@ -27,7 +27,7 @@ pub struct BatchLimits {
     /// The maximum size of an item, in bytes.
     pub item_bytes: usize,
     /// How many items are done at the same time.
-    pub tasks: usize,
+    pub at_once: usize,
     /// How long after the arrival of the request items are begun.
     pub begin_within: Duration,
 }

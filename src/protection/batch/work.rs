@@ -2,9 +2,11 @@
 
 use std::iter::Enumerate;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::available_parallelism;
 use std::time::Duration;
 use std::vec::IntoIter;
 
+use futures_util::future::join_all;
 use hsm::Caller;
 use tokio::task::{JoinSet, yield_now};
 use tracing::Instrument as _;
@@ -16,6 +18,9 @@ use crate::json::Text;
 use crate::protection::long_work::Cost;
 use crate::protection::{Body, Call, Protection, Refusal, Unread};
 
+/// The average size of items, in bytes, from which each item has a task of its own.
+const LARGE: usize = 16 * 1024;
+
 /// The items that are not done yet, and what is needed to do them.
 pub(super) struct Work {
     protection: Protection,
@@ -25,6 +30,9 @@ pub(super) struct Work {
     items: Mutex<Enumerate<IntoIter<Item>>>,
     count: usize,
     item_bytes: usize,
+    tasks: usize,
+    /// How many items a task does at the same time.
+    per_task: usize,
     /// No item begins after this time, on the monotonic clock.
     last_begin: Duration,
 }
@@ -45,6 +53,13 @@ impl Work {
         items: Vec<Item>,
         limits: BatchLimits,
     ) -> Arc<Self> {
+        let bytes: usize = items.iter().map(|item| item.len()).sum();
+        let at_once = limits.at_once.clamp(1, items.len().max(1));
+        // A task wakes up once for the operations of several small items.
+        let tasks = match bytes < items.len() * LARGE {
+            true => at_once.min(available_parallelism().map_or(1, usize::from)),
+            false => at_once,
+        };
         Arc::new(Self {
             protection: protection.clone(),
             batch,
@@ -53,14 +68,16 @@ impl Work {
             count: items.len(),
             items: Mutex::new(items.into_iter().enumerate()),
             item_bytes: limits.item_bytes,
+            tasks,
+            per_task: at_once.div_ceil(tasks),
             last_begin: call.arrived().saturating_add(limits.begin_within),
         })
     }
 
-    /// Does all items in at most `tasks` tasks. They stop beginning items when the client leaves.
-    pub(super) async fn run(self: Arc<Self>, tasks: usize) -> Result<Vec<Done>, Unrecorded> {
+    /// Does all items. No item begins when the client has gone.
+    pub(super) async fn run(self: Arc<Self>) -> Result<Vec<Done>, Unrecorded> {
         let mut running = JoinSet::new();
-        for _ in 0..tasks.clamp(1, self.count.max(1)) {
+        for _ in 0..self.tasks {
             let share = Arc::clone(&self).share();
             running.spawn(Caller::current().scope(share).in_current_span());
         }
@@ -73,30 +90,41 @@ impl Work {
         Ok(done)
     }
 
-    /// Does items one after the other until there are no more.
+    /// Does a few items at a time until there are no more.
     async fn share(self: Arc<Self>) -> Vec<Done> {
         let mut done = Vec::new();
-        while let Some((place, item)) = self.next() {
-            let mut call = self.call.item(place);
-            let outcome = if self.may_begin() {
-                self.one(&mut call, &item).await
-            } else {
-                Err(Refusal::NotBegun)
-            };
-            done.push(Done {
-                place,
-                call,
-                outcome,
-            });
+        loop {
+            let items = self.next();
+            if items.is_empty() {
+                return done;
+            }
+            let together = items.into_iter().map(|(place, item)| self.done(place, item));
+            let together = join_all(together);
+            done.extend(Caller::current().together().scope(together).await);
             yield_now().await;
         }
-        done
     }
 
-    fn next(&self) -> Option<(u16, Item)> {
+    async fn done(&self, place: u16, item: Item) -> Done {
+        let mut call = self.call.item(place);
+        let outcome = if self.may_begin() {
+            self.one(&mut call, &item).await
+        } else {
+            Err(Refusal::NotBegun)
+        };
+        Done {
+            place,
+            call,
+            outcome,
+        }
+    }
+
+    /// The next items of a task.
+    fn next(&self) -> Vec<(u16, Item)> {
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
-        let (place, item) = items.next()?;
-        Some((u16::try_from(place).ok()?, item))
+        let next = items.by_ref().take(self.per_task);
+        next.filter_map(|(place, item)| Some((u16::try_from(place).ok()?, item)))
+            .collect()
     }
 
     fn may_begin(&self) -> bool {

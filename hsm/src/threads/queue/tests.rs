@@ -8,7 +8,7 @@ use tokio::sync::oneshot::Receiver;
 use tokio::sync::oneshot::error::TryRecvError;
 
 use super::*;
-use crate::CancelGuard;
+use crate::{Caller, CancelGuard};
 
 const BOUND: usize = 4;
 const NO_PATIENCE: Duration = Duration::ZERO;
@@ -257,4 +257,20 @@ fn a_full_queue_evicts_from_the_longest_lane() {
     let displaced = burst.pop().unwrap().try_recv().unwrap().unwrap_err();
     assert_eq!(displaced.kind(), ErrorKind::Busy);
     assert_eq!(taken_lanes(&queue, &mut 1), [1, 2, 1, 1]);
+}
+
+#[test]
+fn the_answers_of_a_group_arrive_together() {
+    let work = async { [job(Kind::Read), job(Kind::Read), job(Kind::Read)] };
+    let [(first, mut answer), (second, _), (third, mut last)] =
+        block_on(Caller::default().together().scope(work));
+    let mut is_answered = || !matches!(answer.try_recv(), Err(TryRecvError::Empty));
+    first.answer(done());
+    assert!(!is_answered());
+    // An operation that is removed from a queue delays no other.
+    drop(second);
+    assert!(!is_answered());
+    third.answer(done());
+    assert!(is_answered());
+    assert!(last.try_recv().is_ok());
 }
