@@ -52,7 +52,7 @@ impl<'a> ReadMember<'a> for bool {
             "true" => Some(true),
             "false" => Some(false),
             _ => {
-                members.note(Problem::new(name, Code::Type, "must be a boolean"));
+                members.note(Problem::new(name, Code::Type, "must be true or false"));
                 None
             }
         }
