@@ -98,7 +98,9 @@ impl Work {
             if items.is_empty() {
                 return done;
             }
-            let together = items.into_iter().map(|(place, item)| self.done(place, item));
+            let together = items
+                .into_iter()
+                .map(|(place, item)| self.done(place, item));
             let together = join_all(together);
             done.extend(Caller::current().together().scope(together).await);
             yield_now().await;
