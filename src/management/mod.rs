@@ -42,6 +42,7 @@
 
 mod actor;
 pub mod api_keys;
+pub mod changes;
 mod check;
 mod context;
 pub mod dangers;
