@@ -1,6 +1,7 @@
 //! Work that would delay other requests if it stayed on the threads that serve them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -27,6 +28,25 @@ pub(super) enum Cost {
 pub(super) struct LongWork {
     /// One permit for each processor.
     processors: Arc<Turns>,
+    jobs: Arc<Jobs>,
+}
+
+/// The number of jobs that have begun, by their cost.
+#[derive(Debug, Default)]
+struct Jobs {
+    low: AtomicU64,
+    high: AtomicU64,
+}
+
+/// What metrics show of long work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongWorkStatus {
+    /// Jobs that wait for a processor.
+    pub queued: usize,
+    /// Jobs that scanned, encrypted or copied a large body.
+    pub low_cost: u64,
+    /// Jobs that made a canonical form.
+    pub high_cost: u64,
 }
 
 impl Cost {
@@ -55,6 +75,15 @@ impl LongWork {
         let permits = processors.max(Cost::High.permits() as usize);
         Self {
             processors: Turns::new(u32::try_from(permits).unwrap_or(u32::MAX), BOUND),
+            jobs: Arc::default(),
+        }
+    }
+
+    pub(super) fn status(&self) -> LongWorkStatus {
+        LongWorkStatus {
+            queued: self.processors.queued(),
+            low_cost: self.jobs.low.load(Ordering::Relaxed),
+            high_cost: self.jobs.high.load(Ordering::Relaxed),
         }
     }
 
@@ -76,6 +105,7 @@ impl LongWork {
             return Ok(work()?);
         }
         let _turn = self.processors.begin(lane, cost.permits()).await?;
+        self.jobs.count(cost);
         Ok(block_in_place(work)?)
     }
 
@@ -92,7 +122,18 @@ impl LongWork {
             return work();
         }
         let _turn = self.processors.finish(lane, cost.permits()).await;
+        self.jobs.count(cost);
         block_in_place(work)
+    }
+}
+
+impl Jobs {
+    fn count(&self, cost: Cost) {
+        let jobs = match cost {
+            Cost::Low => &self.low,
+            Cost::High => &self.high,
+        };
+        jobs.fetch_add(1, Ordering::Relaxed);
     }
 }
 

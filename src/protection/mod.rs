@@ -40,6 +40,7 @@ pub(crate) use self::batch::{
 };
 pub use self::call::Call;
 pub(crate) use self::data_key::{DataKey, DataKeyRequest};
+pub use self::long_work::LongWorkStatus;
 use self::long_work::{Cost, LongWork};
 pub use self::operate::{Cipher, Hash};
 pub(crate) use self::operate::{OperationAnswer, OperationRequest};
@@ -98,6 +99,12 @@ impl Protection {
             left: TaskTracker::new(),
             long_work: LongWork::new(),
         }
+    }
+
+    /// The work on large bodies, for metrics.
+    #[must_use]
+    pub fn long_work(&self) -> LongWorkStatus {
+        self.long_work.status()
     }
 
     /// Waits until the work whose clients have disconnected is recorded. Whether it is within

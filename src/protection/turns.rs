@@ -73,6 +73,12 @@ impl Turns {
         turn.await.ok()?.ok()
     }
 
+    /// The number of works that wait.
+    pub(super) fn queued(&self) -> usize {
+        let inner = self.lock();
+        inner.beginning.len() + inner.finishing.len()
+    }
+
     fn queue(self: &Arc<Self>, lane: u64, permits: u32) -> Result<Receiver, Refusal> {
         let (waiting, turn) = Waiting::new(lane, permits, Caller::current());
         let mut inner = self.lock();

@@ -9,6 +9,7 @@
 
 mod admin;
 mod audit;
+mod canonical;
 mod catalog;
 mod chaos;
 mod command;

@@ -102,6 +102,20 @@ impl Parts {
             "Duration of requests to the API and the dashboard.",
             MetricType::Histogram,
             |encoder| meter.encode_durations(encoder),
+        )?;
+        let work = self.app.protection.long_work();
+        page.gauge(
+            "sealward_large_body_queue_jobs",
+            "Jobs on large bodies that wait for a processor.",
+            count(work.queued),
+        )?;
+        page.counters(
+            "sealward_large_body_jobs",
+            "Jobs on large bodies outside the threads that serve requests, by their cost per byte.",
+            [
+                (vec![("cost", "low")], work.low_cost),
+                (vec![("cost", "high")], work.high_cost),
+            ],
         )
     }
 

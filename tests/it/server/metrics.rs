@@ -32,6 +32,8 @@ async fn scrape(world: &World) -> Exposition {
 async fn each_metric_exists_and_has_a_description() {
     let world = World::new().await;
     world.anonymous().get("/livez").await.ok();
+    // The metrics of token operations begin with the first operation.
+    world.some_destination().await;
     within(PATIENCE, async || {
         scrape(&world).await.sum("sealward_database_up", &[]) > 0.0
     })
@@ -94,17 +96,17 @@ async fn metric_names_follow_the_prometheus_conventions() {
 }
 
 /// The metrics before and after an action.
-struct Growth(Exposition, Exposition);
+pub(super) struct Growth(Exposition, Exposition);
 
 impl Growth {
-    async fn during(world: &World, work: impl AsyncFnOnce()) -> Self {
+    pub(super) async fn during(world: &World, work: impl AsyncFnOnce()) -> Self {
         let before = scrape(world).await;
         work().await;
         Self(before, scrape(world).await)
     }
 
     #[track_caller]
-    fn is(&self, name: &str, labels: &[(&str, &str)], expected: f64) {
+    pub(super) fn is(&self, name: &str, labels: &[(&str, &str)], expected: f64) {
         let grown = self.1.sum(name, labels) - self.0.sum(name, labels);
         assert!((grown - expected).abs() < f64::EPSILON, "{name}: {grown}");
     }

@@ -1,6 +1,7 @@
 //! The service over real connections.
 
 mod deploy;
+mod long_work;
 mod metrics;
 mod reload;
 mod site;

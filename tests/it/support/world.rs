@@ -50,10 +50,20 @@ impl World {
 
     /// A service of this environment with this clock.
     pub(crate) async fn at(clock: Clock, stage: Stage) -> Self {
+        Self::with(clock, settings(stage)).await
+    }
+
+    /// A service in production that accepts extractable keys.
+    pub(crate) async fn in_production_with_extractable_keys() -> Self {
+        let mut settings = settings(Stage::Production);
+        settings.keys.allow_extractable = true;
+        Self::with(Clock::system(), settings).await
+    }
+
+    async fn with(clock: Clock, settings: Settings) -> Self {
         let database = Database::new().await;
         let admin_key = first_admin_key(&clock, &database.pool()).await;
         let options = database.options().clone();
-        let settings = settings(stage);
         Self::start(clock, settings, database.into(), options, admin_key, None).await
     }
 

@@ -139,3 +139,25 @@ async fn production_refuses_an_extractable_key() {
     }
     adopt(&world, SOUND).await.created();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn production_adopts_and_uses_an_extractable_key_by_its_setting() {
+    let world = World::in_production_with_extractable_keys().await;
+    for label in [EXTRACTABLE, NOT_SENSITIVE] {
+        let key = adopt(&world, label).await.created().json();
+        assert_eq!(key["extractable"], json!(true), "{label}");
+        let api_key = json!({ "name": label, "type": "live", "serviceId": key["serviceId"] });
+        let created = world
+            .admin()
+            .post("/admin/api-keys", api_key)
+            .await
+            .created();
+        let client = world.client(&created.text("secret"));
+        let body = json!({ "data": "secret", "algorithm": "AES-256-GCM", "keyId": id(&key) });
+        let encrypted = client.operate("encrypt", body).await.ok();
+        let encrypted = encrypted.json()["result"].clone();
+        assert_eq!(encrypted["keyId"], key["id"]);
+        let decrypted = client.operate("decrypt", encrypted).await.ok().json();
+        assert_eq!(decrypted["result"]["data"], "secret");
+    }
+}
