@@ -16,6 +16,9 @@ use uuid::Uuid;
 
 use crate::wiped::Wiped;
 
+/// The largest body that needs no share of the memory, in bytes.
+pub const SMALL_BODY: usize = 64 * 1024;
+
 /// The unit of reservations, in bytes.
 const BLOCK: usize = 1024;
 

@@ -1,8 +1,9 @@
 //! Access control: every page requires a session, every form the form token of its browser.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
-use axum::body::to_bytes;
+use axum::body::{Body, HttpBody as _, to_bytes};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -17,6 +18,7 @@ use super::form::Form;
 use super::session::{self, Secret, Transport};
 use super::viewer::{TOKEN, Viewer, Visitor};
 use crate::auth::Denied;
+use crate::body_memory::{BodyShare, CallerMemory, SMALL_BODY};
 use crate::management::security::RefusedRequest;
 use crate::management::{Actor, Event};
 use crate::ratelimit::{Rule, Scope};
@@ -171,7 +173,32 @@ async fn admit(
     let taken = taken.instrument(step!("limit")).await;
     taken.map_err(|_| PageError::TooMany)?;
     let limit = dashboard.settings.limits.max_body_bytes;
-    take_form(&viewer.secret, request, limit).await
+    let memory = dashboard
+        .body_memory
+        .of(viewer.administrator.api_key_id().uuid());
+    let share = reserve(memory, size_of(request.body(), limit)).await?;
+    take_form(&viewer.secret, request, limit).await?;
+    request.extensions_mut().insert(share);
+    Ok(())
+}
+
+/// The announced size of a form, or else the maximum size.
+fn size_of(body: &Body, limit: usize) -> usize {
+    let announced = body.size_hint().upper();
+    let announced = announced.and_then(|size| usize::try_from(size).ok());
+    announced.map_or(limit, |size| size.min(limit))
+}
+
+/// Reserves memory for a large form, until the request is dropped.
+async fn reserve(
+    memory: CallerMemory<'_>,
+    size: usize,
+) -> Result<Option<Arc<BodyShare>>, PageError> {
+    if size <= SMALL_BODY {
+        return Ok(None);
+    }
+    let share = memory.reserve(size).await.ok_or(PageError::NoMemory)?;
+    Ok(Some(Arc::new(share)))
 }
 
 /// Reads a submitted form of at most `limit` bytes and checks its form token.
@@ -212,4 +239,34 @@ fn to_sign_in(request: &Request) -> Response {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("to", place);
     Redirect::to(&format!("/dashboard/sign-in?{}", query.finish())).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::body_memory::BodyMemory;
+
+    #[tokio::test]
+    async fn only_a_large_form_reserves_memory() {
+        let memory = BodyMemory::new(1 << 20, Duration::ZERO);
+        let unknown =
+            Body::from_stream(futures_util::stream::empty::<Result<Vec<u8>, std::io::Error>>());
+        for (body, is_large) in [
+            (Body::empty(), false),
+            (Body::from(vec![b'a'; SMALL_BODY]), false),
+            (Body::from(vec![b'a'; SMALL_BODY + 1]), true),
+            (unknown, true),
+        ] {
+            let share = reserve(memory.of(Uuid::nil()), size_of(&body, 1 << 20)).await;
+            assert_eq!(share.unwrap().is_some(), is_large);
+        }
+        let mine = memory.of(Uuid::nil());
+        let _all = mine.reserve(128 << 20).await.unwrap();
+        let refused = reserve(mine, SMALL_BODY + 1).await;
+        assert!(matches!(refused, Err(PageError::NoMemory)));
+    }
 }

@@ -35,6 +35,8 @@ pub(super) enum PageError {
     TooMany,
     /// The address has too many look-ups of unknown sessions.
     Crowded,
+    /// Other large bodies used the memory for too long.
+    NoMemory,
     /// The request exceeded its time limit.
     TimedOut,
     /// A defect of the service.
@@ -64,6 +66,7 @@ impl PageError {
             | Self::UnreadableForm
             | Self::TooMany
             | Self::Crowded
+            | Self::NoMemory
             | Self::TimedOut
             | Self::Defect => self.describe().title.to_owned(),
         }
@@ -107,6 +110,11 @@ impl PageError {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "This page is temporarily unavailable",
                 "Your address sends too many requests with unknown sessions. Reload the page in a moment.",
+            ),
+            Self::NoMemory => description(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "This page is temporarily unavailable",
+                "Too many large requests are in memory. Nothing was changed. Send the form again in a moment.",
             ),
             Self::TimedOut => description(
                 StatusCode::SERVICE_UNAVAILABLE,

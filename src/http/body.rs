@@ -6,14 +6,10 @@ use axum::http::request::Parts;
 use axum::http::{Method, header};
 use http_body_util::BodyExt as _;
 
-use crate::body_memory::{BodyBytes, CallerMemory};
+use crate::body_memory::{BodyBytes, CallerMemory, SMALL_BODY};
 use crate::protection::Unread;
 use crate::web::Arrival;
 use crate::wiped::Wiped;
-
-/// The largest body that is read without growth and without a share of the memory. An announced length is
-/// not data: it allocates no more than this.
-const SMALL: usize = 64 * 1024;
 
 /// A buffer grows by this factor.
 const GROWTH: usize = 4;
@@ -81,7 +77,7 @@ async fn read_bytes(
 ) -> Result<BodyBytes, Unread> {
     let limit = match memory {
         Some(_) => limit,
-        None => limit.min(SMALL),
+        None => limit.min(SMALL_BODY),
     };
     let announced = parts
         .headers
@@ -91,7 +87,8 @@ async fn read_bytes(
         return Err(Unread::TooLarge);
     }
     let most = announced.unwrap_or(limit);
-    let mut bytes = Wiped::new(Vec::with_capacity(announced.unwrap_or(0).min(SMALL)));
+    // An announced length is not data.
+    let mut bytes = Wiped::new(Vec::with_capacity(announced.unwrap_or(0).min(SMALL_BODY)));
     // A large body reserves memory once, for its whole size.
     let mut unreserved = memory.filter(|_| parts.extensions.get::<IsInMemory>().is_none());
     let mut share = None;
@@ -104,7 +101,7 @@ async fn read_bytes(
         if length > limit {
             return Err(Unread::TooLarge);
         }
-        if length > SMALL
+        if length > SMALL_BODY
             && let Some(memory) = unreserved.take()
         {
             share = Some(memory.reserve(most).await.ok_or(Unread::NoMemory)?);
@@ -162,10 +159,10 @@ mod tests {
     #[tokio::test]
     async fn an_announced_length_reserves_no_memory() {
         let empty = read_announced(LIMIT, Vec::new()).await.unwrap();
-        assert!(empty.capacity() <= SMALL, "{}", empty.capacity());
-        let short = read_announced(LIMIT, vec![vec![7; SMALL + 1]]).await;
+        assert!(empty.capacity() <= SMALL_BODY, "{}", empty.capacity());
+        let short = read_announced(LIMIT, vec![vec![7; SMALL_BODY + 1]]).await;
         let capacity = short.unwrap().capacity();
-        assert!(capacity <= SMALL * GROWTH, "{capacity}");
+        assert!(capacity <= SMALL_BODY * GROWTH, "{capacity}");
         let refused = read_announced(LIMIT + 1, Vec::new()).await;
         assert_eq!(refused.unwrap_err(), Unread::TooLarge);
     }
@@ -200,11 +197,17 @@ mod tests {
             shares.push(memory.of(Uuid::nil()).reserve(LIMIT).await.unwrap());
         }
         for announced in [None, Some(LIMIT)] {
-            assert!(!waits(&memory, announced, SMALL).await, "{announced:?}");
-            assert!(waits(&memory, announced, SMALL + 1).await, "{announced:?}");
+            assert!(
+                !waits(&memory, announced, SMALL_BODY).await,
+                "{announced:?}"
+            );
+            assert!(
+                waits(&memory, announced, SMALL_BODY + 1).await,
+                "{announced:?}"
+            );
         }
         drop(shares);
-        assert!(!waits(&memory, None, SMALL + 1).await);
+        assert!(!waits(&memory, None, SMALL_BODY + 1).await);
     }
 
     #[tokio::test]
@@ -228,7 +231,10 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_caller_a_body_is_small() {
-        for (length, expected) in [(SMALL, Ok(SMALL)), (SMALL + 1, Err(Unread::TooLarge))] {
+        for (length, expected) in [
+            (SMALL_BODY, Ok(SMALL_BODY)),
+            (SMALL_BODY + 1, Err(Unread::TooLarge)),
+        ] {
             let request = Request::post("/").header(header::CONTENT_TYPE, "application/json");
             let request = request.body(Body::from(vec![7; length])).unwrap();
             let (parts, body) = request.into_parts();
@@ -239,11 +245,11 @@ mod tests {
 
     #[test]
     fn a_small_body_has_one_allocation() {
-        let mut bytes = Wiped::new(Vec::with_capacity(SMALL));
+        let mut bytes = Wiped::new(Vec::with_capacity(SMALL_BODY));
         let place = bytes.as_ptr();
         for _ in 0..64 {
-            append(&mut bytes, &[7; 1024], SMALL);
+            append(&mut bytes, &[7; 1024], SMALL_BODY);
         }
-        assert_eq!((bytes.len(), bytes.as_ptr()), (SMALL, place));
+        assert_eq!((bytes.len(), bytes.as_ptr()), (SMALL_BODY, place));
     }
 }
