@@ -1,8 +1,12 @@
 //! Rate limits and their headers.
 
+use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, PROTECT, World};
+use crate::support::{
+    Answer, DATA_KEYS, OPERATIONS, PROTECT, PROTECT_BATCH, REWRAP, UNPROTECT, UNPROTECT_BATCH,
+    World,
+};
 use sealward::clock::{Clock, Timestamp};
 use sealward::settings::Stage;
 
@@ -59,7 +63,7 @@ async fn all_keys_of_a_service_share_one_rate_limit() {
         (3, 1, start + 1)
     );
     // An invalid body also consumes a token.
-    let broken = one.send_text(axum::http::Method::POST, PROTECT, "{").await;
+    let broken = one.send_text(Method::POST, PROTECT, "{").await;
     assert_eq!(standing(&broken), (3, 0, start + 2));
     let over = other
         .post(PROTECT, json!({}))
@@ -68,7 +72,7 @@ async fn all_keys_of_a_service_share_one_rate_limit() {
     assert_eq!(standing(&over), (3, 0, start + 2));
     assert_eq!(over.header("retry-after"), "1");
     // Malformed JSON is reported before the limit.
-    let broken = one.send_text(axum::http::Method::POST, PROTECT, "{").await;
+    let broken = one.send_text(Method::POST, PROTECT, "{").await;
     broken.refused(400, "INVALID_REQUEST");
     // Health checks consume no token and have the headers.
     assert_eq!(standing(&one.get(HEALTH).await), (3, 0, start + 2));
@@ -81,6 +85,37 @@ async fn all_keys_of_a_service_share_one_rate_limit() {
         .post(PROTECT, json!({}))
         .await
         .refused(429, "RATE_LIMIT_EXCEEDED");
+}
+
+#[tokio::test]
+async fn each_refusal_of_a_body_takes_a_token() {
+    let (world, _, service) = limited(1, 20).await;
+    let key = key(&world, &service).await;
+    let client = world.client(&key);
+    let mut remaining = 20;
+    for path in [
+        PROTECT,
+        UNPROTECT,
+        REWRAP,
+        OPERATIONS,
+        DATA_KEYS,
+        PROTECT_BATCH,
+        UNPROTECT_BATCH,
+    ] {
+        for body in ["{", r#"{"items":[]}"#] {
+            let refused = client.send_text(Method::POST, path, body).await;
+            remaining -= 1;
+            assert_eq!(standing(&refused).1, remaining, "{path} {body}");
+            refused.refused(400, "INVALID_REQUEST");
+        }
+    }
+    for (media, status) in [("text/plain", 415), ("application/json", 413)] {
+        let large = "1".repeat(2 << 20);
+        let refused = client.send_as(media, Method::POST, PROTECT, &large).await;
+        remaining -= 1;
+        assert_eq!(refused.status.as_u16(), status);
+        assert_eq!(standing(&refused).1, remaining, "{status}");
+    }
 }
 
 #[tokio::test]
