@@ -5,6 +5,7 @@ use sqlx::Row as _;
 
 use super::fixture::Forwarded;
 use super::https_collector::{Behaviour, HttpsCollector};
+use crate::process::Site;
 
 const RETIRE: &str =
     "SELECT detach_audit_day(((now() - interval '2 days') AT TIME ZONE 'UTC')::date)::text";
@@ -67,4 +68,15 @@ async fn a_day_does_not_wait_for_a_target_that_was_removed() {
     assert!(!remove_target(pool, "another").await.unwrap());
     assert!(remove_target(pool, "collector").await.unwrap());
     assert!(forwarded.retire().await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn the_target_of_the_settings_is_not_removed() {
+    let site = Site::new().await;
+    let remove = ["audit", "remove-target", "collector"];
+    let url = "https://siem.internal/ingest";
+    site.run_with(&remove, "SEALWARD_AUDIT_FORWARD_URL", url)
+        .failure(1, &["\"collector\" is in use", "audit.forward.url"]);
+    site.run(&remove)
+        .failure(1, &["no records were sent to \"collector\""]);
 }
