@@ -18,7 +18,7 @@ pub struct Collector(Protocol);
 #[derive(Debug)]
 enum Protocol {
     Https(Https),
-    Syslog(Syslog),
+    Syslog(Box<Syslog>),
 }
 
 impl Collector {
@@ -38,7 +38,7 @@ impl Collector {
             ForwardProtocol::Https => {
                 Protocol::Https(Https::new(connector, settings, &endpoint, secret)?)
             }
-            ForwardProtocol::Syslog => Protocol::Syslog(Syslog::new(connector)),
+            ForwardProtocol::Syslog => Protocol::Syslog(Box::new(Syslog::new(connector))),
         })))
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt as _;
 use sealward::clock::{Clock, Entropy};
-use sealward::db::Pool;
+use sealward::db::{Pool, as_application};
 use sealward::ledger::{self, Log, Renewal, SealState, SealStatus, Sealer};
 use sealward::settings::Seal;
 use sealward::tlog::{Checkpoint, Hash, Tree, VerifierKey};
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 use tokio::task::JoinHandle;
 
+use crate::process::Site;
 pub(crate) use crate::support::PATIENCE;
 use crate::support::{Database, Scratch, World, pool, token, within};
 
@@ -156,7 +157,7 @@ pub(super) struct Kept {
     pub(super) owner: Pool,
     pub(super) folder: Scratch,
     // Must be dropped last.
-    _database: Database,
+    _database: Option<Database>,
 }
 
 impl Kept {
@@ -166,10 +167,20 @@ impl Kept {
             pool: pool(database.as_application()),
             owner: pool(database.options().clone()),
             folder: Scratch::new(),
-            _database: database,
+            _database: Some(database),
         };
         initialize_in(&kept.pool, Renewal::default()).await;
         kept
+    }
+
+    /// The database of a site, whose process seals.
+    pub(super) fn of_site(site: &Site) -> Self {
+        Self {
+            pool: pool(as_application(site.database().clone())),
+            owner: pool(site.database().clone()),
+            folder: Scratch::new(),
+            _database: None,
+        }
     }
 
     pub(super) fn anchor(&self) -> PathBuf {

@@ -3,6 +3,7 @@
 mod anchor;
 mod fixture;
 mod forward;
+mod killed;
 mod publishing;
 mod retention;
 mod sealing;
