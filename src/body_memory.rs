@@ -63,7 +63,7 @@ impl BodyMemory {
     #[must_use]
     pub fn new(largest: usize, patience: Duration) -> Self {
         let blocks = largest.div_ceil(BLOCK).saturating_mul(LARGEST_BODIES);
-        let blocks = blocks.max(USUAL / BLOCK).min(Semaphore::MAX_PERMITS);
+        let blocks = blocks.clamp(USUAL / BLOCK, Semaphore::MAX_PERMITS);
         Self {
             blocks: Arc::new(Semaphore::new(blocks)),
             per_caller: blocks / 2,
