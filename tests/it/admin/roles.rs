@@ -1,6 +1,7 @@
 //! Roles of administrators.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Method, Request};
@@ -10,14 +11,13 @@ use sealward::db;
 use sealward::settings::Stage;
 use serde_json::{Value, json};
 use sqlx::ConnectOptions as _;
-use std::time::Duration;
 use tokio::sync::mpsc;
 
 use crate::support::{Database, World};
 
 const KEYS: &str = "/admin/api-keys";
 
-fn admin_key(members: Value) -> Value {
+fn admin_key(members: &Value) -> Value {
     let mut body = json!({ "name": "n", "type": "admin" });
     let members = members.as_object().expect("an object").clone();
     body.as_object_mut().expect("an object").extend(members);
@@ -35,11 +35,11 @@ async fn first_key(world: &World) -> String {
 async fn an_admin_key_has_roles_and_a_person() {
     let world = World::new().await;
     let admin = world.admin();
-    let owner = admin.post(KEYS, admin_key(json!({}))).await.created();
+    let owner = admin.post(KEYS, admin_key(&json!({}))).await.created();
     assert_eq!(owner.json()["roles"], json!(["owner"]));
     assert_eq!(owner.json()["person"], json!(null));
     let body = json!({ "roles": ["auditor", "custodian", "auditor"], "person": "Zoë" });
-    let created = admin.post(KEYS, admin_key(body)).await.created();
+    let created = admin.post(KEYS, admin_key(&body)).await.created();
     assert_eq!(created.json()["roles"], json!(["custodian", "auditor"]));
     assert_eq!(created.json()["person"], json!("Zoë"));
 
@@ -71,10 +71,10 @@ async fn roles_and_persons_are_checked() {
         (json!({ "person": long }), "person", "length"),
         (json!({ "person": "a\u{202e}b" }), "person", "format"),
     ] {
-        let refused = admin.post(KEYS, admin_key(members)).await;
+        let refused = admin.post(KEYS, admin_key(&members)).await;
         refused.invalid(&[(field, code)]);
     }
-    let created = admin.post(KEYS, admin_key(json!({}))).await.created();
+    let created = admin.post(KEYS, admin_key(&json!({}))).await.created();
     let path = created.header("location");
     let refused = admin.put(path, json!({ "roles": [] })).await;
     refused.invalid(&[("roles", "length")]);
@@ -109,7 +109,7 @@ async fn only_owners_see_and_manage_admin_keys() {
             .patch(&admin_path, json!({ "name": "x" }))
             .await,
         policy_admin.delete(&admin_path).await,
-        policy_admin.post(KEYS, admin_key(json!({}))).await,
+        policy_admin.post(KEYS, admin_key(&json!({}))).await,
         policy_admin
             .patch(&policy_admin.key_path(), json!({ "roles": ["owner"] }))
             .await,
@@ -134,7 +134,7 @@ async fn the_last_owner_key_stays() {
     let first = first_key(&world).await;
     world.administrator(&["custodian", "policy-admin"]).await;
     let expiry = clock.now().plus(Duration::from_secs(60)).to_string();
-    let temporary = admin_key(json!({ "expiresAt": expiry }));
+    let temporary = admin_key(&json!({ "expiresAt": expiry }));
     let temporary = admin.post(KEYS, temporary).await.created();
     clock.advance(Duration::from_secs(60));
 
@@ -233,8 +233,8 @@ async fn the_role_comes_before_the_answer_to_a_repeated_request() {
     let world = World::new().await;
     let owner = world.administrator(&["owner"]).await;
     let repeat = owner.clone().with("idempotency-key", "order 4711");
-    repeat.post(KEYS, admin_key(json!({}))).await.created();
-    let again = repeat.post(KEYS, admin_key(json!({}))).await.created();
+    repeat.post(KEYS, admin_key(&json!({}))).await.created();
+    let again = repeat.post(KEYS, admin_key(&json!({}))).await.created();
     assert_eq!(again.header("idempotency-replayed"), "true");
     let service = json!({ "name": "billing" });
     repeat
@@ -248,7 +248,7 @@ async fn the_role_comes_before_the_answer_to_a_repeated_request() {
         world.admin().patch(&path, roles).await.ok();
     };
     change("policy-admin").await;
-    let refused = repeat.post(KEYS, admin_key(json!({}))).await;
+    let refused = repeat.post(KEYS, admin_key(&json!({}))).await;
     refused.refused(403, "FORBIDDEN");
     repeat
         .post("/admin/services", service.clone())
