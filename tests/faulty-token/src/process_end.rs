@@ -13,11 +13,14 @@ unsafe extern "C" {
 /// on, the process ends without them.
 pub fn skip_destructors() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| unsafe {
-        assert_eq!(on_exit(end, ptr::null_mut()), 0, "an action at exit");
+    ONCE.call_once(|| {
+        // SAFETY: `end` lives as long as the process and does not use its argument.
+        let registered = unsafe { on_exit(end, ptr::null_mut()) };
+        assert_eq!(registered, 0, "an action at exit");
     });
 }
 
 extern "C" fn end(status: c_int, _argument: *mut c_void) {
+    // SAFETY: it only ends the process.
     unsafe { _exit(status) }
 }
