@@ -17,7 +17,7 @@ pub struct Collector(Protocol);
 
 #[derive(Debug)]
 enum Protocol {
-    Https(Https),
+    Https(Box<Https>),
     Syslog(Box<Syslog>),
 }
 
@@ -36,7 +36,8 @@ impl Collector {
         let connector = Connector::new(settings, &endpoint)?;
         Ok(Some(Self(match endpoint.protocol {
             ForwardProtocol::Https => {
-                Protocol::Https(Https::new(connector, settings, &endpoint, secret)?)
+                let https = Https::new(connector, settings, &endpoint, secret)?;
+                Protocol::Https(Box::new(https))
             }
             ForwardProtocol::Syslog => Protocol::Syslog(Box::new(Syslog::new(connector))),
         })))

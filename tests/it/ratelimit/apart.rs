@@ -20,8 +20,6 @@ const HEALTH: &str = "/api/v1/health";
 const DECISIONS: &str = "sealward_ratelimit_decisions_total";
 const OUTAGES: &str = "sealward_ratelimit_outages_total";
 
-/// The time limit for waiting on a loaded machine.
-
 /// A limiter with its background job, as one of two instances.
 async fn one_of_two(valkey: &Valkey, clock: Clock) -> (Arc<Limiter>, Database) {
     let database = Database::new().await;

@@ -14,8 +14,6 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection};
 use super::world::PATIENCE;
 use super::{Database, Proxy, postgres, within};
 
-/// The time limit for start and stop on a loaded machine.
-
 /// Settings without `fsync`: commits survive killed processes but not a crash of the machine.
 const SETTINGS: &str = "listen_addresses = ''
 fsync = off

@@ -15,8 +15,6 @@ use super::{Authority, Proxy, within};
 /// The password of the server.
 pub(crate) const PASSWORD: &str = "valkey-password-7c9e";
 
-/// The time limit for the start on a loaded machine.
-
 /// A server behind a proxy that simulates network faults.
 pub(crate) struct Valkey {
     process: Child,
