@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use hsm::OpenError;
 
 use crate::audit::{Login, RetentionError};
+use crate::ledger::InvalidWitness;
 use crate::ledger::forward::CollectorError;
 use crate::ratelimit::BadAddress;
 use crate::settings::SecretError;
@@ -46,6 +47,8 @@ pub(super) enum Failure {
     Limits(#[from] BadAddress),
     #[error(transparent)]
     Collector(#[from] CollectorError),
+    #[error(transparent)]
+    Witness(#[from] InvalidWitness),
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
     #[error("{0}")]
@@ -68,6 +71,7 @@ impl Failure {
             | Self::Tls(_)
             | Self::Limits(_)
             | Self::Collector(_)
+            | Self::Witness(_)
             | Self::Login(_)
             | Self::Missing(_)
             | Self::Retention(RetentionError::NotAMember | RetentionError::TooYoung(_)) => {

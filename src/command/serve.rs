@@ -75,7 +75,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         token_times,
         limiter,
     )
-    .await;
+    .await?;
     if let Some(collector) = collector {
         service.forward(collector);
     }

@@ -107,6 +107,7 @@ fn groups() -> [Pages; 3] {
         .at("/dashboard/audit/{id}/proof.txt", get(audit::proof))
         .at("/dashboard/events", get(events::list))
         .at("/dashboard/events/{id}", get(events::show))
+        .at("/dashboard/events/{id}/proof.txt", get(events::proof))
         .at("/dashboard/sign-out", post(sign_in::leave));
 
     let entrance =

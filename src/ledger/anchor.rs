@@ -9,7 +9,7 @@ use super::Log;
 
 /// The file of `audit.seal.anchor`: a JSON object of a checkpoint for each log.
 #[derive(Clone, Debug)]
-pub(super) struct Anchor(PathBuf);
+pub(super) struct AnchorFile(PathBuf);
 
 /// The notes in an anchor.
 pub(super) type Notes = BTreeMap<String, String>;
@@ -28,9 +28,19 @@ pub enum AnchorError {
     /// It has another content.
     #[error("the file of audit.seal.anchor, {}, must be a JSON object of checkpoints", .0.display())]
     Content(PathBuf),
+    /// The witness does not answer, or refuses the log.
+    #[error(
+        "the witness {name} of audit.seal.anchor did not confirm the latest checkpoint: {reason}"
+    )]
+    Witness {
+        /// The name of its key.
+        name: String,
+        /// The reason.
+        reason: String,
+    },
 }
 
-impl Anchor {
+impl AnchorFile {
     pub(super) fn new(path: &Path) -> Self {
         Self(path.to_owned())
     }

@@ -1,60 +1,94 @@
-//! The job that publishes checkpoints. It runs beside the sealer and never delays it.
+//! The job that asks witnesses for cosignatures and publishes checkpoints. It runs beside the sealer
+//! and never delays it.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::time::Duration;
 
-use tokio::time::{sleep, timeout};
+use futures_util::future::{join_all, select_all};
+use tokio::time::{Instant, sleep};
 
-use super::head::Signed;
+use super::head::{Head, Signed};
+use super::status::WitnessStatus;
+use super::witness::{InvalidWitness, NotCosigned, Witness, witnesses};
 use super::{Log, store};
+use crate::clock::Timestamp;
 use crate::db::Pool;
-use crate::settings::Seal;
-use crate::tlog::{Checkpoint, SignatureKind};
+use crate::settings::{Seal, SealAnchor};
+use crate::tlog::{Checkpoint, Note, Signature, SignatureKind};
 
-/// The time after which a statement has failed.
-const TIMEOUT: Duration = Duration::from_secs(60);
+/// The time after which a witness that failed is asked again.
+const PAUSE: Duration = Duration::from_secs(30);
 
 /// Distributes the checkpoints of the instance that seals.
 #[derive(Clone, Debug)]
 pub(super) struct Distributor {
     pool: Pool,
     interval: Duration,
+    pause: Duration,
     /// The interval of publication, if checkpoints are published.
     publish: Option<Duration>,
+    witnesses: Vec<Witness>,
+    /// The name of the witness of `audit.seal.anchor`.
+    anchor: Option<String>,
 }
 
+/// The witnesses that failed, by name, and when they are asked again.
+type Failed = HashMap<String, Instant>;
+
 impl Distributor {
-    pub(super) fn new(pool: Pool, settings: &Seal) -> Self {
-        Self {
+    pub(super) fn new(pool: Pool, settings: &Seal) -> Result<Self, InvalidWitness> {
+        Ok(Self {
             pool,
             interval: settings.interval.0,
+            pause: PAUSE.min(settings.interval.0 * 30),
             publish: settings.publish.then_some(settings.publish_interval.0),
-        }
+            witnesses: witnesses(&settings.witnesses)?,
+            anchor: match &settings.anchor {
+                Some(SealAnchor::Witness(name)) => Some(name.clone()),
+                Some(SealAnchor::File(_)) | None => None,
+            },
+        })
     }
 
     /// Whether it has something to do.
     pub(super) fn is_needed(&self) -> bool {
-        self.publish.is_some()
+        self.publish.is_some() || !self.witnesses.is_empty()
+    }
+
+    /// The names of the witnesses.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.witnesses.iter().map(|witness| witness.key.name())
+    }
+
+    /// The witness of `audit.seal.anchor`.
+    pub(super) fn anchor(&self) -> Option<&Witness> {
+        let name = self.anchor.as_deref()?;
+        self.witnesses.iter().find(|it| it.key.name() == name)
     }
 
     /// Distributes checkpoints until it is dropped.
     pub(super) async fn run(&self) -> Infallible {
+        if !self.is_needed() {
+            return std::future::pending().await;
+        }
+        let logs = Log::ALL.map(|log| Box::pin(self.follow(log)));
+        select_all(logs).await.0
+    }
+
+    async fn follow(&self, log: Log) -> Infallible {
+        let mut failed = Failed::new();
         loop {
-            if self.is_needed() {
-                for log in Log::ALL {
-                    let done = timeout(TIMEOUT, self.distribute(log)).await;
-                    // The sealer reports failures of the database.
-                    if let Ok(Err(error)) = done {
-                        tracing::debug!(%error, %log, "the checkpoint was not distributed");
-                    }
-                }
+            // The sealer reports failures of the database.
+            if let Err(error) = self.distribute(log, &mut failed).await {
+                tracing::debug!(%error, %log, "the checkpoint was not distributed");
             }
             sleep(self.interval).await;
         }
     }
 
     /// Distributes the latest checkpoint of a log.
-    async fn distribute(&self, log: Log) -> sqlx::Result<()> {
+    async fn distribute(&self, log: Log, failed: &mut Failed) -> sqlx::Result<()> {
         let Some(head) = store::head(&self.pool, log).await? else {
             return Ok(());
         };
@@ -62,11 +96,15 @@ impl Distributor {
         let Some(signed) = head.signed.as_ref().filter(|signed| signed.size > 0) else {
             return Ok(());
         };
+        let Ok(note) = signed.note.parse::<Note>() else {
+            return Ok(());
+        };
         if !self.has_ed25519_signature(signed, &head.origin).await? {
             return Ok(());
         }
+        let cosigned = self.cosign(log, &head, signed, note, failed).await?;
         if let Some(interval) = self.publish {
-            store::publish(&self.pool, log, &head.origin, signed, interval).await?;
+            store::publish(&self.pool, log, &head.origin, &cosigned, interval).await?;
         }
         Ok(())
     }
@@ -78,5 +116,76 @@ impl Distributor {
         Ok(keys.any(|key| {
             key.kind() == SignatureKind::Ed25519 && Checkpoint::open(&signed.note, &key).is_ok()
         }))
+    }
+
+    /// Asks the witnesses that have not cosigned the checkpoint, all at once. Returns the checkpoint
+    /// with their cosignatures.
+    async fn cosign(
+        &self,
+        log: Log,
+        head: &Head,
+        signed: &Signed,
+        note: Note,
+        failed: &mut Failed,
+    ) -> sqlx::Result<Signed> {
+        let now = Instant::now();
+        let is_due = |witness: &&Witness| {
+            let is_paused = failed.get(witness.key.name()).is_some_and(|at| *at > now);
+            !is_paused && !note.is_signed_by(&witness.key)
+        };
+        let due: Vec<&Witness> = self.witnesses.iter().filter(is_due).collect();
+        if due.is_empty() {
+            return Ok(signed.clone());
+        }
+        let known = store::witnesses(&self.pool, log).await?;
+        let checkpoint = (&note, signed.size);
+        let answers = join_all(due.iter().map(|witness| {
+            let known = known.iter().find(|it| it.name == witness.key.name());
+            let old = known.map_or(0, |it| it.size);
+            witness.cosign(&self.pool, log, checkpoint, old)
+        }))
+        .await;
+        let mut cosigned = note.clone();
+        for (witness, answer) in due.iter().zip(answers) {
+            let name = witness.key.name();
+            let status = status(name, signed.size, &answer);
+            store::put_witness(&self.pool, log, &status).await?;
+            match answer {
+                Ok(signature) => {
+                    failed.remove(name);
+                    cosigned = cosigned.clone().with(signature).unwrap_or(cosigned);
+                }
+                Err(error) => {
+                    let before = failed.insert(name.to_owned(), Instant::now() + self.pause);
+                    if before.is_none() {
+                        tracing::warn!(%error, witness = name, %log, "a checkpoint was not cosigned");
+                    }
+                }
+            }
+        }
+        let cosigned = Signed {
+            note: cosigned.to_string(),
+            ..signed.clone()
+        };
+        if cosigned.note != signed.note {
+            let plain = &signed.note;
+            store::put_cosigned(&self.pool, log, &head.origin, plain, &cosigned).await?;
+        }
+        Ok(cosigned)
+    }
+}
+
+fn status(name: &str, size: u64, answer: &Result<Signature, NotCosigned>) -> WitnessStatus {
+    let time = answer.as_ref().ok().and_then(Signature::cosigned_at);
+    let millis = time.map(|time| {
+        i64::try_from(time)
+            .unwrap_or(i64::MAX)
+            .saturating_mul(1_000)
+    });
+    WitnessStatus {
+        name: name.to_owned(),
+        size: if answer.is_ok() { size } else { 0 },
+        cosigned_at: millis.map(Timestamp::from_millis),
+        failure: answer.as_ref().err().map(ToString::to_string),
     }
 }

@@ -1,5 +1,7 @@
 //! The heads of the logs.
 
+use std::time::Duration;
+
 use super::{Log, store};
 use crate::clock::Timestamp;
 use crate::tlog::{Checkpoint, Hash, Node, TileContent, TileSet, Tree};
@@ -12,6 +14,8 @@ pub(super) struct Head {
     pub(super) size: u64,
     pub(super) root: Hash,
     pub(super) signed: Option<Signed>,
+    /// The latest checkpoint with cosignatures.
+    pub(super) cosigned: Option<Signed>,
 }
 
 /// The latest checkpoint of a log.
@@ -22,7 +26,18 @@ pub(super) struct Signed {
     pub(super) at: Timestamp,
 }
 
+/// The longest time by which a served checkpoint with cosignatures is older than the latest one.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 impl Head {
+    /// The checkpoint for clients: one with cosignatures, if it is recent. Witnesses need some time.
+    pub(super) fn served(self) -> Option<Signed> {
+        let latest = self.signed?;
+        let cosigned = self.cosigned;
+        let recent = cosigned.filter(|it| latest.at.since(it.at) <= PATIENCE);
+        Some(recent.unwrap_or(latest))
+    }
+
     pub(super) fn checkpoint(&self) -> Checkpoint {
         Checkpoint {
             origin: self.origin.clone(),

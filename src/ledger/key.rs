@@ -73,6 +73,8 @@ impl SigningKey {
                 let scheme = SignatureScheme::EcdsaSha256;
                 der(&token.sign(&private, scheme, text.as_bytes()).await?)
             }
+            // Cosignatures are those of witnesses.
+            SignatureKind::Cosignature => return Err(NotSigned::Invalid),
         };
         let signature = Signature {
             name: checkpoint.origin.clone(),

@@ -24,6 +24,7 @@ mod status;
 mod store;
 mod sweep;
 pub mod verify;
+mod witness;
 
 pub use self::anchor::AnchorError;
 pub use self::export::Export;
@@ -33,5 +34,6 @@ pub use self::prove::{Proof, ProofError, prove};
 pub use self::read::{checkpoint, keys, published_checkpoint, published_tile, tile};
 pub use self::seal_error::SealError;
 pub use self::sealer::Sealer;
-pub use self::status::{LogStatus, SealState, SealStatus};
+pub use self::status::{LogStatus, SealState, SealStatus, WitnessStatus};
+pub use self::witness::InvalidWitness;
 pub use crate::management::security::Log;

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::head::load_tiles;
+use super::head::{Signed, load_tiles};
 use super::leaf::leaf;
 use super::{Log, records, store};
 use crate::db::Pool;
@@ -55,9 +55,11 @@ pub async fn prove(pool: &Pool, log: Log, id: Uuid) -> Result<Proof, ProofError>
     let line = lines.remove(&id).ok_or(ProofError::Missing)?;
     let leaf = leaf(log, &line).map_err(|_| ProofError::Missing)?;
     let head = store::head(&mut *connection, log).await?;
-    let signed = head
-        .and_then(|head| head.signed)
-        .ok_or(ProofError::NotSealed)?;
+    let head = head.ok_or(ProofError::NotSealed)?;
+    let latest = head.signed.clone();
+    let covers = |it: &Signed| it.size > sealed.index;
+    let signed = head.served().filter(covers).or(latest);
+    let signed = signed.ok_or(ProofError::NotSealed)?;
     let size = signed.size;
     let subtrees = inclusion(sealed.index, size).ok_or(ProofError::NotSealed)?;
     let tiles = load_tiles(&mut connection, log, &subtrees, size).await?;

@@ -48,8 +48,8 @@ pub enum SealError {
     Anchor(#[from] AnchorError),
     /// The key cannot sign for clients of public logs.
     #[error(
-        "audit.seal.publish needs an Ed25519 key, and the audit log has an ECDSA key. Switch it off, or run \
-         `sealward audit init --new-key` with a token that supports Ed25519"
+        "audit.seal.publish and audit.seal.witnesses need an Ed25519 key, and the audit log has an ECDSA \
+         key. Remove them, or run `sealward audit init --new-key` with a token that supports Ed25519"
     )]
     NeedsEd25519,
     /// The checkpoint was not signed.

@@ -12,20 +12,21 @@ use std::time::Duration;
 use sqlx::PgConnection;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::anchor::Anchor;
+use super::anchor::{AnchorError, AnchorFile};
 use super::distributor::Distributor;
 use super::head::{Growth, Head, Signed, load_tree, root_at};
 use super::key::SigningKey;
 use super::leaf::{NotARecord, leaf};
 use super::seal_error::SealError;
-use super::status::{LogStatus, SealState, SealStatus};
+use super::status::{LogStatus, SealState, SealStatus, WitnessStatus};
 use super::store::{self, RecordKey};
 use super::sweep::{STEP, Sweep};
+use super::witness::{InvalidWitness, NotCosigned};
 use super::{Log, records};
 use crate::clock::Timestamp;
 use crate::db::Pool;
-use crate::settings::Seal;
-use crate::tlog::{Checkpoint, Hash, Tree};
+use crate::settings::{Seal, SealAnchor};
+use crate::tlog::{Checkpoint, Hash, Note, Tree};
 
 /// The number of records in one transaction.
 const BATCH: usize = 1_000;
@@ -49,7 +50,7 @@ pub struct Sealer {
     pool: Pool,
     token: hsm::Token,
     interval: Duration,
-    anchor: Option<Anchor>,
+    anchor: Option<AnchorFile>,
     distributor: Distributor,
     status: SealStatus,
     /// The connection that waits for the lock.
@@ -77,18 +78,28 @@ struct OpenLog {
 
 impl Sealer {
     /// A sealer with these settings.
-    #[must_use]
-    pub fn new(pool: Pool, token: hsm::Token, settings: &Seal, status: SealStatus) -> Self {
-        Self {
-            distributor: Distributor::new(pool.clone(), settings),
+    ///
+    /// # Errors
+    /// The settings of a witness cannot be used.
+    pub fn new(
+        pool: Pool,
+        token: hsm::Token,
+        settings: &Seal,
+        status: SealStatus,
+    ) -> Result<Self, InvalidWitness> {
+        Ok(Self {
+            distributor: Distributor::new(pool.clone(), settings)?,
             pool,
             token,
             interval: settings.interval.0,
-            anchor: settings.anchor.as_deref().map(Anchor::new),
+            anchor: match &settings.anchor {
+                Some(SealAnchor::File(path)) => Some(AnchorFile::new(path)),
+                Some(SealAnchor::Witness(_)) | None => None,
+            },
             status,
             waiting: None,
             signed: BTreeMap::new(),
-        }
+        })
     }
 
     /// Seals until it is dropped.
@@ -112,7 +123,7 @@ impl Sealer {
                 }
             }
             self.status.set_state(&state);
-            let read = timeout(TIMEOUT, read_status(&self.pool)).await;
+            let read = timeout(TIMEOUT, read_status(&self.pool, &self.distributor)).await;
             if let Ok(Ok(logs)) = read {
                 self.status.set_logs(&logs);
             }
@@ -138,8 +149,10 @@ impl Sealer {
             let started = Instant::now();
             in_time(self.tick(session)).await?;
             if counted_at.elapsed() >= STATUS_INTERVAL || self.status.logs().is_empty() {
-                self.status
-                    .set_logs(&in_time(async { Ok(read_status(&self.pool).await?) }).await?);
+                self.status.set_logs(
+                    &in_time(async { Ok(read_status(&self.pool, &self.distributor).await?) })
+                        .await?,
+                );
                 counted_at = Instant::now();
             }
             sleep(self.interval.saturating_sub(started.elapsed())).await;
@@ -174,6 +187,7 @@ impl Sealer {
                 tried_at: None,
             };
             self.check(&mut connection, &keys, &mut open).await?;
+            self.compare(&keys, &open).await?;
             logs.push(open);
         }
         Ok(Some(Session {
@@ -181,6 +195,50 @@ impl Sealer {
             keys,
             logs,
         }))
+    }
+
+    /// Compares a log with the witness of `audit.seal.anchor`. What the witness has cosigned was in the
+    /// database before.
+    async fn compare(&self, keys: &[SigningKey], open: &OpenLog) -> Result<(), SealError> {
+        let Some(witness) = self.distributor.anchor() else {
+            return Ok(());
+        };
+        let (note, size) = match &open.head.signed {
+            Some(signed) => (signed.note.clone(), signed.size),
+            // Every log extends the empty one.
+            None => {
+                let key = keys.first().ok_or(SealError::NotInitialized)?;
+                let empty = Checkpoint {
+                    origin: open.head.origin.clone(),
+                    size: 0,
+                    root: Hash::of_empty_tree(),
+                };
+                (key.sign(&self.token, &empty).await?, 0)
+            }
+        };
+        let place = "audit.seal.anchor";
+        let forged = |_| SealError::Forged {
+            log: open.log,
+            place,
+        };
+        let note: Note = note.parse().map_err(forged)?;
+        let fork = |size| SealError::Fork {
+            log: open.log,
+            size,
+            place,
+        };
+        match witness
+            .cosign(&self.pool, open.log, (&note, size), size)
+            .await
+        {
+            Ok(_) => Ok(()),
+            Err(NotCosigned::Ahead(size)) => Err(fork(size)),
+            Err(NotCosigned::Inconsistent) => Err(fork(size)),
+            Err(error) => Err(SealError::Anchor(AnchorError::Witness {
+                name: witness.key.name().to_owned(),
+                reason: error.to_string(),
+            })),
+        }
     }
 
     /// Seals the records that are committed now, and signs.
@@ -376,13 +434,19 @@ async fn in_time<T>(work: impl Future<Output = Result<T, SealError>>) -> Result<
     timeout(TIMEOUT, work).await.unwrap_or(Err(SealError::Late))
 }
 
-async fn read_status(pool: &Pool) -> sqlx::Result<Vec<LogStatus>> {
+async fn read_status(pool: &Pool, distributor: &Distributor) -> sqlx::Result<Vec<LogStatus>> {
     let mut connection = pool.acquire().await?;
     let mut logs = Vec::new();
     for log in Log::ALL {
         let Some(head) = store::head(&mut *connection, log).await? else {
             continue;
         };
+        let mut known = store::witnesses(&mut *connection, log).await?;
+        let witnesses = distributor.names().map(|name| {
+            let found = known.iter().position(|it| it.name == name);
+            found.map_or_else(|| WitnessStatus::unknown(name), |at| known.swap_remove(at))
+        });
+        let witnesses = witnesses.collect();
         let unsealed = store::count_newer(&mut *connection, log, LogStatus::MOST).await?;
         logs.push(LogStatus {
             log,
@@ -390,6 +454,7 @@ async fn read_status(pool: &Pool) -> sqlx::Result<Vec<LogStatus>> {
             unsealed,
             checkpoint_size: head.signed.as_ref().map_or(0, |signed| signed.size),
             checkpoint_at: head.signed.map(|signed| signed.at),
+            witnesses,
         });
     }
     Ok(logs)

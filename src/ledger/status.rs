@@ -40,6 +40,21 @@ pub struct LogStatus {
     pub checkpoint_size: u64,
     /// The time of the latest checkpoint.
     pub checkpoint_at: Option<Timestamp>,
+    /// The witnesses of the settings.
+    pub witnesses: Vec<WitnessStatus>,
+}
+
+/// A witness of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WitnessStatus {
+    /// The name of its key.
+    pub name: String,
+    /// The number of records of the latest checkpoint that it cosigned.
+    pub size: u64,
+    /// The time of that cosignature, by its clock.
+    pub cosigned_at: Option<Timestamp>,
+    /// Why it did not cosign. None if its latest cosignature succeeded.
+    pub failure: Option<String>,
 }
 
 impl SealState {
@@ -61,6 +76,18 @@ impl SealState {
             Self::Standby => "standby",
             Self::Sealing => "sealing",
             Self::Failed(_) => "failed",
+        }
+    }
+}
+
+impl WitnessStatus {
+    /// A witness that has not answered yet.
+    pub(super) fn unknown(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            size: 0,
+            cosigned_at: None,
+            failure: None,
         }
     }
 }

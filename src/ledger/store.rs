@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::Log;
 use super::head::{Growth, Head, Signed};
 use super::key::SigningKey;
+use super::status::WitnessStatus;
 use crate::clock::Timestamp;
 use crate::db::{Pool, undecodable};
 use crate::tlog::Hash;
@@ -86,12 +87,16 @@ struct HeadRow {
     checkpoint: Option<String>,
     checkpoint_size: i64,
     checkpoint_at: Option<Timestamp>,
+    cosigned: Option<String>,
+    cosigned_size: i64,
+    cosigned_at: Option<Timestamp>,
 }
 
 /// The head of a log. None before `audit init`.
 pub(super) async fn head(database: impl PgExecutor<'_>, log: Log) -> sqlx::Result<Option<Head>> {
     let row: Option<HeadRow> = sqlx::query_as(
-        "SELECT origin, size, root, checkpoint, checkpoint_size, checkpoint_at
+        "SELECT origin, size, root, checkpoint, checkpoint_size, checkpoint_at,
+                cosigned, cosigned_size, cosigned_at
            FROM audit_log_heads WHERE log = $1",
     )
     .bind(number(log))
@@ -100,11 +105,18 @@ pub(super) async fn head(database: impl PgExecutor<'_>, log: Log) -> sqlx::Resul
     row.map(|row| {
         let size = natural(row.checkpoint_size)?;
         let signed = row.checkpoint.zip(row.checkpoint_at);
+        let cosigned_size = natural(row.cosigned_size)?;
+        let cosigned = row.cosigned.zip(row.cosigned_at);
         Ok(Head {
             origin: row.origin,
             size: natural(row.size)?,
             root: hash(&row.root)?,
             signed: signed.map(|(note, at)| Signed { note, size, at }),
+            cosigned: cosigned.map(|(note, at)| Signed {
+                note,
+                size: cosigned_size,
+                at,
+            }),
         })
     })
     .transpose()
@@ -151,7 +163,8 @@ pub(super) async fn put_origin(
         "INSERT INTO audit_log_heads (log, origin, size, root) VALUES ($1, $2, 0, $3)
          ON CONFLICT (log) DO UPDATE SET origin = EXCLUDED.origin, checkpoint = NULL,
                                          checkpoint_size = 0, checkpoint_at = NULL,
-                                         published = NULL, published_size = 0, published_at = NULL",
+                                         published = NULL, published_size = 0, published_at = NULL,
+                                         cosigned = NULL, cosigned_size = 0, cosigned_at = NULL",
     )
     .bind(number(log))
     .bind(origin)
@@ -362,6 +375,79 @@ pub(super) async fn put_checkpoint(
     .bind(&signed.note)
     .bind(signed_number(signed.size))
     .bind(signed.at)
+    .execute(database)
+    .await?;
+    Ok(())
+}
+
+/// Stores a checkpoint with cosignatures. `plain` is the note without the new ones. It never replaces a
+/// checkpoint of a larger tree.
+pub(super) async fn put_cosigned(
+    database: impl PgExecutor<'_>,
+    log: Log,
+    origin: &str,
+    plain: &str,
+    signed: &Signed,
+) -> sqlx::Result<()> {
+    sqlx::query(
+        "UPDATE audit_log_heads
+            SET checkpoint = CASE WHEN checkpoint = $3 THEN $4 ELSE checkpoint END,
+                cosigned = $4, cosigned_size = $5, cosigned_at = $6
+          WHERE log = $1 AND origin = $2 AND cosigned_size <= $5 AND checkpoint_size >= $5",
+    )
+    .bind(number(log))
+    .bind(origin)
+    .bind(plain)
+    .bind(&signed.note)
+    .bind(signed_number(signed.size))
+    .bind(signed.at)
+    .execute(database)
+    .await?;
+    Ok(())
+}
+
+/// The latest answers of the witnesses of a log.
+pub(super) async fn witnesses(
+    database: impl PgExecutor<'_>,
+    log: Log,
+) -> sqlx::Result<Vec<WitnessStatus>> {
+    let rows: Vec<(String, i64, Option<Timestamp>, Option<String>)> = sqlx::query_as(
+        "SELECT witness, size, cosigned_at, failure FROM audit_log_witnesses WHERE log = $1",
+    )
+    .bind(number(log))
+    .fetch_all(database)
+    .await?;
+    rows.into_iter()
+        .map(|(name, size, cosigned_at, failure)| {
+            Ok(WitnessStatus {
+                name,
+                size: natural(size)?,
+                cosigned_at,
+                failure,
+            })
+        })
+        .collect()
+}
+
+/// Records the answer of a witness. After a failure, the latest cosignature stays.
+pub(super) async fn put_witness(
+    database: impl PgExecutor<'_>,
+    log: Log,
+    witness: &WitnessStatus,
+) -> sqlx::Result<()> {
+    sqlx::query(
+        "INSERT INTO audit_log_witnesses (log, witness, size, cosigned_at, failure)
+         VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (log, witness) DO UPDATE
+            SET size = CASE WHEN $5::text IS NULL THEN EXCLUDED.size ELSE audit_log_witnesses.size END,
+                cosigned_at = coalesce(EXCLUDED.cosigned_at, audit_log_witnesses.cosigned_at),
+                failure = EXCLUDED.failure",
+    )
+    .bind(number(log))
+    .bind(&witness.name)
+    .bind(signed_number(witness.size))
+    .bind(witness.cosigned_at)
+    .bind(&witness.failure)
     .execute(database)
     .await?;
     Ok(())

@@ -22,7 +22,7 @@ use crate::http::router::names;
 use crate::http::{self, Api, App, DatabaseMonitor, document, recorded_status, refusal_json};
 use crate::keys::{Encryptions, Keyring, Vault};
 use crate::ledger::forward::{Collector, ForwardStatus, Forwarder};
-use crate::ledger::{SealStatus, Sealer};
+use crate::ledger::{InvalidWitness, SealStatus, Sealer};
 use crate::management::security::{SecurityLog, SecurityWriter};
 use crate::management::{Authorized, keys};
 use crate::meter::{Meter, TokenTimes};
@@ -45,6 +45,9 @@ pub struct Service {
 
 impl Service {
     /// Builds the service and starts its jobs.
+    ///
+    /// # Errors
+    /// The settings of a witness of the audit log cannot be used.
     pub async fn start(
         clock: Clock,
         entropy: Entropy,
@@ -53,7 +56,7 @@ impl Service {
         token: hsm::Token,
         token_times: TokenTimes,
         limiter: Limiter,
-    ) -> Self {
+    ) -> Result<Self, InvalidWitness> {
         let mut jobs = JoinSet::new();
         let catalog = Catalog::new();
         let authenticator = Arc::new(Authenticator::new(
@@ -113,7 +116,7 @@ impl Service {
         jobs.spawn(follow_tokens(security.clone(), token.clone()));
         let seal_status = SealStatus::default();
         let seal = &settings.audit.seal;
-        let sealer = Sealer::new(database.clone(), token.clone(), seal, seal_status.clone());
+        let sealer = Sealer::new(database.clone(), token.clone(), seal, seal_status.clone())?;
         jobs.spawn(seal_records(sealer));
         let forward_status = ForwardStatus::default();
         let limiter = Arc::new(limiter);
@@ -153,14 +156,14 @@ impl Service {
             draining: AtomicBool::new(false),
             document,
         });
-        Self {
+        Ok(Self {
             app,
             dashboard,
             jobs,
             writer,
             security_writer,
             token_times,
-        }
+        })
     }
 
     /// Starts to forward sealed audit records to this collector.

@@ -32,14 +32,64 @@ pub struct Seal {
     /// The name of this installation in checkpoints, such as `example.com/sealward`. The origins of the
     /// logs are this name with `/operations` and `/management`. It takes effect at `sealward audit init`.
     pub origin: String,
-    /// A file outside of the database that keeps the latest checkpoints. Sealing stops if the logs do not
-    /// extend them. Instances should share it.
-    pub anchor: Option<PathBuf>,
+    /// The place outside of the database that has the latest checkpoints: the path of a file, which
+    /// instances should share, or `witness:NAME` for a witness of `witnesses`. Sealing stops if the logs do
+    /// not extend them. Sealward compares with a witness when it begins to seal, and waits until the
+    /// witness answers.
+    pub anchor: Option<SealAnchor>,
     /// Whether checkpoints and hashes are served without authentication, below `/audit/log`. Records are
     /// not. It needs an Ed25519 key.
     pub publish: bool,
     /// The minimum time between two published checkpoints.
     pub publish_interval: Span,
+    /// The witnesses that cosign checkpoints (C2SP `tlog-witness`). They need an Ed25519 key.
+    pub witnesses: Vec<SealWitness>,
+}
+
+/// The place outside of the database that has the latest checkpoints.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(from = "String", into = "String")]
+#[schemars(inline, with = "String")]
+pub enum SealAnchor {
+    /// A file.
+    File(PathBuf),
+    /// The witness whose key has this name.
+    Witness(String),
+}
+
+/// What precedes the name of a witness in `audit.seal.anchor`.
+const WITNESS: &str = "witness:";
+
+impl From<String> for SealAnchor {
+    fn from(text: String) -> Self {
+        match text.strip_prefix(WITNESS) {
+            Some(name) => Self::Witness(name.to_owned()),
+            None => Self::File(text.into()),
+        }
+    }
+}
+
+impl From<SealAnchor> for String {
+    fn from(anchor: SealAnchor) -> Self {
+        match anchor {
+            SealAnchor::File(path) => path.display().to_string(),
+            SealAnchor::Witness(name) => format!("{WITNESS}{name}"),
+        }
+    }
+}
+
+/// A witness.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct SealWitness {
+    /// The submission prefix of the witness, such as `https://witness.example.com/log`.
+    pub url: String,
+    /// The verifier key of its Ed25519 cosignatures: `NAME+ID+BASE64`.
+    pub key: String,
+    /// PEM file with the CA certificates of the witness. Default: the CAs of the system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca: Option<PathBuf>,
 }
 
 impl Default for Seal {
@@ -50,6 +100,7 @@ impl Default for Seal {
             anchor: None,
             publish: false,
             publish_interval: Span::seconds(60 * 60),
+            witnesses: Vec::new(),
         }
     }
 }
@@ -79,6 +130,20 @@ impl Audit {
         }
         if self.seal.publish_interval < Span::millis(10) {
             found.push("audit.seal.publish_interval must be at least 10ms".to_owned());
+        }
+        let is_url = |text: &str| text.starts_with("http://") || text.starts_with("https://");
+        for (place, witness) in self.seal.witnesses.iter().enumerate() {
+            if !is_url(&witness.url) {
+                found.push(format!(
+                    "audit.seal.witnesses[{place}].url must be a URL such as https://witness.example.com"
+                ));
+            }
+        }
+        if let Some(SealAnchor::Witness(name)) = &self.seal.anchor {
+            let is_named = |it: &SealWitness| it.key.split('+').next() == Some(name.as_str());
+            if !self.seal.witnesses.iter().any(is_named) {
+                found.push("audit.seal.anchor must name a key of audit.seal.witnesses".to_owned());
+            }
         }
         let origin = &self.seal.origin;
         if origin.is_empty() || origin.contains(|it: char| it.is_whitespace() || it == '+') {

@@ -26,7 +26,7 @@ mod tls;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use self::audit::{Audit, Seal};
+pub use self::audit::{Audit, Seal, SealAnchor, SealWitness};
 pub use self::certificates::{NotInPem, certificates, revocation_lists};
 pub use self::database::Database;
 pub use self::forward::{Endpoint, Forward, ForwardProtocol};

@@ -24,6 +24,9 @@ pub enum SignatureKind {
     /// ECDSA on P-256 with SHA-256. The public key is a SubjectPublicKeyInfo, and the signature is in
     /// DER.
     EcdsaP256,
+    /// Ed25519 over a checkpoint and a time (C2SP `tlog-cosignature`). The public key is the point of 32
+    /// bytes, and the signature follows the time.
+    Cosignature,
 }
 
 /// The text is not a verifier key.
@@ -33,7 +36,7 @@ pub enum InvalidKey {
     Format,
     #[error("must have a name without spaces and plus signs")]
     Name,
-    #[error("must be an Ed25519 or ECDSA P-256 key")]
+    #[error("must be an Ed25519, ECDSA P-256 or cosignature key")]
     Kind,
     #[error("must have the key ID of its name and public key")]
     Id,
@@ -71,7 +74,7 @@ impl VerifierKey {
     #[must_use]
     pub fn id(&self) -> u32 {
         let hash = match self.kind {
-            SignatureKind::Ed25519 => Sha256::new()
+            SignatureKind::Ed25519 | SignatureKind::Cosignature => Sha256::new()
                 .chain_update(&self.name)
                 .chain_update([b'\n', self.kind.identifier()])
                 .chain_update(&self.public),
@@ -85,15 +88,20 @@ impl VerifierKey {
     /// Whether this is a signature of `text` by the key.
     #[must_use]
     pub fn verifies(&self, text: &str, signature: &[u8]) -> bool {
-        let text = text.as_bytes();
+        let by_ed25519 = |text: &str, signature: &[u8]| {
+            let key = UnparsedPublicKey::new(&ED25519, &self.public);
+            key.verify(text.as_bytes(), signature).is_ok()
+        };
         match self.kind {
-            SignatureKind::Ed25519 => UnparsedPublicKey::new(&ED25519, &self.public)
-                .verify(text, signature)
-                .is_ok(),
+            SignatureKind::Ed25519 => by_ed25519(text, signature),
             SignatureKind::EcdsaP256 => {
-                UnparsedPublicKey::new(&ECDSA_P256_SHA256_ASN1, &self.public)
-                    .verify(text, signature)
-                    .is_ok()
+                let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_ASN1, &self.public);
+                key.verify(text.as_bytes(), signature).is_ok()
+            }
+            SignatureKind::Cosignature => {
+                timestamped(signature).is_some_and(|(time, signature)| {
+                    by_ed25519(&format!("cosignature/v1\ntime {time}\n{text}"), signature)
+                })
             }
         }
     }
@@ -105,8 +113,16 @@ impl SignatureKind {
         match self {
             Self::Ed25519 => 1,
             Self::EcdsaP256 => 2,
+            Self::Cosignature => 4,
         }
     }
+}
+
+/// The time of a cosignature, in seconds since 1970, and its signature.
+pub(super) fn timestamped(cosignature: &[u8]) -> Option<(u64, &[u8])> {
+    let (time, signature) = cosignature.split_first_chunk()?;
+    let time = u64::from_be_bytes(*time);
+    i64::try_from(time).is_ok().then_some((time, signature))
 }
 
 /// Whether `name` can be the name of a key.
@@ -135,6 +151,9 @@ impl FromStr for VerifierKey {
         let key = match key.split_first() {
             Some((1, point)) if point.len() == 32 => {
                 Self::new(name, SignatureKind::Ed25519, point)?
+            }
+            Some((4, point)) if point.len() == 32 => {
+                Self::new(name, SignatureKind::Cosignature, point)?
             }
             Some((2, spki)) => Self::new(name, SignatureKind::EcdsaP256, spki)?,
             Some(_) => return Err(InvalidKey::Kind),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::key::{VerifierKey, is_key_name};
+use super::key::{VerifierKey, is_key_name, timestamped};
 use crate::binary::{from_base64, to_base64};
 
 /// The most signatures that a note can have.
@@ -71,13 +71,35 @@ impl Note {
     /// Whether `key` signed the note. A note with an invalid signature by the key is not signed.
     #[must_use]
     pub fn is_signed_by(&self, key: &VerifierKey) -> bool {
+        self.signature_by(key).is_some()
+    }
+
+    /// The signature by `key`. None if there is none, or an invalid one.
+    #[must_use]
+    pub fn signature_by(&self, key: &VerifierKey) -> Option<&Signature> {
         let id = key.id();
-        let mut own = self
-            .signatures
-            .iter()
-            .filter(|it| it.name == key.name() && it.key_id == id)
-            .peekable();
-        own.peek().is_some() && own.all(|it| key.verifies(&self.text, &it.bytes))
+        let is_own = |it: &&Signature| it.name == key.name() && it.key_id == id;
+        let mut own = self.signatures.iter().filter(is_own);
+        let first = own.clone().next()?;
+        own.all(|it| key.verifies(&self.text, &it.bytes))
+            .then_some(first)
+    }
+
+    /// The note with another signature.
+    ///
+    /// # Errors
+    /// It has too many signatures.
+    pub fn with(mut self, signature: Signature) -> Result<Self, InvalidNote> {
+        self.signatures.push(signature);
+        Self::new(self.text, self.signatures)
+    }
+}
+
+impl Signature {
+    /// The time of a cosignature, in seconds since 1970.
+    #[must_use]
+    pub fn cosigned_at(&self) -> Option<u64> {
+        timestamped(&self.bytes).map(|(time, _)| time)
     }
 }
 

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use super::startup;
 use crate::ledger::verify::{self, Failure, TileFolder, Trust, Verified};
 use crate::settings::Environment;
+use crate::tlog::VerifierKey;
 
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("source").required(true).multiple(true))]
@@ -18,6 +19,10 @@ pub(super) struct Arguments {
     /// A checkpoint that was kept outside of the service. Can be given twice.
     #[arg(long, value_name = "FILE")]
     checkpoint: Vec<PathBuf>,
+    /// The key of a witness that must have cosigned each checkpoint: NAME+ID+BASE64, or a file with one
+    /// or more of them. Can be given several times.
+    #[arg(long, value_name = "KEY")]
+    witness: Vec<String>,
     /// An export in NDJSON with order=log_index. With --tiles, a changed record is named exactly.
     #[arg(long, value_name = "FILE", group = "source")]
     export: Option<PathBuf>,
@@ -59,11 +64,10 @@ async fn verify(
     environment: &Environment,
     arguments: &Arguments,
 ) -> Result<(Trust, Verified), Failure> {
-    let keys = match Trust::new(&arguments.key) {
-        Ok(_) => arguments.key.clone(),
-        Err(_) => text(Path::new(&arguments.key))?,
-    };
-    let mut trust = Trust::new(&keys)?;
+    let mut trust = Trust::new(&keys(&arguments.key)?)?;
+    for witness in &arguments.witness {
+        trust.require_witnesses(&keys(witness)?)?;
+    }
     for path in &arguments.checkpoint {
         trust.add(&text(path)?)?;
     }
@@ -90,6 +94,14 @@ async fn verify(
         }
     };
     Ok((trust, verified))
+}
+
+/// The keys of an argument: a key, or a file with keys.
+fn keys(argument: &str) -> Result<String, Failure> {
+    match argument.parse::<VerifierKey>() {
+        Ok(_) => Ok(argument.to_owned()),
+        Err(_) => text(Path::new(argument)),
+    }
 }
 
 fn text(path: &Path) -> Result<String, Failure> {

@@ -11,17 +11,14 @@ use crate::audit::{Entry, Export, Filter, Format, Operations, Outcome, entries, 
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::{Addressed, PageContext, Query};
 use crate::dashboard::form::Form;
-use crate::dashboard::pages::forwarding;
+use crate::dashboard::pages::{forwarding, sealed};
 use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::list::{Listing, facts};
 use crate::dashboard::view::services::service;
 use crate::dashboard::view::shell::Section;
-use crate::dashboard::view::words::{
-    Tone, badge, count, isolated, millis, moment, moment_and_distance,
-};
+use crate::dashboard::view::words::{Tone, badge, count, isolated, millis, moment};
 use crate::ids::{ApiKeyId, RecordId, ServiceId};
-use crate::ledger::{Log, ProofError, prove};
-use crate::management::security::{LogRead, Selection};
+use crate::management::security::{Log, LogRead, Selection};
 use crate::management::{ManageApiKeys, Page, ReadAudit, services};
 
 const SECTION: Section = Section::Audit;
@@ -89,7 +86,7 @@ pub(in crate::dashboard) async fn list(
             }
         }
         p.lead { "All requests of the runtime API, newest first. Sealward sends a response after its record is committed." }
-        (checkpoint(&cx))
+        (sealed::checkpoint(&cx, Log::Operations))
         (forwarding::lag(&cx))
         (listing.render(&filters, &page, |entry| row(entry, &names)))
     };
@@ -117,9 +114,7 @@ pub(in crate::dashboard) async fn show(
         div.head {
             h1 { "Audit record" }
             (answer(&record))
-            @if record.log_index.is_some() {
-                div.actions { a.button href={ (SECTION.place()) "/" (id) "/proof.txt" } { "Download proof" } }
-            }
+            (sealed::button(SECTION, &id, record.log_index))
         }
         section.card {
             (facts([
@@ -140,7 +135,7 @@ pub(in crate::dashboard) async fn show(
                 ("Error", html! { @match &record.error_code { Some(code) => code { (code) }, None => (faint("none")) } }),
                 ("Request", html! { a href={ (SECTION.place()) "?" (Form::default().with("requestId", record.request_id.as_str()).query()) } { (isolated(&record.request_id)) } }),
                 ("Record", html! { code { (record.id) } }),
-                ("Log index", html! { @match record.log_index { Some(index) => (count(index)), None => (faint("not sealed yet")) } }),
+                ("Log index", sealed::index(record.log_index)),
             ]))
             @if let Some(message) = &record.error_message { p { strong { "Error: " } (isolated(message)) } }
         }
@@ -153,36 +148,7 @@ pub(in crate::dashboard) async fn proof(
     cx: PageContext,
     Addressed(id): Addressed<RecordId>,
 ) -> Result<Response, PageError> {
-    cx.authorize::<ReadAudit>()?;
-    let proof = prove(&cx.context.pool, Log::Operations, id.uuid()).await;
-    let proof = proof.map_err(|error| match error {
-        ProofError::Missing | ProofError::NotSealed => PageError::NotFound,
-        ProofError::Database(error) => error.into(),
-    })?;
-    let disposition = format!("attachment; filename=\"{id}.tlog-proof\"");
-    let headers = [
-        (header::CONTENT_TYPE, "text/plain; charset=utf-8".to_owned()),
-        (header::CONTENT_DISPOSITION, disposition),
-    ];
-    Ok((headers, proof.to_text()).into_response())
-}
-
-/// The latest checkpoint of the tamper-evident log.
-fn checkpoint(cx: &PageContext) -> Markup {
-    let logs = cx.dashboard.seal_status.logs();
-    let log = logs.iter().find(|it| it.log == Log::Operations);
-    let signed = log.and_then(|log| Some((log.checkpoint_size, log.checkpoint_at?)));
-    html! {
-        p.faint {
-            @match signed {
-                Some((size, at)) => {
-                    "The latest signed checkpoint covers "
-                    (count(i64::try_from(size).unwrap_or(i64::MAX))) " records: " (moment_and_distance(at, cx.now()))
-                }
-                None => "Records are not sealed: run sealward audit init."
-            }
-        }
-    }
+    sealed::download(&cx, Log::Operations, id.uuid(), &id).await
 }
 
 pub(in crate::dashboard) async fn export_csv(

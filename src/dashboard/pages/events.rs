@@ -1,11 +1,13 @@
 //! Management events: the changes of administrators.
 
+use axum::response::Response;
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::{Addressed, PageContext, Query};
 use crate::dashboard::form::Form;
+use crate::dashboard::pages::sealed;
 use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::list::{Listing, facts, table};
 use crate::dashboard::view::shell::Section;
@@ -56,6 +58,7 @@ pub(in crate::dashboard) async fn list(
     let content = html! {
         div.head { h1 { "Management events" } }
         p.lead { "All changes by administrators, and security events. Each change and its event are one transaction." }
+        (sealed::checkpoint(&cx, Log::Management))
         (listing.render(&filters, &page, |event| row(&cx, event)))
     };
     Ok(cx.page(SECTION, "Management events", &content))
@@ -82,7 +85,11 @@ pub(in crate::dashboard) async fn show(
         .map(|id| Form::default().with("resourceId", id).query());
     let content = html! {
         (SECTION.crumbs())
-        div.head { h1 { (words(event.resource_type)) } (action(event.action)) }
+        div.head {
+            h1 { (words(event.resource_type)) }
+            (action(event.action))
+            (sealed::button(SECTION, &id, event.log_index))
+        }
         section.card {
             (facts([
                 ("Time", moment(event.timestamp)),
@@ -92,6 +99,7 @@ pub(in crate::dashboard) async fn show(
                 ("Client address", html! { @match event.client_address { Some(address) => (address), None => (faint("none: local command")) } }),
                 ("Request", html! { @match &event.request_id { Some(request) => code { (request) }, None => (faint("none")) } }),
                 ("Event", html! { code { (event.id) } }),
+                ("Log index", sealed::index(event.log_index)),
             ]))
         }
         section.card.difference aria-labelledby="difference" {
@@ -116,6 +124,14 @@ pub(in crate::dashboard) async fn show(
         }
     };
     Ok(cx.page(SECTION, "Management event", &content))
+}
+
+/// The proof that an event is in the tamper-evident log.
+pub(in crate::dashboard) async fn proof(
+    cx: PageContext,
+    Addressed(id): Addressed<EventId>,
+) -> Result<Response, PageError> {
+    sealed::download(&cx, Log::Management, id.uuid(), &id).await
 }
 
 /// A member that changed.

@@ -9,5 +9,6 @@ pub(super) mod keys;
 pub(super) mod overview;
 pub(super) mod policies;
 pub(super) mod removal;
+mod sealed;
 pub(super) mod services;
 pub(super) mod sign_in;

@@ -60,6 +60,8 @@ pub enum Change {
     Fork,
     /// A checkpoint has no valid signature of the public key.
     Signature,
+    /// The cosignature of this witness on a checkpoint is not valid.
+    Cosignature(String),
     /// The proof does not lead from the record to the checkpoint.
     Proof {
         /// The identifier of the record.
@@ -86,6 +88,9 @@ impl fmt::Display for Finding {
             Change::Fork => f.write_str("two checkpoints of one log contradict each other")?,
             Change::Signature => {
                 f.write_str("a checkpoint has no valid signature of the public key")?;
+            }
+            Change::Cosignature(witness) => {
+                write!(f, "a checkpoint has an invalid cosignature of {witness}")?;
             }
             Change::Proof { record } => {
                 write!(

@@ -2,13 +2,15 @@
 
 use super::finding::{Change, Failure, Finding};
 use crate::ledger::Log;
-use crate::tlog::{Checkpoint, InvalidCheckpoint, VerifierKey};
+use crate::tlog::{Checkpoint, InvalidCheckpoint, Note, SignatureKind, VerifierKey};
 
 /// The keys of a log and its verified checkpoints.
 #[derive(Clone, Debug)]
 pub struct Trust {
     log: Log,
     keys: Vec<VerifierKey>,
+    /// The witnesses that must have cosigned each checkpoint.
+    witnesses: Vec<VerifierKey>,
     /// The smallest first, one for each size.
     checkpoints: Vec<Checkpoint>,
 }
@@ -20,14 +22,7 @@ impl Trust {
     /// The text has other content.
     pub fn new(keys: &str) -> Result<Self, Failure> {
         let not_checked = |message: String| Failure::NotChecked(message);
-        let keys: Vec<VerifierKey> = keys
-            .lines()
-            .filter(|line| !line.is_empty())
-            .map(|line| {
-                line.parse()
-                    .map_err(|error| not_checked(format!("the public key {error}")))
-            })
-            .collect::<Result<_, _>>()?;
+        let keys = parsed(keys)?;
         let first = keys
             .first()
             .ok_or_else(|| not_checked("no public key is given".to_owned()))?;
@@ -43,8 +38,25 @@ impl Trust {
         Ok(Self {
             log,
             keys,
+            witnesses: Vec::new(),
             checkpoints: Vec::new(),
         })
+    }
+
+    /// Requires that the witnesses with the keys in a text, one on each line, have cosigned each
+    /// checkpoint that is added later.
+    ///
+    /// # Errors
+    /// The text has other content.
+    pub fn require_witnesses(&mut self, keys: &str) -> Result<(), Failure> {
+        let keys = parsed(keys)?;
+        let is_other = |key: &VerifierKey| key.kind() != SignatureKind::Cosignature;
+        if keys.is_empty() || keys.iter().any(is_other) {
+            let message = "the key of a witness must be a cosignature key (type 4)";
+            return Err(Failure::NotChecked(message.to_owned()));
+        }
+        self.witnesses.extend(keys);
+        Ok(())
     }
 
     /// The log of the keys.
@@ -93,7 +105,7 @@ impl Trust {
         let mut failure = InvalidCheckpoint::Note;
         for key in &self.keys {
             match Checkpoint::open(note, key) {
-                Ok(checkpoint) => return Ok(checkpoint),
+                Ok(checkpoint) => return self.check_cosignatures(note).map(|()| checkpoint),
                 Err(error) => failure = error,
             }
         }
@@ -107,4 +119,38 @@ impl Trust {
             }
         })
     }
+
+    /// Checks that all required witnesses have cosigned a note.
+    fn check_cosignatures(&self, note: &str) -> Result<(), Failure> {
+        let note: Note = note
+            .parse()
+            .map_err(|error| Failure::NotChecked(format!("the checkpoint {error}")))?;
+        for witness in &self.witnesses {
+            if note.is_signed_by(witness) {
+                continue;
+            }
+            let name = witness.name();
+            let mut lines = note.signatures().iter();
+            if lines.any(|it| it.name == name && it.key_id == witness.id()) {
+                return Err(Failure::Tampered(Finding {
+                    change: Change::Cosignature(name.to_owned()),
+                    checkpoint: None,
+                }));
+            }
+            return Err(Failure::NotChecked(format!(
+                "the checkpoint has no cosignature of the witness {name}"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The keys in a text, one on each line.
+fn parsed(keys: &str) -> Result<Vec<VerifierKey>, Failure> {
+    let lines = keys.lines().filter(|line| !line.is_empty());
+    let parse = |line: &str| {
+        let key = line.parse();
+        key.map_err(|error| Failure::NotChecked(format!("the public key {error}")))
+    };
+    lines.map(parse).collect()
 }

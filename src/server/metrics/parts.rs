@@ -210,6 +210,26 @@ impl Parts {
                 let age = seconds(now.since(it.checkpoint_at?));
                 Some((vec![("log", it.log.name())], age))
             }),
+        )?;
+        let witnesses = || {
+            let all = logs.iter();
+            all.flat_map(|log| log.witnesses.iter().map(move |witness| (log, witness)))
+        };
+        page.gauges(
+            "sealward_audit_log_witness_up",
+            "Whether the witness cosigned the latest checkpoint that it received, by log and witness.",
+            witnesses().map(|(log, witness)| {
+                let up = witness.cosigned_at.is_some() && witness.failure.is_none();
+                (vec![("log", log.log.name()), ("witness", &witness.name)], flag(up))
+            }),
+        )?;
+        page.gauges(
+            "sealward_audit_log_witness_lag_records",
+            "Records of the latest checkpoint that the witness has not cosigned, by log and witness.",
+            witnesses().map(|(log, witness)| {
+                let lag = log.checkpoint_size.saturating_sub(witness.size);
+                (vec![("log", log.log.name()), ("witness", &witness.name)], exact(lag))
+            }),
         )
     }
 

@@ -258,3 +258,47 @@ fn proofs_have_the_published_format() {
     };
     assert_eq!(alone.to_string().parse(), Ok(alone));
 }
+
+/// The cosignature of a text at a time.
+fn cosignature(pair: &Ed25519KeyPair, key: &VerifierKey, time: u64, text: &str) -> Signature {
+    let signed = format!("cosignature/v1\ntime {time}\n{text}");
+    Signature {
+        name: key.name().to_owned(),
+        key_id: key.id(),
+        bytes: [&time.to_be_bytes(), pair.sign(signed.as_bytes()).as_ref()].concat(),
+    }
+}
+
+#[test]
+fn cosignatures_cover_the_checkpoint_and_the_time() {
+    let pair = Ed25519KeyPair::from_seed_unchecked(&[8; 32]).unwrap();
+    let public = pair.public_key().as_ref();
+    let key = VerifierKey::new("witness.example/w", SignatureKind::Cosignature, public).unwrap();
+    assert_eq!(key.to_string().parse(), Ok(key.clone()));
+    let as_log = VerifierKey::new("witness.example/w", SignatureKind::Ed25519, public).unwrap();
+    assert_ne!(as_log.id(), key.id());
+
+    let text = "example.com/log\n1\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n";
+    let signature = cosignature(&pair, &key, 1_679_315_147, text);
+    assert_eq!(signature.cosigned_at(), Some(1_679_315_147));
+    let note = Note::new(text.to_owned(), vec![signature.clone()]).unwrap();
+    assert!(note.is_signed_by(&key));
+    assert_eq!(note.signature_by(&key), Some(&signature));
+    assert!(!note.is_signed_by(&as_log));
+
+    let mut later = signature.clone();
+    later.bytes[7] ^= 1;
+    let other = text.replace("log\n1", "log\n2");
+    let late = cosignature(&pair, &key, 1 << 63, text);
+    for (text, signature) in [
+        (text, later),
+        (other.as_str(), signature.clone()),
+        (text, late),
+    ] {
+        let note = Note::new(text.to_owned(), vec![signature]).unwrap();
+        assert!(!note.is_signed_by(&key), "{note}");
+    }
+    let both = note.clone().with(signature).unwrap();
+    assert!(both.is_signed_by(&key));
+    assert_eq!(both.signatures().len(), 2);
+}

@@ -11,6 +11,7 @@ mod pages;
 mod roles;
 mod sample;
 mod scenes;
+mod sealed;
 mod warnings;
 
 pub(crate) use self::browser::Browser;

@@ -10,7 +10,7 @@ use crate::support::{PATIENCE, within};
 
 impl Kept {
     /// Seals three records, backs the database up, and seals two more.
-    async fn back_up(&self) {
+    pub(super) async fn back_up(&self) {
         self.record(3).await;
         self.covered(3).await;
         self.execute("CREATE TABLE backup AS TABLE audit_log_heads")
@@ -20,7 +20,7 @@ impl Kept {
     }
 
     /// Restores the backup, after which two other records are written.
-    async fn restore(&self) {
+    pub(super) async fn restore(&self) {
         self.execute(
             "DELETE FROM crypto_operations_audit r USING audit_log_index i
               WHERE i.record_id = r.id AND i.log = 1 AND i.log_index >= 3;
@@ -33,7 +33,7 @@ impl Kept {
     }
 }
 
-fn is_fork(place: &str) -> impl Fn(&SealState) -> bool {
+pub(super) fn is_fork(place: &str) -> impl Fn(&SealState) -> bool {
     let text = format!("does not extend its checkpoint of 5 records in {place}");
     move |state| matches!(state, SealState::Failed(error) if error.contains(&text))
 }

@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 use sealward::clock::{Clock, Entropy};
 use sealward::db::{Pool, as_application};
 use sealward::ledger::{self, Log, Renewal, SealState, SealStatus, Sealer};
-use sealward::settings::Seal;
+use sealward::settings::{Seal, SealAnchor};
 use sealward::tlog::{Checkpoint, Hash, Tree, VerifierKey};
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
@@ -26,7 +26,7 @@ pub(crate) async fn sealed_world() -> World {
 }
 
 /// Runs `sealward audit init` with the login of the service.
-pub(super) async fn initialize(world: &World, renewal: Renewal) -> Vec<VerifierKey> {
+pub(crate) async fn initialize(world: &World, renewal: Renewal) -> Vec<VerifierKey> {
     initialize_in(&pool(world.as_application()), renewal).await
 }
 
@@ -114,7 +114,7 @@ pub(super) struct OwnSealer {
 
 impl OwnSealer {
     pub(super) async fn start(pool: Pool, anchor: Option<&Path>) -> Self {
-        let anchor = anchor.map(Path::to_owned);
+        let anchor = anchor.map(|path| SealAnchor::File(path.to_owned()));
         Self::with(
             pool,
             Seal {
@@ -134,6 +134,7 @@ impl OwnSealer {
         };
         let status = SealStatus::default();
         let sealer = Sealer::new(pool, token().await, &settings, status.clone());
+        let sealer = sealer.expect("settings in order");
         let job = tokio::spawn(async { match sealer.run().await {} });
         Self { status, job }
     }

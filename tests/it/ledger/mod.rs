@@ -9,6 +9,9 @@ mod retention;
 mod sealing;
 mod serving;
 mod verifying;
+mod witness_server;
+mod witnessing;
 
-pub(crate) use self::fixture::{covered, hash, key, sealed_world};
+pub(crate) use self::fixture::{covered, hash, initialize, key, sealed_world};
 pub(crate) use self::forward::HttpsCollector;
+pub(crate) use self::witness_server::WitnessServer;

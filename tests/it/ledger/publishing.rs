@@ -125,7 +125,7 @@ async fn publication_needs_an_ed25519_key() {
         ..Seal::default()
     };
     let sealer = OwnSealer::with(kept.pool.clone(), settings).await;
-    let is_refused = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("needs an Ed25519 key"));
+    let is_refused = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("need an Ed25519 key"));
     sealer.state(is_refused).await;
     kept.record(2).await;
     kept.covered(2).await;

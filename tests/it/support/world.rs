@@ -273,7 +273,8 @@ impl World {
             super::token::times().clone(),
             limiter,
         )
-        .await;
+        .await
+        .expect("settings in order");
         Self {
             clock,
             pool,

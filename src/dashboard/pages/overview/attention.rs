@@ -38,27 +38,16 @@ pub(super) async fn attention(cx: &PageContext) -> Result<Markup, PageError> {
     let found = dangers::find(&cx.context, now.plus(SOON)).await?;
     let busy = busy(cx, now).await?;
     let overdue = cx.dashboard.vault.overdue();
-    let unsealed = match cx.dashboard.seal_status.state() {
-        SealState::Failed(reason) => Some(reason),
-        SealState::Starting
-        | SealState::NotInitialized
-        | SealState::Standby
-        | SealState::Sealing => None,
-    };
+    let seal = sealing(cx);
     let not_forwarded = forwarding::failure(cx);
     Ok(html! {
         section.card aria-labelledby="attention" {
             h2 #attention { "Warnings" }
-            @if nothing(&found) && busy.is_empty() && overdue == 0 && unsealed.is_none() && not_forwarded.is_none() {
+            @if nothing(&found) && busy.is_empty() && overdue == 0 && seal.is_empty() && not_forwarded.is_none() {
                 p { (badge(Tone::Good, "none")) " " span.faint { "Every policy protects, and no key expires within 30 days." } }
             } @else {
                 ul.dangers {
-                    @if let Some(reason) = &unsealed {
-                        li {
-                            (badge(Tone::Bad, "not sealed"))
-                            p { "New audit records get no signed checkpoint: " (isolated(reason)) }
-                        }
-                    }
+                    @for warning in &seal { (warning) }
                     @if let Some(reason) = &not_forwarded { (forwarding::warning(reason)) }
                     (policies(&found))
                     @for service in &busy { (near(service)) }
@@ -97,6 +86,47 @@ pub(super) async fn attention(cx: &PageContext) -> Result<Markup, PageError> {
             }
         }
     })
+}
+
+/// Failures of the tamper-evident logs, each with the way out.
+fn sealing(cx: &PageContext) -> Vec<Markup> {
+    let status = &cx.dashboard.seal_status;
+    let mut warnings = Vec::new();
+    match status.state() {
+        SealState::Failed(reason) => warnings.push(html! {
+            li {
+                (badge(Tone::Bad, "not sealed"))
+                p {
+                    "New audit records get no signed checkpoint: " (isolated(&reason))
+                    ". Sealing continues when you have removed the cause."
+                    ". This page shows the next success. Records are sealed later, unless they are lost."
+                }
+            }
+        }),
+        SealState::NotInitialized => warnings.push(html! {
+            li {
+                (badge(Tone::Warn, "not sealed"))
+                p { "Audit records are not tamper-evident yet. Run " code { "sealward audit init" } " once on a host of the service." }
+            }
+        }),
+        SealState::Starting | SealState::Standby | SealState::Sealing => {}
+    }
+    for log in status.logs() {
+        for witness in &log.witnesses {
+            if let Some(failure) = &witness.failure {
+                warnings.push(html! {
+                    li {
+                        (badge(Tone::Warn, "not cosigned"))
+                        p {
+                            "The witness " (isolated(&witness.name)) " does not cosign the " (log.log.name())
+                            " log: " (isolated(failure)) ". Sealing continues."
+                        }
+                    }
+                });
+            }
+        }
+    }
+    warnings
 }
 
 fn nothing(found: &Dangers) -> bool {

@@ -1,0 +1,90 @@
+//! The tamper-evident logs on the pages of audit records and management events.
+
+use std::fmt::Display;
+
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use crate::dashboard::error::PageError;
+use crate::dashboard::extract::PageContext;
+use crate::dashboard::view::shell::Section;
+use crate::dashboard::view::words::{count, isolated, moment_and_distance};
+use crate::ledger::{Log, LogStatus, ProofError, WitnessStatus, prove};
+use crate::management::ReadAudit;
+
+/// The latest checkpoint of a log and its witnesses.
+pub(super) fn checkpoint(cx: &PageContext, log: Log) -> Markup {
+    let logs = cx.dashboard.seal_status.logs();
+    let log = logs.iter().find(|it| it.log == log);
+    let signed = log.and_then(|log| Some((log, log.checkpoint_at?)));
+    html! {
+        @match signed {
+            Some((log, at)) => {
+                p.faint {
+                    "The latest signed checkpoint covers "
+                    (records(log.checkpoint_size)) ": " (moment_and_distance(at, cx.now()))
+                }
+                @for witness in &log.witnesses { p.faint { (cosignature(cx, log, witness)) } }
+            }
+            None => p.faint { "Records are not sealed: run sealward audit init." }
+        }
+    }
+}
+
+fn cosignature(cx: &PageContext, log: &LogStatus, witness: &WitnessStatus) -> Markup {
+    html! {
+        "Witness " (isolated(&witness.name)) ": "
+        @match witness.cosigned_at {
+            Some(_) if witness.size == log.checkpoint_size => "cosigned this checkpoint",
+            Some(at) => { "cosigned " (records(witness.size)) ", " (moment_and_distance(at, cx.now())) }
+            None => "has not cosigned a checkpoint",
+        }
+        @if let Some(failure) = &witness.failure { ". Failed: " (isolated(failure)) }
+    }
+}
+
+fn records(number: u64) -> Markup {
+    html! { (count(i64::try_from(number).unwrap_or(i64::MAX))) " records" }
+}
+
+/// The position of a record in its log.
+pub(super) fn index(log_index: Option<i64>) -> Markup {
+    html! {
+        @match log_index {
+            Some(index) => (count(index)),
+            None => span.faint { "not sealed yet" },
+        }
+    }
+}
+
+/// The button that downloads the proof of a sealed record.
+pub(super) fn button(section: Section, id: &impl Display, log_index: Option<i64>) -> Markup {
+    html! {
+        @if log_index.is_some() {
+            div.actions { a.button href={ (section.place()) "/" (id) "/proof.txt" } { "Download proof" } }
+        }
+    }
+}
+
+/// The proof that a record is in its log, as a file.
+pub(super) async fn download(
+    cx: &PageContext,
+    log: Log,
+    record: Uuid,
+    id: &impl Display,
+) -> Result<Response, PageError> {
+    cx.authorize::<ReadAudit>()?;
+    let proof = prove(&cx.context.pool, log, record).await;
+    let proof = proof.map_err(|error| match error {
+        ProofError::Missing | ProofError::NotSealed => PageError::NotFound,
+        ProofError::Database(error) => error.into(),
+    })?;
+    let disposition = format!("attachment; filename=\"{id}.tlog-proof\"");
+    let headers = [
+        (header::CONTENT_TYPE, "text/plain; charset=utf-8".to_owned()),
+        (header::CONTENT_DISPOSITION, disposition),
+    ];
+    Ok((headers, proof.to_text()).into_response())
+}
