@@ -1,6 +1,7 @@
 //! `sealward audit init`: makes the signing key and begins the logs.
 
 use hsm::{Algorithm, ErrorKind, Generated, HsmError, NewKey, Purpose, Token};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::store;
@@ -8,6 +9,7 @@ use super::{Log, key::SigningKey};
 use crate::clock::{Clock, Entropy, Timestamp};
 use crate::db::Pool;
 use crate::ids::KeyId;
+use crate::management::security::record_initialization;
 use crate::material::PublicKey;
 use crate::tlog::VerifierKey;
 
@@ -57,35 +59,45 @@ pub async fn initialize(
     let mut transaction = pool.begin().await?;
     store::lock_init(&mut transaction).await?;
     let now = clock.now();
+    let before = keys(&mut transaction).await?;
     let mut changed = false;
     if store::keys(&mut *transaction).await?.is_empty() || renewal.key {
         let (id, spki) = make_key(token, KeyId::new(clock, entropy).uuid()).await?;
         store::insert_key(&mut transaction, id, &spki, now).await?;
         changed = true;
     }
-    let mut origins = Vec::new();
     for log in Log::ALL {
-        let head = store::head(&mut *transaction, log).await?;
-        let name = match head {
-            Some(head) if !renewal.origin => head.origin,
-            former => {
-                let name = match former {
-                    None => format!("{origin}/{log}"),
-                    Some(_) => format!("{origin}/{}/{log}", compact(now)),
-                };
-                store::put_origin(&mut transaction, log, &name).await?;
-                changed = true;
-                name
-            }
+        let name = match store::head(&mut *transaction, log).await? {
+            Some(_) if !renewal.origin => continue,
+            Some(_) => format!("{origin}/{}/{log}", compact(now)),
+            None => format!("{origin}/{log}"),
         };
-        origins.push(name);
+        store::put_origin(&mut transaction, log, &name).await?;
+        changed = true;
     }
-    let keys = store::keys(&mut *transaction).await?;
-    let key = keys.first().ok_or(InitError::Key)?;
-    let keys = origins.iter().map(|origin| key.verifier(origin));
-    let keys = keys.collect::<Result<_, _>>().map_err(|_| InitError::Key)?;
+    let keys = keys(&mut transaction).await?;
+    if changed {
+        let texts = |keys: &[VerifierKey]| keys.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let (before, after) = (texts(&before), texts(&keys));
+        record_initialization(&mut transaction, (clock, entropy), &before, &after).await?;
+    }
     transaction.commit().await?;
     Ok(Initialized { changed, keys })
+}
+
+/// The public key that signs each log now.
+async fn keys(connection: &mut PgConnection) -> Result<Vec<VerifierKey>, InitError> {
+    let keys = store::keys(&mut *connection).await?;
+    let Some(key) = keys.first() else {
+        return Ok(Vec::new());
+    };
+    let mut verifiers = Vec::new();
+    for log in Log::ALL {
+        if let Some(head) = store::head(&mut *connection, log).await? {
+            verifiers.push(key.verifier(&head.origin).map_err(|_| InitError::Key)?);
+        }
+    }
+    Ok(verifiers)
 }
 
 /// Makes a key pair in the token, Ed25519 if the token supports it.

@@ -244,6 +244,8 @@ impl Sealer {
     /// Seals the records that are committed now, and signs.
     async fn tick(&mut self, session: &mut Session) -> Result<(), SealError> {
         let now = store::now(&mut session.connection).await?;
+        // `audit init --new-key` replaces the key while the service runs.
+        session.keys = store::keys(&mut session.connection).await?;
         let mut failure = None;
         for place in 0..session.logs.len() {
             let Some(open) = session.logs.get_mut(place) else {

@@ -118,6 +118,18 @@ impl Event {
         Self::of_security(action, ResourceType::AuditLog, &json!(read))
     }
 
+    /// The tamper-evident logs have these public keys instead of the earlier ones.
+    pub(super) fn initialized(before: &[String], after: &[String]) -> Self {
+        let (action, before) = match before {
+            [] => (Action::Create, None),
+            keys => (Action::Update, Some(json!({ "keys": keys }))),
+        };
+        Self {
+            before,
+            ..Self::of_security(action, ResourceType::AuditLog, json!({ "keys": after }))
+        }
+    }
+
     /// An instance started.
     #[must_use]
     pub fn started() -> Self {

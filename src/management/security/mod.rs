@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use moka::future::Cache;
 use sha2::{Digest as _, Sha256};
+use sqlx::PgConnection;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -49,6 +50,22 @@ struct State {
     reads: Cache<[u8; 32], ()>,
     anonymous: AnonymousLimit<()>,
     waiting: mpsc::Sender<(Actor, Event)>,
+}
+
+/// Records that `sealward audit init` began the tamper-evident logs or changed their public keys, in the
+/// transaction of the change.
+///
+/// # Errors
+/// When the database cannot be written.
+pub async fn record_initialization(
+    connection: &mut PgConnection,
+    (clock, entropy): (&Clock, &Entropy),
+    before: &[String],
+    after: &[String],
+) -> sqlx::Result<()> {
+    let id = EventId::new(clock, entropy);
+    let event = Event::initialized(before, after);
+    store::insert_event(connection, id, clock.now(), &Actor::system("cli"), event).await
 }
 
 /// Writes the events of unauthenticated requests.

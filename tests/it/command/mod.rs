@@ -1,6 +1,7 @@
 //! The commands of the binary.
 
 mod api_key;
+mod audit_init;
 mod connection;
 mod doctor;
 mod hardening;
