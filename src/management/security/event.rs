@@ -122,11 +122,11 @@ impl Event {
     pub(super) fn initialized(before: &[String], after: &[String]) -> Self {
         let (action, before) = match before {
             [] => (Action::Create, None),
-            keys => (Action::Update, Some(json!({ "keys": keys }))),
+            keys => (Action::Update, to_raw_value(&json!({ "keys": keys })).ok()),
         };
         Self {
             before,
-            ..Self::of_security(action, ResourceType::AuditLog, json!({ "keys": after }))
+            ..Self::of_security(action, ResourceType::AuditLog, &json!({ "keys": after }))
         }
     }
 
