@@ -5,8 +5,8 @@ use sealward::tlog::{Checkpoint, SignatureKind, VerifierKey};
 use serde_json::{Value, json};
 use sqlx::PgConnection;
 
-use crate::process::{PATIENCE, Process, Site};
-use crate::support::within;
+use crate::process::{Process, Site};
+use crate::support::{PATIENCE, within};
 
 /// The return code of a token that does not support a mechanism.
 const CKR_MECHANISM_INVALID: u64 = 0x70;
