@@ -26,16 +26,18 @@ pub(super) struct Signed {
     pub(super) at: Timestamp,
 }
 
-/// The longest time by which a served checkpoint with cosignatures is older than the latest one.
+/// How long the checkpoint before is served until the latest one has cosignatures.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Head {
     /// The checkpoint for clients: one with cosignatures, if it is recent. Witnesses need some time.
-    pub(super) fn served(self) -> Option<Signed> {
+    pub(super) fn served(self, now: Timestamp) -> Option<Signed> {
         let latest = self.signed?;
-        let cosigned = self.cosigned;
-        let recent = cosigned.filter(|it| latest.at.since(it.at) <= PATIENCE);
-        Some(recent.unwrap_or(latest))
+        let is_recent = |it: &Signed| {
+            it.size == latest.size
+                || (now.since(latest.at) <= PATIENCE && latest.at.since(it.at) <= PATIENCE)
+        };
+        Some(self.cosigned.filter(is_recent).unwrap_or(latest))
     }
 
     pub(super) fn checkpoint(&self) -> Checkpoint {

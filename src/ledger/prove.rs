@@ -58,7 +58,8 @@ pub async fn prove(pool: &Pool, log: Log, id: Uuid) -> Result<Proof, ProofError>
     let head = head.ok_or(ProofError::NotSealed)?;
     let latest = head.signed.clone();
     let covers = |it: &Signed| it.size > sealed.index;
-    let signed = head.served().filter(covers).or(latest);
+    let now = store::now(&mut *connection).await?;
+    let signed = head.served(now).filter(covers).or(latest);
     let signed = signed.ok_or(ProofError::NotSealed)?;
     let size = signed.size;
     let subtrees = inclusion(sealed.index, size).ok_or(ProofError::NotSealed)?;

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use sqlx::PgConnection;
 
-use super::head::Head;
 use super::leaf::leaf;
 use super::store::{self, Sealed};
 use super::{Log, records};
@@ -17,7 +16,9 @@ use crate::tlog::{Tile, TileContent, VerifierKey, append_entry};
 /// The database failed.
 pub async fn checkpoint(pool: &Pool, log: Log) -> sqlx::Result<Option<String>> {
     let head = store::head(pool, log).await?;
-    Ok(head.and_then(Head::served).map(|signed| signed.note))
+    let now = store::now(pool).await?;
+    let served = head.and_then(|head| head.served(now));
+    Ok(served.map(|signed| signed.note))
 }
 
 /// The published checkpoint of a log. None if there is none.

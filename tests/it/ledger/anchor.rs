@@ -24,7 +24,7 @@ impl Kept {
         self.execute(
             "DELETE FROM crypto_operations_audit r USING audit_log_index i
               WHERE i.record_id = r.id AND i.log = 1 AND i.log_index >= 3;
-             DELETE FROM audit_log_index WHERE log = 1 AND log_index >= 3;
+             DELETE FROM audit_log_index i USING backup b WHERE i.log = b.log AND i.log_index >= b.size;
              DELETE FROM audit_log_heads;
              INSERT INTO audit_log_heads SELECT * FROM backup",
         )
