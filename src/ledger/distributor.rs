@@ -102,7 +102,7 @@ impl Distributor {
         if !self.has_ed25519_signature(signed, &head.origin).await? {
             return Ok(());
         }
-        let cosigned = self.cosign(log, &head, signed, note, failed).await?;
+        let cosigned = self.cosign(log, &head, signed, &note, failed).await?;
         if let Some(interval) = self.publish {
             store::publish(&self.pool, log, &head.origin, &cosigned, interval).await?;
         }
@@ -125,7 +125,7 @@ impl Distributor {
         log: Log,
         head: &Head,
         signed: &Signed,
-        note: Note,
+        note: &Note,
         failed: &mut Failed,
     ) -> sqlx::Result<Signed> {
         let now = Instant::now();
@@ -138,7 +138,7 @@ impl Distributor {
             return Ok(signed.clone());
         }
         let known = store::witnesses(&self.pool, log).await?;
-        let checkpoint = (&note, signed.size);
+        let checkpoint = (note, signed.size);
         let answers = join_all(due.iter().map(|witness| {
             let known = known.iter().find(|it| it.name == witness.key.name());
             let old = known.map_or(0, |it| it.size);
