@@ -108,8 +108,8 @@ mod tests {
         let text = String::from_utf8(frames(Log::Operations, &batch)).unwrap();
         assert_eq!(
             text,
-            "72 <110>1 1970-01-01T00:00:00.000Z - sealward - operations - {\"ctx\":\"ü\"}\
-             62 <110>1 1970-01-01T00:00:00.000Z - sealward - operations - {}"
+            "70 <110>1 1970-01-01T00:00:00.000Z - sealward - operations - {\"ctx\":\"ü\"}\
+             60 <110>1 1970-01-01T00:00:00.000Z - sealward - operations - {}"
         );
     }
 }

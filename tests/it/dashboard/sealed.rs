@@ -56,10 +56,14 @@ async fn records_and_events_show_their_index_and_have_a_proof() {
 #[tokio::test]
 async fn the_overview_warns_until_the_logs_have_begun() {
     let world = World::new().await;
-    let warning = "sealward audit init";
-    within(PATIENCE, async || overview(&world).await.contains(warning)).await;
+    let mut browser = Browser::signed_in(&world).await;
+    let mut is_shown = async || {
+        let overview = browser.get("/dashboard").await.ok().body;
+        overview.contains("sealward audit init")
+    };
+    within(PATIENCE, &mut is_shown).await;
     initialize(&world, Renewal::default()).await;
-    within(PATIENCE, async || !overview(&world).await.contains(warning)).await;
+    within(PATIENCE, async || !is_shown().await).await;
 }
 
 #[tokio::test]

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
 use axum::Router;
@@ -11,6 +10,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use sealward::clock::Clock;
 use sealward::settings::SealWitness;
 use sealward::tlog::{Checkpoint, Hash, Signature, SignatureKind, VerifierKey, verify_consistency};
 use tokio::net::TcpListener;
@@ -163,12 +163,12 @@ async fn add_checkpoint(State(witness): State<WitnessServer>, body: String) -> R
             return StatusCode::UNPROCESSABLE_ENTITY.into_response();
         }
         known.cosigned.insert(checkpoint.origin.clone(), new);
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        let now = u64::try_from(Clock::system().now().as_millis() / 1_000).unwrap();
         let text = checkpoint.to_string();
         let line = match known.behavior {
-            Behavior::Wrong => witness.line(&text.replace("operations", "other"), now.as_secs()),
+            Behavior::Wrong => witness.line(&text.replace("operations", "other"), now),
             Behavior::Timeless => witness.line(&text, 0),
-            _ => witness.line(&text, now.as_secs()),
+            _ => witness.line(&text, now),
         };
         // Signatures of unknown keys are ignored.
         let other = "— other.example/w AAAAAAAAAAAAAAAA\n";
