@@ -4,7 +4,6 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
-use super::changes::ChangeKind;
 use crate::catalog::Topic;
 use crate::closed_set;
 use crate::resource::Identified;
@@ -13,10 +12,6 @@ use crate::resource::Identified;
 pub trait Resource: Identified + Serialize {
     /// The type that events name.
     const TYPE: ResourceType;
-
-    /// The kinds of the change from `before` to `after` that can need approval. A new resource has no
-    /// state before, and a deleted one none after.
-    fn kinds(before: Option<&Self>, after: Option<&Self>) -> Vec<ChangeKind>;
 }
 
 closed_set! {

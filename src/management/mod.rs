@@ -42,7 +42,6 @@
 
 mod actor;
 pub mod api_keys;
-pub mod changes;
 mod check;
 mod context;
 pub mod dangers;

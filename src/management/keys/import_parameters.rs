@@ -10,7 +10,7 @@ use crate::clock::Timestamp;
 use crate::ids::ImportKeyId;
 use crate::keys::{ImportKeyRecord, Vault};
 use crate::management::check::checked;
-use crate::management::{Authorized, Error, Event, ManageKeys};
+use crate::management::{Authorized, Error, Event, ManageKeys, Resource, ResourceType};
 use crate::request;
 use crate::resource::{Identified, ResourceRequest};
 use crate::revision::Revision;
@@ -37,6 +37,10 @@ pub struct ImportParameters {
     pub public_key_sha256: String,
     /// The expiry time.
     pub expires_at: Timestamp,
+}
+
+impl Resource for ImportParameters {
+    const TYPE: ResourceType = ResourceType::ImportKey;
 }
 
 impl Identified for ImportParameters {

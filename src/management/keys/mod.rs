@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::{
     Action, Authorized, Change, Error, Event, Expected, Missing, Page, PageRequest, ReadResources,
+    Resource, ResourceType,
 };
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, NoTransition, Status, Usage, VaultError, store};
@@ -30,6 +31,10 @@ pub use self::rotation::rotate_due;
 pub use self::rules::Rules;
 pub use self::update::update;
 pub use crate::keys::store::Filter;
+
+impl Resource for Key {
+    const TYPE: ResourceType = ResourceType::Key;
+}
 
 impl Identified for Key {
     fn uuid(&self) -> Uuid {

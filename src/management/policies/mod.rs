@@ -10,7 +10,7 @@ use utoipa::IntoParams;
 use super::check::checked;
 use super::{
     Action, Authorized, Change, Error, Event, Expected, ManagePolicies, Missing, Page, PageRequest,
-    ReadResources, services,
+    ReadResources, Resource, ResourceType, services,
 };
 use crate::ids::{PolicyId, ServiceId};
 use crate::policy::{AllowedServices, NotANumber, PolicyNumber, PolicyRequest, Status};
@@ -19,6 +19,10 @@ use crate::resource::{Member, ResourceRequest, Stored as _};
 
 pub(super) use self::store::lock_living;
 pub use crate::policy::Policy;
+
+impl Resource for Policy {
+    const TYPE: ResourceType = ResourceType::Policy;
+}
 
 /// The filter of a list of policies.
 #[derive(Clone, Debug, Default, IntoParams)]

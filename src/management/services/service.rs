@@ -15,6 +15,7 @@ use crate::auth::{RateLimit, Tier};
 use crate::clock::Timestamp;
 use crate::ids::ServiceId;
 use crate::json::Text;
+use crate::management::{Resource, ResourceType};
 use crate::problem::{Code, Problem, Problems};
 use crate::resource::{
     Column, Columns, Description, Input, Member, Name, Positive, RequestBody as _, Value, object,
@@ -37,6 +38,10 @@ resource! {
         /// envelopes for the service and verify its signatures.
         "Publish public keys" publish_keys: bool = false;
     }
+}
+
+impl Resource for Service {
+    const TYPE: ResourceType = ResourceType::Service;
 }
 
 request! {
