@@ -24,7 +24,7 @@ pub use self::anonymous::AnonymousLimit;
 pub use self::days::{keep_days, maintain_days};
 pub use self::entry::{Entry, Filter};
 pub(crate) use self::export::cell;
-pub use self::export::{Export, Exported, Format, Operations, Source};
+pub use self::export::{Column, Export, Exported, Format, Operations, Source};
 pub use self::login::{Login, login};
 pub use self::query::{entries, entries_named, entry, plan};
 pub use self::queue::{Receipt, Unrecorded};

@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(bytes.capacity(), expected.len());
     }
 
-    /// Whether a body of which `sent` bytes arrive waits for memory.
+    /// Whether reading a body waits for memory after `sent` bytes have arrived.
     async fn waits(memory: &BodyMemory, announced: Option<usize>, sent: usize) -> bool {
         let mut request = Request::post("/").header(header::CONTENT_TYPE, "application/json");
         if let Some(announced) = announced {

@@ -45,7 +45,7 @@ macro_rules! codes {
         }
 
         /// Every code as a type, for the `responses` of a handler.
-        #[allow(dead_code, reason = "the codes that follow from the route are not listed")]
+        #[allow(dead_code, reason = "handlers do not list the codes that follow from the route")]
         pub(in crate::http) mod errors {
             $(
                 #[doc = $message]

@@ -36,18 +36,7 @@ pub(super) async fn insert<R: Stored>(
         .with("revision", resource.revision())
         .with("created_at", created_at)
         .with("updated_at", updated_at);
-    let (names, arguments) = columns.finish()?;
-    let places: Vec<String> = (1..=names.len()).map(|place| format!("${place}")).collect();
-    let sql = format!(
-        "INSERT INTO {} ({}) VALUES ({}) ON CONFLICT DO NOTHING",
-        R::TABLE,
-        names.join(", "),
-        places.join(", ")
-    );
-    let done = sqlx::query_with(AssertSqlSafe(sql), arguments)
-        .execute(connection)
-        .await?;
-    Ok(done.rows_affected() == 1)
+    columns.insert_new(connection, R::TABLE).await
 }
 
 /// Writes these columns of a changed resource.
@@ -59,25 +48,8 @@ pub(super) async fn update<R: Stored>(
     let [_, updated_at] = resource.times();
     let columns = columns
         .with("revision", resource.revision())
-        .with("updated_at", updated_at)
-        .with("id", resource.uuid());
-    let (names, arguments) = columns.finish()?;
-    let sets: Vec<String> = names
-        .iter()
-        .enumerate()
-        .filter(|(_, name)| **name != "id")
-        .map(|(place, name)| format!("{name} = ${}", place + 1))
-        .collect();
-    let sql = format!(
-        "UPDATE {} SET {} WHERE id = ${}",
-        R::TABLE,
-        sets.join(", "),
-        names.len()
-    );
-    sqlx::query_with(AssertSqlSafe(sql), arguments)
-        .execute(connection)
-        .await?;
-    Ok(())
+        .with("updated_at", updated_at);
+    columns.update(connection, R::TABLE, resource.uuid()).await
 }
 
 /// Leaves a tombstone in place of a resource.

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use tracing::Instrument as _;
 use zeroize::Zeroizing;
 
-use super::body::{Base64, Head, Reference, answer, request, written};
+use super::body::{Base64, Head, Reference, answer, request, require_policy, written};
 use super::sealing::Sealing;
 use super::{Answer, Body, Call, Protection, Refusal, caught};
 use crate::audit::Unrecorded;
@@ -14,7 +14,7 @@ use crate::closed_set;
 use crate::envelope::Context;
 use crate::json::{Members, Text};
 use crate::policy::{PolicyNumber, Verdict};
-use crate::problem::{Problem, Problems};
+use crate::problem::Problems;
 use crate::telemetry::step;
 use crate::wiped::Wiped;
 
@@ -145,8 +145,6 @@ fn string_of(data_key: &[u8]) -> Wiped<String> {
 fn read(text: Text<'_>, is_bound: bool) -> Result<DataKeyRequest<'_>, Problems> {
     let mut members = Members::exactly(text, DataKeyRequest::MEMBERS);
     let request = DataKeyRequest::read(&mut members);
-    if members.optional("policyNumber").is_none() && !is_bound {
-        members.note(Problem::required("policyNumber"));
-    }
+    require_policy(&mut members, is_bound);
     members.finish(|| request)
 }

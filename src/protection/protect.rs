@@ -6,7 +6,7 @@ use tracing::Instrument as _;
 
 use super::body::{
     Encrypted, Head, Json, ProtectedPayloadType, Reference, True, Unchanged, answer, answer_of,
-    request, written,
+    request, require_policy, written,
 };
 use super::long_work::Cost;
 use super::sealing::Sealing;
@@ -16,7 +16,7 @@ use crate::auth::Application;
 use crate::envelope::Context;
 use crate::json::{Members, Text};
 use crate::policy::{PolicyNumber, PolicyPermit, Verdict, to};
-use crate::problem::{Problem, Problems};
+use crate::problem::Problems;
 use crate::telemetry::step;
 
 const WARNING: &str = "The policy is not active: the payload was passed through unprotected";
@@ -190,8 +190,6 @@ fn read<'a>(
     let mut members = Members::exactly(text, ProtectRequest::MEMBERS);
     call.note_payload(members.get("payload"));
     let request = ProtectRequest::read(&mut members);
-    if members.optional("policyNumber").is_none() && !is_bound {
-        members.note(Problem::required("policyNumber"));
-    }
+    require_policy(&mut members, is_bound);
     members.finish(|| request)
 }

@@ -5,7 +5,9 @@ use std::cell::Cell;
 
 use tracing::Instrument as _;
 
-use super::body::{Head, ProtectedPayloadType, Reference, Rewrapped, answer, request, written};
+use super::body::{
+    Head, ProtectedPayloadType, Reference, Rewrapped, answer, request, require_policy, written,
+};
 use super::form::Form;
 use super::long_work::Cost;
 use super::sealing::Sealing;
@@ -198,9 +200,7 @@ fn read<'a>(
     let mut members = Members::exactly(text, &names);
     Form::note(call, &mut members);
     let request = RewrapRequest::read(&mut members);
-    if members.optional("policyNumber").is_none() && !is_bound {
-        members.note(Problem::required("policyNumber"));
-    }
+    require_policy(&mut members, is_bound);
     if let Some(request) = &request {
         let number = request.policy_number.as_deref();
         let target = request.to_policy_number.as_deref().or(number);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tracing::Instrument as _;
 
-use super::body::{Decrypted, Head, Json, Reference, answer, request, written};
+use super::body::{Decrypted, Head, Json, Reference, answer, request, require_policy, written};
 use super::form::Form;
 use super::long_work::Cost;
 use super::{Answer, Body, Call, Protection, Refusal};
@@ -15,7 +15,7 @@ use crate::envelope::{Context, Envelope, Plaintext};
 use crate::json::{Members, Text};
 use crate::keys::{NotOpened, Opener};
 use crate::policy::{OpeningPermit, PolicyNumber};
-use crate::problem::{Problem, Problems};
+use crate::problem::Problems;
 use crate::telemetry::step;
 
 request! {
@@ -141,9 +141,7 @@ fn read<'a>(
     let mut members = Members::exactly(text, &names);
     Form::note(call, &mut members);
     let request = UnprotectRequest::read(&mut members);
-    if members.optional("policyNumber").is_none() && !is_bound {
-        members.note(Problem::required("policyNumber"));
-    }
+    require_policy(&mut members, is_bound);
     members.finish(|| {
         let mut request = request?;
         let form = Form::of(request.jwe.take(), request.protected_payload.as_deref())?;

@@ -53,7 +53,7 @@ macro_rules! request {
             #[derive(::utoipa::ToSchema)]
             #[serde(rename_all = "camelCase", deny_unknown_fields)]
             #[schema(as = $schema)]
-            #[allow(dead_code, reason = "the schema is made of it, and nothing else")]
+            #[expect(dead_code, reason = "only the schema uses it")]
             $(#[doc = $request_doc])*
             struct Documentation {
                 $(
@@ -261,7 +261,6 @@ macro_rules! resource {
 
             /// The resource after this change; the one before it, where nothing changes. Members that
             /// cannot change are noted.
-            #[allow(unused_variables, reason = "only fixed members can be wrong")]
             $vis fn update(
                 self,
                 before: &$Resource,

@@ -1,7 +1,7 @@
 //! The columns of a resource's row.
 
 use sqlx::postgres::PgArguments;
-use sqlx::{Arguments as _, Encode, Postgres, Type};
+use sqlx::{Arguments as _, AssertSqlSafe, Encode, PgConnection, Postgres, Type};
 use uuid::Uuid;
 
 use crate::clock::Timestamp;
@@ -76,11 +76,73 @@ impl Columns {
         self
     }
 
-    /// The names and the values.
+    /// Inserts a row with these columns.
     ///
     /// # Errors
-    /// A value cannot be written.
-    pub fn finish(self) -> sqlx::Result<(Vec<&'static str>, PgArguments)> {
+    /// A value cannot be written, another row conflicts, or the database fails.
+    pub async fn insert(
+        self,
+        connection: &mut PgConnection,
+        table: &'static str,
+    ) -> sqlx::Result<()> {
+        self.insert_or(connection, table, "").await?;
+        Ok(())
+    }
+
+    /// Inserts a row with these columns, unless it conflicts with another row; whether it did so.
+    ///
+    /// # Errors
+    /// A value cannot be written, or the database fails.
+    pub async fn insert_new(
+        self,
+        connection: &mut PgConnection,
+        table: &'static str,
+    ) -> sqlx::Result<bool> {
+        let inserted = self.insert_or(connection, table, "ON CONFLICT DO NOTHING");
+        Ok(inserted.await? == 1)
+    }
+
+    async fn insert_or(
+        self,
+        connection: &mut PgConnection,
+        table: &'static str,
+        on_conflict: &'static str,
+    ) -> sqlx::Result<u64> {
+        let (names, arguments) = self.finish()?;
+        let places: Vec<String> = (1..=names.len()).map(|place| format!("${place}")).collect();
+        let sql = format!(
+            "INSERT INTO {table} ({}) VALUES ({}) {on_conflict}",
+            names.join(", "),
+            places.join(", ")
+        );
+        let inserted = sqlx::query_with(AssertSqlSafe(sql), arguments);
+        Ok(inserted.execute(connection).await?.rows_affected())
+    }
+
+    /// Writes these columns of the row with this identifier.
+    ///
+    /// # Errors
+    /// A value cannot be written, or the database fails.
+    pub async fn update(
+        self,
+        connection: &mut PgConnection,
+        table: &'static str,
+        id: Uuid,
+    ) -> sqlx::Result<()> {
+        let (mut names, arguments) = self.with("id", id).finish()?;
+        let id = names.len();
+        names.pop();
+        let sets: Vec<String> = (1..)
+            .zip(names)
+            .map(|(place, name)| format!("{name} = ${place}"))
+            .collect();
+        let sql = format!("UPDATE {table} SET {} WHERE id = ${id}", sets.join(", "));
+        let updated = sqlx::query_with(AssertSqlSafe(sql), arguments);
+        updated.execute(connection).await?;
+        Ok(())
+    }
+
+    fn finish(self) -> sqlx::Result<(Vec<&'static str>, PgArguments)> {
         match self.error {
             Some(error) => Err(error),
             None => Ok((self.names, self.arguments)),

@@ -108,7 +108,7 @@ impl Default for Seal {
 impl Default for Audit {
     fn default() -> Self {
         Self {
-            queue: 4096,
+            queue: 16_384,
             deadline: Span::seconds(5),
             seal: Seal::default(),
             forward: Forward::default(),

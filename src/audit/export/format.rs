@@ -4,18 +4,18 @@ use serde::Serialize;
 use uuid::Uuid;
 
 /// A record that exports can write.
-pub trait Exported: Serialize {
+pub trait Exported: Serialize + 'static {
     /// The name of the file, without its extension.
     const FILE: &'static str;
     /// The columns in CSV: the members in NDJSON, in the same order.
-    const COLUMNS: &'static [&'static str];
+    const COLUMNS: &'static [Column<Self>];
 
     /// The identifier, which orders the records.
     fn uuid(&self) -> Uuid;
-
-    /// The values of the columns.
-    fn cells(&self) -> Vec<String>;
 }
+
+/// The name of a column and its text in a record.
+pub type Column<R> = (&'static str, fn(&R) -> String);
 
 /// The formats of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,10 @@ impl Format {
 
     pub(super) fn head<R: Exported>(self) -> Vec<u8> {
         match self {
-            Self::Csv => [R::COLUMNS.join(",").as_bytes(), b"\r\n"].concat(),
+            Self::Csv => {
+                let names: Vec<&str> = R::COLUMNS.iter().map(|(name, _)| *name).collect();
+                [names.join(",").as_bytes(), b"\r\n"].concat()
+            }
             Self::Ndjson => Vec::new(),
         }
     }
@@ -68,12 +71,12 @@ pub(crate) fn cell(value: Option<&impl ToString>) -> String {
     value.map(ToString::to_string).unwrap_or_default()
 }
 
-fn write_csv(record: &impl Exported, chunk: &mut Vec<u8>) {
-    for (place, cell) in record.cells().iter().enumerate() {
+fn write_csv<R: Exported>(record: &R, chunk: &mut Vec<u8>) {
+    for (place, (_, text)) in R::COLUMNS.iter().enumerate() {
         if place > 0 {
             chunk.push(b',');
         }
-        write_cell(cell, chunk);
+        write_cell(&text(record), chunk);
     }
     chunk.extend_from_slice(b"\r\n");
 }

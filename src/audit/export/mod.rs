@@ -10,7 +10,7 @@ use futures_util::stream::{Stream, try_unfold};
 use uuid::Uuid;
 
 pub(crate) use self::format::cell;
-pub use self::format::{Exported, Format};
+pub use self::format::{Column, Exported, Format};
 pub use self::operations::Operations;
 
 /// The number of records per query and chunk.

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::Source;
-use super::format::{Exported, cell};
+use super::format::{Column, Exported, cell};
 use crate::audit::entry::{Entry, Filter};
 use crate::audit::query::entries;
 use crate::clock::Timestamp;
@@ -37,54 +37,32 @@ impl Source for Operations {
 
 impl Exported for Entry {
     const FILE: &'static str = "audit";
-    const COLUMNS: &'static [&'static str] = &[
-        "id",
-        "timestamp",
-        "request_id",
-        "application_id",
-        "operation_type",
-        "payload_size_bytes",
-        "response_status",
-        "response_time_ms",
-        "error_message",
-        "error_code",
-        "endpoint",
-        "policy_number",
-        "key_id",
-        "api_key_id",
-        "client_address",
-        "outcome",
-        "ctx",
-        "item",
-        "log_index",
+    const COLUMNS: &'static [Column<Self>] = &[
+        ("id", |this| this.id.to_string()),
+        ("timestamp", |this| this.timestamp.to_string()),
+        ("request_id", |this| this.request_id.clone()),
+        ("application_id", |this| cell(this.application_id.as_ref())),
+        ("operation_type", |this| cell(this.operation_type.as_ref())),
+        ("payload_size_bytes", |this| {
+            this.payload_size_bytes.to_string()
+        }),
+        ("response_status", |this| this.response_status.to_string()),
+        ("response_time_ms", |this| this.response_time_ms.to_string()),
+        ("error_message", |this| cell(this.error_message.as_ref())),
+        ("error_code", |this| cell(this.error_code.as_ref())),
+        ("endpoint", |this| cell(this.endpoint.as_ref())),
+        ("policy_number", |this| cell(this.policy_number.as_ref())),
+        ("key_id", |this| cell(this.key_id.as_ref())),
+        ("api_key_id", |this| cell(this.api_key_id.as_ref())),
+        ("client_address", |this| cell(this.client_address.as_ref())),
+        ("outcome", |this| cell(this.outcome.as_ref())),
+        ("ctx", |this| cell(this.ctx.as_ref())),
+        ("item", |this| cell(this.item.as_ref())),
+        ("log_index", |this| cell(this.log_index.as_ref())),
     ];
 
     fn uuid(&self) -> Uuid {
         self.id.uuid()
-    }
-
-    fn cells(&self) -> Vec<String> {
-        vec![
-            self.id.to_string(),
-            self.timestamp.to_string(),
-            self.request_id.clone(),
-            cell(self.application_id.as_ref()),
-            cell(self.operation_type.as_ref()),
-            self.payload_size_bytes.to_string(),
-            self.response_status.to_string(),
-            self.response_time_ms.to_string(),
-            cell(self.error_message.as_ref()),
-            cell(self.error_code.as_ref()),
-            cell(self.endpoint.as_ref()),
-            cell(self.policy_number.as_ref()),
-            cell(self.key_id.as_ref()),
-            cell(self.api_key_id.as_ref()),
-            cell(self.client_address.as_ref()),
-            cell(self.outcome.as_ref()),
-            cell(self.ctx.as_ref()),
-            cell(self.item.as_ref()),
-            cell(self.log_index.as_ref()),
-        ]
     }
 }
 
@@ -126,7 +104,7 @@ mod tests {
         let mut json = Vec::new();
         Format::Ndjson.write(&entry, &mut json);
         let json = String::from_utf8(json).unwrap();
-        let place = |name: &&str| json.find(&format!("\"{name}\":")).unwrap();
+        let place = |(name, _): &Column<Entry>| json.find(&format!("\"{name}\":")).unwrap();
         let places: Vec<usize> = Entry::COLUMNS.iter().map(place).collect();
         assert!(places.is_sorted(), "{json}");
         assert!(json.ends_with("}\n"));

@@ -202,7 +202,7 @@ fn filter(filters: &mut Filters, services: &[(ServiceId, String)]) -> Filter {
     }
 }
 
-/// An API key, as a link for those who can read it.
+/// The ID of an API key; a link if the viewer may read API keys.
 fn api_key(cx: &PageContext, id: ApiKeyId) -> Markup {
     html! {
         @if cx.may::<ManageApiKeys>() { a href={ "/dashboard/api-keys/" (id) } { (id) } }

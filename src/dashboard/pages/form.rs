@@ -61,7 +61,7 @@ pub(in crate::dashboard) trait Editable:
 pub(in crate::dashboard) trait Creatable: Editable {
     /// The title of the form.
     const CREATE: &'static str;
-    /// The sets of which the blank form selects all values.
+    /// The names of the sets whose values are all selected in the blank form.
     const ALL_SELECTED: &'static [&'static str] = &[];
 
     /// The form before input.

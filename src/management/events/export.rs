@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::{Filter, Recorded, store};
-use crate::audit::{Exported, Source, cell};
+use crate::audit::{Column, Exported, Source, cell};
 use crate::db::Pool;
 
 /// The management events that match a filter.
@@ -31,39 +31,22 @@ impl Source for ManagementLog {
 
 impl Exported for Recorded {
     const FILE: &'static str = "management";
-    const COLUMNS: &'static [&'static str] = &[
-        "id",
-        "timestamp",
-        "api_key_id",
-        "actor",
-        "action",
-        "resource_type",
-        "resource_id",
-        "before",
-        "after",
-        "client_address",
-        "request_id",
-        "log_index",
+    const COLUMNS: &'static [Column<Self>] = &[
+        ("id", |this| this.id.to_string()),
+        ("timestamp", |this| this.timestamp.to_string()),
+        ("api_key_id", |this| cell(this.api_key_id.as_ref())),
+        ("actor", |this| this.actor.clone()),
+        ("action", |this| this.action.name().to_owned()),
+        ("resource_type", |this| this.resource_type.name().to_owned()),
+        ("resource_id", |this| cell(this.resource_id.as_ref())),
+        ("before", |this| cell(this.before.as_ref())),
+        ("after", |this| cell(this.after.as_ref())),
+        ("client_address", |this| cell(this.client_address.as_ref())),
+        ("request_id", |this| cell(this.request_id.as_ref())),
+        ("log_index", |this| cell(this.log_index.as_ref())),
     ];
 
     fn uuid(&self) -> Uuid {
         self.id.uuid()
-    }
-
-    fn cells(&self) -> Vec<String> {
-        vec![
-            self.id.to_string(),
-            self.timestamp.to_string(),
-            cell(self.api_key_id.as_ref()),
-            self.actor.clone(),
-            self.action.name().to_owned(),
-            self.resource_type.name().to_owned(),
-            cell(self.resource_id.as_ref()),
-            cell(self.before.as_ref()),
-            cell(self.after.as_ref()),
-            cell(self.client_address.as_ref()),
-            cell(self.request_id.as_ref()),
-            cell(self.log_index.as_ref()),
-        ]
     }
 }

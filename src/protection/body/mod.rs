@@ -12,6 +12,8 @@ pub(super) use self::member::{
 };
 pub(super) use self::schema::{Described, Schemas, any_of, base64, merged, object, reference};
 use super::{Body, Refusal};
+use crate::json::Members;
+use crate::problem::Problem;
 use crate::wiped::Wiped;
 
 /// Writes `answer` into a buffer with capacity for `length` bytes in addition to the common
@@ -20,6 +22,13 @@ pub(super) fn written(length: usize, answer: &impl WriteMember) -> Result<Body, 
     let mut out = Wiped::new(String::with_capacity(length + 512));
     answer.write(&mut out)?;
     Ok(Body(out))
+}
+
+/// Notes a problem unless the body names a policy or the credential is bound to one.
+pub(super) fn require_policy(members: &mut Members<'_>, is_bound: bool) {
+    if !is_bound && members.optional("policyNumber").is_none() {
+        members.note(Problem::required("policyNumber"));
+    }
 }
 
 /// Declares a request: the Rust name, JSON name and type of each member. With `or answer`, it also has

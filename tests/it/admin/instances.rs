@@ -113,11 +113,7 @@ async fn policies_and_keys_apply_on_an_instance_without_notifications() {
 /// Asserts that changes of each kind on one instance apply on the other. Each change follows the
 /// confirmation of the previous one.
 async fn assert_changes_apply_on(world: &World, second: &World) {
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     let service = alice.service.clone().unwrap();
     let data_key = world.key(&service, "data", "AES-128").await;
     let on_second = second.client(alice.key.as_ref().unwrap());

@@ -37,11 +37,7 @@ fn uuid(id: &str) -> String {
 #[tokio::test]
 async fn each_outcome_is_recorded_and_found() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     let named = |name| alice.clone().with("x-request-id", name);
     let payload = json!({ "payload": 1 });
     let mut envelope = jwe(&named("done").post(PROTECT, payload.clone()).await);
@@ -72,11 +68,7 @@ async fn each_outcome_is_recorded_and_found() {
 #[tokio::test]
 async fn a_success_is_recorded_with_all_its_fields() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     let named = |name| alice.clone().with("x-request-id", name);
     let protected = named("one")
         .post(PROTECT, json!({ "payload": [1, 2, 3] }))
@@ -113,11 +105,7 @@ async fn a_success_is_recorded_with_all_its_fields() {
 #[tokio::test]
 async fn every_outcome_of_an_authenticated_request_is_recorded() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     let limited = world
         .application("limited")
         .with("allowedOperations", json!(["hash"]))
@@ -237,11 +225,7 @@ async fn an_unusable_key_of_the_caller_is_recorded() {
 #[tokio::test]
 async fn passthrough_and_drop_are_recorded() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     for mode in ["passthrough", "drop"] {
         let change = json!({ "status": "inactive", "failureMode": mode });
         world.change_policy(&destination, change).await;

@@ -8,11 +8,7 @@ use crate::support::{UNPROTECT, World};
 #[tokio::test]
 async fn unsupported_jose_headers_are_refused() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     for (member, value) in [
         ("zip", json!("DEF")),
         ("crit", json!(["exp"])),

@@ -102,11 +102,7 @@ async fn a_body_with_a_content_encoding_is_refused() {
 #[tokio::test]
 async fn a_request_id_is_printable_ascii() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (_, alice) = world.bound_application().await;
     let longest = "x".repeat(128);
     for name in ["a", "with spaces inside", "\"quoted\\\"", &longest] {
         let answer = alice

@@ -31,11 +31,7 @@ async fn fields_are_checked_before_the_policy() {
 #[tokio::test]
 async fn unknown_members_are_refused_at_every_level() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (_, alice) = world.bound_application().await;
     let envelope = jwe(&alice.protect(json!(1)).await);
     let hash = json!({ "data": 1, "algorithm": "SHA-256", "aad": "x" });
     let problems = [
@@ -84,11 +80,7 @@ async fn unknown_members_are_refused_at_every_level() {
 #[tokio::test]
 async fn a_response_of_protect_is_a_valid_request_of_unprotect() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (_, alice) = world.bound_application().await;
     let protected = alice.protect(json!({ "a": 1 })).await.ok().json();
     let opened = alice.post(UNPROTECT, protected).await.ok();
     assert_eq!(opened.json()["payload"], json!({ "a": 1 }));
@@ -97,11 +89,7 @@ async fn a_response_of_protect_is_a_valid_request_of_unprotect() {
 #[tokio::test]
 async fn null_equals_an_absent_optional_member() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (_, alice) = world.bound_application().await;
     let body = json!({ "payload": null, "policyNumber": null });
     let envelope = jwe(&alice.post(PROTECT, body).await.ok());
     let body = json!({ "jwe": envelope, "protectedPayload": null, "policyNumber": null });
@@ -129,11 +117,7 @@ async fn null_equals_an_absent_optional_member() {
 #[tokio::test]
 async fn u_0000_in_a_string_is_a_client_error() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (_, alice) = world.bound_application().await;
     let envelope = jwe(&alice.protect(json!(1)).await);
     let mut requests = vec![
         (PROTECT, json!({ "payload": 1, "policyNumber": "\0" })),

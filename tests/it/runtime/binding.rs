@@ -58,11 +58,7 @@ fn not_allowed(answer: Answer) {
 #[tokio::test]
 async fn an_envelope_names_its_policy_unless_the_destination_holds_the_key() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     let created = header(&jwe(&alice.protect(json!(1)).await));
     assert_eq!(names(&created), ["alg", "cty", "enc", "epk", "kid", "pol"]);
     let parsed: Value = serde_json::from_str(&created).unwrap();
@@ -162,11 +158,7 @@ async fn a_deleted_policy_decides_by_its_last_state() {
 #[tokio::test]
 async fn an_envelope_without_a_known_policy_opens_unless_binding_is_required() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     let bound = jwe(&alice.protect(json!([1, 2])).await);
     let mut unbound = vec![EnvelopeBuilder::to(&world, &destination).await.envelope()];
     for pol in ["pol_01h455vb4pex5vsknk084sn02q", "POL-000001", "", "ü"] {
@@ -188,11 +180,7 @@ async fn an_envelope_without_a_known_policy_opens_unless_binding_is_required() {
 #[tokio::test]
 async fn pol_must_be_a_string() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     for wrong in [json!(1), json!(null), json!(["pol_1"])] {
         let envelope = envelope_for(&world, &destination, |header| {
             header["pol"] = wrong.clone();
@@ -206,11 +194,7 @@ async fn pol_must_be_a_string() {
 #[tokio::test]
 async fn a_changed_or_removed_policy_does_not_open() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     let other = policy(&world, &destination, json!({})).await;
     let sealed = jwe(&alice.protect(json!(1)).await);
     let own: Value = serde_json::from_str(&header(&sealed)).unwrap();

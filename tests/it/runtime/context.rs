@@ -69,11 +69,7 @@ async fn an_envelope_opens_with_its_context_alone() {
 #[tokio::test]
 async fn ctx_differs_between_envelopes_of_one_context() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (_, alice) = world.bound_application().await;
     let mut found = Vec::new();
     for _ in 0..2 {
         let created = header(&jwe(&protect(&alice, acme()).await));
@@ -91,11 +87,7 @@ async fn ctx_differs_between_envelopes_of_one_context() {
 #[tokio::test]
 async fn an_unknown_ctx_matches_no_context() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     for ctx in ["", "a text", &"A".repeat(43)] {
         let envelope = envelope_for(&world, &destination, |header| header["ctx"] = json!(ctx));
         let envelope = envelope.await;
@@ -112,11 +104,7 @@ async fn an_unknown_ctx_matches_no_context() {
 #[tokio::test]
 async fn contexts_have_limits() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (_, alice) = world.bound_application().await;
     let of = |count: usize| -> Value {
         (0..count)
             .map(|number| (number.to_string(), json!("")))
@@ -158,11 +146,7 @@ async fn contexts_have_limits() {
 #[tokio::test]
 async fn a_policy_can_require_a_context() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     let before = jwe(&alice.protect(json!(1)).await);
     let change = json!({ "contextRequired": true });
     world.change_policy(&destination, change).await;
@@ -189,11 +173,7 @@ async fn a_policy_can_require_a_context() {
 #[tokio::test]
 async fn a_destination_that_holds_the_key_has_neither_context_nor_binding() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     let path = format!("/admin/policies/{}", destination.policy_id);
     let both = json!({ "contextRequired": true, "requireBinding": true });
     world.change_policy(&destination, both.clone()).await;
@@ -221,11 +201,7 @@ async fn a_destination_that_holds_the_key_has_neither_context_nor_binding() {
 #[tokio::test]
 async fn the_audit_log_keeps_ctx_and_never_the_context() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (_, alice) = world.bound_application().await;
     let context = json!({ "tenant": "a-context-to-search-for" });
     let envelope = jwe(&protect(&alice, context.clone()).await);
     let created: Value = serde_json::from_str(&header(&envelope)).unwrap();

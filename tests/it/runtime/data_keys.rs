@@ -10,11 +10,7 @@ use crate::support::{DATA_KEYS, UNPROTECT, World, jwe};
 #[tokio::test]
 async fn the_envelope_of_a_data_key_opens_to_the_key() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (_, alice) = world.bound_application().await;
     for (algorithm, bytes) in [(None, 32), (Some("AES-256"), 32), (Some("AES-128"), 16)] {
         let made = alice
             .post(DATA_KEYS, json!({ "algorithm": algorithm }))
@@ -50,11 +46,7 @@ async fn the_envelope_of_a_data_key_opens_to_the_key() {
 #[tokio::test]
 async fn a_data_key_is_recorded_as_an_encryption() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     let made = alice.post(DATA_KEYS, json!({})).await.ok();
     let sql = "SELECT audit::text FROM crypto_operations_audit AS audit";
     let rows: Vec<String> = sqlx::query_scalar(sql)
@@ -74,11 +66,7 @@ async fn a_data_key_is_recorded_as_an_encryption() {
 #[tokio::test]
 async fn a_data_key_needs_protect_under_an_active_policy() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     let application = world.application("bob").bound_to(&destination.policy);
     let bob = application
         .with("allowedOperations", json!(["unprotect"]))

@@ -30,11 +30,7 @@ const TEXTS: [&str; 16] = [
 #[tokio::test]
 async fn unprotect_returns_the_exact_payload() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (_, alice) = world.bound_application().await;
     for text in TEXTS {
         let body = format!(r#"{{ "policyNumber": null, "payload" : {text} }}"#);
         let protected = alice.send_text(Method::POST, PROTECT, &body).await;
@@ -94,11 +90,7 @@ async fn decrypt_returns_the_exact_data() {
 #[tokio::test]
 async fn the_largest_allowed_payload_can_be_unprotected() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (_, alice) = world.bound_application().await;
     let head = r#"{"payload":""#;
     let text = "x".repeat(1024 * 1024 - head.len() - 2);
     let body = format!("{head}{text}\"}}");

@@ -119,11 +119,7 @@ async fn only_callers_that_can_protect_can_read_a_policy() {
 async fn lookups_count_in_the_rate_limit_and_are_not_audited() {
     let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
     let world = World::at(clock.clone(), Stage::Development).await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     let path = format!("/api/v1/policies/{}", destination.policy);
     for look_up in (0..200).map(|n| if n % 2 == 0 { CALLER } else { &path }) {
         alice.get(look_up).await.ok();

@@ -71,11 +71,7 @@ async fn an_api_key_is_limited_to_its_operations() {
 #[tokio::test]
 async fn a_policy_is_limited_to_its_operations_and_services() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     let bob = world.application("bob").bound_to(&destination.policy).await;
     let jwe = jwe(&alice.protect(json!(1)).await);
 

@@ -7,11 +7,7 @@ use crate::support::{World, jwe};
 #[tokio::test]
 async fn an_active_policy_returns_an_envelope() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     for failure_mode in ["error", "passthrough", "drop"] {
         world
             .change_policy(&destination, json!({ "failureMode": failure_mode }))
@@ -42,11 +38,7 @@ async fn an_active_policy_returns_an_envelope() {
 #[tokio::test]
 async fn an_inactive_policy_applies_its_failure_mode() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     let payload = json!({ "n": 1 });
 
     world

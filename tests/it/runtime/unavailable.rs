@@ -9,11 +9,7 @@ use crate::support::{PATIENCE, PROTECT, UNPROTECT, World, jwe, within};
 #[tokio::test]
 async fn without_the_audit_log_every_request_is_refused() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (_, alice) = world.bound_application().await;
     let jwe = jwe(&alice.protect(json!("a secret")).await);
 
     sqlx::raw_sql("ALTER TABLE crypto_operations_audit RENAME TO hidden")
@@ -44,11 +40,7 @@ async fn without_the_audit_log_every_request_is_refused() {
 #[tokio::test]
 async fn a_record_is_written_after_the_client_disconnects() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (_, alice) = world.bound_application().await;
     let jwe = jwe(&alice.protect(json!(1)).await);
     let alice = alice.with("x-request-id", "gone");
     let mut writer = world.pool.begin().await.unwrap();

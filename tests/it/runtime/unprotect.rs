@@ -16,11 +16,7 @@ fn compact(jwe: &Value) -> String {
 #[tokio::test]
 async fn every_legacy_form_is_supported() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (_, alice) = world.bound_application().await;
     let jwe = jwe(&alice.protect(json!({ "a": 1 })).await);
     let (text, compact) = (jwe.to_string(), compact(&jwe));
     for legacy in [
@@ -60,11 +56,7 @@ async fn every_legacy_form_is_supported() {
 #[tokio::test]
 async fn exactly_one_envelope_form_is_required() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (_, alice) = world.bound_application().await;
     let jwe = jwe(&alice.protect(json!(1)).await);
     let both = json!({ "jwe": jwe, "protectedPayload": compact(&jwe) });
     alice
@@ -96,11 +88,7 @@ async fn all_problems_of_an_envelope_are_reported() {
 #[tokio::test]
 async fn protected_payloads_stay_readable() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     let old = jwe(&alice.protect(json!("old")).await);
 
     // With an inactive policy, after a change of its algorithm, and after a rotation.
@@ -127,11 +115,7 @@ async fn protected_payloads_stay_readable() {
 #[tokio::test]
 async fn unprotect_requires_an_active_key() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     let jwe = jwe(&alice.protect(json!(1)).await);
     world
         .change_key(&destination.key, json!({ "status": "retired" }))
@@ -145,11 +129,7 @@ async fn unprotect_requires_an_active_key() {
 #[tokio::test]
 async fn a_destination_managed_policy_cannot_unprotect() {
     let world = World::new().await;
-    let destination = world.some_destination().await;
-    let alice = world
-        .application("alice")
-        .bound_to(&destination.policy)
-        .await;
+    let (destination, alice) = world.bound_application().await;
     let change = json!({ "keyOwnership": "destination_managed" });
     world.change_policy(&destination, change).await;
     let jwe = jwe(&alice.protect(json!(1)).await);

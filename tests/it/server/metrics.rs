@@ -322,7 +322,7 @@ async fn dependencies_are_visible_in_the_metrics() {
     assert!(page.sum("sealward_database_latency_seconds", &[]) > 0.0);
     exactly("sealward_database_connections_limit", &[], 4.0);
     assert!(page.sum("sealward_database_connections", &[]) > 0.0);
-    exactly("sealward_audit_queue_limit_records", &[], 4096.0);
+    exactly("sealward_audit_queue_limit_records", &[], 16_384.0);
     // The certificates of tests end in the year 4096.
     exactly(
         "sealward_tls_certificate_expiry_timestamp_seconds",

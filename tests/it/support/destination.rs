@@ -48,6 +48,13 @@ impl World {
             .await
     }
 
+    /// A destination and an application whose API key is bound to its policy.
+    pub(crate) async fn bound_application(&self) -> (Destination, Client<'_>) {
+        let destination = self.some_destination().await;
+        let application = self.application("alice").bound_to(&destination.policy);
+        (destination, application.await)
+    }
+
     /// Changes members of a policy.
     pub(crate) async fn change_policy(&self, destination: &Destination, change: Value) {
         let path = format!("/admin/policies/{}", destination.policy_id);

@@ -1,77 +1,20 @@
-//! The public handle.
+//! The keys of the tokens: create, find, prove, adopt, import, destroy.
 
-use std::fmt;
 use std::sync::Arc;
 
 use cryptoki::object::ObjectHandle;
-use zeroize::Zeroizing;
 
-use crate::crypt::{ecdh, gcm, oaep, proof, sign};
-use crate::dispatch::Dispatcher;
+use super::Token;
+use crate::crypt::proof;
 use crate::session::Session;
 use crate::threads::{Device, Kind};
 use crate::{
-    AdoptError, Adopted, Algorithm, Config, ErrorKind, Family, Fatal, FoundKey, GcmSealed,
-    Generated, HsmError, ImportError, ImportKey, ImportMechanism, ImportWrapped, Imported, KeyKind,
-    KeyName, KeyRef, NewKey, OaepHash, OaepMethod, OpenError, Presence, ProbeReport, PublicKey,
-    Purpose, RecordedKey, SignatureScheme, Status, TokenObject, import, keys, probe,
+    AdoptError, Adopted, Algorithm, ErrorKind, Family, FoundKey, Generated, HsmError, ImportError,
+    ImportKey, ImportMechanism, ImportWrapped, Imported, KeyKind, KeyName, KeyRef, NewKey,
+    Presence, PublicKey, Purpose, RecordedKey, TokenObject, import, keys,
 };
 
-/// One or several tokens that hold the same keys. Cheap to clone; all clones share one state.
-///
-/// Operations go round robin over the tokens that serve and hold the key. They fail over to the
-/// next token if a token goes out before they begin. An operation whose future is dropped in the
-/// queue does not run.
-#[derive(Clone)]
-pub struct Token {
-    pub(crate) dispatcher: Arc<Dispatcher>,
-}
-
 impl Token {
-    /// Loads the modules, selects the tokens, logs in to each exactly once and starts its workers.
-    ///
-    /// If one of several tokens cannot be reached, the others serve and its monitor brings it back
-    /// later. A refused PIN always fails.
-    pub async fn open(config: Config) -> Result<Self, OpenError> {
-        Ok(Self {
-            dispatcher: Arc::new(Dispatcher::open(config).await?),
-        })
-    }
-
-    /// Finishes the queued operations within the deadline, then closes every session and finalizes
-    /// the modules. Await this before the process ends, because some libraries crash in their exit
-    /// handlers while they are in use.
-    pub async fn close(&self) {
-        self.dispatcher.close().await;
-    }
-
-    /// Resolves when the process should drain and exit non-zero; otherwise never.
-    pub async fn fatal(&self) -> Fatal {
-        self.dispatcher.fatal().await
-    }
-
-    /// The state of every token. Makes no call to a token.
-    pub fn status(&self) -> Status {
-        Status {
-            tokens: self
-                .dispatcher
-                .devices()
-                .iter()
-                .map(|device| device.status())
-                .collect(),
-        }
-    }
-
-    /// Whether the trial has shown that every token decrypts RSA-OAEP with this hash. Tokens that
-    /// were never reached do not count. Makes no call to a token.
-    pub fn opens(&self, hash: OaepHash) -> bool {
-        let devices = self.dispatcher.devices().iter();
-        let mut connections = devices.map(|device| &device.connection);
-        connections.all(|token| token.identity().is_none() || token.oaep().of(hash).works())
-    }
-
-    // Keys.
-
     /// Generates a key: sensitive, non-extractable, with exactly the usages of its purpose. A key
     /// that turns out weaker is destroyed and refused.
     pub async fn generate(&self, key: NewKey) -> Result<Generated, HsmError> {
@@ -263,118 +206,6 @@ impl Token {
     pub async fn import_mechanisms(&self) -> Result<Vec<ImportMechanism>, HsmError> {
         self.dispatcher.write(import::mechanisms).await
     }
-
-    /// Tries and measures every operation on every token. Keeps one worker of each busy for
-    /// seconds: for a diagnostic command, not for a health check.
-    pub async fn probe(&self) -> Vec<(String, Result<ProbeReport, HsmError>)> {
-        let each = self.dispatcher.on_each(Kind::Write, probe::probe).await;
-        let named = |(device, report): (Arc<Device>, _)| (device.label().to_owned(), report);
-        each.into_iter().map(named).collect()
-    }
-
-    // Operations with a key.
-
-    /// Unwraps a content key with RSA-OAEP (no label). Every cryptographic failure is `BadInput`.
-    /// Where the tokens lack OAEP with this hash, every input is `Refused`.
-    pub async fn decrypt_oaep(
-        &self,
-        key: &KeyRef,
-        hash: OaepHash,
-        wrapped: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
-        let (wanted, wrapped) = (key.clone(), wrapped.to_vec());
-        let work = move |session: &Session| oaep::decrypt(session, &wanted, hash, &wrapped);
-        let is_able =
-            |device: &Device| device.connection.oaep().of(hash) != OaepMethod::Unsupported;
-        self.dispatcher.with_key_on(key, is_able, work).await
-    }
-
-    /// The shared secret of ECDH (the x coordinate, leading zeros kept) with a peer's uncompressed
-    /// point. A point that is not on the key's curve is `BadInput`.
-    pub async fn derive_ecdh(
-        &self,
-        key: &KeyRef,
-        peer_point: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
-        let curve = ecdh::curve_of(peer_point)?;
-        let (wanted, point) = (key.clone(), peer_point.to_vec());
-        let work = move |session: &Session| ecdh::derive(session, &wanted, curve, &point);
-        self.dispatcher.with_key(key, work).await
-    }
-
-    /// Encrypts with AES-GCM under a fresh IV.
-    pub async fn aes_gcm_encrypt(
-        &self,
-        key: &KeyRef,
-        aad: &[u8],
-        plaintext: &[u8],
-    ) -> Result<GcmSealed, HsmError> {
-        let (wanted, aad) = (key.clone(), aad.to_vec());
-        let plaintext = Zeroizing::new(plaintext.to_vec());
-        let work = move |session: &Session| gcm::encrypt(session, &wanted, &aad, &plaintext);
-        self.dispatcher.with_key(key, work).await
-    }
-
-    /// Decrypts with AES-GCM. An IV that has not 12 bytes, a tag that has not 16 bytes, and a
-    /// ciphertext that does not authenticate are `BadInput`.
-    pub async fn aes_gcm_decrypt(
-        &self,
-        key: &KeyRef,
-        iv: &[u8],
-        aad: &[u8],
-        ciphertext: &[u8],
-        tag: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
-        let iv = iv
-            .try_into()
-            .map_err(|_| HsmError::bad_input("the IV must have 12 bytes"))?;
-        if tag.len() != gcm::TAG {
-            return Err(HsmError::bad_input("the tag must have 16 bytes"));
-        }
-        let (wanted, aad, sealed) = (key.clone(), aad.to_vec(), [ciphertext, tag].concat());
-        let work = move |session: &Session| gcm::decrypt(session, &wanted, iv, &aad, &sealed);
-        self.dispatcher.with_key(key, work).await
-    }
-
-    /// Signs a message. ECDSA signatures are r and s, concatenated.
-    pub async fn sign(
-        &self,
-        key: &KeyRef,
-        scheme: SignatureScheme,
-        message: &[u8],
-    ) -> Result<Vec<u8>, HsmError> {
-        let (wanted, prepared) = (key.clone(), sign::prepare(scheme, message));
-        let work = move |session: &Session| sign::sign(session, &wanted, scheme, &prepared);
-        self.dispatcher.with_key(key, work).await
-    }
-
-    /// Signs a message with this digest. A digest of the wrong length and a scheme that signs messages
-    /// are `BadInput`.
-    pub async fn sign_digest(
-        &self,
-        key: &KeyRef,
-        scheme: SignatureScheme,
-        digest: &[u8],
-    ) -> Result<Vec<u8>, HsmError> {
-        let (wanted, prepared) = (key.clone(), sign::prepare_digest(scheme, digest)?);
-        let work = move |session: &Session| sign::sign(session, &wanted, scheme, &prepared);
-        self.dispatcher.with_key(key, work).await
-    }
-
-    /// The HMAC-SHA-256 of a message. Compare it in constant time.
-    pub async fn hmac(&self, key: &KeyRef, message: &[u8]) -> Result<Vec<u8>, HsmError> {
-        self.sign(key, SignatureScheme::HmacSha256, message).await
-    }
-
-    /// Random bytes from a token.
-    pub async fn random(&self, length: usize) -> Result<Zeroizing<Vec<u8>>, HsmError> {
-        let work = move |session: &Session| {
-            let mut bytes = Zeroizing::new(vec![0; length]);
-            session.raw().generate_random_slice(&mut bytes)?;
-            Ok(bytes)
-        };
-        self.dispatcher.anywhere(work).await
-    }
 }
 
 /// Whether the object is the recorded key. Secret keys of one kind cannot be told apart.
@@ -394,17 +225,5 @@ fn is_recorded(
     match proof::is_private_half(session, key, public, recorded.purpose) {
         Err(error) if error.kind() == ErrorKind::BadInput => Ok(false),
         proven => proven,
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let labels: Vec<_> = self
-            .dispatcher
-            .devices()
-            .iter()
-            .map(|device| device.label())
-            .collect();
-        f.debug_tuple("Token").field(&labels).finish()
     }
 }

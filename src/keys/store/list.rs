@@ -1,0 +1,82 @@
+//! Lists of keys.
+
+use sqlx::PgExecutor;
+use utoipa::IntoParams;
+use uuid::Uuid;
+
+use crate::ids::ServiceId;
+use crate::keys::{Key, Status, Usage};
+
+/// The filter of a list.
+#[derive(Clone, Debug, Default, IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub struct Filter {
+    /// Keys with this name.
+    pub name: Option<String>,
+    /// Keys whose name contains this text, ignoring case.
+    pub name_contains: Option<String>,
+    /// Keys of this service.
+    pub service_id: Option<ServiceId>,
+    /// Keys for this use.
+    #[param(rename = "use")]
+    pub usage: Option<Usage>,
+    /// Keys in this state.
+    pub status: Option<Status>,
+}
+
+/// At most `rows` keys after `after`, by creation time.
+pub async fn list(
+    database: impl PgExecutor<'_>,
+    filter: Filter,
+    after: Option<Uuid>,
+    rows: i64,
+) -> sqlx::Result<Vec<Key>> {
+    sqlx::query_as(select!(
+        "WHERE ($1::uuid IS NULL OR id > $1)
+            AND ($2::uuid IS NULL OR service_id = $2)
+            AND ($3::text IS NULL OR usage = $3)
+            AND ($4::text IS NULL OR status = $4)
+            AND ($5::text IS NULL OR name = $5)
+            AND ($6::text IS NULL OR position(lower($6) IN lower(name)) > 0)
+          ORDER BY id
+          LIMIT $7"
+    ))
+    .bind(after)
+    .bind(filter.service_id)
+    .bind(filter.usage)
+    .bind(filter.status)
+    .bind(filter.name)
+    .bind(filter.name_contains)
+    .bind(rows)
+    .fetch_all(database)
+    .await
+}
+
+/// The published keys of a service, if it publishes them.
+pub(in crate::keys) async fn published(
+    database: impl PgExecutor<'_> + Copy,
+    service: ServiceId,
+) -> sqlx::Result<Option<Vec<Key>>> {
+    let publishes: Option<bool> = sqlx::query_scalar(
+        "SELECT publish_keys FROM services WHERE id = $1 AND deleted_at IS NULL",
+    )
+    .bind(service)
+    .fetch_optional(database)
+    .await?;
+    if publishes != Some(true) {
+        return Ok(None);
+    }
+    sqlx::query_as(select!(
+        "WHERE service_id = $1 AND public_key IS NOT NULL
+            AND (usage = $2 AND status = $3 OR usage = $4 AND status = ANY ($5))
+          ORDER BY id"
+    ))
+    .bind(service)
+    .bind(Usage::Enc)
+    .bind(Status::Active)
+    .bind(Usage::Sig)
+    .bind([Status::Active, Status::Retired])
+    .fetch_all(database)
+    .await
+    .map(Some)
+}
