@@ -7,13 +7,13 @@ mod declaration;
 mod field;
 mod member;
 mod request;
-mod row;
+mod store;
 mod text;
 mod value;
 
 pub use self::field::{Field, Input, camel_case};
 pub use self::member::Member;
 pub use self::request::{Reader, RequestBody, ResourceRequest, object, with_required};
-pub use self::row::{Column, Columns, Identified, Stored};
+pub use self::store::{Column, Columns, Identified, Stored};
 pub use self::text::{Description, Name, Person, Printable};
 pub use self::value::{Positive, Value, list, string, wrong_type};
