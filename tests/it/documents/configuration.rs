@@ -58,7 +58,7 @@ fn must_write() -> bool {
     std::env::var_os(WRITE).is_some()
 }
 
-fn temporary(text: &str) -> PathBuf {
+pub(super) fn temporary(text: &str) -> PathBuf {
     let name = format!("sealward-example-{:032x}.toml", rand::random::<u128>());
     let file = std::env::temp_dir().join(name);
     fs::write(&file, text).expect("write the example");

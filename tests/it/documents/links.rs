@@ -20,16 +20,33 @@ fn every_link_leads_to_an_existing_file_and_heading() {
 
 #[test]
 fn the_readme_links_to_every_guide() {
-    let first = Document::read("README.md");
-    let linked: BTreeSet<PathBuf> = links(&first)
-        .into_iter()
-        .map(|(_, target)| PathBuf::from(target))
-        .collect();
+    let linked = linked_from("README.md");
     for document in markdown::all() {
-        if document.path.starts_with("docs") {
+        if document.path.parent() == Some(Path::new("docs")) {
             assert!(linked.contains(&document.path), "{:?}", document.path);
         }
     }
+    assert!(linked.contains(Path::new("docs/hsm/README.md")));
+}
+
+#[test]
+fn the_hsm_overview_links_to_every_page() {
+    let linked = linked_from("docs/hsm/README.md");
+    for document in markdown::all() {
+        if document.path.starts_with("docs/hsm") && !document.path.ends_with("README.md") {
+            assert!(linked.contains(&document.path), "{:?}", document.path);
+        }
+    }
+}
+
+/// The files that the document links to.
+fn linked_from(path: &str) -> BTreeSet<PathBuf> {
+    let document = Document::read(path);
+    let folder = document.path.parent().unwrap_or(Path::new(""));
+    links(&document)
+        .into_iter()
+        .map(|(_, target)| normalized(&folder.join(target)))
+        .collect()
 }
 
 /// The targets of links and images with their line numbers.

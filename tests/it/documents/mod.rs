@@ -3,6 +3,7 @@
 mod commands;
 mod configuration;
 mod errors;
+mod hsm;
 mod links;
 mod markdown;
 mod output;
