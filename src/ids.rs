@@ -56,6 +56,8 @@ named! {
     RequestId, RequestKind, "req";
     /// Identifies an audit record.
     RecordId, RecordKind, "rec";
+    /// Identifies a change that needs approval.
+    ChangeId, ProposalKind, "chg";
     /// Identifies a management event.
     EventId, EventKind, "evt";
 }

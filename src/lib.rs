@@ -16,7 +16,7 @@
 //! | 4 | `catalog` |
 //! | 3 | `db`, `hardening`, `meter`, `telemetry` |
 //! | 2 | `canonical`, `envelope`, `material`, `request_tag`, `resource`, `settings`, `tlog`, `web_client` |
-//! | 1 | `algorithms`, `binary`, `body_memory`, `ids`, `json`, `operation`, `revision` |
+//! | 1 | `algorithms`, `binary`, `body_memory`, `change_kind`, `ids`, `json`, `operation`, `revision` |
 //! | 0 | `clock`, `closed_set`, `problem`, `similar`, `wiped` |
 
 pub mod algorithms;
@@ -26,6 +26,7 @@ pub mod binary;
 pub mod body_memory;
 pub mod canonical;
 pub mod catalog;
+pub mod change_kind;
 pub mod clock;
 pub mod closed_set;
 pub mod command;

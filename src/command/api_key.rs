@@ -117,6 +117,8 @@ fn failure(error: Error) -> Failure {
         | Error::Outdated
         | Error::NotAllowed(_)
         | Error::Forbidden(_)
+        | Error::NotAnApprover(_)
+        | Error::Proposed(_)
         | Error::Token(_)
         | Error::Unauthenticated
         | Error::BrokenOff

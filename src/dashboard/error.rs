@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use hsm::ErrorKind;
 use maud::html;
 
 use super::session::NotResumed;
+use super::view::notice::Notice;
 use super::view::shell;
 use super::view::words::capital;
 use super::viewer::Viewer;
@@ -146,6 +147,7 @@ fn of_management(error: &management::Error) -> Description {
                 Missing::Policy => "Policy not found",
                 Missing::Key => "Key not found",
                 Missing::ApiKey => "API key not found",
+                Missing::Change => "Change not found",
             },
             "It may have been deleted.".to_owned(),
         ),
@@ -156,7 +158,7 @@ fn of_management(error: &management::Error) -> Description {
                 sentences(error),
             )
         }
-        Error::Forbidden(_) => description(
+        Error::Forbidden(_) | Error::NotAnApprover(_) => description(
             StatusCode::FORBIDDEN,
             "Your roles do not allow this",
             sentences(error),
@@ -169,6 +171,11 @@ fn of_management(error: &management::Error) -> Description {
         Error::Unauthenticated => description(
             StatusCode::UNAUTHORIZED,
             "Your session has ended",
+            sentences(error),
+        ),
+        Error::Proposed(_) => description(
+            StatusCode::ACCEPTED,
+            "The change needs approval",
             sentences(error),
         ),
         Error::BrokenOff => PageError::Defect.describe(),
@@ -188,6 +195,8 @@ pub(super) fn refusal(error: management::Error) -> Result<Vec<Problem>, PageErro
         }
         Error::Missing(_)
         | Error::Forbidden(_)
+        | Error::NotAnApprover(_)
+        | Error::Proposed(_)
         | Error::Unauthenticated
         | Error::Database(_)
         | Error::BrokenOff => Err(error.into()),
@@ -199,7 +208,8 @@ pub(super) fn sentences(error: &management::Error) -> String {
     use management::Error;
     match error {
         Error::Conflict(why) => format!("{}.", capital(why)),
-        Error::NotAllowed(why) => format!("{}.", capital(why)),
+        Error::NotAllowed(why) | Error::NotAnApprover(why) => format!("{}.", capital(why)),
+        Error::Proposed(_) => "The change awaits approval. Nothing else was changed.".to_owned(),
         Error::Forbidden(_) => format!("This {error}. Nothing was changed."),
         Error::Invalid(problems) => {
             let messages = problems.as_slice().iter().map(|problem| {
@@ -239,6 +249,11 @@ pub(super) fn sentences(error: &management::Error) -> String {
 
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
+        if let Self::Management(management::Error::Proposed(proposed)) = &self {
+            let place = format!("/dashboard/changes/{}", proposed.proposal.id);
+            return Redirect::to(&format!("{place}?done={}", Notice::Proposed.name()))
+                .into_response();
+        }
         let mut response = self.describe().status.into_response();
         response
             .extensions_mut()

@@ -120,6 +120,7 @@ impl FromRequestParts<Dashboard> for PageContext {
             entropy: dashboard.entropy,
             catalog: dashboard.catalog.clone(),
             pool: dashboard.database.clone(),
+            approvals: dashboard.settings.approvals.clone(),
             actor: Actor::caller(&viewer.administrator, tag.to_string()),
             claim: None,
         };

@@ -88,6 +88,8 @@ codes! {
         "The key does not exist",
     ApiKeyNotFound API_KEY_NOT_FOUND NOT_FOUND
         "The API key does not exist",
+    ChangeNotFound CHANGE_NOT_FOUND NOT_FOUND
+        "The change does not exist",
     MethodNotAllowed METHOD_NOT_ALLOWED METHOD_NOT_ALLOWED
         "This path does not support the method; see the Allow header",
     RequestTimeout REQUEST_TIMEOUT REQUEST_TIMEOUT

@@ -5,7 +5,7 @@ use axum::middleware::from_fn_with_state;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::routes;
 
-use super::admin::{api_keys, audit, audit_log, events, keys, policies, services};
+use super::admin::{api_keys, audit, audit_log, changes, events, keys, policies, services};
 use super::app::App;
 use super::error::ApiError;
 use super::routes::{Access, Routes};
@@ -115,6 +115,13 @@ fn groups() -> [Routes; 4] {
                 api_keys::revoke
             ),
         )
+        .at("/admin/changes", routes!(changes::list))
+        .at(
+            "/admin/changes/{id}",
+            routes!(changes::read, changes::withdraw),
+        )
+        .at("/admin/changes/{id}/approve", routes!(changes::approve))
+        .at("/admin/changes/{id}/reject", routes!(changes::reject))
         .at("/admin/audit", routes!(audit::list))
         .at("/admin/audit/management", routes!(events::list))
         .at(

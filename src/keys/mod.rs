@@ -5,6 +5,7 @@
 
 mod choice;
 mod comparison;
+mod default_key;
 mod encryptions;
 mod expiry;
 mod import_key;
@@ -22,6 +23,7 @@ mod verify;
 
 pub use self::choice::{Keyring, NoKey};
 pub use self::comparison::{Comparison, Intended, Orphan};
+pub use self::default_key::DefaultKey;
 pub use self::encryptions::{Encryptions, NotCounted};
 pub use self::expiry::{Expiring, Expiry};
 pub use self::import_key::ImportKeyRecord;

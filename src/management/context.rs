@@ -1,14 +1,20 @@
 //! The context of a use case, and the transaction in which it changes something.
 
+use std::slice;
+
 use sqlx::{PgConnection, Postgres, Transaction};
 
-use super::{Action, Actor, Authorized, Claim, Error, Event, Resource, Right, store};
-use crate::auth::Roles;
+use super::changes::{self, Authority, Call, Proposal, Proposed, Proposer};
+use super::store::{self, Author};
+use super::{Action, Actor, Authorized, Claim, Error, Event, Resource, Right};
+use crate::auth::Role;
 use crate::catalog::Catalog;
+use crate::change_kind::ChangeKind;
 use crate::clock::{Clock, Entropy, Timestamp};
 use crate::db::Pool;
-use crate::ids::EventId;
+use crate::ids::{ChangeId, EventId};
 use crate::resource::{Columns, Stored};
+use crate::settings::Approvals;
 
 /// The arguments that all use cases share.
 #[derive(Clone, Debug)]
@@ -23,6 +29,8 @@ pub struct Context {
     pub pool: Pool,
     /// The author of changes.
     pub actor: Actor,
+    /// The changes that need approval.
+    pub approvals: Approvals,
     /// The claim of a request with an `Idempotency-Key`.
     pub claim: Option<Claim>,
 }
@@ -31,10 +39,13 @@ pub struct Context {
 #[derive(Debug)]
 pub struct Change<'c> {
     context: &'c Context,
+    authority: &'c Authority,
     transaction: Transaction<'static, Postgres>,
     now: Timestamp,
-    /// The roles of the author; none for the service itself.
-    roles: Option<Roles>,
+    /// The author; none for the service itself.
+    author: Option<Author>,
+    /// The use case, which is proposed if the change needs approval.
+    call: Option<Call>,
 }
 
 impl<R: Right> Authorized<R> {
@@ -45,18 +56,20 @@ impl<R: Right> Authorized<R> {
     /// The API key is no longer valid or lost its role, or the database cannot be reached.
     pub async fn begin(&self) -> Result<Change<'_>, Error> {
         let (mut transaction, now) = (self.pool.begin().await?, self.clock.now());
-        let roles = match self.actor.api_key_id {
-            Some(id) => store::live_roles(&mut transaction, id, now).await?,
+        let author = match self.actor.api_key_id {
+            Some(id) => store::live_author(&mut transaction, id, now).await?,
             None => None,
         };
-        if self.actor.api_key_id.is_some() && roles.is_none() {
+        if self.actor.api_key_id.is_some() && author.is_none() {
             return Err(Error::Unauthenticated);
         }
         let change = Change {
             context: self,
+            authority: self.authority(),
             transaction,
             now,
-            roles,
+            author,
+            call: None,
         };
         change.require::<R>()?;
         Ok(change)
@@ -69,10 +82,25 @@ impl Change<'_> {
     /// # Errors
     /// The author has no such role.
     pub fn require<R: Right>(&self) -> Result<(), Error> {
-        match &self.roles {
-            Some(roles) if !roles.meet(R::ROLES) => Err(Error::Forbidden(R::ROLES)),
+        self.require_one_of(R::ROLES)
+    }
+
+    /// Checks that the author also has one of these roles.
+    pub(super) fn require_one_of(&self, roles: &'static [Role]) -> Result<(), Error> {
+        match &self.author {
+            Some(author) if !author.roles.meet(roles) => Err(Error::Forbidden(roles)),
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// Proposes `call` if the change needs approval. Without this, such a change is refused.
+    pub(super) fn propose_as(&mut self, call: Call) {
+        self.call = Some(call);
+    }
+
+    /// The person of the author.
+    pub(super) fn person(&self) -> Option<&str> {
+        self.author.as_ref()?.person.as_deref()
     }
 
     /// The time of the change.
@@ -141,32 +169,75 @@ impl Change<'_> {
         self.commit(Event::deleted(resource)).await
     }
 
+    /// Whether the change that `plan` records will be proposed.
+    pub(super) async fn is_proposed(&mut self, plan: &Event) -> Result<bool, Error> {
+        let is_judged = matches!(self.authority, Authority::Administrator);
+        Ok(is_judged && !self.needed(slice::from_ref(plan)).await?.is_empty())
+    }
+
+    /// Proposes the change that `plan` records, before a token does anything.
+    pub(super) async fn propose_early(mut self, plan: &Event) -> Error {
+        let proposed = match self.needed(slice::from_ref(plan)).await {
+            Ok(kinds) => self.propose(kinds, plan).await,
+            Err(error) => Err(error),
+        };
+        proposed.map_or_else(
+            |error| error,
+            |proposed| Error::Proposed(Box::new(proposed)),
+        )
+    }
+
     /// Commits the change with its event. From then on this instance reads nothing older.
     ///
     /// # Errors
-    /// The database refuses it.
+    /// The change needs approval and was proposed, or the database refuses it.
     pub async fn commit(self, event: Event) -> Result<(), Error> {
         self.commit_all([event]).await
     }
 
-    /// The same for a change of several resources.
+    /// The same for a change of several resources, of which the last is the one that the author changes.
     ///
     /// # Errors
-    /// The database refuses it.
+    /// The change needs approval and was proposed, or the database refuses it.
     pub async fn commit_all(
         mut self,
         events: impl IntoIterator<Item = Event> + Send,
     ) -> Result<(), Error> {
-        let mut topics = Vec::new();
         let events: Vec<Event> = events.into_iter().collect();
+        let kinds = self.needed(&events).await?;
+        let (authority, actor) = (self.authority, &self.context.actor);
+        let made = events.last().ok_or(Error::BrokenOff)?;
+        let (approved, decision) = match authority {
+            Authority::Administrator if !kinds.is_empty() => {
+                return Err(Error::Proposed(Box::new(self.propose(kinds, made).await?)));
+            }
+            Authority::Administrator | Authority::System => (None, None),
+            Authority::Approved(last) => {
+                let (before, after) = last.finish(&mut self.transaction, &kinds, made).await?;
+                let event = Event::changed(Action::Approve, &before, &after);
+                (Some(after), Some((event, &last.approver)))
+            }
+        };
         if let Some(claim) = &self.context.claim {
-            claim.keep(&mut self.transaction, &events).await?;
+            let decision = decision.iter().map(|(event, _)| event);
+            let mut answers = events.iter().chain(decision).rev();
+            let answer = answers.find_map(Event::answer);
+            claim.keep(&mut self.transaction, answer).await?;
         }
+        let changed: Vec<_> = events
+            .iter()
+            .filter_map(|event| event.resource_id)
+            .collect();
+        changes::make_stale(&mut self.transaction, &changed).await?;
+        let topics: Vec<_> = events
+            .iter()
+            .filter_map(|event| event.resource_type.topic())
+            .collect();
         for event in events {
-            topics.extend(event.resource_type.topic());
-            let id = EventId::new(&self.context.clock, &self.context.entropy);
-            let actor = &self.context.actor;
-            store::insert_event(&mut self.transaction, id, self.now, actor, event).await?;
+            self.record(actor, event, approved.as_ref()).await?;
+        }
+        if let Some((event, approver)) = decision {
+            self.record(approver, event, None).await?;
         }
         let committed = self.transaction.commit().await;
         // A commit without an answer may have succeeded, so the caches are invalidated then too.
@@ -174,5 +245,60 @@ impl Change<'_> {
             self.context.catalog.changed(topic);
         }
         Ok(committed?)
+    }
+
+    /// Proposes the change that `event` records. Nothing else of this change remains.
+    async fn propose(self, kinds: Vec<ChangeKind>, event: &Event) -> Result<Proposed, Error> {
+        let call = self.call.clone().ok_or(Error::NotAllowed(
+            "the settings require approval of this change, so its request is stored: wrap a key that \
+             is in plaintext",
+        ))?;
+        let context = self.context;
+        let proposer = Proposer {
+            person: self.person().map(str::to_owned),
+            api_key_id: context.actor.api_key_id,
+            name: context.actor.name.clone(),
+        };
+        self.transaction.rollback().await?;
+        let id = ChangeId::new(&context.clock, &context.entropy);
+        let at = (id, self.now);
+        let proposal = Proposal::of(at, &context.approvals, proposer, &call, kinds, event);
+        let mut change = Change {
+            transaction: context.pool.begin().await?,
+            call: None,
+            ..self
+        };
+        changes::insert(&mut change.transaction, &proposal, &call).await?;
+        let event = Event::created(&proposal);
+        if let Some(claim) = &context.claim {
+            claim.keep(&mut change.transaction, event.answer()).await?;
+        }
+        change.record(&context.actor, event, None).await?;
+        change.transaction.commit().await?;
+        Ok(Proposed {
+            proposal,
+            secret: None,
+        })
+    }
+
+    /// The kinds of the change that need approval.
+    async fn needed(&mut self, events: &[Event]) -> Result<Vec<ChangeKind>, Error> {
+        let mut kinds = Vec::new();
+        for event in events {
+            let judgement = event.judgement.as_ref().ok_or(Error::BrokenOff)?;
+            kinds.extend(judgement.kinds(&mut self.transaction).await?);
+        }
+        Ok(changes::needed(&self.context.approvals, &kinds))
+    }
+
+    async fn record(
+        &mut self,
+        actor: &Actor,
+        event: Event,
+        approved: Option<&Proposal>,
+    ) -> Result<(), Error> {
+        let id = EventId::new(&self.context.clock, &self.context.entropy);
+        let transaction = &mut self.transaction;
+        Ok(store::insert_event(transaction, id, self.now, actor, event, approved).await?)
     }
 }

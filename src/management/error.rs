@@ -1,5 +1,6 @@
 //! Errors of use cases.
 
+use super::changes::Proposed;
 use crate::auth::Role;
 use crate::problem::{Problem, Problems};
 
@@ -24,6 +25,12 @@ pub enum Error {
     /// The author has none of the roles that the use case needs.
     #[error("requires the role {}", named(.0))]
     Forbidden(&'static [Role]),
+    /// The author may not decide about the change. The text explains why.
+    #[error("{0}")]
+    NotAnApprover(&'static str),
+    /// The change needs approval: it was proposed, and nothing else has happened.
+    #[error("the change needs approval")]
+    Proposed(Box<Proposed>),
     /// The settings do not allow it. The text names the setting.
     #[error("{0}")]
     NotAllowed(&'static str),
@@ -49,6 +56,8 @@ pub enum Missing {
     Key,
     /// An API key.
     ApiKey,
+    /// A change that needs approval.
+    Change,
 }
 
 impl std::fmt::Display for Missing {
@@ -58,6 +67,7 @@ impl std::fmt::Display for Missing {
             Self::Policy => "policy",
             Self::Key => "key",
             Self::ApiKey => "API key",
+            Self::Change => "change",
         })
     }
 }
@@ -91,10 +101,28 @@ impl Error {
             | Self::Conflict(_)
             | Self::Outdated
             | Self::Forbidden(_)
+            | Self::NotAnApprover(_)
+            | Self::Proposed(_)
             | Self::NotAllowed(_)
             | Self::Token(_)
             | Self::Unauthenticated
             | Self::BrokenOff => false,
+        }
+    }
+
+    /// Whether the same change can succeed later: the token or the database failed.
+    pub(super) fn is_temporary(&self) -> bool {
+        match self {
+            Self::Token(_) | Self::Database(_) | Self::BrokenOff => true,
+            Self::Invalid(_)
+            | Self::Missing(_)
+            | Self::Conflict(_)
+            | Self::Outdated
+            | Self::Forbidden(_)
+            | Self::NotAnApprover(_)
+            | Self::Proposed(_)
+            | Self::NotAllowed(_)
+            | Self::Unauthenticated => false,
         }
     }
 

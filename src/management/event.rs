@@ -1,17 +1,25 @@
 //! The record of a change.
 
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
+use super::changes::Judgement;
 use crate::catalog::Topic;
 use crate::closed_set;
+use crate::ids::{ApiKeyId, ChangeId, ImportKeyId, KeyId, PolicyId, ServiceId};
 use crate::resource::Identified;
+use crate::revision::Revision;
 
 /// A resource that administrators manage, as the API shows it. It holds no secrets.
 pub trait Resource: Identified + Serialize {
     /// The type that events name.
     const TYPE: ResourceType;
+
+    /// Judges the change from `before` to `after`: whether it can need approval. A new resource has no
+    /// state before, and a deleted one none after.
+    fn judge(before: Option<&Self>, after: Option<&Self>) -> Judgement;
 }
 
 closed_set! {
@@ -27,6 +35,8 @@ closed_set! {
         ApiKey = "api_key",
         /// The wrapping key of an import.
         ImportKey = "import_key",
+        /// A change that needs approval.
+        Change = "change",
         /// The dashboard.
         Dashboard = "dashboard",
         /// A management request.
@@ -53,6 +63,12 @@ closed_set! {
         Revoke = "revoke",
         /// The key was destroyed in the token.
         Destroy = "destroy",
+        /// A person approved the change.
+        Approve = "approve",
+        /// A person rejected the change.
+        Reject = "reject",
+        /// Its proposer withdrew the change.
+        Withdraw = "withdraw",
         /// An administrator signed in to the dashboard.
         SignIn = "sign_in",
         /// An administrator signed out.
@@ -86,8 +102,28 @@ impl ResourceType {
             Self::Policy => Some(Topic::Policies),
             Self::Key | Self::ImportKey => Some(Topic::Keys),
             Self::ApiKey => Some(Topic::ApiKeys),
-            Self::Dashboard | Self::Request | Self::AuditLog | Self::Instance | Self::Token => None,
+            Self::Change
+            | Self::Dashboard
+            | Self::Request
+            | Self::AuditLog
+            | Self::Instance
+            | Self::Token => None,
         }
+    }
+
+    /// The identifier of a resource of this type; none for types without identifiers.
+    pub(super) fn id(self, uuid: Uuid) -> Option<String> {
+        Some(match self {
+            Self::Service => ServiceId::from_uuid(uuid).to_string(),
+            Self::Policy => PolicyId::from_uuid(uuid).to_string(),
+            Self::Key => KeyId::from_uuid(uuid).to_string(),
+            Self::ApiKey => ApiKeyId::from_uuid(uuid).to_string(),
+            Self::ImportKey => ImportKeyId::from_uuid(uuid).to_string(),
+            Self::Change => ChangeId::from_uuid(uuid).to_string(),
+            Self::Dashboard | Self::Request | Self::AuditLog | Self::Instance | Self::Token => {
+                return None;
+            }
+        })
     }
 }
 
@@ -101,6 +137,10 @@ pub struct Event {
     pub(super) after: Option<Box<RawValue>>,
     /// The digest of a read that is recorded once.
     pub(super) read_digest: Option<[u8; 32]>,
+    /// The judgement of a change; none for a security event.
+    pub(super) judgement: Option<Judgement>,
+    /// The revision before the change.
+    pub(super) revision: Option<Revision>,
 }
 
 impl Event {
@@ -119,11 +159,54 @@ impl Event {
         Self::of(Action::Delete, resource, Some(resource), None)
     }
 
-    /// The resource that the event created, with its type.
-    pub(super) fn creation(&self) -> Option<(ResourceType, &RawValue)> {
-        let is_creation = self.action == Action::Create;
-        let resource = self.after.as_deref().filter(|_| is_creation)?;
+    /// The creation of a resource, as far as it is known before the token makes the key.
+    pub(super) fn planned<R: Resource>(judgement: Judgement, after: &Value) -> Self {
+        Self {
+            after: to_raw_value(after).ok(),
+            judgement: Some(judgement),
+            ..Self::bare(Action::Create, R::TYPE)
+        }
+    }
+
+    /// An event without a resource.
+    pub(super) fn bare(action: Action, resource_type: ResourceType) -> Self {
+        Self {
+            action,
+            resource_type,
+            resource_id: None,
+            before: None,
+            after: None,
+            read_digest: None,
+            judgement: None,
+            revision: None,
+        }
+    }
+
+    /// The resource that the answer to the request shows, with its type.
+    pub(super) fn answer(&self) -> Option<(ResourceType, &RawValue)> {
+        let is_answer = self.action == Action::Create || self.resource_type == ResourceType::Change;
+        let resource = self.after.as_deref().filter(|_| is_answer)?;
         Some((self.resource_type, resource))
+    }
+
+    /// The states before and after the change.
+    pub(super) fn states(&self) -> (Option<Value>, Option<Value>) {
+        let value = |state: &Option<Box<RawValue>>| {
+            state
+                .as_ref()
+                .and_then(|state| serde_json::from_str(state.get()).ok())
+        };
+        (value(&self.before), value(&self.after))
+    }
+
+    /// The identifier of the resource, as the API shows it.
+    pub(super) fn id(&self) -> Option<String> {
+        self.resource_id.and_then(|id| self.resource_type.id(id))
+    }
+
+    /// The changed resource and its revision before the change; none for a new one.
+    pub(super) fn state_before(&self) -> Option<(Uuid, Revision)> {
+        self.resource_id.zip(self.revision)
     }
 
     fn of<R: Resource>(
@@ -133,12 +216,12 @@ impl Event {
         after: Option<&R>,
     ) -> Self {
         Self {
-            action,
-            resource_type: R::TYPE,
             resource_id: Some(resource.uuid()),
             before: before.and_then(|state| to_raw_value(state).ok()),
             after: after.and_then(|state| to_raw_value(state).ok()),
-            read_digest: None,
+            judgement: Some(R::judge(before, after)),
+            revision: before.map(Identified::revision),
+            ..Self::bare(action, R::TYPE)
         }
     }
 }

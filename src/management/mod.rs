@@ -34,7 +34,7 @@
 //! use sealward::management::{Authorized, Context, ManageKeys};
 //!
 //! fn proof(context: Context) -> Authorized<ManageKeys> {
-//!     Authorized { context, right: PhantomData }
+//!     Authorized { context, authority: Default::default(), right: PhantomData }
 //! }
 //! ```
 
@@ -42,6 +42,7 @@
 
 mod actor;
 pub mod api_keys;
+pub mod changes;
 mod check;
 mod context;
 pub mod dangers;
@@ -63,7 +64,7 @@ pub use self::context::{Change, Context};
 pub use self::error::{Error, Missing};
 pub use self::event::{Action, Event, Resource, ResourceType};
 pub use self::expected::Expected;
-pub use self::idempotency::{Claim, IdempotentCall, KeptAnswer, Standing};
+pub use self::idempotency::{Claim, IdempotentCall, KeptAnswer, KeptOutcome, Standing};
 pub use self::page::{Cursor, Limit, NotACursor, Page, PageRequest};
 pub use self::right::{
     Authorized, ManageAdminKeys, ManageApiKeys, ManageKeys, ManagePolicies, ReadAudit,

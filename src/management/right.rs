@@ -4,11 +4,13 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
+use super::changes::Authority;
 use super::{Actor, Context, Error};
 use crate::auth::Role::{self, Auditor, Custodian, Owner, PolicyAdmin};
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
 use crate::db::Pool;
+use crate::settings::Approvals;
 
 /// A right that some roles give.
 pub trait Right: Copy + Debug + Send + Sync + 'static {
@@ -48,6 +50,7 @@ rights! {
 #[derive(Clone, Debug)]
 pub struct Authorized<R> {
     context: Context,
+    authority: Authority,
     right: PhantomData<R>,
 }
 
@@ -62,6 +65,7 @@ impl Context {
         }
         Ok(Authorized {
             context: self.clone(),
+            authority: Authority::Administrator,
             right: PhantomData,
         })
     }
@@ -89,11 +93,28 @@ impl<R: Right> Authorized<R> {
                 entropy,
                 catalog,
                 pool,
+                approvals: Approvals::default(),
                 actor: Actor::system(name),
                 claim: None,
             },
+            authority: Authority::System,
             right: PhantomData,
         }
+    }
+
+    /// The authority of the proposer of an approved change, whose roles each change checks again.
+    pub(super) fn of_proposer(context: Context, authority: Authority) -> Self {
+        Self {
+            context,
+            authority,
+            right: PhantomData,
+        }
+    }
+}
+
+impl<R> Authorized<R> {
+    pub(super) fn authority(&self) -> &Authority {
+        &self.authority
     }
 }
 

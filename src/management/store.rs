@@ -1,23 +1,31 @@
 //! Writes rows of resources, from their declarations, and the record of each change.
 
 use sqlx::types::Json;
-use sqlx::{AssertSqlSafe, PgConnection};
+use sqlx::{AssertSqlSafe, FromRow, PgConnection};
 
+use super::changes::Proposal;
 use super::{Actor, Event};
 use crate::auth::Roles;
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, EventId};
 use crate::resource::{Columns, Stored};
 
-/// The roles of this API key, unless it is revoked or expired.
-pub(super) async fn live_roles(
+/// The author of a change, as the database knows it.
+#[derive(Clone, Debug, FromRow)]
+pub(super) struct Author {
+    pub(super) roles: Roles,
+    pub(super) person: Option<String>,
+}
+
+/// The author with this API key, unless it is revoked or expired.
+pub(super) async fn live_author(
     connection: &mut PgConnection,
     api_key: ApiKeyId,
     now: Timestamp,
-) -> sqlx::Result<Option<Roles>> {
-    let sql = "SELECT roles FROM api_keys WHERE id = $1 AND revoked_at IS NULL
+) -> sqlx::Result<Option<Author>> {
+    let sql = "SELECT roles, person FROM api_keys WHERE id = $1 AND revoked_at IS NULL
                   AND (expires_at IS NULL OR expires_at > $2)";
-    sqlx::query_scalar(sql)
+    sqlx::query_as(sql)
         .bind(api_key)
         .bind(now)
         .fetch_optional(connection)
@@ -71,19 +79,20 @@ pub(super) async fn delete<R: Stored>(
 }
 
 /// Records an event: a change, in the transaction of the change. A read with the digest of a recorded
-/// read is not recorded again.
+/// read is not recorded again. `approved` is the change whose approval made it.
 pub(super) async fn insert_event(
     connection: &mut PgConnection,
     id: EventId,
     now: Timestamp,
     actor: &Actor,
     event: Event,
+    approved: Option<&Proposal>,
 ) -> sqlx::Result<()> {
     sqlx::query(
         "INSERT INTO management_events (id, at, api_key_id, actor, action, resource_type,
                                         resource_id, before, after, client_address, request_id,
-                                        read_digest)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::inet, $11, $12)
+                                        read_digest, change_id, approved_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::inet, $11, $12, $13, $14)
          ON CONFLICT (read_digest) WHERE read_digest IS NOT NULL DO NOTHING",
     )
     .bind(id)
@@ -98,6 +107,8 @@ pub(super) async fn insert_event(
     .bind(actor.client_address.map(|address| address.to_string()))
     .bind(actor.request_id.as_deref())
     .bind(event.read_digest)
+    .bind(approved.map(|change| change.id))
+    .bind(approved.map(Proposal::approvers))
     .execute(connection)
     .await?;
     Ok(())

@@ -3,6 +3,7 @@
 //! Reading checks each member separately. The module of the resource checks rules that depend on other
 //! members, on the current resource or on the database.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::openapi::{RefOr, Schema};
 use zeroize::Zeroizing;
@@ -37,6 +38,24 @@ pub struct ResourceRequest<B> {
     /// Read-only members, which must be those of the resource.
     stated: Vec<(&'static str, Json)>,
     nulls: Nulls,
+    /// The body, unless the service itself made the request.
+    sent: Option<(Reading, Zeroizing<String>)>,
+}
+
+/// The body of a request, to be read again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentBody {
+    reading: Reading,
+    text: String,
+}
+
+/// How a body is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Reading {
+    Create,
+    Update,
+    Patch,
 }
 
 /// The meaning of `null` for a member that is not nullable.
@@ -60,19 +79,39 @@ impl<B: RequestBody> ResourceRequest<B> {
     /// Reads the body of a request that creates a resource.
     #[must_use]
     pub fn to_create(body: Text<'_>) -> Self {
-        Self::read(body, &[], Nulls::Absent)
+        Self::read(body, Reading::Create)
     }
 
     /// Reads the body of a request that changes a resource.
     #[must_use]
     pub fn to_update(body: Text<'_>) -> Self {
-        Self::read(body, B::READ_ONLY, Nulls::Absent)
+        Self::read(body, Reading::Update)
     }
 
     /// Reads a JSON Merge Patch (RFC 7396) that changes a resource.
     #[must_use]
     pub fn to_patch(body: Text<'_>) -> Self {
-        Self::read(body, B::READ_ONLY, Nulls::Wrong)
+        Self::read(body, Reading::Patch)
+    }
+
+    /// Reads a body again.
+    ///
+    /// # Errors
+    /// It is not JSON.
+    pub fn of_sent(sent: &SentBody) -> Result<Self, Problem> {
+        let text = Text::parse(sent.text.as_bytes())
+            .map_err(|error| Problem::of_body(Code::Format, error.to_string()))?;
+        Ok(Self::read(text, sent.reading))
+    }
+
+    /// The body, to be read again. It can contain secrets.
+    #[must_use]
+    pub fn sent(&self) -> Option<SentBody> {
+        let (reading, text) = self.sent.as_ref()?;
+        Some(SentBody {
+            reading: *reading,
+            text: text.to_string(),
+        })
     }
 
     /// Reads a body that the service itself has made, such as of a form.
@@ -86,7 +125,12 @@ impl<B: RequestBody> ResourceRequest<B> {
         Ok(read(text))
     }
 
-    fn read(body: Text<'_>, read_only: &[&'static str], nulls: Nulls) -> Self {
+    fn read(body: Text<'_>, reading: Reading) -> Self {
+        let (read_only, nulls) = match reading {
+            Reading::Create => (&[][..], Nulls::Absent),
+            Reading::Update => (B::READ_ONLY, Nulls::Absent),
+            Reading::Patch => (B::READ_ONLY, Nulls::Wrong),
+        };
         let settable = B::FIELDS.iter().map(|field| field.name);
         let volatile: &[&str] = if read_only.is_empty() {
             &[]
@@ -108,11 +152,12 @@ impl<B: RequestBody> ResourceRequest<B> {
             stated: stated.collect(),
             problems: reader.finish(),
             nulls,
+            sent: Some((reading, Zeroizing::new(body.as_str().to_owned()))),
         }
     }
 
     /// Checks that the read-only members that the request states are those of `resource`.
-    pub fn check_read_only(&mut self, resource: &impl serde::Serialize) {
+    pub fn check_read_only(&mut self, resource: &impl Serialize) {
         let Ok(resource) = serde_json::to_value(resource) else {
             return;
         };
@@ -146,7 +191,16 @@ impl<B> From<B> for ResourceRequest<B> {
             problems: Problems::default(),
             stated: Vec::new(),
             nulls: Nulls::Absent,
+            sent: None,
         }
+    }
+}
+
+impl SentBody {
+    /// The body in JSON.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
     }
 }
 

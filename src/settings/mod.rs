@@ -2,6 +2,7 @@
 //! Only this module reads configuration files and the environment. It refuses unknown settings and
 //! suggests the nearest name. It reports all mistakes at once.
 
+mod approvals;
 mod audit;
 mod certificates;
 mod database;
@@ -26,6 +27,7 @@ mod tls;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::approvals::Approvals;
 pub use self::audit::{Audit, Seal, SealAnchor, SealWitness};
 pub use self::certificates::{NotInPem, certificates, revocation_lists};
 pub use self::database::Database;
@@ -70,6 +72,8 @@ pub struct Settings {
     pub ratelimit: RateLimit,
     /// The key lifecycle.
     pub keys: Keys,
+    /// The approval of changes by other people.
+    pub approvals: Approvals,
     /// The audit log.
     pub audit: Audit,
     /// The log.
@@ -134,6 +138,7 @@ impl Settings {
         self.limits.contradictions(&mut found);
         self.ratelimit.contradictions(self.environment, &mut found);
         self.keys.contradictions(self.environment, &mut found);
+        self.approvals.contradictions(&mut found);
         self.audit.contradictions(self.environment, &mut found);
         self.migrate.contradictions(self.environment, &mut found);
         self.retain.contradictions(self.environment, &mut found);

@@ -218,6 +218,7 @@ fn resource(cx: &PageContext, event: &Recorded) -> Markup {
         ResourceType::Service => "services",
         ResourceType::Policy => "policies",
         ResourceType::Key => "keys",
+        ResourceType::Change => "changes",
         ResourceType::ApiKey if cx.may::<ManageAdminKeys>() => "api-keys",
         ResourceType::ApiKey
         | ResourceType::ImportKey
@@ -237,6 +238,7 @@ fn words(resource: ResourceType) -> &'static str {
         ResourceType::Key => "Key",
         ResourceType::ApiKey => "API key",
         ResourceType::ImportKey => "Import key",
+        ResourceType::Change => "Change",
         ResourceType::Dashboard => "Dashboard",
         ResourceType::Request => "Request",
         ResourceType::AuditLog => "Audit log",
@@ -247,13 +249,17 @@ fn words(resource: ResourceType) -> &'static str {
 
 fn action(action: Action) -> Markup {
     let tone = match action {
-        Action::Create | Action::SignIn | Action::Start | Action::TokenFound => Tone::Good,
+        Action::Create | Action::Approve | Action::SignIn | Action::Start | Action::TokenFound => {
+            Tone::Good
+        }
         Action::Update | Action::SignOut | Action::Read | Action::Export | Action::Stop => {
             Tone::Idle
         }
         Action::Delete
         | Action::Revoke
         | Action::Destroy
+        | Action::Reject
+        | Action::Withdraw
         | Action::SignInFailed
         | Action::Refuse
         | Action::TokenLost

@@ -11,6 +11,10 @@ closed_set! {
         Revoked = "revoked",
         Rotated = "rotated",
         Restored = "restored",
+        Proposed = "proposed",
+        Approved = "approved",
+        Rejected = "rejected",
+        Withdrawn = "withdrawn",
     }
 }
 
@@ -24,6 +28,10 @@ impl Notice {
             Self::Rotated => {
                 "The new key is active. The former key is retired and still opens its envelopes."
             }
+            Self::Proposed => "The change awaits approval. Nothing else has happened yet.",
+            Self::Approved => "Your approval is recorded.",
+            Self::Rejected => "The change is rejected.",
+            Self::Withdrawn => "The change is withdrawn.",
             Self::Restored => "The key is restored and disabled until you enable it.",
         }
     }

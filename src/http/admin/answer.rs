@@ -1,17 +1,22 @@
 //! The answers of the management API.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 
 use axum::Json;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use secrecy::ExposeSecret;
 use serde::Serialize;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::keys::Key;
 use crate::management::api_keys::{self, ApiKey};
+use crate::management::changes::{Proposal, Proposed};
 use crate::management::policies::Policy;
 use crate::management::services::Service;
-use crate::management::{KeptAnswer, Page, Resource, ResourceType};
+use crate::management::{KeptAnswer, KeptOutcome, Page, Resource, ResourceType};
 use crate::resource::Identified as _;
 use crate::revision::Revision;
 
@@ -22,6 +27,10 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 #[derive(Debug)]
 pub(in crate::http) struct Current<R>(pub(in crate::http) R);
 
+/// A resource without an `ETag`: 200.
+#[derive(Debug)]
+pub(in crate::http) struct Shown<R>(pub(in crate::http) R);
+
 /// A new resource: 201 with its `Location` and `ETag`.
 #[derive(Debug)]
 pub(in crate::http) struct Created<R>(pub(in crate::http) R);
@@ -29,6 +38,10 @@ pub(in crate::http) struct Created<R>(pub(in crate::http) R);
 /// Something new without a path: 201.
 #[derive(Debug)]
 pub(in crate::http) struct CreatedWithoutPath<T>(pub(in crate::http) T);
+
+/// A change that was proposed: 202 with its `Location`.
+#[derive(Debug)]
+pub(in crate::http) struct Accepted<'a>(pub(in crate::http) &'a Proposed);
 
 /// A page of a list: 200.
 #[derive(Debug)]
@@ -104,6 +117,53 @@ impl<R: Located> IntoResponse for Created<R> {
     }
 }
 
+/// A change that was proposed.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ProposedChange)]
+struct ProposedBody<'a> {
+    #[serde(flatten)]
+    change: &'a Proposal,
+    /// The new API key, which authenticates after the change is applied. Only this response contains it;
+    /// null if the request was sent again. Absent if the change creates no API key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable)]
+    secret: Option<&'a str>,
+}
+
+impl PartialSchema for Accepted<'_> {
+    fn schema() -> RefOr<Schema> {
+        ProposedBody::schema()
+    }
+}
+
+impl ToSchema for Accepted<'_> {
+    fn name() -> Cow<'static, str> {
+        ProposedBody::name()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        ProposedBody::schemas(schemas);
+    }
+}
+
+impl IntoResponse for Accepted<'_> {
+    fn into_response(self) -> Response {
+        let Proposed { proposal, secret } = self.0;
+        let location = (header::LOCATION, text(&path("changes", &proposal.id)));
+        let body = ProposedBody {
+            change: proposal,
+            secret: secret.as_ref().map(ExposeSecret::expose_secret),
+        };
+        (StatusCode::ACCEPTED, [location], Json(body)).into_response()
+    }
+}
+
+impl<R: Serialize> IntoResponse for Shown<R> {
+    fn into_response(self) -> Response {
+        Json(self.0).into_response()
+    }
+}
+
 impl<T: Serialize> IntoResponse for List<T> {
     fn into_response(self) -> Response {
         Json(self.0).into_response()
@@ -118,40 +178,47 @@ impl<T: Serialize> IntoResponse for CreatedWithoutPath<T> {
 
 impl IntoResponse for Replayed {
     fn into_response(self) -> Response {
-        let id = self.0.text("id");
-        let KeptAnswer {
-            resource_type,
-            mut resource,
-        } = self.0;
-        if resource_type == ResourceType::ApiKey && resource.pop() == Some('}') {
+        let answer = self.0;
+        let (status, headers) = match answer.outcome() {
+            KeptOutcome::Created => (StatusCode::CREATED, of_creation(&answer)),
+            KeptOutcome::Proposed => {
+                let id = answer.text("id").unwrap_or_default();
+                let location = (header::LOCATION, text(&path("changes", &id)));
+                (StatusCode::ACCEPTED, vec![location])
+            }
+            KeptOutcome::Decided => (StatusCode::OK, Vec::new()),
+        };
+        let (had_secret, mut resource) = (answer.had_secret(), answer.resource);
+        if had_secret && resource.pop() == Some('}') {
             // The last member of the first answer.
             resource.push_str(r#","secret":null}"#);
         }
-        let collection = match resource_type {
-            ResourceType::Service => Some("services"),
-            ResourceType::Policy => Some("policies"),
-            ResourceType::Key => Some("keys"),
-            ResourceType::ApiKey => Some("api-keys"),
-            ResourceType::ImportKey
-            | ResourceType::Dashboard
-            | ResourceType::Request
-            | ResourceType::AuditLog
-            | ResourceType::Instance
-            | ResourceType::Token => None,
-        };
-        let of_resource = collection.zip(id).map(|(collection, id)| {
-            let place = path(collection, &id);
-            [etag(Revision::FIRST), (header::LOCATION, text(&place))]
-        });
         let again = [(REPLAYED, HeaderValue::from_static("true"))];
-        let headers: HeaderMap = again
-            .into_iter()
-            .chain(of_resource.into_iter().flatten())
-            .collect();
+        let headers: HeaderMap = again.into_iter().chain(headers).collect();
         let json = HeaderValue::from_static("application/json");
         let media = [(header::CONTENT_TYPE, json)];
-        (StatusCode::CREATED, headers, media, resource).into_response()
+        (status, headers, media, resource).into_response()
     }
+}
+
+/// The headers of a new resource.
+fn of_creation(answer: &KeptAnswer) -> Vec<(HeaderName, HeaderValue)> {
+    let collection = match answer.resource_type {
+        ResourceType::Service => "services",
+        ResourceType::Policy => "policies",
+        ResourceType::Key => "keys",
+        ResourceType::ApiKey => "api-keys",
+        ResourceType::Change
+        | ResourceType::ImportKey
+        | ResourceType::Dashboard
+        | ResourceType::Request
+        | ResourceType::AuditLog
+        | ResourceType::Instance
+        | ResourceType::Token => return Vec::new(),
+    };
+    let id = answer.text("id").unwrap_or_default();
+    let location = (header::LOCATION, text(&path(collection, &id)));
+    vec![etag(Revision::FIRST), location]
 }
 
 impl IntoResponse for NoContent {

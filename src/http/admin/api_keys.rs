@@ -1,6 +1,6 @@
 //! `/admin/api-keys`.
 
-use super::answer::{Created, Current, List, NoContent};
+use super::answer::{Accepted, Created, Current, List, NoContent};
 use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::http::error::ApiError;
@@ -36,7 +36,7 @@ pub(in crate::http) async fn list(
 }
 
 /// Creates an API key.
-#[utoipa::path(post, path = "", operation_id = "createApiKey", request_body = NewApiKey)]
+#[utoipa::path(post, path = "", operation_id = "createApiKey", request_body = NewApiKey, responses(Accepted<'static>))]
 pub(in crate::http) async fn create(
     context: Authorized<ManageApiKeys>,
     CreateBody(request): NewApiKey,
@@ -66,7 +66,7 @@ pub(in crate::http) async fn read(
     operation_id = "updateApiKey",
     params(PathId<ApiKeyId>, IfMatch),
     request_body = ApiKeyChanges,
-    responses(errors::ApiKeyNotFound, errors::Conflict)
+    responses(Accepted<'static>, errors::ApiKeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn update(
     context: Authorized<ManageApiKeys>,
@@ -85,7 +85,7 @@ pub(in crate::http) async fn update(
     operation_id = "patchApiKey",
     params(PathId<ApiKeyId>, IfMatch),
     request_body(content = ApiKeyChanges, content_type = "application/merge-patch+json"),
-    responses(errors::ApiKeyNotFound, errors::Conflict)
+    responses(Accepted<'static>, errors::ApiKeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn patch(
     context: Authorized<ManageApiKeys>,

@@ -2,9 +2,10 @@
 
 use std::str::FromStr;
 
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, header};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse as _, Response};
 
 use super::answer::Replayed;
@@ -12,7 +13,7 @@ use crate::auth::Administrator;
 use crate::http::app::App;
 use crate::http::body;
 use crate::http::error::ApiError;
-use crate::ids::{ApiKeyId, KeyId, ServiceId};
+use crate::ids::{ApiKeyId, ChangeId, KeyId, ServiceId};
 use crate::json::Text;
 use crate::management::{
     self, Actor, Authorized, Claim, Context, Expected, ManageAdminKeys, Missing, Right, Standing,
@@ -34,6 +35,10 @@ pub(in crate::http) struct CreateBody<B>(pub(in crate::http) ResourceRequest<B>)
 /// The body of a request that changes a resource: a JSON Merge Patch for `PATCH`.
 #[derive(Debug)]
 pub(in crate::http) struct UpdateBody<B>(pub(in crate::http) ResourceRequest<B>);
+
+/// The body of a decision, which may be left out.
+#[derive(Debug)]
+pub(in crate::http) struct DecisionBody<B>(pub(in crate::http) ResourceRequest<B>);
 
 /// The state in which the client expects the resource.
 #[derive(Debug)]
@@ -57,6 +62,10 @@ impl Address for KeyId {
     const MISSING: Missing = Missing::Key;
 }
 
+impl Address for ChangeId {
+    const MISSING: Missing = Missing::Change;
+}
+
 impl Address for ApiKeyId {
     const MISSING: Missing = Missing::ApiKey;
 }
@@ -77,6 +86,7 @@ impl<R: Right> FromRequestParts<App> for Authorized<R> {
             entropy: app.entropy,
             catalog: app.catalog.clone(),
             pool: app.database.clone(),
+            approvals: app.settings.approvals.clone(),
             actor: Actor::caller(administrator, tag.to_string()),
             claim: parts.extensions.get::<Claim>().cloned(),
         };
@@ -123,6 +133,21 @@ impl<B: RequestBody> FromRequest<App> for CreateBody<B> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
+        read(request, app, ResourceRequest::to_create)
+            .await
+            .map(Self)
+    }
+}
+
+impl<B: RequestBody> FromRequest<App> for DecisionBody<B> {
+    type Rejection = ApiError;
+
+    async fn from_request(mut request: Request, app: &App) -> Result<Self, ApiError> {
+        if request.body().is_end_stream() {
+            let json = HeaderValue::from_static("application/json");
+            request.headers_mut().insert(header::CONTENT_TYPE, json);
+            *request.body_mut() = Body::from("{}");
+        }
         read(request, app, ResourceRequest::to_create)
             .await
             .map(Self)

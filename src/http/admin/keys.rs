@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 
-use super::answer::{Created, CreatedWithoutPath, Current, List, NoContent};
+use super::answer::{Accepted, Created, CreatedWithoutPath, Current, List, NoContent};
 use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::http::app::App;
@@ -10,6 +10,7 @@ use crate::http::error::ApiError;
 use crate::http::error_code::errors;
 use crate::ids::KeyId;
 use crate::keys::Key;
+use crate::management::changes::Token;
 use crate::management::keys::{
     self, Filter, ImportParameters, ImportParametersRequest, KeyRequest, KeyUpdate, Rules,
 };
@@ -43,7 +44,7 @@ pub(in crate::http) async fn list(
     path = "",
     operation_id = "createKey",
     request_body = NewKey,
-    responses(errors::OperationNotAllowed, errors::Conflict)
+    responses(Accepted<'static>, errors::OperationNotAllowed, errors::Conflict)
 )]
 pub(in crate::http) async fn create(
     context: Authorized<ManageKeys>,
@@ -92,7 +93,7 @@ pub(in crate::http) async fn read(
     operation_id = "updateKey",
     params(PathId<KeyId>, IfMatch),
     request_body = KeyChanges,
-    responses(errors::KeyNotFound, errors::Conflict)
+    responses(Accepted<'static>, errors::KeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn update(
     context: Authorized<ManageKeys>,
@@ -112,7 +113,7 @@ pub(in crate::http) async fn update(
     operation_id = "patchKey",
     params(PathId<KeyId>, IfMatch),
     request_body(content = KeyChanges, content_type = "application/merge-patch+json"),
-    responses(errors::KeyNotFound, errors::Conflict)
+    responses(Accepted<'static>, errors::KeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn patch(
     context: Authorized<ManageKeys>,
@@ -130,7 +131,7 @@ pub(in crate::http) async fn patch(
     path = "",
     operation_id = "deleteKey",
     params(PathId<KeyId>, IfMatch),
-    responses(errors::KeyNotFound, errors::Conflict)
+    responses(Accepted<'static>, errors::KeyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn delete(
     context: Authorized<ManageKeys>,
@@ -140,6 +141,14 @@ pub(in crate::http) async fn delete(
 ) -> Result<NoContent, ApiError> {
     keys::delete(&context, rules(&app), id, &expected).await?;
     Ok(NoContent)
+}
+
+/// The access to tokens that an approved change needs.
+pub(super) fn token(app: &App) -> Token {
+    Token {
+        vault: app.vault.clone(),
+        rules: rules(app),
+    }
 }
 
 fn rules(app: &App) -> Rules {

@@ -4,6 +4,7 @@ mod answer;
 pub(super) mod api_keys;
 pub(super) mod audit;
 pub(super) mod audit_log;
+pub(super) mod changes;
 pub(super) mod events;
 mod export;
 mod extract;
@@ -12,7 +13,9 @@ pub(super) mod keys;
 pub(super) mod policies;
 pub(super) mod services;
 
-pub(super) use self::answer::{Created, CreatedWithoutPath, Current, List, NoContent};
+pub(super) use self::answer::{
+    Accepted, Created, CreatedWithoutPath, Current, List, NoContent, Shown,
+};
 pub(super) use self::audit_log::{LogText, LogTile, ProofBody, RecordProof, log_named, tile_at};
 pub(super) use self::export::{Order, Records};
-pub(super) use self::extract::{Address, CreateBody, IfMatch, PathId, UpdateBody};
+pub(super) use self::extract::{Address, CreateBody, DecisionBody, IfMatch, PathId, UpdateBody};

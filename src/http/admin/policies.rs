@@ -1,6 +1,6 @@
 //! `/admin/policies`.
 
-use super::answer::{Created, Current, List, NoContent};
+use super::answer::{Accepted, Created, Current, List, NoContent};
 use super::extract::{CreateBody, IfMatch, PathId, UpdateBody};
 use super::filters::Filters;
 use crate::http::error::ApiError;
@@ -41,7 +41,7 @@ pub(in crate::http) async fn list(
     path = "",
     operation_id = "createPolicy",
     request_body = NewPolicy,
-    responses(errors::Conflict)
+    responses(Accepted<'static>, errors::Conflict)
 )]
 pub(in crate::http) async fn create(
     context: Authorized<ManagePolicies>,
@@ -72,7 +72,7 @@ pub(in crate::http) async fn read(
     operation_id = "updatePolicy",
     params(PathId<Name>, IfMatch),
     request_body = PolicyChanges,
-    responses(errors::PolicyNotFound, errors::Conflict)
+    responses(Accepted<'static>, errors::PolicyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn update(
     context: Authorized<ManagePolicies>,
@@ -91,7 +91,7 @@ pub(in crate::http) async fn update(
     operation_id = "patchPolicy",
     params(PathId<Name>, IfMatch),
     request_body(content = PolicyChanges, content_type = "application/merge-patch+json"),
-    responses(errors::PolicyNotFound, errors::Conflict)
+    responses(Accepted<'static>, errors::PolicyNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn patch(
     context: Authorized<ManagePolicies>,

@@ -31,6 +31,8 @@ impl From<management::Error> for ApiError {
             management::Error::Conflict(conflict) => Self::Conflict(conflict),
             management::Error::Outdated => Self::Outdated,
             management::Error::Forbidden(_) => Self::MissingRole(error.to_string()),
+            management::Error::NotAnApprover(_) => Self::NotAnApprover(error.to_string()),
+            management::Error::Proposed(proposed) => Self::Proposed(Arc::new(*proposed)),
             management::Error::NotAllowed(why) => Self::NotAllowed(why.to_owned()),
             management::Error::Token(error) => match error.kind() {
                 ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late => Self::TokenOut(error),

@@ -16,6 +16,7 @@ use super::error_code::ErrorCode;
 use crate::audit::Unrecorded;
 use crate::auth::{Refusal, WrongKind};
 use crate::management::Missing;
+use crate::management::changes::Proposed;
 use crate::problem::Problem;
 use crate::ratelimit::{Crowded, Exceeded};
 
@@ -45,6 +46,10 @@ pub(super) enum ApiError {
     WrongKind(WrongKind),
     /// The administrator lacks the role. The text names it.
     MissingRole(String),
+    /// The administrator may not decide about the change. The text explains why.
+    NotAnApprover(String),
+    /// The change needs approval and was proposed. The response is not an error.
+    Proposed(Arc<Proposed>),
     /// The caller exceeded its rate limit.
     RateLimited(Exceeded),
     /// The resource does not exist.
@@ -107,7 +112,7 @@ impl ApiError {
             Self::Unauthenticated(_) => Description::from(ErrorCode::AuthenticationFailed)
                 .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
             Self::WrongKind(_) => ErrorCode::Forbidden.into(),
-            Self::MissingRole(why) => {
+            Self::MissingRole(why) | Self::NotAnApprover(why) => {
                 Description::from(ErrorCode::Forbidden).with_message(sentence(why))
             }
             Self::RateLimited(exceeded) => Description::from(ErrorCode::RateLimitExceeded)
@@ -116,6 +121,9 @@ impl ApiError {
             Self::Missing(Missing::Policy) => ErrorCode::PolicyNotFound.into(),
             Self::Missing(Missing::Key) => ErrorCode::KeyNotFound.into(),
             Self::Missing(Missing::ApiKey) => ErrorCode::ApiKeyNotFound.into(),
+            Self::Missing(Missing::Change) => ErrorCode::ChangeNotFound.into(),
+            Self::Proposed(_) => Description::from(ErrorCode::Conflict)
+                .with_message("The change needs approval and was proposed"),
             Self::Conflict(conflict) => {
                 Description::from(ErrorCode::Conflict).with_message(sentence(conflict))
             }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::ApiError;
+use crate::http::admin::Accepted;
 use crate::http::error_code::ErrorCode;
 use crate::problem::Problem;
 use crate::request_tag::RequestTag;
@@ -92,6 +93,9 @@ impl ApiError {
 
     /// The response to the request with the id `tag`.
     pub(in crate::http) fn to_response(&self, tag: &RequestTag) -> Response {
+        if let Self::Proposed(proposed) = self {
+            return Accepted(proposed).into_response();
+        }
         let description = self.describe();
         let status = description.code.status();
         let headers: HeaderMap = description.headers.iter().cloned().collect();

@@ -12,8 +12,8 @@ use utoipa::{IntoResponses, PartialSchema, ToSchema};
 use super::headers::always;
 use crate::audit::Source;
 use crate::http::admin::{
-    Created, CreatedWithoutPath, Current, List, LogText, LogTile, NoContent, ProofBody,
-    RecordProof, Records,
+    Accepted, Created, CreatedWithoutPath, Current, List, LogText, LogTile, NoContent, ProofBody,
+    RecordProof, Records, Shown,
 };
 use crate::http::discovery::Published;
 use crate::http::error::ApiError;
@@ -47,6 +47,26 @@ impl<R: ToSchema> IntoResponses for Created<R> {
 impl<T: ToSchema> IntoResponses for CreatedWithoutPath<T> {
     fn responses() -> Responses {
         one("201", json_of("The new object.", reference::<T>()))
+    }
+}
+
+impl IntoResponses for Accepted<'_> {
+    fn responses() -> Responses {
+        let place = always(
+            "The path of the change.",
+            json!("/admin/changes/chg_01h455vb4pex5vsknk084sn02q"),
+        );
+        let description = "The change needs approval and was proposed. Nothing has happened yet.";
+        one(
+            "202",
+            json_of(description, reference::<Self>()).header("Location", place),
+        )
+    }
+}
+
+impl<R: ToSchema> IntoResponses for Shown<R> {
+    fn responses() -> Responses {
+        one("200", json_of("The current resource.", reference::<R>()))
     }
 }
 

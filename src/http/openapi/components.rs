@@ -6,13 +6,14 @@ use utoipa::openapi::{Components, RefOr, Schema};
 
 use super::headers;
 use crate::audit::{Entry, OperationType, Outcome};
-use crate::http::admin::{List, Order, ProofBody};
+use crate::http::admin::{Accepted, List, Order, ProofBody};
 use crate::http::error::ErrorBody;
 use crate::http::probes::ProbeResult;
 use crate::keys::{JwkSet, Key};
 use crate::ledger::Log;
 use crate::management::Cursor;
 use crate::management::api_keys::{self, ApiKey};
+use crate::management::changes::Proposal;
 use crate::management::events::Recorded;
 use crate::management::keys::ImportParameters;
 use crate::management::policies::Policy;
@@ -38,6 +39,8 @@ pub(super) fn all() -> Components {
     add_list::<ApiKey>(&mut schemas);
     add_list::<Entry>(&mut schemas);
     add_list::<Recorded>(&mut schemas);
+    add_list::<Proposal>(&mut schemas);
+    add::<Accepted<'_>>(&mut schemas);
     add::<ProofBody>(&mut schemas);
     add::<Log>(&mut schemas);
     add::<Order>(&mut schemas);

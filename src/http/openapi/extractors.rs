@@ -9,7 +9,7 @@ use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Required, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use crate::http::admin::{Address, CreateBody, IfMatch, PathId, UpdateBody};
+use crate::http::admin::{Address, CreateBody, DecisionBody, IfMatch, PathId, UpdateBody};
 use crate::ids::{Id, Named};
 use crate::management::{Cursor, PageRequest, policies};
 use crate::resource::RequestBody;
@@ -106,6 +106,22 @@ impl<D: RequestBody + ToSchema> PartialSchema for CreateBody<D> {
 impl<D: RequestBody + ToSchema> ToSchema for CreateBody<D> {
     fn name() -> Cow<'static, str> {
         format!("New{}", D::name()).into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        D::schemas(schemas);
+    }
+}
+
+impl<D: RequestBody + ToSchema> PartialSchema for DecisionBody<D> {
+    fn schema() -> RefOr<Schema> {
+        exactly(D::schema(), &[], false)
+    }
+}
+
+impl<D: RequestBody + ToSchema> ToSchema for DecisionBody<D> {
+    fn name() -> Cow<'static, str> {
+        D::name()
     }
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {

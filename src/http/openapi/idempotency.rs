@@ -30,7 +30,10 @@ pub(super) fn add(operation: &mut Operation) {
     parameters.push(header.build().into());
     let responses = &mut operation.responses.responses;
     responses.extend(errors::Conflict::responses());
-    if let Some(RefOr::T(created)) = responses.get_mut("201") {
+    for status in ["200", "201", "202"] {
+        let Some(RefOr::T(done)) = responses.get_mut(status) else {
+            continue;
+        };
         let replayed = HeaderBuilder::new()
             .description(Some(
                 "`true` if this is the response to an earlier request.",
@@ -38,6 +41,6 @@ pub(super) fn add(operation: &mut Operation) {
             .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
             .example(Some(json!("true")));
         let name = "Idempotency-Replayed".to_owned();
-        created.headers.insert(name, replayed.build().into());
+        done.headers.insert(name, replayed.build().into());
     }
 }

@@ -22,7 +22,7 @@ use self::open::Roots;
 use super::routes::{Access, Routes};
 
 /// The parts of the API: path prefix, name and description.
-const PARTS: [(&str, &str, &str); 10] = [
+const PARTS: [(&str, &str, &str); 11] = [
     ("/api/v1/health", "Health", "The state of the service."),
     (
         "/api/v1/",
@@ -41,6 +41,11 @@ const PARTS: [(&str, &str, &str); 10] = [
     ),
     ("/admin/keys", "Keys", "Cryptographic keys."),
     ("/admin/api-keys", "API keys", "Credentials."),
+    (
+        "/admin/changes",
+        "Changes",
+        "Changes that need the approval of other people.",
+    ),
     ("/admin/audit", "Audit", "The audit log."),
     (
         "/audit/log/",

@@ -38,9 +38,17 @@ impl ImportKeyRecord {
         database: impl PgExecutor<'_>,
         id: ImportKeyId,
         now: Timestamp,
-    ) -> sqlx::Result<Option<Attempted>> {
-        let mechanism = store::attempt_import(database, id, now, Self::ATTEMPTS).await?;
-        Ok(mechanism.map(|mechanism| Attempted { mechanism }))
+    ) -> sqlx::Result<Option<Usable>> {
+        store::attempt_import(database, id, now, Self::ATTEMPTS).await
+    }
+
+    /// The wrapping key, if it can still unwrap a key.
+    pub(super) async fn usable(
+        database: impl PgExecutor<'_>,
+        id: ImportKeyId,
+        now: Timestamp,
+    ) -> sqlx::Result<Option<Usable>> {
+        store::usable_import_key(database, id, now, Self::ATTEMPTS).await
     }
 
     /// Records a wrapping key and removes its intent.
@@ -85,8 +93,9 @@ impl ImportKeyRecord {
     }
 }
 
-/// A counted attempt.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Attempted {
+/// A wrapping key that can still unwrap a key.
+#[derive(Clone, Copy, Debug, sqlx::FromRow)]
+pub(super) struct Usable {
     pub(super) mechanism: ImportMechanism,
+    pub(super) expires_at: Timestamp,
 }

@@ -1,9 +1,8 @@
 //! Wrapping keys in the database.
 
-use hsm::ImportMechanism;
 use sqlx::{PgConnection, PgExecutor};
 
-use super::ImportKeyRecord;
+use super::{ImportKeyRecord, Usable};
 use crate::clock::Timestamp;
 use crate::ids::ImportKeyId;
 use crate::keys::vault::store::forget_intent;
@@ -33,12 +32,31 @@ pub(super) async fn attempt_import(
     id: ImportKeyId,
     now: Timestamp,
     most: i32,
-) -> sqlx::Result<Option<ImportMechanism>> {
-    sqlx::query_scalar(
+) -> sqlx::Result<Option<Usable>> {
+    sqlx::query_as(
         "UPDATE import_keys SET attempts = attempts + 1, attempted_at = $2
           WHERE id = $1 AND used_at IS NULL AND destroyed_at IS NULL
             AND expires_at > $2 AND attempts < $3
-        RETURNING mechanism",
+        RETURNING mechanism, expires_at",
+    )
+    .bind(id)
+    .bind(now)
+    .bind(most)
+    .fetch_optional(database)
+    .await
+}
+
+/// A wrapping key that can still unwrap a key.
+pub(super) async fn usable_import_key(
+    database: impl PgExecutor<'_>,
+    id: ImportKeyId,
+    now: Timestamp,
+    most: i32,
+) -> sqlx::Result<Option<Usable>> {
+    sqlx::query_as(
+        "SELECT mechanism, expires_at FROM import_keys
+          WHERE id = $1 AND used_at IS NULL AND destroyed_at IS NULL
+            AND expires_at > $2 AND attempts < $3",
     )
     .bind(id)
     .bind(now)

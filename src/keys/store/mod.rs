@@ -23,7 +23,7 @@ pub use self::destruction::{begin_destruction, is_past_restoring, lock_destroyin
 pub(super) use self::list::published;
 pub use self::list::{Filter, list};
 pub use self::row::{insert, update};
-use super::{Key, Status, Usage};
+use super::{DefaultKey, Key, Status, Usage};
 use crate::clock::Timestamp;
 use crate::ids::{KeyId, ServiceId};
 use crate::resource::Printable;
@@ -123,6 +123,29 @@ pub async fn former(connection: &mut PgConnection, key: &Key) -> sqlx::Result<Op
     .bind(Usage::Enc)
     .bind(Status::Active)
     .fetch_optional(connection)
+    .await
+}
+
+/// Whether `key` was activated after all other keys that can replace it, and there is one.
+pub(super) async fn has_substitute(
+    connection: &mut PgConnection,
+    key: &DefaultKey,
+) -> sqlx::Result<bool> {
+    sqlx::query_scalar(
+        "SELECT coalesce(bool_and((activated_at, id) < ($6, $5)), false)
+           FROM keys
+          WHERE service_id = $1 AND usage = $2 AND algorithm = ANY ($3) AND status = $4 AND id <> $5
+            AND (token_id IS NOT NULL OR token_label IS NOT NULL)
+            AND (expires_at IS NULL OR expires_at > $7)",
+    )
+    .bind(key.service_id)
+    .bind(key.usage)
+    .bind(&key.algorithms)
+    .bind(Status::Active)
+    .bind(key.id)
+    .bind(key.activated_at)
+    .bind(key.now)
+    .fetch_one(connection)
     .await
 }
 

@@ -18,7 +18,7 @@ impl Vault {
         algorithm: Algorithm,
     ) -> Result<UnrecordedKey, VaultError> {
         self.must_open(assignment.usage, algorithm)?;
-        let id = self.intend(assignment.service_id).await?;
+        let id = self.intend(assignment).await?;
         let unrecorded = self.token.generate(NewKey {
             id: id.uuid().as_bytes().to_vec(),
             label: id.to_string(),

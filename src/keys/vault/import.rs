@@ -4,6 +4,7 @@ use hsm::{ImportError, ImportKey, ImportMechanism, ImportWrapped, KeyMaterial, K
 use zeroize::Zeroizing;
 
 use super::{Assignment, UnrecordedKey, Vault, VaultError, unlike_half};
+use crate::clock::Timestamp;
 use crate::ids::ImportKeyId;
 use crate::keys::ImportKeyRecord;
 use crate::material::{Algorithm, PrivateKey, PrivateParts, PublicKey, PublicParts, SecretKey};
@@ -60,7 +61,7 @@ impl Vault {
         material: KeyMaterial,
     ) -> Result<UnrecordedKey, VaultError> {
         self.must_open(assignment.usage, algorithm)?;
-        let id = self.intend(assignment.service_id).await?;
+        let id = self.intend(assignment).await?;
         let unrecorded = self.token.import(ImportKey {
             key: NewKey {
                 id: id.uuid().as_bytes().to_vec(),
@@ -76,6 +77,18 @@ impl Vault {
             .await
     }
 
+    /// The time at which the import key of a wrapped key expires. Uses no attempt.
+    ///
+    /// # Errors
+    /// The import key is no longer valid or has another mechanism, or the database fails.
+    pub async fn end_of_import_key(&self, wrapped: &Wrapped) -> Result<Timestamp, VaultError> {
+        let now = self.clock.now();
+        let usable = ImportKeyRecord::usable(&self.pool, wrapped.import_key, now).await?;
+        let usable = usable.ok_or_else(no_import_key)?;
+        check_mechanism(usable.mechanism, wrapped)?;
+        Ok(usable.expires_at)
+    }
+
     /// Unwraps a key in the token. This uses one attempt of the import key, even on failure.
     ///
     /// # Errors
@@ -89,21 +102,9 @@ impl Vault {
         self.must_open(assignment.usage, wrapped.algorithm)?;
         let attempted =
             ImportKeyRecord::attempt(&self.pool, wrapped.import_key, self.clock.now()).await?;
-        let record = attempted.ok_or_else(|| {
-            VaultError::Problem(Problem::new(
-                "wrappedKey.importKeyId",
-                Code::Unknown,
-                "must name an import key that is unused, unexpired and has attempts left",
-            ))
-        })?;
-        if record.mechanism != wrapped.mechanism {
-            return Err(VaultError::Problem(Problem::new(
-                "wrappedKey.mechanism",
-                Code::Conflict,
-                "must be the mechanism of the import key",
-            )));
-        }
-        let id = self.intend(assignment.service_id).await?;
+        let attempted = attempted.ok_or_else(no_import_key)?;
+        check_mechanism(attempted.mechanism, &wrapped)?;
+        let id = self.intend(assignment).await?;
         let unrecorded = self.token.import_wrapped(ImportWrapped {
             key: NewKey {
                 id: id.uuid().as_bytes().to_vec(),
@@ -123,6 +124,25 @@ impl Vault {
         self.unrecorded(id, wrapped.algorithm, unrecorded.key, unrecorded.public)
             .await
     }
+}
+
+fn no_import_key() -> VaultError {
+    VaultError::Problem(Problem::new(
+        "wrappedKey.importKeyId",
+        Code::Unknown,
+        "must name an import key that is unused, unexpired and has attempts left",
+    ))
+}
+
+fn check_mechanism(of_import_key: ImportMechanism, wrapped: &Wrapped) -> Result<(), VaultError> {
+    if of_import_key == wrapped.mechanism {
+        return Ok(());
+    }
+    Err(VaultError::Problem(Problem::new(
+        "wrappedKey.mechanism",
+        Code::Conflict,
+        "must be the mechanism of the import key",
+    )))
 }
 
 /// A private key with its public point, as the token imports it.

@@ -21,7 +21,7 @@ use uuid::Uuid;
 use super::{Comparison, Expiring, Key, Origin, Usage};
 use crate::clock::{Clock, Entropy};
 use crate::db::Pool;
-use crate::ids::{KeyId, ServiceId};
+use crate::ids::{ChangeId, KeyId, ServiceId};
 use crate::material::{Algorithm, Family, PublicKey, PublicParts};
 use crate::problem::{Code, Problem};
 
@@ -51,6 +51,8 @@ pub struct Assignment {
     pub service_id: ServiceId,
     /// Its use.
     pub usage: Usage,
+    /// The approved change that makes it; none for other keys.
+    pub change: Option<ChangeId>,
 }
 
 impl Vault {
@@ -157,10 +159,10 @@ impl Vault {
         self.overdue.store(keys, Ordering::Relaxed);
     }
 
-    async fn intend(&self, service: ServiceId) -> sqlx::Result<KeyId> {
+    async fn intend(&self, assignment: Assignment) -> sqlx::Result<KeyId> {
         let id = KeyId::new(&self.clock, &self.entropy);
         let now = self.clock.now();
-        store::intend(&self.pool, id.uuid(), store::Purpose::Key(service), now).await?;
+        store::intend(&self.pool, id.uuid(), store::Purpose::Key(assignment), now).await?;
         Ok(id)
     }
 

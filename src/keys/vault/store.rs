@@ -4,13 +4,13 @@ use sqlx::PgExecutor;
 use uuid::Uuid;
 
 use crate::clock::Timestamp;
-use crate::ids::ServiceId;
+use crate::keys::Assignment;
 
 /// The purpose of an intended object.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::keys) enum Purpose {
-    /// A key of this service.
-    Key(ServiceId),
+    /// A key with this assignment.
+    Key(Assignment),
     /// The wrapping key of an import.
     ImportKey,
 }
@@ -22,17 +22,19 @@ pub(in crate::keys) async fn intend(
     purpose: Purpose,
     now: Timestamp,
 ) -> sqlx::Result<()> {
-    let (purpose, service) = match purpose {
-        Purpose::Key(service) => ("key", Some(service)),
+    let (purpose, assignment) = match purpose {
+        Purpose::Key(assignment) => ("key", Some(assignment)),
         Purpose::ImportKey => ("import_key", None),
     };
     sqlx::query(
-        "INSERT INTO key_intents (id, purpose, service_id, created_at) VALUES ($1, $2, $3, $4)",
+        "INSERT INTO key_intents (id, purpose, service_id, created_at, change_id)
+         VALUES ($1, $2, $3, $4, $5)",
     )
     .bind(id)
     .bind(purpose)
-    .bind(service)
+    .bind(assignment.map(|assignment| assignment.service_id))
     .bind(now)
+    .bind(assignment.and_then(|assignment| assignment.change))
     .execute(database)
     .await?;
     Ok(())

@@ -12,7 +12,6 @@ use super::network::Networks;
 use crate::auth::{Kind, Role, Roles};
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, ServiceId};
-use crate::management::{Resource, ResourceType};
 use crate::operation::Operations;
 use crate::resource::{Name, Person};
 use crate::{closed_set, resource};
@@ -78,10 +77,6 @@ closed_set! {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(transparent)]
 pub struct Hint(String);
-
-impl Resource for ApiKey {
-    const TYPE: ResourceType = ResourceType::ApiKey;
-}
 
 impl ApiKey {
     /// Whether it is an active admin key with the role `owner`.

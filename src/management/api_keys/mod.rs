@@ -3,6 +3,7 @@
 mod api_key;
 mod bound_policy;
 mod check;
+mod judge;
 mod network;
 mod store;
 
@@ -13,10 +14,11 @@ use serde::{Serialize, Serializer};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
+use super::changes::{Call, NewCredential};
 use super::check::checked;
 use super::{
     Action, Authorized, Change, Error, Event, Expected, ManageAdminKeys, ManageApiKeys, Missing,
-    Page, PageRequest,
+    Page, PageRequest, ResourceType,
 };
 use crate::auth::{Kind, LiveKey};
 use crate::ids::{ApiKeyId, ServiceId};
@@ -120,30 +122,51 @@ pub async fn read(context: &Authorized<ManageApiKeys>, id: ApiKeyId) -> Result<A
 /// Creates an API key.
 ///
 /// # Errors
-/// The request is wrong, the key is an admin key and the author no owner, or the database refuses it.
+/// The request is wrong, the key is an admin key and the author no owner, the change needs approval, or the
+/// database refuses it.
 pub async fn create(
     context: &Authorized<ManageApiKeys>,
     request: ResourceRequest<ApiKeyRequest>,
 ) -> Result<Created, Error> {
+    let kind = request.body.r#type.given().copied();
+    // Without a type, the request is refused.
+    let secret = LiveKey::generate(&context.entropy, kind.unwrap_or(Kind::Test));
+    match record(context, request, NewCredential::of(&secret)).await {
+        Ok(api_key) => Ok(Created { api_key, secret }),
+        Err(Error::Proposed(mut proposed)) => {
+            proposed.secret = Some(secret);
+            Err(Error::Proposed(proposed))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Creates the record of an API key with this digest.
+pub(super) async fn record(
+    context: &Authorized<ManageApiKeys>,
+    request: ResourceRequest<ApiKeyRequest>,
+    credential: NewCredential,
+) -> Result<ApiKey, Error> {
     let mut change = context.begin().await?;
     let now = change.now();
     if request.body.r#type.given() == Some(&Kind::Admin) {
         change.require::<ManageAdminKeys>()?;
     }
     let id = ApiKeyId::new(&context.clock, &context.entropy);
+    let call = Call::create(ResourceType::ApiKey, &request);
     let (mut problems, mut body) = (request.problems, request.body);
     check::check(change.connection(), &mut problems, now, None, &mut body).await?;
     let api_key = body.create(id, now, &mut problems);
     let mut api_key = checked(problems, api_key)?;
-    let secret = LiveKey::generate(&context.entropy, api_key.r#type);
-    api_key.hint = Hint::of(api_key.r#type, secret.last_four());
+    api_key.hint = Hint::of(api_key.r#type, &credential.last_four);
     let columns = api_key
         .columns()
-        .with("digest", secret.at_rest().as_bytes().as_slice())
-        .with("last_four", secret.last_four());
+        .with("digest", credential.at_rest().as_bytes().as_slice())
+        .with("last_four", credential.last_four.as_str());
+    change.propose_as(call.with_credential(credential.clone()));
     change.insert(&api_key, columns).await?;
     change.commit(Event::created(&api_key)).await?;
-    Ok(Created { api_key, secret })
+    Ok(api_key)
 }
 
 /// Changes an API key.
@@ -162,6 +185,7 @@ pub async fn update(
     if before.status == Status::Revoked {
         return Err(Error::Conflict("the API key is revoked".to_owned()));
     }
+    change.propose_as(Call::update(ResourceType::ApiKey, &request));
     request.check_read_only(&before);
     let (mut problems, mut body) = (request.problems, request.body);
     let now = change.now();

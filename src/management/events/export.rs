@@ -43,6 +43,10 @@ impl Exported for Recorded {
         ("after", |this| cell(this.after.as_ref())),
         ("client_address", |this| cell(this.client_address.as_ref())),
         ("request_id", |this| cell(this.request_id.as_ref())),
+        ("change_id", |this| cell(this.change_id.as_ref())),
+        ("approved_by", |this| {
+            this.approved_by.as_deref().unwrap_or_default().join(", ")
+        }),
         ("log_index", |this| cell(this.log_index.as_ref())),
     ];
 

@@ -15,7 +15,7 @@ use uuid::Uuid;
 pub use self::export::ManagementLog;
 use super::{Action, Authorized, Error, Page, PageRequest, ReadAudit, ResourceType};
 use crate::clock::Timestamp;
-use crate::ids::{ApiKeyId, EventId, ImportKeyId, KeyId, NotAnId, PolicyId, ServiceId};
+use crate::ids::{ApiKeyId, ChangeId, EventId, ImportKeyId, KeyId, NotAnId, PolicyId, ServiceId};
 
 /// A change or a security event, as the API shows it. Members are in snake case, as in audit records.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
@@ -44,6 +44,10 @@ pub struct Recorded {
     pub client_address: Option<IpAddr>,
     /// The request.
     pub request_id: Option<String>,
+    /// The change whose approval made this change; null if it needed none.
+    pub change_id: Option<ChangeId>,
+    /// The people who approved it; null if it needed no approval.
+    pub approved_by: Option<Vec<String>>,
     /// The position in the log of management events; null until the record is sealed.
     pub log_index: Option<i64>,
 }
@@ -66,6 +70,7 @@ impl FromStr for ResourceId {
             .or_else(|_| text.parse().map(KeyId::uuid))
             .or_else(|_| text.parse().map(ApiKeyId::uuid))
             .or_else(|_| text.parse().map(ImportKeyId::uuid))
+            .or_else(|_| text.parse().map(ChangeId::uuid))
             .map(|uuid| Self {
                 uuid,
                 text: text.to_owned(),

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{Filter, Recorded};
 use crate::clock::Timestamp;
-use crate::ids::{ApiKeyId, EventId, ImportKeyId, KeyId, PolicyId, ServiceId};
+use crate::ids::{ApiKeyId, ChangeId, EventId};
 use crate::management::{Action, ResourceType};
 
 /// The columns of `EventRow`.
@@ -15,6 +15,7 @@ macro_rules! select {
     () => {
         "SELECT id, at, api_key_id, actor, action, resource_type, resource_id, before, after,
                 host(client_address) AS client_address, request_id,
+                change_id, approved_by,
                 (SELECT log_index FROM audit_log_index WHERE record_id = id) AS log_index
            FROM management_events"
     };
@@ -88,6 +89,8 @@ struct EventRow {
     after: Option<Json<Value>>,
     client_address: Option<String>,
     request_id: Option<String>,
+    change_id: Option<ChangeId>,
+    approved_by: Option<Vec<String>>,
     log_index: Option<i64>,
 }
 
@@ -99,23 +102,14 @@ impl From<EventRow> for Recorded {
             api_key_id: row.api_key_id,
             actor: row.actor,
             action: row.action,
-            resource_id: row.resource_id.and_then(|id| match row.resource_type {
-                ResourceType::Service => Some(ServiceId::from_uuid(id).to_string()),
-                ResourceType::Policy => Some(PolicyId::from_uuid(id).to_string()),
-                ResourceType::Key => Some(KeyId::from_uuid(id).to_string()),
-                ResourceType::ApiKey => Some(ApiKeyId::from_uuid(id).to_string()),
-                ResourceType::ImportKey => Some(ImportKeyId::from_uuid(id).to_string()),
-                ResourceType::Dashboard
-                | ResourceType::Request
-                | ResourceType::AuditLog
-                | ResourceType::Instance
-                | ResourceType::Token => None,
-            }),
+            resource_id: row.resource_id.and_then(|id| row.resource_type.id(id)),
             resource_type: row.resource_type,
             before: row.before.map(|Json(state)| state),
             after: row.after.map(|Json(state)| state),
             client_address: row.client_address.and_then(|text| text.parse().ok()),
             request_id: row.request_id,
+            change_id: row.change_id,
+            approved_by: row.approved_by,
             log_index: row.log_index,
         }
     }

@@ -8,12 +8,15 @@ mod store;
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{Error, Event, ResourceType};
+use super::changes::ChangeStatus;
+use super::{Error, ResourceType};
 use crate::auth::Kind;
+use crate::change_kind::ChangeKind;
 use crate::clock::{Entropy, Timestamp};
 use crate::db::Pool;
 use crate::ids::ApiKeyId;
@@ -54,7 +57,18 @@ pub enum Standing {
     OtherBody,
 }
 
-/// The answer to the first request: the resource that it created.
+/// The outcome of a first request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptOutcome {
+    /// It created the resource.
+    Created,
+    /// It proposed the change.
+    Proposed,
+    /// It approved or rejected the change.
+    Decided,
+}
+
+/// The answer to the first request: the resource that it created, or the change.
 #[derive(Clone, Debug)]
 pub struct KeptAnswer {
     /// The type of the resource.
@@ -67,15 +81,55 @@ impl KeptAnswer {
     /// Whether only owners read it: it is an admin key.
     #[must_use]
     pub fn is_admin_key(&self) -> bool {
-        self.resource_type == ResourceType::ApiKey
-            && self.text("type").as_deref() == Some(Kind::Admin.name())
+        let kind = ChangeKind::ApiKeyAdmin.name();
+        match self.resource_type {
+            ResourceType::ApiKey => self.text("type").as_deref() == Some(Kind::Admin.name()),
+            ResourceType::Change => self.member("action").is_some_and(|action| {
+                let mut kinds = action.as_array().into_iter().flatten();
+                kinds.any(|action| action == kind)
+            }),
+            _ => false,
+        }
+    }
+
+    /// The outcome of the first request.
+    #[must_use]
+    pub fn outcome(&self) -> KeptOutcome {
+        if self.resource_type != ResourceType::Change {
+            return KeptOutcome::Created;
+        }
+        let is_pending = self.text("status").as_deref() == Some(ChangeStatus::Pending.name());
+        let has_approvals = self.member("approvals") != Some(json!([]));
+        if is_pending && !has_approvals {
+            KeptOutcome::Proposed
+        } else {
+            KeptOutcome::Decided
+        }
+    }
+
+    /// Whether the first answer had the secret of a new API key.
+    #[must_use]
+    pub fn had_secret(&self) -> bool {
+        match self.outcome() {
+            KeptOutcome::Created => self.resource_type == ResourceType::ApiKey,
+            KeptOutcome::Proposed => {
+                let of_api_key =
+                    self.text("resourceType").as_deref() == Some(ResourceType::ApiKey.name());
+                of_api_key && self.member("before") == Some(Value::Null)
+            }
+            KeptOutcome::Decided => false,
+        }
     }
 
     /// A member of the resource that is a string.
     #[must_use]
     pub fn text(&self, member: &str) -> Option<String> {
-        let resource: Value = serde_json::from_str(&self.resource).ok()?;
-        Some(resource.get(member)?.as_str()?.to_owned())
+        Some(self.member(member)?.as_str()?.to_owned())
+    }
+
+    fn member(&self, member: &str) -> Option<Value> {
+        let mut resource: Value = serde_json::from_str(&self.resource).ok()?;
+        Some(resource.get_mut(member)?.take())
     }
 }
 
@@ -120,16 +174,16 @@ impl IdempotentCall {
 }
 
 impl Claim {
-    /// Keeps the resource that `events` create as the answer, in the transaction of the change.
+    /// Keeps the resource that the answer shows, in the transaction of the change.
     ///
     /// # Errors
     /// The claim has ended and another request has the key, or the database fails.
     pub(super) async fn keep(
         &self,
         connection: &mut PgConnection,
-        events: &[Event],
+        answer: Option<(ResourceType, &RawValue)>,
     ) -> Result<(), Error> {
-        let Some((resource_type, resource)) = events.iter().rev().find_map(Event::creation) else {
+        let Some((resource_type, resource)) = answer else {
             return Ok(());
         };
         if store::keep(connection, self, resource_type, resource).await? {

@@ -1,11 +1,13 @@
 //! Creating a key: first in the token, then its record.
 
+use super::plan::planned;
 use super::request::{KeyRequest, RequestedKey, Source};
 use super::rules::Rules;
 use super::{retire_former, store};
 use crate::ids::{ImportKeyId, KeyId, ServiceId};
 use crate::keys::{Assignment, ImportKeyRecord, Key, Origin, Status, UnrecordedKey, Usage, Vault};
-use crate::management::{Authorized, Change, Error, Event, ManageKeys};
+use crate::management::changes::Call;
+use crate::management::{Authorized, Change, Error, Event, ManageKeys, ResourceType};
 use crate::material::{Algorithm, PublicKey};
 use crate::problem::{Code, Problem};
 use crate::resource::ResourceRequest;
@@ -23,13 +25,15 @@ pub async fn create(
     request: ResourceRequest<KeyRequest>,
 ) -> Result<Key, Error> {
     let now = context.clock.now();
+    let is_storable = !request.body.is_in_plaintext();
+    let call = is_storable.then(|| Call::create(ResourceType::Key, &request));
     // Testing primes and deriving a key from a passphrase are too long for a runtime thread.
     let requested = tokio::task::spawn_blocking(move || RequestedKey::check(request, rules, now))
         .await
         .map_err(|_| Error::BrokenOff)??;
     let (context, vault) = (context.clone(), vault.clone());
     // A separate task: if the client disconnects, the key in the token is still recorded.
-    tokio::spawn(async move { carry_out(&context, &vault, requested).await })
+    tokio::spawn(async move { carry_out(&context, &vault, requested, call).await })
         .await
         .map_err(|_| Error::BrokenOff)?
 }
@@ -50,6 +54,7 @@ async fn carry_out(
     context: &Authorized<ManageKeys>,
     vault: &Vault,
     requested: RequestedKey,
+    call: Option<Call>,
 ) -> Result<Key, Error> {
     // Checked before the token does anything, and again when the key is recorded.
     let mut change = context.begin().await?;
@@ -58,6 +63,17 @@ async fn carry_out(
         && store::has_partner_kid(change.connection(), requested.service_id, kid).await?
     {
         return Err(partner_kid_taken());
+    }
+    let plan = planned(&requested, call.as_ref());
+    if change.is_proposed(&plan).await? {
+        let end = match &requested.source {
+            Source::Wrapped { wrapped, .. } => Some(vault.end_of_import_key(wrapped).await?),
+            _ => None,
+        };
+        if let Some(call) = call {
+            change.propose_as(call.usable_until(end));
+        }
+        return Err(change.propose_early(&plan).await);
     }
     drop(change);
 
@@ -109,22 +125,26 @@ async fn carry_out(
         created_at: now,
         updated_at: now,
     };
-    match record(&mut change, &key, obtained.import_key).await {
-        // A commit without an answer may have succeeded. The key then stays in the token, and the
-        // reconciler compares it with the records.
+    let error = match record(&mut change, &key, obtained.import_key).await {
         Ok(retired) => {
             let events = retired.into_iter().chain([Event::created(&key)]);
-            change.commit_all(events).await?;
-            Ok(key)
+            match change.commit_all(events).await {
+                Ok(()) => return Ok(key),
+                // The commit may have succeeded without an answer. The key then stays in the token, and
+                // the reconciler compares it with the records.
+                Err(error @ Error::Database(_)) => return Err(error),
+                Err(error) => error,
+            }
         }
         Err(error) => {
             drop(change);
-            if let Some(unrecorded) = obtained.unrecorded {
-                vault.discard(unrecorded).await;
-            }
-            Err(error)
+            error
         }
+    };
+    if let Some(unrecorded) = obtained.unrecorded {
+        vault.discard(unrecorded).await;
     }
+    Err(error)
 }
 
 async fn obtain(
@@ -134,7 +154,12 @@ async fn obtain(
     source: Source,
     allow_extractable: bool,
 ) -> Result<Obtained, Error> {
-    let assignment = |usage| Assignment { service_id, usage };
+    let change = context.authority().change();
+    let assignment = |usage| Assignment {
+        service_id,
+        usage,
+        change,
+    };
     let (usage, origin, unrecorded, import_key) = match source {
         Source::Public { usage, key } => {
             return Ok(Obtained {

@@ -5,7 +5,8 @@ use super::{lock, store};
 use crate::db::later_present;
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, Status, Vault};
-use crate::management::{Action, Authorized, Error, Event, Expected, ManageKeys};
+use crate::management::changes::Call;
+use crate::management::{Action, Authorized, Error, Event, Expected, ManageKeys, ResourceType};
 
 /// Deletes a key. It stops working at once and is destroyed after the delay. Deleting it again changes
 /// nothing.
@@ -23,6 +24,7 @@ pub async fn delete(
     if before.status == Status::PendingDestruction {
         return Ok(before);
     }
+    change.propose_as(Call::delete(ResourceType::Key));
     let now = change.now();
     let mut after = before.moved(Cause::Deletion, Status::PendingDestruction, now)?;
     let begins = later_present(change.connection(), now).await?;

@@ -9,6 +9,7 @@ use uuid::Uuid;
 use crate::clock::Timestamp;
 use crate::ids::ImportKeyId;
 use crate::keys::{ImportKeyRecord, Vault};
+use crate::management::changes::Judgement;
 use crate::management::check::checked;
 use crate::management::{Authorized, Error, Event, ManageKeys, Resource, ResourceType};
 use crate::request;
@@ -41,6 +42,11 @@ pub struct ImportParameters {
 
 impl Resource for ImportParameters {
     const TYPE: ResourceType = ResourceType::ImportKey;
+
+    /// An import key wraps a key, whose import can need approval.
+    fn judge(_: Option<&Self>, _: Option<&Self>) -> Judgement {
+        Judgement::default()
+    }
 }
 
 impl Identified for ImportParameters {

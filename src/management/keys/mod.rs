@@ -3,7 +3,9 @@
 mod create;
 mod destruction;
 mod import_parameters;
+mod judge;
 mod maintenance;
+mod plan;
 mod request;
 mod rotation;
 mod rules;
@@ -13,7 +15,6 @@ use uuid::Uuid;
 
 use super::{
     Action, Authorized, Change, Error, Event, Expected, Missing, Page, PageRequest, ReadResources,
-    Resource, ResourceType,
 };
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, NoTransition, Status, Usage, VaultError, store};
@@ -31,10 +32,6 @@ pub use self::rotation::rotate_due;
 pub use self::rules::Rules;
 pub use self::update::update;
 pub use crate::keys::store::Filter;
-
-impl Resource for Key {
-    const TYPE: ResourceType = ResourceType::Key;
-}
 
 impl Identified for Key {
     fn uuid(&self) -> Uuid {

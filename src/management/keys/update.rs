@@ -6,8 +6,9 @@ use super::rules::Rules;
 use super::{lock, store};
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, Origin, Status, Vault};
+use crate::management::changes::Call;
 use crate::management::check::{self, checked};
-use crate::management::{Action, Authorized, Error, Event, Expected, ManageKeys};
+use crate::management::{Action, Authorized, Error, Event, Expected, ManageKeys, ResourceType};
 use crate::resource::{Name, ResourceRequest};
 
 /// Changes a key. A key that becomes active retires the former one in the same transaction, and a token
@@ -30,6 +31,7 @@ pub async fn update(
     let mut change = context.begin().await?;
     let now = change.now();
     let before = lock(&mut change, id, expected).await?;
+    change.propose_as(Call::update(ResourceType::Key, &request));
     request.check_read_only(&before);
     let (mut problems, body) = (request.problems, request.body);
     let status = body.status.or_keep(&before.status);

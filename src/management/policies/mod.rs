@@ -1,5 +1,6 @@
 //! Policies: how payloads are protected for a destination service, and for which callers.
 
+mod judge;
 mod store;
 
 use std::str::FromStr;
@@ -7,10 +8,11 @@ use std::str::FromStr;
 use sqlx::PgConnection;
 use utoipa::IntoParams;
 
+use super::changes::Call;
 use super::check::checked;
 use super::{
     Action, Authorized, Change, Error, Event, Expected, ManagePolicies, Missing, Page, PageRequest,
-    ReadResources, Resource, ResourceType, services,
+    ReadResources, ResourceType, services,
 };
 use crate::ids::{PolicyId, ServiceId};
 use crate::policy::{AllowedServices, NotANumber, PolicyNumber, PolicyRequest, Status};
@@ -19,10 +21,6 @@ use crate::resource::{Member, ResourceRequest, Stored as _};
 
 pub(super) use self::store::lock_living;
 pub use crate::policy::Policy;
-
-impl Resource for Policy {
-    const TYPE: ResourceType = ResourceType::Policy;
-}
 
 /// The filter of a list of policies.
 #[derive(Clone, Debug, Default, IntoParams)]
@@ -100,6 +98,7 @@ pub async fn create(
     request: ResourceRequest<PolicyRequest>,
 ) -> Result<Policy, Error> {
     let mut change = context.begin().await?;
+    change.propose_as(Call::create(ResourceType::Policy, &request));
     let id = PolicyId::new(&context.clock, &context.entropy);
     let (mut problems, mut body) = (request.problems, request.body);
     check_services(change.connection(), &mut problems, None, &mut body).await?;
@@ -139,6 +138,7 @@ pub async fn update(
 ) -> Result<Policy, Error> {
     let mut change = context.begin().await?;
     let before = lock(&mut change, name, expected).await?;
+    change.propose_as(Call::update(ResourceType::Policy, &request));
     request.check_read_only(&before);
     let (mut problems, mut body) = (request.problems, request.body);
     check_services(change.connection(), &mut problems, Some(&before), &mut body).await?;

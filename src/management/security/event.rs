@@ -169,12 +169,8 @@ impl Event {
 
     fn of_security(action: Action, resource_type: ResourceType, details: &Value) -> Self {
         Self {
-            action,
-            resource_type,
-            resource_id: None,
-            before: None,
             after: to_raw_value(details).ok(),
-            read_digest: None,
+            ..Self::bare(action, resource_type)
         }
     }
 }

@@ -65,7 +65,15 @@ pub async fn record_initialization(
 ) -> sqlx::Result<()> {
     let id = EventId::new(clock, entropy);
     let event = Event::initialized(before, after);
-    store::insert_event(connection, id, clock.now(), &Actor::system("cli"), event).await
+    store::insert_event(
+        connection,
+        id,
+        clock.now(),
+        &Actor::system("cli"),
+        event,
+        None,
+    )
+    .await
 }
 
 /// Writes the events of unauthenticated requests.
@@ -110,7 +118,7 @@ impl SecurityLog {
         } = &*self.0;
         let id = EventId::new(clock, entropy);
         let mut connection = pool.acquire().await?;
-        store::insert_event(&mut connection, id, clock.now(), actor, event).await
+        store::insert_event(&mut connection, id, clock.now(), actor, event, None).await
     }
 
     /// Records that the author reads an audit log: each export, and other reads once per selection and

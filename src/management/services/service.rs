@@ -15,6 +15,7 @@ use crate::auth::{RateLimit, Tier};
 use crate::clock::Timestamp;
 use crate::ids::ServiceId;
 use crate::json::Text;
+use crate::management::changes::Judgement;
 use crate::management::{Resource, ResourceType};
 use crate::problem::{Code, Problem, Problems};
 use crate::resource::{
@@ -42,6 +43,11 @@ resource! {
 
 impl Resource for Service {
     const TYPE: ResourceType = ResourceType::Service;
+
+    /// A service opens nothing by itself: policies and API keys do.
+    fn judge(_: Option<&Self>, _: Option<&Self>) -> Judgement {
+        Judgement::default()
+    }
 }
 
 request! {

@@ -117,6 +117,15 @@ pub struct SecretText(pub(super) Zeroizing<String>);
 #[derive(Clone, Debug)]
 pub struct Base64(pub(super) Vec<u8>);
 
+impl KeyRequest {
+    /// Whether it has key material in plaintext.
+    pub(in crate::management::keys) fn is_in_plaintext(&self) -> bool {
+        !self.private_key.is_absent()
+            || !self.secret_key.is_absent()
+            || !self.passphrase.is_absent()
+    }
+}
+
 impl Value for Base64 {
     const INPUT: Input = Input::Paragraph;
 

@@ -44,8 +44,7 @@ impl RequestedKey {
         now: Timestamp,
     ) -> Result<Self, Error> {
         let (mut problems, body) = (request.problems, request.body);
-        let in_plaintext = !body.private_key.is_absent() || !body.secret_key.is_absent();
-        if in_plaintext && !rules.plaintext_import {
+        if body.is_in_plaintext() && !rules.plaintext_import {
             return Err(Error::NotAllowed(
                 "the settings do not allow keys in plaintext: wrap the key, or set \
                  keys.allow_plaintext_import",

@@ -83,6 +83,7 @@ async fn make_successor(
     let assignment = Assignment {
         service_id: key.service_id,
         usage: key.usage,
+        change: None,
     };
     let unrecorded = vault.generate(assignment, key.algorithm).await?;
     let successor = Key {

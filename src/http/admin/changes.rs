@@ -1,0 +1,103 @@
+//! `/admin/changes`.
+
+use axum::extract::State;
+
+use super::answer::{List, NoContent, Shown};
+use super::extract::{DecisionBody, PathId};
+use super::filters::Filters;
+use super::keys::token;
+use crate::http::app::App;
+use crate::http::error::ApiError;
+use crate::http::error_code::errors;
+use crate::ids::ChangeId;
+use crate::management::changes::{self, DecisionRequest, Filter, Proposal};
+use crate::management::{Authorized, PageRequest, ReadResources};
+
+type Decision = DecisionBody<DecisionRequest>;
+
+/// Lists changes that need or needed approval.
+#[utoipa::path(
+    get,
+    path = "",
+    operation_id = "listChanges",
+    params(PageRequest, Filter)
+)]
+pub(in crate::http) async fn list(
+    context: Authorized<ReadResources>,
+    mut filters: Filters,
+) -> Result<List<Proposal>, ApiError> {
+    let page = filters.page();
+    let filter = Filter {
+        status: filters.one_of("status"),
+        action: filters.one_of("action"),
+    };
+    filters.finish()?;
+    Ok(List(changes::list(&context, &filter, page).await?))
+}
+
+/// Reads a change.
+#[utoipa::path(
+    get,
+    path = "",
+    operation_id = "readChange",
+    params(PathId<ChangeId>),
+    responses(errors::ChangeNotFound)
+)]
+pub(in crate::http) async fn read(
+    context: Authorized<ReadResources>,
+    PathId(id): PathId<ChangeId>,
+) -> Result<Shown<Proposal>, ApiError> {
+    Ok(Shown(changes::read(&context, id).await?))
+}
+
+/// Approves a change. The last approval makes it.
+#[utoipa::path(
+    post,
+    path = "",
+    operation_id = "approveChange",
+    params(PathId<ChangeId>),
+    request_body(content = Option<Decision>),
+    responses(errors::ChangeNotFound, errors::Conflict)
+)]
+pub(in crate::http) async fn approve(
+    context: Authorized<ReadResources>,
+    State(app): State<App>,
+    PathId(id): PathId<ChangeId>,
+    DecisionBody(request): Decision,
+) -> Result<Shown<Proposal>, ApiError> {
+    let approved = changes::approve(&context, token(&app), id, request).await?;
+    Ok(Shown(approved))
+}
+
+/// Rejects a change.
+#[utoipa::path(
+    post,
+    path = "",
+    operation_id = "rejectChange",
+    params(PathId<ChangeId>),
+    request_body(content = Option<Decision>),
+    responses(errors::ChangeNotFound, errors::Conflict)
+)]
+pub(in crate::http) async fn reject(
+    context: Authorized<ReadResources>,
+    PathId(id): PathId<ChangeId>,
+    DecisionBody(request): Decision,
+) -> Result<Shown<Proposal>, ApiError> {
+    Ok(Shown(changes::reject(&context, id, request).await?))
+}
+
+/// Withdraws a change. Only its proposer can do this.
+#[utoipa::path(
+    delete,
+    path = "",
+    operation_id = "withdrawChange",
+    params(PathId<ChangeId>),
+    responses(errors::ChangeNotFound, errors::Conflict)
+)]
+pub(in crate::http) async fn withdraw(
+    context: Authorized<ReadResources>,
+    PathId(id): PathId<ChangeId>,
+) -> Result<NoContent, ApiError> {
+    changes::withdraw(&context, id).await?;
+    Ok(NoContent)
+}

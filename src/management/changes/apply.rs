@@ -1,0 +1,114 @@
+//! Carries out an approved change: the same use case as for a request, in the name of the proposer.
+
+use std::sync::Arc;
+
+use super::authority::{Authority, LastApproval};
+use super::call::{Call, Verb};
+use crate::auth::Roles;
+use crate::ids::{ApiKeyId, KeyId, PolicyId};
+use crate::keys::Vault;
+use crate::management::keys::Rules;
+use crate::management::{
+    Actor, Authorized, Context, Error, Expected, ResourceType, Right, api_keys, keys, policies,
+};
+use crate::resource::{RequestBody, ResourceRequest, SentBody};
+
+/// The access to tokens that changes of keys need.
+#[derive(Clone, Debug)]
+pub struct Token {
+    /// Makes keys in the tokens.
+    pub vault: Vault,
+    /// The settings that decide about keys.
+    pub rules: Rules,
+}
+
+/// Carries out the use case of a change with its last approval.
+///
+/// # Errors
+/// Those of the use case: the proposer lost the right, the resource changed, or the token or the
+/// database fails.
+pub(super) async fn apply(
+    context: &Context,
+    token: &Token,
+    last: Arc<LastApproval>,
+    call: &Call,
+) -> Result<(), Error> {
+    let target = last.proposal.target;
+    let expected = match target {
+        Some(target) => Expected::OneOf(vec![target.revision]),
+        None => Expected::Any,
+    };
+    let by = Proposer {
+        context: in_the_name_of_the_proposer(context, &last),
+        authority: Authority::Approved(last),
+    };
+    match (
+        call.resource_type,
+        call.verb,
+        target.map(|target| target.id),
+    ) {
+        (ResourceType::Key, Verb::Create, None) => {
+            let (vault, rules) = (&token.vault, token.rules);
+            let request = request(call)?;
+            keys::create(&by.authorized(), vault, rules, request).await?;
+        }
+        (ResourceType::Key, Verb::Update, Some(id)) => {
+            let (vault, rules, id) = (&token.vault, token.rules, KeyId::from_uuid(id));
+            let request = request(call)?;
+            keys::update(&by.authorized(), vault, rules, id, &expected, request).await?;
+        }
+        (ResourceType::Key, Verb::Delete, Some(id)) => {
+            let id = KeyId::from_uuid(id);
+            keys::delete(&by.authorized(), token.rules, id, &expected).await?;
+        }
+        (ResourceType::Policy, Verb::Create, None) => {
+            policies::create(&by.authorized(), request(call)?).await?;
+        }
+        (ResourceType::Policy, Verb::Update, Some(id)) => {
+            let name = policies::Name::Id(PolicyId::from_uuid(id));
+            policies::update(&by.authorized(), &name, &expected, request(call)?).await?;
+        }
+        (ResourceType::ApiKey, Verb::Create, None) => {
+            let credential = call.credential.clone().ok_or(Error::BrokenOff)?;
+            api_keys::record(&by.authorized(), request(call)?, credential).await?;
+        }
+        (ResourceType::ApiKey, Verb::Update, Some(id)) => {
+            let id = ApiKeyId::from_uuid(id);
+            api_keys::update(&by.authorized(), id, &expected, request(call)?).await?;
+        }
+        _ => return Err(Error::BrokenOff),
+    }
+    Ok(())
+}
+
+/// The proposer of an approved change.
+struct Proposer {
+    context: Context,
+    authority: Authority,
+}
+
+impl Proposer {
+    /// Use cases check the roles that the proposer has now.
+    fn authorized<R: Right>(&self) -> Authorized<R> {
+        Authorized::of_proposer(self.context.clone(), self.authority.clone())
+    }
+}
+
+fn in_the_name_of_the_proposer(context: &Context, last: &LastApproval) -> Context {
+    let proposer = &last.proposal.proposed_by;
+    Context {
+        actor: Actor {
+            api_key_id: proposer.api_key_id,
+            name: proposer.name.clone(),
+            roles: Roles::default(),
+            client_address: context.actor.client_address,
+            request_id: context.actor.request_id.clone(),
+        },
+        ..context.clone()
+    }
+}
+
+fn request<B: RequestBody>(call: &Call) -> Result<ResourceRequest<B>, Error> {
+    let sent: &SentBody = call.body.as_ref().ok_or(Error::BrokenOff)?;
+    Ok(ResourceRequest::of_sent(sent)?)
+}

@@ -1,0 +1,60 @@
+//! The people who can decide about changes.
+
+use super::store;
+use crate::auth::Role;
+use crate::change_kind::ChangeKind;
+use crate::clock::Timestamp;
+use crate::db::Pool;
+use crate::management::{ManageAdminKeys, ManageApiKeys, ManageKeys, ManagePolicies, Right};
+use crate::settings::Approvals;
+
+/// Fewer people than needed can propose and approve changes of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shortage {
+    /// The kind.
+    pub kind: ChangeKind,
+    /// How many people have a valid admin key with the role.
+    pub people: i64,
+    /// How many people are needed: the proposer and the approvers.
+    pub needed: i64,
+}
+
+/// The roles whose holders propose and approve changes of this kind.
+pub(super) const fn roles(kind: ChangeKind) -> &'static [Role] {
+    match kind {
+        ChangeKind::KeyImport
+        | ChangeKind::KeyAdopt
+        | ChangeKind::KeyActivate
+        | ChangeKind::KeyDestroy => ManageKeys::ROLES,
+        ChangeKind::PolicyOpen => ManagePolicies::ROLES,
+        ChangeKind::CredentialOpen => ManageApiKeys::ROLES,
+        ChangeKind::ApiKeyAdmin => ManageAdminKeys::ROLES,
+    }
+}
+
+/// The kinds that need approval and for which there are too few people.
+///
+/// # Errors
+/// The database cannot be read.
+pub async fn shortage(
+    pool: &Pool,
+    now: Timestamp,
+    approvals: &Approvals,
+) -> sqlx::Result<Vec<Shortage>> {
+    let needed = i64::from(approvals.approvers) + 1;
+    let mut found = Vec::new();
+    for kind in ChangeKind::ALL {
+        if !approvals.require(kind) {
+            continue;
+        }
+        let people = store::people(pool, roles(kind), now).await?;
+        if people < needed {
+            found.push(Shortage {
+                kind,
+                people,
+                needed,
+            });
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,29 @@
+//! Changes that need the approval of other people.
+//!
+//! A use case proposes its change instead of making it where the settings require approval. The
+//! transaction of every change decides that, from the states before and after it, so that no use case
+//! can bypass it. The last approval carries out the same use case again, as its proposer.
+
+mod apply;
+mod authority;
+mod call;
+mod decide;
+mod eligible;
+mod filter;
+mod judgement;
+mod proposal;
+mod propose;
+mod read;
+mod store;
+
+pub use self::apply::Token;
+pub(super) use self::authority::Authority;
+pub(super) use self::call::{Call, NewCredential};
+pub use self::decide::{DecisionRequest, approve, reject, withdraw};
+pub use self::eligible::{Shortage, shortage};
+pub use self::filter::Filter;
+pub use self::judgement::Judgement;
+pub use self::proposal::{Approval, ChangeStatus, Proposal, Proposed, Proposer};
+pub(super) use self::propose::needed;
+pub use self::read::{list, pending, read};
+pub(super) use self::store::{insert, make_stale};

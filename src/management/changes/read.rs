@@ -1,0 +1,69 @@
+//! Reads changes that need approval.
+
+use super::filter::Filter;
+use super::proposal::Proposal;
+use super::store;
+use crate::change_kind::ChangeKind;
+use crate::ids::ChangeId;
+use crate::management::{
+    Authorized, Context, Error, ManageAdminKeys, ManageApiKeys, Missing, Page, PageRequest,
+    ReadResources,
+};
+use crate::resource::Identified as _;
+
+/// The changes that match `filter`, in the order in which they were proposed.
+///
+/// # Errors
+/// The database cannot be read.
+pub async fn list(
+    context: &Authorized<ReadResources>,
+    filter: &Filter,
+    page: PageRequest,
+) -> Result<Page<Proposal>, Error> {
+    let rows = store::list(&context.pool, context.clock.now(), filter, page).await?;
+    let shown = rows.into_iter().map(|proposal| proposal.shown_to(context));
+    Ok(Page::of(page, shown.collect(), Proposal::uuid))
+}
+
+/// One change.
+///
+/// # Errors
+/// There is none, or the database cannot be read.
+pub async fn read(context: &Authorized<ReadResources>, id: ChangeId) -> Result<Proposal, Error> {
+    let found = store::read(&context.pool, context.clock.now(), id).await?;
+    let proposal = found.ok_or(Error::Missing(Missing::Change))?;
+    Ok(proposal.shown_to(context))
+}
+
+/// How many changes are pending.
+///
+/// # Errors
+/// The database cannot be read.
+pub async fn pending(context: &Authorized<ReadResources>) -> Result<i64, Error> {
+    Ok(store::pending(&context.pool, context.clock.now()).await?)
+}
+
+impl Proposal {
+    /// The change with the states of its resource, if the reader may see the resource.
+    pub(super) fn shown_to(self, context: &Context) -> Self {
+        let is_visible = self.action.iter().all(|kind| match kind {
+            ChangeKind::ApiKeyAdmin => context.may::<ManageAdminKeys>(),
+            ChangeKind::CredentialOpen => context.may::<ManageApiKeys>(),
+            ChangeKind::KeyImport
+            | ChangeKind::KeyAdopt
+            | ChangeKind::KeyActivate
+            | ChangeKind::KeyDestroy
+            | ChangeKind::PolicyOpen => true,
+        });
+        let (before, after) = if is_visible {
+            (self.before, self.after)
+        } else {
+            (None, None)
+        };
+        Self {
+            before,
+            after,
+            ..self
+        }
+    }
+}

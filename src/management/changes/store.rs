@@ -1,0 +1,239 @@
+//! Changes that need approval, in the database.
+
+use serde_json::Value;
+use sqlx::postgres::PgRow;
+use sqlx::types::Json;
+use sqlx::{FromRow, PgConnection, PgExecutor, Row as _};
+use uuid::Uuid;
+
+use super::call::Call;
+use super::filter::Filter;
+use super::proposal::{Approval, ChangeStatus, Proposal, Proposer, Target};
+use crate::auth::Role;
+use crate::clock::Timestamp;
+use crate::ids::{ApiKeyId, ChangeId};
+use crate::management::{PageRequest, ResourceType};
+use crate::revision::Revision;
+
+/// Reads changes; `$1` is the present.
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, kinds, summary, resource_type, resource_id, target_id, target_revision, before,
+                    after, proposer_key, proposer_person, proposer_name, proposed_at, expires_at,
+                    required, approvals, approver_keys, rejection, revision,
+                    CASE WHEN status = 'pending' AND expires_at <= $1 THEN 'expired' ELSE status END
+                        AS status
+               FROM changes ",
+            $rest
+        )
+    };
+}
+
+pub(super) async fn list(
+    database: impl PgExecutor<'_>,
+    now: Timestamp,
+    filter: &Filter,
+    page: PageRequest,
+) -> sqlx::Result<Vec<Proposal>> {
+    sqlx::query_as(select!(
+        "WHERE ($2::uuid IS NULL OR id > $2)
+            AND ($3::text IS NULL
+                 OR $3 = CASE WHEN status = 'pending' AND expires_at <= $1 THEN 'expired' ELSE status END)
+            AND ($4::text IS NULL OR $4 = ANY (kinds))
+          ORDER BY id
+          LIMIT $5"
+    ))
+    .bind(now)
+    .bind(page.after())
+    .bind(filter.status)
+    .bind(filter.action)
+    .bind(page.rows())
+    .fetch_all(database)
+    .await
+}
+
+pub(super) async fn read(
+    database: impl PgExecutor<'_>,
+    now: Timestamp,
+    id: ChangeId,
+) -> sqlx::Result<Option<Proposal>> {
+    sqlx::query_as(select!("WHERE id = $2"))
+        .bind(now)
+        .bind(id)
+        .fetch_optional(database)
+        .await
+}
+
+/// The use case of a change.
+pub(super) async fn call(database: impl PgExecutor<'_>, id: ChangeId) -> sqlx::Result<Call> {
+    let call: Json<Call> = sqlx::query_scalar("SELECT call FROM changes WHERE id = $1")
+        .bind(id)
+        .fetch_one(database)
+        .await?;
+    Ok(call.0)
+}
+
+/// Waits for other decisions about the change until the transaction ends.
+pub(super) async fn lock(connection: &mut PgConnection, id: ChangeId) -> sqlx::Result<()> {
+    sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))")
+        .bind(format!("sealward change {id}"))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+pub(in crate::management) async fn insert(
+    connection: &mut PgConnection,
+    proposal: &Proposal,
+    call: &Call,
+) -> sqlx::Result<()> {
+    sqlx::query(
+        "INSERT INTO changes (id, kinds, summary, resource_type, target_id, target_revision, before,
+                              after, call, proposer_key, proposer_person, proposer_name, proposed_at,
+                              expires_at, required, status, revision)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+    )
+    .bind(proposal.id)
+    .bind(&proposal.action)
+    .bind(&proposal.summary)
+    .bind(proposal.resource_type)
+    .bind(proposal.target.map(|target| target.id))
+    .bind(proposal.target.map(|target| target.revision))
+    .bind(proposal.before.as_ref().map(Json))
+    .bind(proposal.after.as_ref().map(Json))
+    .bind(Json(call))
+    .bind(proposal.proposed_by.api_key_id)
+    .bind(proposal.proposed_by.person.as_deref())
+    .bind(&proposal.proposed_by.name)
+    .bind(proposal.proposed_at)
+    .bind(proposal.expires_at)
+    .bind(proposal.required)
+    .bind(proposal.status)
+    .bind(proposal.revision)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Writes a decision. Returns false where another decision came first.
+pub(super) async fn save(
+    connection: &mut PgConnection,
+    before: &Proposal,
+    after: &Proposal,
+    resource: Option<Uuid>,
+) -> sqlx::Result<bool> {
+    let done = sqlx::query(
+        "UPDATE changes SET status = $3, approvals = $4, approver_keys = $5, rejection = $6,
+                            resource_id = $7, revision = $8
+          WHERE id = $1 AND revision = $2 AND status = 'pending'",
+    )
+    .bind(before.id)
+    .bind(before.revision)
+    .bind(after.status)
+    .bind(Json(&after.approvals))
+    .bind(&after.approver_keys)
+    .bind(after.rejection.as_ref().map(Json))
+    .bind(resource)
+    .bind(after.revision)
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Marks the pending changes of these resources as stale, because the resources change.
+pub(in crate::management) async fn make_stale(
+    connection: &mut PgConnection,
+    resources: &[Uuid],
+) -> sqlx::Result<()> {
+    sqlx::query(
+        "UPDATE changes SET status = 'stale', revision = revision + 1
+          WHERE status = 'pending' AND target_id = ANY ($1)",
+    )
+    .bind(resources)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Those of these API keys that are valid and have one of these roles.
+pub(super) async fn with_role(
+    database: impl PgExecutor<'_>,
+    keys: &[ApiKeyId],
+    roles: &[Role],
+    now: Timestamp,
+) -> sqlx::Result<Vec<ApiKeyId>> {
+    sqlx::query_scalar(
+        "SELECT id FROM api_keys
+          WHERE id = ANY ($1) AND roles && $2 AND revoked_at IS NULL
+            AND (expires_at IS NULL OR expires_at > $3)",
+    )
+    .bind(keys)
+    .bind(roles)
+    .bind(now)
+    .fetch_all(database)
+    .await
+}
+
+/// How many changes are pending.
+pub(super) async fn pending(database: impl PgExecutor<'_>, now: Timestamp) -> sqlx::Result<i64> {
+    sqlx::query_scalar("SELECT count(*) FROM changes WHERE status = 'pending' AND expires_at > $1")
+        .bind(now)
+        .fetch_one(database)
+        .await
+}
+
+/// How many different people have a valid admin key with one of these roles.
+pub(super) async fn people(
+    database: impl PgExecutor<'_>,
+    roles: &[Role],
+    now: Timestamp,
+) -> sqlx::Result<i64> {
+    sqlx::query_scalar(
+        "SELECT count(DISTINCT person) FROM api_keys
+          WHERE roles && $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)",
+    )
+    .bind(roles)
+    .bind(now)
+    .fetch_one(database)
+    .await
+}
+
+impl FromRow<'_, PgRow> for Proposal {
+    fn from_row(row: &PgRow) -> sqlx::Result<Self> {
+        let resource_type: ResourceType = row.try_get("resource_type")?;
+        let resource: Option<Uuid> = row.try_get("resource_id")?;
+        let target: Option<Uuid> = row.try_get("target_id")?;
+        let revision: Option<Revision> = row.try_get("target_revision")?;
+        let before: Option<Json<Value>> = row.try_get("before")?;
+        let after: Option<Json<Value>> = row.try_get("after")?;
+        let Json(approvals) = row.try_get::<Json<Vec<Approval>>, _>("approvals")?;
+        let rejection: Option<Json<Approval>> = row.try_get("rejection")?;
+        let status: ChangeStatus = row.try_get("status")?;
+        Ok(Self {
+            id: row.try_get("id")?,
+            action: row.try_get("kinds")?,
+            summary: row.try_get("summary")?,
+            resource_type,
+            resource_id: resource.and_then(|id| resource_type.id(id)),
+            proposed_by: Proposer {
+                person: row.try_get("proposer_person")?,
+                api_key_id: row.try_get("proposer_key")?,
+                name: row.try_get("proposer_name")?,
+            },
+            proposed_at: row.try_get("proposed_at")?,
+            expires_at: row.try_get("expires_at")?,
+            required: row.try_get("required")?,
+            approvals,
+            rejection: rejection.map(|Json(rejection)| rejection),
+            status,
+            before: before.map(|Json(state)| state),
+            after: after.map(|Json(state)| state),
+            approver_keys: row.try_get("approver_keys")?,
+            target: target
+                .zip(revision)
+                .map(|(id, revision)| Target { id, revision }),
+            revision: row.try_get("revision")?,
+        })
+    }
+}

@@ -1,0 +1,178 @@
+//! The changes of a key that can need approval.
+
+use crate::change_kind::ChangeKind;
+use crate::clock::Timestamp;
+use crate::keys::{DefaultKey, Key, Origin, Status, Usage};
+use crate::management::changes::Judgement;
+use crate::management::{Resource, ResourceType};
+
+impl Resource for Key {
+    const TYPE: ResourceType = ResourceType::Key;
+
+    fn judge(before: Option<&Self>, after: Option<&Self>) -> Judgement {
+        let Some(after) = after else {
+            return Judgement::default();
+        };
+        let at = after.updated_at;
+        let mut kinds = Vec::new();
+        if before.is_none() {
+            kinds.extend(of_source(after.origin));
+        }
+        if works(after, at) && !before.is_some_and(|before| works(before, at)) {
+            kinds.push(ChangeKind::KeyActivate);
+        }
+        if is_deleted(after) && !before.is_some_and(is_deleted) {
+            kinds.push(ChangeKind::KeyDestroy);
+        }
+        let given_up = before.filter(|before| works(before, at) && ends_earlier(before, after));
+        Judgement::of(kinds).with_default_key(given_up.and_then(|key| DefaultKey::of(key, at)))
+    }
+}
+
+/// The judgement of a new key with this origin, which works at once or not.
+pub(super) fn of_creation(origin: Origin, works: bool) -> Judgement {
+    let activation = works.then_some(ChangeKind::KeyActivate);
+    Judgement::of(of_source(origin).into_iter().chain(activation))
+}
+
+fn of_source(origin: Origin) -> Option<ChangeKind> {
+    match origin {
+        Origin::Imported => Some(ChangeKind::KeyImport),
+        Origin::Adopted => Some(ChangeKind::KeyAdopt),
+        Origin::Generated => None,
+    }
+}
+
+/// Whether the key protects, encrypts or signs at that time.
+fn works(key: &Key, at: Timestamp) -> bool {
+    let has_half = key.usage == Usage::Enc || key.token_name.is_some();
+    let is_valid = key.expires_at.is_none_or(|expiry| expiry > at);
+    key.status == Status::Active && has_half && is_valid
+}
+
+/// Whether the key stops to work, or does so earlier than before.
+fn ends_earlier(before: &Key, after: &Key) -> bool {
+    let shortened = match (before.expires_at, after.expires_at) {
+        (_, None) => false,
+        (None, Some(_)) => true,
+        (Some(before), Some(after)) => after < before,
+    };
+    after.status != Status::Active || shortened
+}
+
+fn is_deleted(key: &Key) -> bool {
+    match key.status {
+        Status::PendingDestruction | Status::Destroyed => true,
+        Status::Active | Status::Retired | Status::Disabled => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::ids::{KeyId, ServiceId};
+    use crate::material::Algorithm;
+    use crate::revision::Revision;
+
+    const NOW: i64 = 1_800_000_000_000;
+
+    fn now() -> Timestamp {
+        Timestamp::from_millis(NOW)
+    }
+
+    fn service(number: u128) -> ServiceId {
+        ServiceId::from_uuid(Uuid::from_u128(number))
+    }
+
+    fn key(origin: Origin, status: Status) -> Key {
+        Key {
+            id: KeyId::from_uuid(Uuid::from_u128(6)),
+            partner_kid: None,
+            service_id: service(1),
+            name: "n".to_owned(),
+            usage: Usage::Enc,
+            algorithm: Algorithm::Rsa3072,
+            origin,
+            status,
+            token_name: None,
+            extractable: None,
+            public: None,
+            expires_at: None,
+            rotation_days: None,
+            succeeds: None,
+            retire_at: None,
+            activated_at: None,
+            destroy_at: None,
+            revision: Revision::FIRST,
+            created_at: now(),
+            updated_at: now(),
+        }
+    }
+
+    #[test]
+    fn a_new_key_is_judged_by_its_origin_and_status() {
+        for (origin, status, expected) in [
+            (Origin::Generated, Status::Retired, &[][..]),
+            (
+                Origin::Generated,
+                Status::Active,
+                &[ChangeKind::KeyActivate],
+            ),
+            (Origin::Imported, Status::Retired, &[ChangeKind::KeyImport]),
+            (
+                Origin::Imported,
+                Status::Active,
+                &[ChangeKind::KeyImport, ChangeKind::KeyActivate],
+            ),
+            (Origin::Adopted, Status::Retired, &[ChangeKind::KeyAdopt]),
+            (
+                Origin::Adopted,
+                Status::Active,
+                &[ChangeKind::KeyAdopt, ChangeKind::KeyActivate],
+            ),
+        ] {
+            let kinds = Key::judge(None, Some(&key(origin, status))).kinds;
+            assert_eq!(kinds, expected, "{origin} {status}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_judged_by_the_status_that_it_reaches() {
+        for from in Status::ALL {
+            for to in Status::ALL {
+                let of = |status| key(Origin::Imported, status);
+                let kinds = Key::judge(Some(&of(from)), Some(&of(to))).kinds;
+                let expected = match (from, to) {
+                    (Status::Active, Status::Active) => None,
+                    (_, Status::Active) => Some(ChangeKind::KeyActivate),
+                    (
+                        Status::Active | Status::Retired | Status::Disabled,
+                        Status::PendingDestruction | Status::Destroyed,
+                    ) => Some(ChangeKind::KeyDestroy),
+                    _ => None,
+                };
+                assert_eq!(kinds, Vec::from_iter(expected), "{from} {to}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_later_expiry_activates_only_an_expired_key() {
+        let expiring = |at: Option<i64>| Key {
+            expires_at: at.map(Timestamp::from_millis),
+            ..key(Origin::Generated, Status::Active)
+        };
+        for (before, after, activates) in [
+            (Some(NOW), Some(NOW + 1), true),
+            (Some(NOW), None, true),
+            (Some(NOW + 1), None, false),
+            (None, Some(NOW + 1), false),
+        ] {
+            let kinds = Key::judge(Some(&expiring(before)), Some(&expiring(after))).kinds;
+            let expected = activates.then_some(ChangeKind::KeyActivate);
+            assert_eq!(kinds, Vec::from_iter(expected), "{before:?} {after:?}");
+        }
+    }
+}
