@@ -56,7 +56,7 @@ pub(in crate::http) async fn read(
     path = "",
     operation_id = "approveChange",
     params(PathId<ChangeId>),
-    request_body(content = Option<Decision>),
+    request_body = Decision,
     responses(errors::ChangeNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn approve(
@@ -75,7 +75,7 @@ pub(in crate::http) async fn approve(
     path = "",
     operation_id = "rejectChange",
     params(PathId<ChangeId>),
-    request_body(content = Option<Decision>),
+    request_body = Decision,
     responses(errors::ChangeNotFound, errors::Conflict)
 )]
 pub(in crate::http) async fn reject(

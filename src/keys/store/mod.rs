@@ -23,9 +23,10 @@ pub use self::destruction::{begin_destruction, is_past_restoring, lock_destroyin
 pub(super) use self::list::published;
 pub use self::list::{Filter, list};
 pub use self::row::{insert, update};
-use super::{DefaultKey, Key, Status, Usage};
+use super::{Key, Status, Usage};
 use crate::clock::Timestamp;
 use crate::ids::{KeyId, ServiceId};
+use crate::material::Algorithm;
 use crate::resource::Printable;
 
 /// The key with this identifier, in any state.
@@ -129,7 +130,9 @@ pub async fn former(connection: &mut PgConnection, key: &Key) -> sqlx::Result<Op
 /// Whether `key` was activated after all other keys that can replace it, and there is one.
 pub(super) async fn has_substitute(
     connection: &mut PgConnection,
-    key: &DefaultKey,
+    key: &Key,
+    algorithms: &[Algorithm],
+    now: Timestamp,
 ) -> sqlx::Result<bool> {
     sqlx::query_scalar(
         "SELECT coalesce(bool_and((activated_at, id) < ($6, $5)), false)
@@ -140,11 +143,11 @@ pub(super) async fn has_substitute(
     )
     .bind(key.service_id)
     .bind(key.usage)
-    .bind(&key.algorithms)
+    .bind(algorithms)
     .bind(Status::Active)
     .bind(key.id)
     .bind(key.activated_at)
-    .bind(key.now)
+    .bind(now)
     .fetch_one(connection)
     .await
 }

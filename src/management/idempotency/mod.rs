@@ -81,15 +81,13 @@ impl KeptAnswer {
     /// Whether only owners read it: it is an admin key.
     #[must_use]
     pub fn is_admin_key(&self) -> bool {
-        let kind = ChangeKind::ApiKeyAdmin.name();
-        match self.resource_type {
-            ResourceType::ApiKey => self.text("type").as_deref() == Some(Kind::Admin.name()),
-            ResourceType::Change => self.member("action").is_some_and(|action| {
-                let mut kinds = action.as_array().into_iter().flatten();
-                kinds.any(|action| action == kind)
-            }),
-            _ => false,
+        if self.resource_type == ResourceType::ApiKey {
+            return self.text("type").as_deref() == Some(Kind::Admin.name());
         }
+        // Of the types, only a change has this member.
+        let kinds = self.member("action");
+        let mut kinds = kinds.iter().filter_map(Value::as_array).flatten();
+        kinds.any(|kind| kind == ChangeKind::ApiKeyAdmin.name())
     }
 
     /// The outcome of the first request.

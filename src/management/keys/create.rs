@@ -66,10 +66,10 @@ async fn carry_out(
     }
     let plan = planned(&requested, call.as_ref());
     if change.is_proposed(&plan).await? {
-        let end = match &requested.source {
-            Source::Wrapped { wrapped, .. } => Some(vault.end_of_import_key(wrapped).await?),
-            _ => None,
-        };
+        let mut end = None;
+        if let Source::Wrapped { wrapped, .. } = &requested.source {
+            end = Some(vault.end_of_import_key(wrapped).await?);
+        }
         if let Some(call) = call {
             change.propose_as(call.usable_until(end));
         }
