@@ -27,6 +27,8 @@ COPY --from=build /build/target/release/sealward /usr/local/bin/sealward
 ENV SEALWARD_CONFIG=/etc/sealward/sealward.toml
 EXPOSE 8443
 STOPSIGNAL SIGTERM
+# With http.tls.client_ca, it needs http.probe_listen.
+HEALTHCHECK --interval=10s --timeout=6s --start-period=60s CMD ["sealward", "health"]
 
 FROM base AS dev
 # hadolint ignore=DL3008

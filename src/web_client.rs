@@ -1,4 +1,4 @@
-//! The HTTP client for the trace collector and for `sealward key import`.
+//! The HTTP client for the trace collector, `sealward key import` and `sealward health`.
 //!
 //! TLS trust is configured in one place.
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustls::pki_types::CertificateDer;
 use ureq::Agent;
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsConfigBuilder};
 
 /// A client that trusts these CAs, or those of the system, with a timeout. It follows no redirects,
 /// and returns error statuses as responses.
@@ -19,13 +19,20 @@ pub fn client(authorities: Option<&[CertificateDer<'_>]>, patience: Duration) ->
             .map(|der| Certificate::from_der(der).to_owned());
         RootCerts::Specific(Arc::new(authorities.collect()))
     });
+    agent(TlsConfig::builder().root_certs(roots), patience)
+}
+
+/// A client for a listener on this machine, without verification: its certificate has the name of the
+/// service. Send no secrets with it.
+#[must_use]
+pub fn client_of_this_machine(patience: Duration) -> Agent {
+    agent(TlsConfig::builder().disable_verification(true), patience)
+}
+
+fn agent(tls: TlsConfigBuilder, patience: Duration) -> Agent {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let tls = TlsConfig::builder()
-        .root_certs(roots)
-        .unversioned_rustls_crypto_provider(provider)
-        .build();
     Agent::config_builder()
-        .tls_config(tls)
+        .tls_config(tls.unversioned_rustls_crypto_provider(provider).build())
         .timeout_global(Some(patience))
         .http_status_as_error(false)
         .max_redirects(0)

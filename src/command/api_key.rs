@@ -1,4 +1,5 @@
-//! `sealward api-key`: creates API keys without the API, for example the first admin key.
+//! `sealward api-key`: creates, lists and revokes API keys without the API, for example the first admin
+//! key.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -10,8 +11,9 @@ use super::{Failure, startup};
 use crate::auth::{Kind, Role};
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
-use crate::management::api_keys::{self, ApiKeyRequest, Created};
-use crate::management::{Authorized, Error};
+use crate::ids::ApiKeyId;
+use crate::management::api_keys::{self, ApiKey, ApiKeyRequest, Created, Filter, Status};
+use crate::management::{Authorized, Error, Expected, ManageApiKeys, PageRequest};
 use crate::resource::ResourceRequest;
 use crate::settings::Environment;
 
@@ -26,6 +28,29 @@ pub(super) struct Arguments {
 enum Action {
     /// Create an API key and print it once.
     Create(Create),
+    /// List the API keys without their secrets.
+    List(List),
+    /// Revoke an API key permanently.
+    Revoke(Revoke),
+}
+
+#[derive(Debug, clap::Args)]
+struct List {
+    /// Only keys of this type: live, test or admin.
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Option<Kind>,
+    /// Only keys with this status: active, revoked or expired.
+    #[arg(long)]
+    status: Option<Status>,
+    /// Print one JSON object per line.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct Revoke {
+    /// The ID of the key.
+    id: ApiKeyId,
 }
 
 #[derive(Debug, clap::Args)]
@@ -61,7 +86,6 @@ pub(super) async fn run(
     environment: &Environment,
     arguments: Arguments,
 ) -> Result<(), Failure> {
-    let Action::Create(wanted) = arguments.action;
     let settings = startup::prepare_quietly(config, environment)?;
     let database = startup::database(&settings, environment).await?;
     let context = Authorized::of_system(
@@ -71,9 +95,51 @@ pub(super) async fn run(
         database.pool().clone(),
         "cli",
     );
-    let request = request(&wanted).map_err(failure)?;
-    let made = api_keys::create(&context, request).await.map_err(failure)?;
+    match arguments.action {
+        Action::Create(wanted) => create(&context, &wanted).await,
+        Action::List(wanted) => list(&context, &wanted).await,
+        Action::Revoke(Revoke { id }) => api_keys::revoke(&context, id, &Expected::Any)
+            .await
+            .map_err(failure),
+    }
+}
+
+async fn create(context: &Authorized<ManageApiKeys>, wanted: &Create) -> Result<(), Failure> {
+    let request = request(wanted).map_err(failure)?;
+    let made = api_keys::create(context, request).await.map_err(failure)?;
     Ok(print(&made, wanted.json)?)
+}
+
+async fn list(context: &Authorized<ManageApiKeys>, wanted: &List) -> Result<(), Failure> {
+    let filter = Filter {
+        kind: wanted.kind,
+        status: wanted.status,
+        ..Filter::default()
+    };
+    let mut request = PageRequest::default();
+    loop {
+        let page = api_keys::list(context, &filter, request);
+        let page = page.await.map_err(failure)?;
+        for api_key in &page.items {
+            if wanted.json {
+                serde_json::to_writer(io::stdout(), api_key).map_err(io::Error::from)?;
+                writeln!(io::stdout())?;
+            } else {
+                print_line(api_key)?;
+            }
+        }
+        request.after = page.next_cursor;
+        if request.after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// The ID, the type, the status, the hint and the name of a key.
+fn print_line(api_key: &ApiKey) -> io::Result<()> {
+    let (kind, status) = (api_key.r#type.name(), api_key.status.name());
+    let ApiKey { id, hint, name, .. } = api_key;
+    writeln!(io::stdout(), "{id}  {kind:<5}  {status:<7}  {hint}  {name}")
 }
 
 fn request(wanted: &Create) -> Result<ResourceRequest<ApiKeyRequest>, Error> {

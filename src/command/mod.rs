@@ -3,18 +3,21 @@
 mod api_key;
 mod audit;
 mod check_config;
+mod completions;
 mod doctor;
 mod failure;
+mod health;
 mod key;
+mod man_pages;
 mod migrate;
 mod retain;
 mod serve;
 mod startup;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use self::failure::Failure;
 use crate::settings::Environment;
@@ -23,9 +26,6 @@ use crate::settings::Environment;
 #[derive(Debug, Parser)]
 #[command(name = "sealward", version, arg_required_else_help = true)]
 pub struct Arguments {
-    /// The settings, a TOML file. Default: the value of SEALWARD_CONFIG.
-    #[arg(long, global = true, value_name = "FILE")]
-    config: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -33,40 +33,107 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run the service.
-    Serve,
+    Serve {
+        #[command(flatten)]
+        file: ConfigFile,
+    },
     /// Migrate the database schema, with the login in the section migrate.
-    Migrate(migrate::Arguments),
+    Migrate {
+        #[command(flatten)]
+        file: ConfigFile,
+        #[command(flatten)]
+        arguments: migrate::Arguments,
+    },
     /// Detach old days from the audit log, with the login in the section retain.
     ///
     /// Keeps the days of retain.days, and drops the detached tables if retain.drop is set. Prints one
     /// line per day. Run it daily. The exit code is 0 on success, 78 if a setting or a grant must change,
     /// and 1 if a later run can succeed.
-    Retain,
+    Retain {
+        #[command(flatten)]
+        file: ConfigFile,
+    },
     /// Validate the settings and print them without secrets.
-    CheckConfig,
+    CheckConfig {
+        #[command(flatten)]
+        file: ConfigFile,
+    },
     /// Test each token for all functions that Sealward needs.
-    Doctor(doctor::Arguments),
-    /// Create API keys, for example the first admin key.
-    ApiKey(api_key::Arguments),
+    Doctor {
+        #[command(flatten)]
+        file: ConfigFile,
+        #[command(flatten)]
+        arguments: doctor::Arguments,
+    },
+    /// Check whether an instance is ready. The exit code is 0 if it is, and otherwise 1.
+    Health {
+        #[command(flatten)]
+        file: ConfigFile,
+        #[command(flatten)]
+        arguments: health::Arguments,
+    },
+    /// Create, list and revoke API keys, for example the first admin key.
+    ApiKey {
+        #[command(flatten)]
+        file: ConfigFile,
+        #[command(flatten)]
+        arguments: api_key::Arguments,
+    },
     /// Begin the tamper-evident logs of the audit records, and verify them.
-    Audit(audit::Arguments),
+    Audit {
+        #[command(flatten)]
+        file: ConfigFile,
+        #[command(flatten)]
+        arguments: audit::Arguments,
+    },
     /// Wrap keys offline, or import them over the API.
     Key(key::Arguments),
+    /// Print a completion script for a shell.
+    Completions(completions::Arguments),
+    /// Write the man pages of all commands to a folder.
+    ManPages(man_pages::Arguments),
+}
+
+// Without a description, which would replace that of the command.
+#[derive(Debug, clap::Args)]
+struct ConfigFile {
+    /// The settings, a TOML file. Default: the value of SEALWARD_CONFIG.
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl ConfigFile {
+    fn path(&self) -> Option<&Path> {
+        self.config.as_deref()
+    }
 }
 
 /// Runs the command.
 pub async fn run(arguments: Arguments) -> ExitCode {
     let environment = Environment::of_process();
-    let config = arguments.config.as_deref();
+    let environment = &environment;
     let done = match arguments.command {
-        Command::Serve => serve::run(config, &environment).await,
-        Command::Migrate(arguments) => migrate::run(config, &environment, &arguments).await,
-        Command::Retain => retain::run(config, &environment).await,
-        Command::CheckConfig => check_config::run(config, &environment),
-        Command::ApiKey(arguments) => api_key::run(config, &environment, arguments).await,
-        Command::Audit(arguments) => return audit::run(config, &environment, arguments).await,
+        Command::Serve { file } => serve::run(file.path(), environment).await,
+        Command::Migrate { file, arguments } => {
+            migrate::run(file.path(), environment, &arguments).await
+        }
+        Command::Retain { file } => retain::run(file.path(), environment).await,
+        Command::CheckConfig { file } => check_config::run(file.path(), environment),
+        Command::ApiKey { file, arguments } => {
+            api_key::run(file.path(), environment, arguments).await
+        }
+        Command::Audit { file, arguments } => {
+            return audit::run(file.path(), environment, arguments).await;
+        }
+        Command::Health { file, arguments } => {
+            return health::run(file.path(), environment, &arguments);
+        }
         Command::Key(arguments) => key::run(arguments).await,
-        Command::Doctor(arguments) => doctor::run(config, &environment, &arguments).await,
+        Command::Doctor { file, arguments } => {
+            doctor::run(file.path(), environment, &arguments).await
+        }
+        Command::Completions(arguments) => completions::run(Arguments::command(), &arguments),
+        Command::ManPages(arguments) => man_pages::run(Arguments::command(), &arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

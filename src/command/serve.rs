@@ -1,10 +1,13 @@
 //! `sealward serve`: runs the service.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::{Failure, startup};
@@ -12,8 +15,8 @@ use crate::clock::{Clock, Entropy};
 use crate::management::security::SecurityLog;
 use crate::management::{Actor, Event};
 use crate::meter::TokenTimes;
-use crate::server::{self, Service, Tls};
-use crate::settings::Environment;
+use crate::server::{self, CannotListen, Listener, Service, Tls};
+use crate::settings::{Environment, Http};
 
 /// The timeout for sending the last traces.
 const LAST_TRACES: Duration = Duration::from_secs(2);
@@ -21,8 +24,10 @@ const LAST_TRACES: Duration = Duration::from_secs(2);
 /// The timeout for recording an event of the instance.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The maximum number of connections to the metrics listener.
-const SCRAPERS: u32 = 8;
+/// The maximum number of connections to the listener of metrics, and to the listener of probes.
+const INTERNAL_CONNECTIONS: u32 = 32;
+/// As above, from one address.
+const INTERNAL_CONNECTIONS_PER_ADDRESS: u32 = 8;
 
 pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Result<(), Failure> {
     let (settings, traces) = startup::prepare_to_serve(config, environment)?;
@@ -40,13 +45,8 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     let limiter = startup::limiter(&settings, environment, clock.clone())?;
     limiter.find_shared().await;
     let collector = startup::collector(&settings, environment)?;
-    let metrics = match settings.metrics.listen {
-        Some(address) => {
-            let listener = server::listen("metrics.listen", address).await?;
-            Some(listener.for_at_most(SCRAPERS, &settings.http))
-        }
-        None => None,
-    };
+    let metrics = internal("metrics.listen", settings.metrics.listen).await?;
+    let probes = internal("http.probe_listen", settings.http.probe_listen).await?;
     let token_times = TokenTimes::default();
     let tokens = hsm::Config {
         observer: Some(Arc::new(token_times.clone())),
@@ -85,15 +85,16 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     tracing::info!(
         address = %listener.address(),
         metrics = metrics.as_ref().map(|metrics| tracing::field::display(metrics.address())),
+        probes = probes.as_ref().map(|probes| tracing::field::display(probes.address())),
         version = env!("CARGO_PKG_VERSION"),
         "ready"
     );
-    // Metrics are served until the last request is answered.
-    let telling = metrics.map(|metrics| {
+    // Metrics and probes are served until the last request is answered.
+    let metrics = metrics.map(|metrics| {
         let router = service.metrics(tls.clone(), listener.connections());
-        let never = std::future::pending();
-        tokio::spawn(metrics.serve(router, never, Duration::ZERO, Duration::ZERO))
+        serve_always(metrics, router)
     });
+    let probes = probes.map(|probes| serve_always(probes, service.probes()));
     let keeping = tokio::spawn(server::keep_current(tls));
     let following = tokio::spawn(database.follow());
     let mut lost = None;
@@ -107,8 +108,8 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     let drained = listener.serve(service.front(), stop, delay, patience).await;
     keeping.abort();
     following.abort();
-    if let Some(telling) = telling {
-        telling.abort();
+    for internal in [metrics, probes].into_iter().flatten() {
+        internal.abort();
     }
     record(service.security(), Event::stopped()).await;
     service.finish().await;
@@ -127,6 +128,28 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     Err(Failure::Other(format!(
         "some requests exceeded http.drain_timeout ({patience:?}) and were aborted"
     )))
+}
+
+/// Binds a listener for monitoring, if `setting` has an address.
+async fn internal(
+    setting: &'static str,
+    address: Option<SocketAddr>,
+) -> Result<Option<Listener>, CannotListen> {
+    let Some(address) = address else {
+        return Ok(None);
+    };
+    let limits = Http {
+        max_connections_per_address: INTERNAL_CONNECTIONS_PER_ADDRESS,
+        ..Http::default()
+    };
+    let listener = server::listen(setting, address).await?;
+    Ok(Some(listener.for_at_most(INTERNAL_CONNECTIONS, &limits)))
+}
+
+/// Serves until the task is aborted.
+fn serve_always(listener: Listener, router: Router) -> JoinHandle<bool> {
+    let never = std::future::pending();
+    tokio::spawn(listener.serve(router, never, Duration::ZERO, Duration::ZERO))
 }
 
 /// Records an event of this instance. Without the database, the log has it.

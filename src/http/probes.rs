@@ -2,9 +2,10 @@
 
 use std::sync::atomic::Ordering;
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -12,6 +13,14 @@ use super::app::App;
 use super::error::ApiError;
 
 const OK: ProbeResult = ProbeResult { status: Status::Ok };
+
+/// The routes of the listener for probes alone.
+pub fn router(app: App) -> Router {
+    Router::new()
+        .route("/livez", get(live))
+        .route("/readyz", get(ready))
+        .with_state(app)
+}
 
 /// The probe succeeded.
 #[derive(Debug, Serialize, ToSchema)]

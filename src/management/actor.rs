@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::auth::{Caller, Roles};
+use crate::auth::{Caller, Role, Roles};
 use crate::ids::ApiKeyId;
 
 /// The author of a change, as events name it.
@@ -40,13 +40,13 @@ impl Actor {
         }
     }
 
-    /// A part of the service itself, such as the command line or a job.
+    /// A part of the service itself, such as the command line or a job. It has all rights.
     #[must_use]
     pub fn system(name: &str) -> Self {
         Self {
             api_key_id: None,
             name: name.to_owned(),
-            roles: Roles::default(),
+            roles: Roles::from_iter([Role::Owner]),
             client_address: None,
             request_id: None,
         }

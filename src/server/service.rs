@@ -192,6 +192,11 @@ impl Service {
         }
     }
 
+    /// The probes, for a listener of their own.
+    pub fn probes(&self) -> Router {
+        http::probe_router(self.app.clone())
+    }
+
     /// The metrics of this service.
     pub fn metrics(&self, tls: Option<Tls>, connections: Connections) -> Router {
         metrics::router(self.app.clone(), tls, connections, self.token_times.clone())

@@ -18,6 +18,10 @@ pub struct Http {
     /// Allows plain HTTP on an address that other machines can reach. Use it only behind a proxy
     /// that terminates TLS.
     pub allow_plain: bool,
+    /// Address and port of a separate listener that answers only `/livez` and `/readyz`, for example
+    /// `0.0.0.0:8081`. It uses no TLS and asks for no client certificate, so that orchestrators can probe
+    /// an API that requires one. Default: none. The API listener answers these paths too.
+    pub probe_listen: Option<SocketAddr>,
     /// TLS. With a certificate and its key, the API accepts TLS only.
     pub tls: Tls,
     /// Networks of trusted proxies. For a request from one of them, the client address is the last
@@ -51,6 +55,7 @@ impl Default for Http {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             allow_plain: false,
+            probe_listen: None,
             tls: Tls::default(),
             trusted_proxies: Vec::new(),
             max_connections: 4096,

@@ -137,6 +137,21 @@ impl Settings {
             .collect();
         let mut refused = names::unknown(&table, &schema);
         for (name, value) in &environment.settings {
+            if let Some(leaf) = secret_in_file(name, &leaves) {
+                if environment
+                    .settings
+                    .iter()
+                    .any(|(other, _)| *other == leaf.variable())
+                {
+                    let other = leaf.variable();
+                    refused.push(format!(
+                        "{PREFIX}{name} and {PREFIX}{other} must not both be set"
+                    ));
+                }
+                let source = toml::Table::from_iter([("file".to_owned(), value.clone().into())]);
+                set(&mut table, &leaf.path, source.into());
+                continue;
+            }
             match leaves.iter().find(|leaf| leaf.variable() == *name) {
                 Some(leaf) => match parsed(leaf, value) {
                     Some(value) => set(&mut table, &leaf.path, value),
@@ -180,6 +195,15 @@ fn read(path: &Path) -> Result<toml::Table, Error> {
         path: path.to_owned(),
         source: Box::new(source),
     })
+}
+
+/// The setting whose secret is in the file that the variable `name` names: that of its setting with the
+/// suffix `_FILE`.
+fn secret_in_file<'a>(name: &str, leaves: &'a [Leaf]) -> Option<&'a Leaf> {
+    let name = name.strip_suffix("_FILE")?;
+    leaves
+        .iter()
+        .find(|leaf| leaf.secret && leaf.variable() == name)
 }
 
 /// The value of a variable: strings as they are, other types in TOML syntax.

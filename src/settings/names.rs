@@ -18,6 +18,8 @@ pub fn schema() -> Schema {
 pub(super) struct Leaf {
     pub(super) path: Vec<String>,
     pub(super) text: bool,
+    /// Whether it is the source of a secret.
+    pub(super) secret: bool,
 }
 
 impl Leaf {
@@ -46,8 +48,20 @@ fn gather(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Leaf>) {
         None => found.push(Leaf {
             path: path.clone(),
             text: is_text(schema),
+            secret: is_secret(schema),
         }),
     }
+}
+
+/// Whether one form of the value names a systemd credential.
+fn is_secret(schema: &Value) -> bool {
+    let forms = ["oneOf", "anyOf"]
+        .iter()
+        .filter_map(|name| schema.get(name));
+    forms
+        .filter_map(Value::as_array)
+        .flatten()
+        .any(|form| form.pointer("/properties/credential").is_some() || is_secret(form))
 }
 
 fn is_text(schema: &Value) -> bool {

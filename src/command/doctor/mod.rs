@@ -3,6 +3,7 @@
 mod collector;
 mod database;
 mod records;
+mod report;
 mod text;
 
 use std::io::{self, Write as _};
@@ -20,6 +21,10 @@ pub(super) struct Arguments {
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
+    /// Print a block for an issue: the tokens without serial numbers, the version and the system. It
+    /// contains no secrets, keys or addresses.
+    #[arg(long, conflicts_with = "json")]
+    report: bool,
 }
 
 /// Fails if a configured function cannot work.
@@ -46,6 +51,8 @@ pub(super) async fn run(
         let collector = collector::as_json(&collector);
         let whole = json!({ "tokens": reports, "login": login, "records": records, "collector": collector });
         writeln!(io::stdout(), "{whole:#}")?;
+    } else if arguments.report {
+        io::stdout().write_all(report::block(&settings, &reports).as_bytes())?;
     } else {
         for (label, report) in &reports {
             io::stdout().write_all(text::of(label, report).as_bytes())?;

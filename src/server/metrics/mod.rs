@@ -4,6 +4,7 @@
 
 mod page;
 mod parts;
+mod process;
 mod tokens;
 
 use std::sync::Arc;

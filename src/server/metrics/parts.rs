@@ -8,6 +8,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
 use prometheus_client::metrics::MetricType;
 
 use super::page::{Page, count, exact, flag, seconds};
+use super::process::process;
 use super::tokens::tokens;
 use crate::clock::Timestamp;
 use crate::http::App;
@@ -31,6 +32,7 @@ impl Collector for Parts {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let page = &mut Page(encoder);
         self.build(page)?;
+        process(page)?;
         self.connections(page)?;
         self.requests(page)?;
         tokens(page, &self.app.token.status().tokens, &self.token_times)?;

@@ -55,6 +55,35 @@ fn variables_can_set_every_kind_of_setting() {
 }
 
 #[test]
+fn variables_with_the_suffix_file_name_the_file_of_a_secret() {
+    let settings = with(&[
+        ("SEALWARD_DATABASE_PASSWORD_FILE", "/run/secrets/database"),
+        ("SEALWARD_AUDIT_FORWARD_URL", "https://siem.internal"),
+        ("SEALWARD_AUDIT_FORWARD_SECRET_FILE", "/run/secrets/siem"),
+    ])
+    .unwrap();
+    let shown = toml::to_string(&settings).unwrap();
+    for source in [
+        "[database.password]\nfile = \"/run/secrets/database\"",
+        "[audit.forward.secret]\nfile = \"/run/secrets/siem\"",
+    ] {
+        assert!(shown.contains(source), "{shown}");
+    }
+    let source = r#"{ credential = "database" }"#;
+    assert_eq!(
+        refusals(&[
+            ("SEALWARD_DATABASE_PASSWORD", source),
+            ("SEALWARD_DATABASE_PASSWORD_FILE", "/run/secrets/database"),
+            ("SEALWARD_DATABASE_URL_FILE", "/run/secrets/url"),
+        ]),
+        [
+            "SEALWARD_DATABASE_PASSWORD_FILE and SEALWARD_DATABASE_PASSWORD must not both be set",
+            "unknown setting SEALWARD_DATABASE_URL_FILE: did you mean SEALWARD_DATABASE_URL?",
+        ]
+    );
+}
+
+#[test]
 fn an_unknown_name_is_refused_with_the_nearest_known_one() {
     assert_eq!(
         refusals(&[("SEALWARD_HTTP_LISTN", "x"), ("SEALWARD_QQQ", "x")]),

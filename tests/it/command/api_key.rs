@@ -1,4 +1,4 @@
-//! `sealward api-key create`, which needs no existing API key.
+//! `sealward api-key`, which needs no existing API key.
 
 use serde_json::json;
 
@@ -101,4 +101,43 @@ async fn errors_name_their_member() {
         "postgres://unknown@127.0.0.1:1/nothing",
     )
     .failure(1, &["database.url", "127.0.0.1:1/nothing"]);
+}
+
+#[tokio::test]
+async fn keys_are_listed_without_their_secrets_and_revoked() {
+    let site = Site::new().await;
+    let create = |name: &str| {
+        let admin = ["--type", "admin", "--name", name, "--json"];
+        let created = site.run(&[&CREATE[..], &admin].concat());
+        created.success().json()
+    };
+    let (first, second) = (create("first"), create("second"));
+    let id = |created: &serde_json::Value| created["id"].as_str().expect("an id").to_owned();
+    let list = |more: &[&str]| {
+        let listed = site.run(&[&["api-key", "list"][..], more].concat());
+        listed.success().stdout
+    };
+    let shown = list(&[]);
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(lines.len(), 2, "{shown}");
+    assert!(lines[0].starts_with(&id(&first)) && lines[0].ends_with("  first"));
+    assert!(lines[0].contains("  admin  active "), "{shown}");
+    let secret = first["secret"].as_str().expect("the key itself");
+    assert!(!shown.contains(secret));
+
+    site.run(&["api-key", "revoke", &id(&first)]).success();
+    site.run(&["api-key", "revoke", &id(&first)]).success();
+    let json = list(&["--json", "--status", "revoked"]);
+    let only: serde_json::Value = serde_json::from_str(json.trim()).expect("one JSON object");
+    assert_eq!(only["id"], first["id"]);
+    assert_eq!(only["secret"], json!(null));
+    assert_eq!(list(&["--type", "live"]), "");
+
+    // The last owner key stays.
+    let last = site.run(&["api-key", "revoke", &id(&second)]);
+    last.failure(1, &["the last active one with the role owner"]);
+    site.run(&["api-key", "revoke", "ak_01h455vb4pex5vsknk084sn02q"])
+        .failure(1, &["API key"]);
+    site.run(&["api-key", "revoke", "none"])
+        .failure(2, &["<ID>"]);
 }

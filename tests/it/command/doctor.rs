@@ -157,3 +157,30 @@ async fn a_reachable_collector_passes() {
         serde_json::json!({ "reachable": true })
     );
 }
+
+#[tokio::test]
+async fn the_report_for_an_issue_identifies_no_installation() {
+    let site = Site::new().await;
+    let whole = site.doctor();
+    let report = site.run(&["doctor", "--report"]).success().stdout;
+    assert!(report.starts_with("```text\nsealward  "), "{report}");
+    assert!(report.ends_with("\n```\n"), "{report}");
+    for expected in [
+        "settings  environment = Development, hsm.workers = 4",
+        "Token \"hsm.tokens[0]\"",
+        "  module    libsofthsm2.so\n",
+        "its RSA-OAEP has SHA-1 only",
+        "Cannot work\n    none",
+    ] {
+        assert!(
+            report.contains(expected),
+            "{expected:?} is not in\n{report}"
+        );
+    }
+    let serial = whole["tokens"][0]["token"]["serial"].as_str();
+    let folder = site.folder().to_str().expect("text");
+    for hidden in [serial.expect("a serial number"), LABEL, folder, "postgres"] {
+        let shown = report.replace("sealward  ", "");
+        assert!(!shown.contains(hidden), "{hidden} is in\n{report}");
+    }
+}

@@ -177,6 +177,11 @@ impl Process {
         self.ready_field("metrics")
     }
 
+    /// The address of the listener of probes, if there is one.
+    pub(crate) fn probes_address(&self) -> Option<String> {
+        self.ready_field("probes")
+    }
+
     /// A field of the `ready` message.
     fn ready_field(&self, what: &str) -> Option<String> {
         let log = self.log();

@@ -51,7 +51,7 @@ fn assert_valid(page: &Exposition, expression: &str) {
     let mut labels = BTreeSet::from(["instance", "job", "le"]);
     let names = expression
         .split(|character: char| !is_word(character))
-        .filter(|word| word.starts_with("sealward_"));
+        .filter(|word| word.starts_with("sealward_") || word.starts_with("process_"));
     for name in names {
         let family = page.families.iter().find(|(family, about)| {
             let rest = name.strip_prefix(family.as_str());

@@ -63,7 +63,8 @@ async fn metric_names_follow_the_prometheus_conventions() {
             .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
     };
     for (name, family) in &page.families {
-        assert!(name.starts_with("sealward_") && plain(name), "{name}");
+        let is_own = name.starts_with("sealward_") || name.starts_with("process_");
+        assert!(is_own && plain(name), "{name}");
         assert!(family.help.ends_with('.'), "{name}: {:?}", family.help);
         let (lines, labels) = page.lines_of(name);
         assert!(
@@ -88,9 +89,15 @@ async fn metric_names_follow_the_prometheus_conventions() {
         for unit in ["millis", "micros", "_ms", "minutes", "percent", "_kb"] {
             assert!(!name.contains(unit), "{name} is not in a base unit");
         }
-        let is_time = ["_duration_", "_latency_", "_age_", "_timestamp_"]
-            .iter()
-            .any(|word| name.contains(word));
+        let times = [
+            "_duration_",
+            "_latency_",
+            "_age_",
+            "_timestamp_",
+            "_cpu_",
+            "_start_time_",
+        ];
+        let is_time = times.iter().any(|word| name.contains(word));
         assert_eq!(is_time, name.ends_with("_seconds"), "{name}");
     }
 }
