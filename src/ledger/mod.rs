@@ -23,6 +23,7 @@ mod sealer;
 mod status;
 mod store;
 mod sweep;
+mod tree;
 pub mod verify;
 mod witness;
 

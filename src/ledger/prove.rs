@@ -2,8 +2,9 @@
 
 use uuid::Uuid;
 
-use super::head::{Signed, load_tiles};
+use super::head::Signed;
 use super::leaf::leaf;
+use super::tree::load_tiles;
 use super::{Log, records, store};
 use crate::db::Pool;
 use crate::tlog::{Hash, ProofText, inclusion};

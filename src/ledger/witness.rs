@@ -7,7 +7,7 @@ use std::time::Duration;
 use ureq::Agent;
 
 use super::Log;
-use super::head::load_tiles;
+use super::tree::load_tiles;
 use crate::db::Pool;
 use crate::settings::{NotInPem, SealWitness, certificates};
 use crate::tlog::{Hash, InvalidKey, Note, Signature, SignatureKind, VerifierKey, consistency};

@@ -14,6 +14,7 @@ use super::status::{ForwardState, ForwardStatus};
 use super::{entry, store};
 use crate::clock::Clock;
 use crate::db::Pool;
+use crate::ledger::store::{Job, connect, lock};
 use crate::ledger::{self, Log};
 use crate::settings::Forward;
 
@@ -127,9 +128,9 @@ impl Forwarder {
         }
         let mut connection = match self.waiting.take() {
             Some(connection) => connection,
-            None => store::connect(&self.pool).await?,
+            None => connect(&self.pool, Job::Forward).await?,
         };
-        if !store::lock(&mut connection).await? {
+        if !lock(&mut connection, Job::Forward).await? {
             self.waiting = Some(connection);
             return Ok(None);
         }

@@ -1,6 +1,6 @@
 //! The positions of collectors in Postgres.
 
-use sqlx::{ConnectOptions as _, PgConnection, PgExecutor};
+use sqlx::PgExecutor;
 
 use super::cursor::Position;
 use super::status::Lag;
@@ -8,23 +8,6 @@ use crate::clock::Timestamp;
 use crate::db::Pool;
 use crate::ledger::Log;
 use crate::ledger::store::{natural, number, signed_number};
-
-/// The application name of the connection that forwards.
-const FORWARDER: &str = "sealward forwarder";
-
-/// A connection for the forwarder.
-pub(super) async fn connect(pool: &Pool) -> sqlx::Result<PgConnection> {
-    let options = pool.connect_options().as_ref().clone();
-    options.application_name(FORWARDER).connect().await
-}
-
-/// Takes the lock of the forwarder, unless another instance has it. The server releases it when the
-/// connection ends.
-pub(super) async fn lock(connection: &mut PgConnection) -> sqlx::Result<bool> {
-    sqlx::query_scalar("SELECT pg_try_advisory_lock(hashtext('audit_forward_positions'), 0)")
-        .fetch_one(connection)
-        .await
-}
 
 /// The position of a collector, which is the start of the log for a new one.
 pub(super) async fn position(

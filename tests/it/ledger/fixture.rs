@@ -13,8 +13,7 @@ use sqlx::AssertSqlSafe;
 use tokio::task::JoinHandle;
 
 use crate::process::Site;
-pub(crate) use crate::support::PATIENCE;
-use crate::support::{Database, Scratch, World, pool, token, within};
+use crate::support::{Database, PATIENCE, Scratch, World, pool, token, within};
 
 pub(super) const ORIGIN: &str = "example.com/sealward";
 

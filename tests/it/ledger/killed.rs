@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use sealward::ledger::Log;
 use serde_json::Value;
 
-use super::fixture::{Kept, PATIENCE, indexes, root_of};
+use super::fixture::{Kept, indexes, root_of};
 use crate::process::{Process, Site};
-use crate::support::within;
+use crate::support::{PATIENCE, within};
 
-/// The records of a round, of which several transactions are sealed.
+/// The number of records in a round. The sealer needs several transactions for them.
 const RECORDS: usize = 3_000;
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,8 +6,8 @@ use sealward::settings::{Seal, Span};
 use sealward::tlog::{Checkpoint, Hash, Tree};
 use uuid::Uuid;
 
-use super::fixture::{Kept, OwnSealer, PATIENCE, covered, hash, key, sealed_world};
-use crate::support::{World, token, within};
+use super::fixture::{Kept, OwnSealer, covered, hash, key, sealed_world};
+use crate::support::{PATIENCE, World, token, within};
 
 const CHECKPOINT: &str = "/audit/log/operations/checkpoint";
 

@@ -52,6 +52,29 @@ struct Known {
     cosigned: HashMap<String, (u64, Hash)>,
     /// The old sizes of the requests.
     asked: Vec<u64>,
+    /// The number of the open request that it does not answer.
+    unanswered: Option<usize>,
+    /// The number of requests that it did not answer.
+    silences: usize,
+}
+
+/// An open request that the witness does not answer.
+struct Unanswered(WitnessServer);
+
+impl Unanswered {
+    fn new(witness: WitnessServer) -> Self {
+        witness.known(|known| {
+            known.silences += 1;
+            known.unanswered = Some(known.silences);
+        });
+        Self(witness)
+    }
+}
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        self.0.known(|known| known.unanswered = None);
+    }
 }
 
 impl WitnessServer {
@@ -105,6 +128,11 @@ impl WitnessServer {
         self.known(|known| known.asked.clone())
     }
 
+    /// The number of the open request that it does not answer.
+    pub(super) fn unanswered(&self) -> Option<usize> {
+        self.known(|known| known.unanswered)
+    }
+
     /// Replaces the roots of the latest trees that it cosigned.
     pub(super) fn forget_roots(&self) {
         self.known(|known| {
@@ -132,7 +160,10 @@ impl WitnessServer {
 
 async fn add_checkpoint(State(witness): State<WitnessServer>, body: String) -> Response {
     match witness.known(|known| known.behavior) {
-        Behavior::Silent => std::future::pending().await,
+        Behavior::Silent => {
+            let _request = Unanswered::new(witness.clone());
+            std::future::pending().await
+        }
         Behavior::Ignorant => return StatusCode::NOT_FOUND.into_response(),
         Behavior::Broken => return StatusCode::BAD_GATEWAY.into_response(),
         Behavior::Correct | Behavior::Wrong | Behavior::Timeless => {}

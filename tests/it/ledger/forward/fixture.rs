@@ -10,8 +10,8 @@ use sealward::settings::{Forward, Span};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
-use crate::ledger::fixture::{Kept, OwnSealer, PATIENCE};
-use crate::support::within;
+use crate::ledger::fixture::{Kept, OwnSealer};
+use crate::support::{PATIENCE, within};
 
 /// Records that a sealer seals and that forwarders send.
 pub(super) struct Forwarded {

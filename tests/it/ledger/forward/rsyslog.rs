@@ -9,8 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use sealward::settings::Forward;
 
 use super::fixture;
-use crate::ledger::fixture::PATIENCE;
-use crate::support::{Authority, Scratch, within};
+use crate::support::{Authority, PATIENCE, Scratch, within};
 
 /// A running rsyslogd. Dropping this value kills it.
 pub(super) struct Rsyslog {

@@ -5,6 +5,10 @@
 //! has lost its lock nor a crash can lead to two checkpoints that contradict each other. What the
 //! database itself loses, the anchor and the memory of this process show.
 
+mod growth;
+mod history;
+mod numbers;
+
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::time::Duration;
@@ -12,31 +16,23 @@ use std::time::Duration;
 use sqlx::PgConnection;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::anchor::{AnchorError, AnchorFile};
+use self::growth::{OpenLog, WINDOWS, seal};
+use self::numbers::read_status;
+use super::Log;
+use super::anchor::AnchorFile;
 use super::distributor::Distributor;
-use super::head::{Growth, Head, Signed, load_tree, root_at};
+use super::head::Signed;
 use super::key::SigningKey;
-use super::leaf::{NotARecord, leaf};
 use super::seal_error::SealError;
-use super::status::{LogStatus, SealState, SealStatus, WitnessStatus};
-use super::store::{self, RecordKey};
-use super::sweep::{STEP, Sweep};
-use super::witness::{InvalidWitness, NotCosigned};
-use super::{Log, records};
+use super::status::{SealState, SealStatus};
+use super::store::{self, Job};
+use super::sweep::Sweep;
+use super::tree::load_tree;
+use super::witness::InvalidWitness;
 use crate::clock::Timestamp;
 use crate::db::Pool;
 use crate::settings::{Seal, SealAnchor};
-use crate::tlog::{Checkpoint, Hash, Note, Tree};
-
-/// The number of records in one transaction.
-const BATCH: usize = 1_000;
-
-/// The windows of the sweeps. Records of the first one are sealed within the interval.
-const WINDOWS: [Option<Duration>; 3] = [
-    Some(Duration::from_secs(10)),
-    Some(Duration::from_secs(10 * 60)),
-    None,
-];
+use crate::tlog::Checkpoint;
 
 /// The time after which a statement of the sealer has failed.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -64,16 +60,6 @@ struct Session {
     connection: PgConnection,
     keys: Vec<SigningKey>,
     logs: Vec<OpenLog>,
-}
-
-struct OpenLog {
-    log: Log,
-    head: Head,
-    tree: Tree,
-    sweeps: [Sweep; WINDOWS.len()],
-    /// Whether it was empty, so that old records are sealed first.
-    is_new: bool,
-    tried_at: Option<Instant>,
 }
 
 impl Sealer {
@@ -165,9 +151,9 @@ impl Sealer {
         }
         let mut connection = match self.waiting.take() {
             Some(connection) => connection,
-            None => store::connect(&self.pool).await?,
+            None => store::connect(&self.pool, Job::Seal).await?,
         };
-        if !store::lock(&mut connection).await? {
+        if !store::lock(&mut connection, Job::Seal).await? {
             self.waiting = Some(connection);
             return Ok(None);
         }
@@ -195,50 +181,6 @@ impl Sealer {
             keys,
             logs,
         }))
-    }
-
-    /// Compares a log with the witness of `audit.seal.anchor`. What the witness has cosigned was in the
-    /// database before.
-    async fn compare(&self, keys: &[SigningKey], open: &OpenLog) -> Result<(), SealError> {
-        let Some(witness) = self.distributor.anchor() else {
-            return Ok(());
-        };
-        let (note, size) = match &open.head.signed {
-            Some(signed) => (signed.note.clone(), signed.size),
-            // Every log extends the empty one.
-            None => {
-                let key = keys.first().ok_or(SealError::NotInitialized)?;
-                let empty = Checkpoint {
-                    origin: open.head.origin.clone(),
-                    size: 0,
-                    root: Hash::of_empty_tree(),
-                };
-                (key.sign(&self.token, &empty).await?, 0)
-            }
-        };
-        let place = "audit.seal.anchor";
-        let forged = |_| SealError::Forged {
-            log: open.log,
-            place,
-        };
-        let note: Note = note.parse().map_err(forged)?;
-        let fork = |size| SealError::Fork {
-            log: open.log,
-            size,
-            place,
-        };
-        match witness
-            .cosign(&self.pool, open.log, (&note, size), size)
-            .await
-        {
-            Ok(_) => Ok(()),
-            Err(NotCosigned::Ahead(size)) => Err(fork(size)),
-            Err(NotCosigned::Inconsistent) => Err(fork(size)),
-            Err(error) => Err(SealError::Anchor(AnchorError::Witness {
-                name: witness.key.name().to_owned(),
-                reason: error.to_string(),
-            })),
-        }
     }
 
     /// Seals the records that are committed now, and signs.
@@ -310,154 +252,8 @@ impl Sealer {
         open.tried_at = None;
         Ok(())
     }
-
-    /// Checks that a log extends each checkpoint that is known.
-    async fn check(
-        &self,
-        connection: &mut PgConnection,
-        keys: &[SigningKey],
-        open: &mut OpenLog,
-    ) -> Result<(), SealError> {
-        let anchored = match &self.anchor {
-            Some(anchor) => anchor.read(open.log).await?,
-            None => None,
-        };
-        let published = open.head.signed.as_ref().map(|signed| signed.note.clone());
-        let mut known = Vec::new();
-        for (note, place) in [(anchored, "audit.seal.anchor"), (published, "the database")] {
-            if let Some(note) = note
-                && let Some(checkpoint) = own(&note, &open.head, keys, open.log, place)?
-            {
-                known.push((checkpoint, place));
-            }
-        }
-        let remembered = self.signed.get(&open.log).cloned();
-        let same_origin = |it: &Checkpoint| it.origin == open.head.origin;
-        known.extend(remembered.filter(same_origin).map(|it| (it, "memory")));
-        for (checkpoint, place) in known {
-            let size = checkpoint.size;
-            let root = match size <= open.head.size {
-                true => root_at(connection, open.log, size).await?,
-                false => None,
-            };
-            if root != Some(checkpoint.root) {
-                return Err(SealError::Fork {
-                    log: open.log,
-                    size,
-                    place,
-                });
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The checkpoint of a note of this log. None for one of another origin, which `audit init` has replaced.
-fn own(
-    note: &str,
-    head: &Head,
-    keys: &[SigningKey],
-    log: Log,
-    place: &'static str,
-) -> Result<Option<Checkpoint>, SealError> {
-    if note.lines().next() != Some(head.origin.as_str()) {
-        return Ok(None);
-    }
-    let verifiers = keys
-        .iter()
-        .filter_map(|key| key.verifier(&head.origin).ok());
-    let mut opened = verifiers.filter_map(|key| Checkpoint::open(note, &key).ok());
-    let checkpoint = opened.next().ok_or(SealError::Forged { log, place })?;
-    Ok(Some(checkpoint))
-}
-
-/// Seals the records that the sweeps find, until the deadline.
-async fn seal(
-    connection: &mut PgConnection,
-    open: &mut OpenLog,
-    now: Timestamp,
-    deadline: Instant,
-) -> Result<(), SealError> {
-    for place in 0..WINDOWS.len() {
-        // The last sweep reads all records. On an empty log it goes first.
-        let place = if open.is_new {
-            WINDOWS.len() - 1
-        } else {
-            place
-        };
-        while let Some(sweep) = open.sweeps.get_mut(place) {
-            let slice = store::slice(connection, open.log, sweep.place(now), STEP).await?;
-            let is_last = sweep.advance(&slice);
-            open.is_new &= !sweep.is_complete();
-            for batch in slice.unsealed.chunks(BATCH) {
-                grow(connection, open, batch).await?;
-            }
-            let is_idle = place > 0 && slice.unsealed.is_empty();
-            if is_last || is_idle || Instant::now() >= deadline {
-                break;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Adds a batch of records to a log.
-async fn grow(
-    connection: &mut PgConnection,
-    open: &mut OpenLog,
-    batch: &[RecordKey],
-) -> Result<(), SealError> {
-    let lines = records::lines(connection, open.log, batch).await?;
-    let (mut tree, mut growth) = (open.tree.clone(), Growth::default());
-    for key in batch {
-        // The day of a record that is missing was retired meanwhile.
-        let Some(line) = lines.get(&key.id) else {
-            continue;
-        };
-        let leaf = leaf(open.log, line).map_err(|NotARecord| SealError::Record(key.id))?;
-        let hash = Hash::of_leaf(&leaf);
-        growth.leaves.push((*key, hash));
-        tree.append(hash, |node| growth.nodes.push(node));
-    }
-    if growth.leaves.is_empty() {
-        return Ok(());
-    }
-    let root = tree.root();
-    if !store::grow(connection, open.log, &open.head, &growth, root).await? {
-        return Err(SealError::Moved);
-    }
-    open.head.size = tree.size();
-    open.head.root = root;
-    open.tree = tree;
-    Ok(())
 }
 
 async fn in_time<T>(work: impl Future<Output = Result<T, SealError>>) -> Result<T, SealError> {
     timeout(TIMEOUT, work).await.unwrap_or(Err(SealError::Late))
-}
-
-async fn read_status(pool: &Pool, distributor: &Distributor) -> sqlx::Result<Vec<LogStatus>> {
-    let mut connection = pool.acquire().await?;
-    let mut logs = Vec::new();
-    for log in Log::ALL {
-        let Some(head) = store::head(&mut *connection, log).await? else {
-            continue;
-        };
-        let mut known = store::witnesses(&mut *connection, log).await?;
-        let witnesses = distributor.names().map(|name| {
-            let found = known.iter().position(|it| it.name == name);
-            found.map_or_else(|| WitnessStatus::unknown(name), |at| known.swap_remove(at))
-        });
-        let witnesses = witnesses.collect();
-        let unsealed = store::count_newer(&mut *connection, log, LogStatus::MOST).await?;
-        logs.push(LogStatus {
-            log,
-            size: head.size,
-            unsealed,
-            checkpoint_size: head.signed.as_ref().map_or(0, |signed| signed.size),
-            checkpoint_at: head.signed.map(|signed| signed.at),
-            witnesses,
-        });
-    }
-    Ok(logs)
 }
