@@ -251,9 +251,11 @@ verify() {
         shift
     fi
     [[ " ${names[*]} " != *" bare "* ]] || require_packages "$packages_for_bare"
+    [[ " ${names[*]} " != *" chart "* ]] || require_packages "$packages_for_chart"
     [[ " ${names[*]} " != *" clients "* ]] || require_packages "$packages_for_clients"
     [[ " ${names[*]} " != *" nimbus "* ]] || require_packages "$packages_for_nimbus"
     case ${names[*]} in
+        chart) ;;
         bare | clients | nimbus) require_cargo ;;
         *)
             prepare_tests

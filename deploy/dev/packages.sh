@@ -36,6 +36,10 @@ packages_for_bare='
 debootstrap      debootstrap                            creates minimal Debian systems
 git              git                                    clones the repository into them
 '
+packages_for_chart='
+diffutils        diff                                   shows differences of the manifest
+python3-venv     /usr/lib/python3*/ensurepip            environment for kubernetes-validate
+'
 packages_for_clients="$packages_to_run
 default-jdk-headless  javac                             runs openapi-generator, compiles its Java clients
 maven            mvn                                    installs openapi-generator, builds its Java clients

@@ -7,6 +7,7 @@ mod compose;
 mod context;
 mod dockerfile;
 mod image;
+mod kubernetes;
 mod unit;
 
 use std::path::Path;
