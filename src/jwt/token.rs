@@ -1,0 +1,153 @@
+//! The claims of a verified token.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::compact::Header;
+use super::issuer::Rules;
+use super::key_set::PublishedKey;
+use crate::clock::Timestamp;
+use crate::json::{Kind, Members, Text};
+
+/// The tolerated difference between the clocks of an issuer and of this machine.
+const LEEWAY: Duration = Duration::from_secs(60);
+
+/// The most audiences of a token.
+const AUDIENCES: usize = 100;
+
+/// A token whose signature and claims are verified.
+#[derive(Clone)]
+pub struct Token {
+    /// The issuer.
+    pub issuer: String,
+    /// The subject.
+    pub subject: String,
+    /// The time from which the token is refused.
+    pub refused_from: Timestamp,
+    /// The type in lower case, without the prefix `application/`.
+    pub typ: Option<String>,
+    /// All claims.
+    pub claims: Map<String, Value>,
+    /// The key that verifies the signature.
+    pub key: Arc<PublishedKey>,
+}
+
+/// Why a token is refused, for the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Refused {
+    /// It is longer than any token.
+    #[error("the token is too long")]
+    TooLong,
+    /// It is not a signed token in compact serialization.
+    #[error("not a JSON Web Token")]
+    Malformed,
+    /// The issuer does not use the algorithm, or nobody may.
+    #[error("the algorithm of the token is not allowed")]
+    Algorithm,
+    /// The header has an extension.
+    #[error("the token requires an unknown extension")]
+    Extension,
+    /// The settings do not name the issuer.
+    #[error("unknown issuer of a token")]
+    Issuer,
+    /// The issuer does not publish the key.
+    #[error("the issuer of the token does not publish its key")]
+    Key,
+    /// The signature is wrong.
+    #[error("the signature of the token is wrong")]
+    Signature,
+    /// The token is for others.
+    #[error("the token has another audience")]
+    Audience,
+    /// The token is of a type with another purpose.
+    #[error("the token has another type")]
+    Type,
+    /// A claim is missing or has the wrong type.
+    #[error("the token has a missing or invalid claim")]
+    Claim,
+    /// The token has expired.
+    #[error("the token has expired")]
+    Expired,
+    /// The token is not valid yet, or was issued in the future.
+    #[error("the token is not valid yet")]
+    NotYetValid,
+}
+
+impl Token {
+    /// Checks the claims of a token whose signature was verified with `key`.
+    pub(super) fn check(
+        rules: &Rules,
+        header: Header,
+        claims: &[u8],
+        key: Arc<PublishedKey>,
+        now: Timestamp,
+    ) -> Result<Self, Refused> {
+        if !(rules.accepts_type)(header.typ.as_deref()) {
+            return Err(Refused::Type);
+        }
+        let text = Text::parse(claims).map_err(|_| Refused::Claim)?;
+        let mut members = Members::of(text, &["iss", "aud", "sub", "exp", "nbf", "iat"]);
+        let [issuer, subject] = ["iss", "sub"].map(|name| members.required_string(name));
+        let audiences = members.get("aud").and_then(audiences);
+        let [expiry, start, issued] = ["exp", "nbf", "iat"].map(|name| members.get(name));
+        let texts = members.finish(|| issuer.zip(subject));
+        let (issuer, subject) = texts.map_err(|_| Refused::Claim)?;
+        if issuer != rules.issuer {
+            return Err(Refused::Issuer);
+        }
+        if subject.is_empty() {
+            return Err(Refused::Claim);
+        }
+        let audiences = audiences.ok_or(Refused::Claim)?;
+        if !audiences.iter().any(|it| rules.audiences.contains(it)) {
+            return Err(Refused::Audience);
+        }
+        let refused_from = moment(expiry.ok_or(Refused::Claim)?)?.plus(LEEWAY);
+        if refused_from <= now {
+            return Err(Refused::Expired);
+        }
+        for begin in [start, issued].into_iter().flatten() {
+            if moment(begin)? > now.plus(LEEWAY) {
+                return Err(Refused::NotYetValid);
+            }
+        }
+        Ok(Self {
+            issuer: issuer.into_owned(),
+            subject: subject.into_owned(),
+            refused_from,
+            typ: header.typ,
+            claims: serde_json::from_str(text.as_str()).map_err(|_| Refused::Claim)?,
+            key,
+        })
+    }
+}
+
+/// Claims can have personal data.
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token([redacted])")
+    }
+}
+
+/// One audience or an array of them.
+fn audiences(text: Text<'_>) -> Option<Vec<String>> {
+    let string = |text: Text<'_>| Some(text.string()?.ok()?.into_owned());
+    if text.kind() != Kind::Array {
+        return Some(vec![string(text)?]);
+    }
+    text.elements(AUDIENCES)?.into_iter().map(string).collect()
+}
+
+/// A number of seconds since 1970 (RFC 7519, section 2), with or without a fraction.
+fn moment(text: Text<'_>) -> Result<Timestamp, Refused> {
+    let seconds: f64 = serde_json::from_str(text.as_str()).map_err(|_| Refused::Claim)?;
+    // The conversion saturates, and so does the calendar.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "times beyond the calendar become its last one"
+    )]
+    Ok(Timestamp::from_millis((seconds * 1_000.0) as i64))
+}
