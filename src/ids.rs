@@ -50,6 +50,8 @@ named! {
     KeyId, KeyKind, "key";
     /// Identifies an API key. It is not the secret.
     ApiKeyId, ApiKeyKind, "ak";
+    /// Identifies a person who signs in with OpenID Connect.
+    PersonId, PersonKind, "per";
     /// Identifies the wrapping key of one import.
     ImportKeyId, ImportKeyKind, "imp";
     /// Identifies a request without `X-Request-Id`.

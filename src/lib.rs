@@ -11,10 +11,10 @@
 //! | 9 | `ledger` |
 //! | 8 | `management`, `protection` |
 //! | 7 | `keys` |
-//! | 6 | `policy`, `web` |
+//! | 6 | `oidc`, `policy`, `web` |
 //! | 5 | `audit`, `auth`, `ratelimit` |
 //! | 4 | `catalog` |
-//! | 3 | `db`, `hardening`, `meter`, `telemetry` |
+//! | 3 | `db`, `hardening`, `jwt`, `meter`, `telemetry` |
 //! | 2 | `canonical`, `envelope`, `material`, `request_tag`, `resource`, `settings`, `tlog`, `web_client` |
 //! | 1 | `algorithms`, `binary`, `body_memory`, `change_kind`, `ids`, `json`, `operation`, `revision` |
 //! | 0 | `clock`, `closed_set`, `problem`, `similar`, `wiped` |
@@ -37,11 +37,13 @@ pub mod hardening;
 pub mod http;
 pub mod ids;
 pub mod json;
+pub mod jwt;
 pub mod keys;
 pub mod ledger;
 pub mod management;
 pub mod material;
 pub mod meter;
+pub mod oidc;
 pub mod operation;
 pub mod policy;
 pub mod problem;

@@ -8,6 +8,7 @@
 #   SEALWARD_TEST_INTEROP    the folder with third-party JOSE libraries
 #   SEALWARD_TEST_API        the folder with tools that check the API against its OpenAPI document
 #   SEALWARD_TEST_PAGES      the folder with axe-core and html-validate
+#   SEALWARD_TEST_OIDC       the folder with an OpenID Connect provider
 #   SEALWARD_TEST_SEED       a printed seed; repeats the moments at which a test kills processes
 #   SEALWARD_TEST_CHROMIUM, SEALWARD_TEST_CHROMEDRIVER   the browser and its driver
 prepare_tests() {
@@ -18,6 +19,7 @@ prepare_tests() {
     prepare_kryoptic
     prepare_interop
     prepare_api
+    prepare_oidc
     prepare_pages
 }
 
@@ -73,6 +75,13 @@ prepare_api() {
     SEALWARD_TEST_API=$(tests/api/setup) || die "cannot install the tools that check the API"
     export SEALWARD_TEST_API
     stage api "schemathesis and openapi-spec-validator: present"
+}
+
+# The OpenID Connect provider of the tests of sign-in.
+prepare_oidc() {
+    SEALWARD_TEST_OIDC=$(tests/oidc/setup) || die "cannot install the OpenID Connect provider"
+    export SEALWARD_TEST_OIDC
+    stage oidc "oidc-provider: present"
 }
 
 # The browser of the dashboard tests, and the checkers of its pages.

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::identity::Identity;
-use super::{Kind, RateLimit, Roles};
+use super::{Administrator, CallerId, Kind, RateLimit, Roles};
 use crate::ids::{ApiKeyId, PolicyId, ServiceId};
 use crate::operation::{Operation, Operations};
 
@@ -22,10 +22,6 @@ pub struct Application {
     caller: Caller,
     service_id: ServiceId,
 }
-
-/// A caller of the management API.
-#[derive(Clone, Debug)]
-pub struct Administrator(Caller);
 
 /// The credential is valid, but not for this API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -44,6 +40,12 @@ impl Caller {
     #[must_use]
     pub fn api_key_id(&self) -> ApiKeyId {
         self.identity.api_key_id
+    }
+
+    /// The identifier of the caller.
+    #[must_use]
+    pub fn id(&self) -> CallerId {
+        CallerId::ApiKey(self.api_key_id())
     }
 
     /// The name of the API key.
@@ -102,7 +104,7 @@ impl Caller {
     /// The key has another type.
     pub fn administrator(self) -> Result<Administrator, WrongKind> {
         match self.kind() {
-            Kind::Admin => Ok(Administrator(self)),
+            Kind::Admin => Ok(Administrator::with_key(self)),
             kind @ (Kind::Live | Kind::Test) => Err(WrongKind(kind)),
         }
     }
@@ -140,14 +142,6 @@ impl Deref for Application {
 
     fn deref(&self) -> &Caller {
         &self.caller
-    }
-}
-
-impl Deref for Administrator {
-    type Target = Caller;
-
-    fn deref(&self) -> &Caller {
-        &self.0
     }
 }
 

@@ -5,21 +5,25 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod administrator;
 mod authenticator;
 mod caller;
 mod credential;
 mod identity;
 mod kind;
 mod last_use;
+mod people;
 mod rate;
 mod role;
 pub mod store;
 
+pub use self::administrator::{Administrator, CallerId};
 pub use self::authenticator::{Authenticator, Denied};
-pub use self::caller::{Administrator, Application, Caller, WrongKind};
+pub use self::caller::{Application, Caller, WrongKind};
 pub use self::credential::{AtRest, LiveKey, Malformed};
 pub use self::identity::{Identity, Refusal};
 pub use self::kind::Kind;
 pub use self::last_use::LastUse;
+pub use self::people::{Person, Profile};
 pub use self::rate::{RateLimit, Tier};
 pub use self::role::{Role, Roles};

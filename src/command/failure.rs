@@ -8,6 +8,7 @@ use hsm::OpenError;
 use crate::audit::{Login, RetentionError};
 use crate::ledger::InvalidWitness;
 use crate::ledger::forward::CollectorError;
+use crate::oidc::InvalidAuthorities;
 use crate::ratelimit::BadAddress;
 use crate::settings::SecretError;
 use crate::{db, settings, telemetry};
@@ -48,6 +49,8 @@ pub(super) enum Failure {
     #[error(transparent)]
     Collector(#[from] CollectorError),
     #[error(transparent)]
+    Provider(#[from] InvalidAuthorities),
+    #[error(transparent)]
     Witness(#[from] InvalidWitness),
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
@@ -71,6 +74,7 @@ impl Failure {
             | Self::Tls(_)
             | Self::Limits(_)
             | Self::Collector(_)
+            | Self::Provider(_)
             | Self::Witness(_)
             | Self::Login(_)
             | Self::Missing(_)

@@ -45,6 +45,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     let limiter = startup::limiter(&settings, environment, clock.clone())?;
     limiter.find_shared().await;
     let collector = startup::collector(&settings, environment)?;
+    let provider = startup::provider(&settings, environment, clock.clone())?;
     let metrics = internal("metrics.listen", settings.metrics.listen).await?;
     let probes = internal("http.probe_listen", settings.http.probe_listen).await?;
     let token_times = TokenTimes::default();
@@ -74,6 +75,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
         token.clone(),
         token_times,
         limiter,
+        provider,
     )
     .await?;
     if let Some(collector) = collector {

@@ -8,6 +8,7 @@ use super::failure::Failure;
 use crate::clock::Clock;
 use crate::db::{Primary, SchemaAge, Servers};
 use crate::ledger::forward::Collector;
+use crate::oidc::Provider;
 use crate::ratelimit::{Limiter, Shared};
 use crate::settings::{Environment, HsmToken, SecretSource, Settings, Stage, Telemetry};
 use crate::telemetry::Traces;
@@ -137,6 +138,21 @@ pub(super) fn collector(
         .map(|source| reveal("audit.forward.secret", source, environment))
         .transpose()?;
     Ok(Collector::new(wanted, secret.as_ref())?)
+}
+
+/// The provider at which people sign in. Nothing is requested yet.
+pub(super) fn provider(
+    settings: &Settings,
+    environment: &Environment,
+    clock: Clock,
+) -> Result<Option<Provider>, Failure> {
+    let wanted = &settings.admin.oidc;
+    let secret = wanted
+        .client_secret
+        .as_ref()
+        .map(|source| reveal("admin.oidc.client_secret", source, environment))
+        .transpose()?;
+    Ok(Provider::new(clock, wanted, secret)?)
 }
 
 /// The configuration of the tokens: the settings and the PINs.

@@ -15,10 +15,11 @@ use super::app::Dashboard;
 use super::cross_site;
 use super::error::{self, PageError};
 use super::form::Form;
-use super::session::{self, Secret, Transport};
+use super::session::{self, Holder, Secret, Transport};
 use super::viewer::{TOKEN, Viewer, Visitor};
-use crate::auth::Denied;
+use crate::auth::{Administrator, AtRest, CallerId, Denied, Person};
 use crate::body_memory::{BodyShare, CallerMemory, SMALL_BODY};
+use crate::ids::PersonId;
 use crate::management::security::RefusedRequest;
 use crate::management::{Actor, Event};
 use crate::ratelimit::{Rule, Scope};
@@ -54,7 +55,7 @@ pub(super) async fn signed_in_only(
         Ok(None) => return to_sign_in(&request),
         Err(error) => return error.into_response(),
     };
-    LoggedCaller::note(request.extensions(), viewer.administrator.api_key_id());
+    LoggedCaller::note(request.extensions(), viewer.administrator.id());
     let (method, route) = (request.method().clone(), matched_path(&request));
     let response = match admit(&dashboard, &viewer, &mut request).await {
         Ok(()) => {
@@ -65,7 +66,7 @@ pub(super) async fn signed_in_only(
     };
     let response = match refused(&response, &method, route.as_ref()) {
         Some(event) => {
-            let actor = Actor::caller(&viewer.administrator, tag.to_string());
+            let actor = Actor::administrator(&viewer.administrator, tag.to_string());
             match dashboard.security.record(&actor, event).await {
                 Ok(()) => response,
                 Err(error) => PageError::from(error).into_response(),
@@ -141,24 +142,47 @@ async fn resume(
     let look_up = dashboard.limiter.look_up(client);
     let sessions = &dashboard.sessions;
     let resumed = sessions.resume(&dashboard.database, now, &secret, look_up);
-    let Some(at_rest) = resumed.await? else {
-        return Ok(None);
+    let administrator = match resumed.await? {
+        None => return Ok(None),
+        Some(Holder::Key(at_rest)) => holder_of_key(dashboard, at_rest, client).await?,
+        Some(Holder::Person(id)) => signed_in(dashboard, id, client).await?,
     };
-    let caller = match dashboard.authenticator.resume(at_rest, client).await {
-        Ok(caller) => caller,
-        Err(Denied::Unreadable(unreadable)) => return Err(unreadable.into()),
-        Err(Denied::Crowded) => return Err(PageError::Crowded),
-        // The sessions of a revoked or expired key end.
-        Err(Denied::Refused(_)) => {
-            session::close(&dashboard.database, &secret).await?;
-            return Ok(None);
-        }
-    };
-    let administrator = caller.administrator().ok();
+    if administrator.is_none() {
+        session::close(&dashboard.database, &secret).await?;
+    }
     Ok(administrator.map(|administrator| Viewer {
         administrator,
         secret,
     }))
+}
+
+/// The holder of an admin key; none if the key was revoked, has expired, or cannot sign in.
+async fn holder_of_key(
+    dashboard: &Dashboard,
+    at_rest: AtRest,
+    client: IpAddr,
+) -> Result<Option<Administrator>, PageError> {
+    if !dashboard.settings.admin.key_sign_in {
+        return Ok(None);
+    }
+    match dashboard.authenticator.resume(at_rest, client).await {
+        Ok(caller) => Ok(caller.administrator().ok()),
+        Err(Denied::Unreadable(unreadable)) => Err(unreadable.into()),
+        Err(Denied::Crowded) => Err(PageError::Crowded),
+        Err(Denied::Refused(_)) => Ok(None),
+    }
+}
+
+/// A person of the configured provider; none if they have no roles any more.
+async fn signed_in(
+    dashboard: &Dashboard,
+    id: PersonId,
+    client: IpAddr,
+) -> Result<Option<Administrator>, PageError> {
+    let issuer = dashboard.settings.admin.oidc.issuer.as_deref();
+    let person = Person::read(&dashboard.database, id).await?;
+    let person = person.filter(|person| Some(person.issuer()) == issuer);
+    Ok(person.and_then(|person| Administrator::signed_in(person, client)))
 }
 
 async fn admit(
@@ -167,15 +191,17 @@ async fn admit(
     request: &mut Request,
 ) -> Result<(), PageError> {
     let rate = viewer.administrator.rate_limit();
-    let scope = Scope::AdminKey(viewer.administrator.api_key_id());
+    let caller = viewer.administrator.id();
+    let scope = match caller {
+        CallerId::ApiKey(id) => Scope::AdminKey(id),
+        CallerId::Person(id) => Scope::Person(id),
+    };
     let rule = Rule::new(rate.requests_per_second, rate.burst);
     let taken = dashboard.limiter.take(scope, rule);
     let taken = taken.instrument(step!("limit")).await;
     taken.map_err(|_| PageError::TooMany)?;
     let limit = dashboard.settings.limits.max_body_bytes;
-    let memory = dashboard
-        .body_memory
-        .of(viewer.administrator.api_key_id().uuid());
+    let memory = dashboard.body_memory.of(caller.uuid());
     let share = reserve(memory, size_of(request.body(), limit)).await?;
     take_form(&viewer.secret, request, limit).await?;
     request.extensions_mut().insert(share);

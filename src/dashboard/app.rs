@@ -8,6 +8,7 @@ use crate::keys::Vault;
 use crate::ledger::SealStatus;
 use crate::ledger::forward::ForwardStatus;
 use crate::management::security::SecurityLog;
+use crate::oidc::Provider;
 use crate::web::Resources;
 
 /// Everything a page may use. Clones share it.
@@ -26,6 +27,8 @@ pub struct Parts {
     pub vault: Vault,
     /// Records security events.
     pub security: SecurityLog,
+    /// The provider at which people sign in.
+    pub provider: Option<Provider>,
     /// The state of the sealer.
     pub seal_status: SealStatus,
     /// The state of forwarding.

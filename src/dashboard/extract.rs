@@ -121,7 +121,8 @@ impl FromRequestParts<Dashboard> for PageContext {
             catalog: dashboard.catalog.clone(),
             pool: dashboard.database.clone(),
             approvals: dashboard.settings.approvals.clone(),
-            actor: Actor::caller(&viewer.administrator, tag.to_string()),
+            actor: Actor::administrator(&viewer.administrator, tag.to_string()),
+            owners_sign_in: dashboard.settings.admin.oidc.has_owners(),
             claim: None,
         };
         Ok(Self {

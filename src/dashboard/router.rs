@@ -110,8 +110,13 @@ fn groups() -> [Pages; 3] {
         .at("/dashboard/events/{id}/proof.txt", get(events::proof))
         .at("/dashboard/sign-out", post(sign_in::leave));
 
-    let entrance =
-        Pages::default().at("/dashboard/sign-in", get(sign_in::ask).post(sign_in::enter));
+    let entrance = Pages::default()
+        .at("/dashboard/sign-in", get(sign_in::ask).post(sign_in::enter))
+        .at("/dashboard/sign-in/provider", get(sign_in::provider::start))
+        .at(
+            "/dashboard/sign-in/callback",
+            get(sign_in::provider::finish),
+        );
 
     let files = Pages::default()
         .at("/dashboard/style.css", get(assets::style))

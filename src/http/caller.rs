@@ -54,7 +54,7 @@ pub(super) async fn administrators_only(
             return response;
         }
     };
-    LoggedCaller::note(request.extensions(), caller.api_key_id());
+    LoggedCaller::note(request.extensions(), caller.id());
     let (standing, admitted) = match app.admit(&caller).instrument(step!("limit")).await {
         Ok(standing) => (
             standing,
@@ -106,7 +106,7 @@ pub(super) async fn for_application<R: IntoResponse>(
         Ok(caller) => caller,
         Err(error) => return error.into_response(),
     };
-    LoggedCaller::note(&parts.extensions, caller.api_key_id());
+    LoggedCaller::note(&parts.extensions, caller.id());
     let (standing, answered) = match caller.clone().application() {
         Ok(application) => match app.admit(&caller).instrument(step!("limit")).await {
             Ok(standing) => (standing, look_up(application).await),

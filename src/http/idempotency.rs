@@ -47,7 +47,8 @@ async fn begin(app: &App, request: Request) -> Result<(Standing, Request), ApiEr
     let (mut parts, body) = request.into_parts();
     let administrator = parts.extensions.get::<Administrator>();
     // A route without authentication before it is a defect of the router.
-    let caller = administrator.ok_or(ApiError::Internal)?.api_key_id();
+    let administrator = administrator.ok_or(ApiError::Internal)?;
+    let caller = administrator.api_key_id().ok_or(ApiError::Internal)?;
     let limits = &app.settings.limits;
     let memory = app.body_memory.of(caller.uuid());
     let body = body::read(&parts, body, limits.max_body_bytes, Some(memory)).await?;

@@ -1,14 +1,19 @@
 //! The author of a change.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
-use crate::auth::{Caller, Role, Roles};
+use uuid::Uuid;
+
+use crate::auth::{Administrator, Caller, Person, Role, Roles};
 use crate::ids::ApiKeyId;
 
 /// The author of a change, as events name it.
 #[derive(Clone, Debug)]
 pub struct Actor {
     pub(super) api_key_id: Option<ApiKeyId>,
+    /// The person who signed in.
+    pub(super) person: Option<Arc<Person>>,
     pub(super) name: String,
     pub(super) roles: Roles,
     pub(super) client_address: Option<IpAddr>,
@@ -21,9 +26,23 @@ impl Actor {
     pub fn caller(caller: &Caller, request_id: String) -> Self {
         Self {
             api_key_id: Some(caller.api_key_id()),
+            person: None,
             name: caller.name().to_owned(),
             roles: caller.roles().clone(),
             client_address: Some(caller.client_address()),
+            request_id: Some(request_id),
+        }
+    }
+
+    /// An administrator who sent a request.
+    #[must_use]
+    pub fn administrator(administrator: &Administrator, request_id: String) -> Self {
+        Self {
+            api_key_id: administrator.api_key_id(),
+            person: administrator.person().cloned(),
+            name: administrator.name().to_owned(),
+            roles: administrator.roles().clone(),
+            client_address: Some(administrator.client_address()),
             request_id: Some(request_id),
         }
     }
@@ -33,6 +52,7 @@ impl Actor {
     pub fn anonymous(client: IpAddr, request_id: String) -> Self {
         Self {
             api_key_id: None,
+            person: None,
             name: "unauthenticated".to_owned(),
             roles: Roles::default(),
             client_address: Some(client),
@@ -45,10 +65,22 @@ impl Actor {
     pub fn system(name: &str) -> Self {
         Self {
             api_key_id: None,
+            person: None,
             name: name.to_owned(),
             roles: Roles::from_iter([Role::Owner]),
             client_address: None,
             request_id: None,
         }
+    }
+
+    /// Whether the author is an administrator, and not the service itself.
+    pub(super) fn is_administrator(&self) -> bool {
+        self.api_key_id.is_some() || self.person.is_some()
+    }
+
+    /// The identifier of the administrator, for records that are made once.
+    pub(super) fn uuid(&self) -> Option<Uuid> {
+        let person = self.person.as_ref().map(|person| person.id().uuid());
+        self.api_key_id.map(ApiKeyId::uuid).or(person)
     }
 }

@@ -31,6 +31,8 @@ pub struct Context {
     pub actor: Actor,
     /// The changes that need approval.
     pub approvals: Approvals,
+    /// Whether owners can sign in without an admin key.
+    pub owners_sign_in: bool,
     /// The claim of a request with an `Idempotency-Key`.
     pub claim: Option<Claim>,
 }
@@ -49,18 +51,19 @@ pub struct Change<'c> {
 }
 
 impl<R: Right> Authorized<R> {
-    /// Begins a change. The API key of the author and its roles are checked again: they may have changed
-    /// while the body arrived or the token worked.
+    /// Begins a change. The API key or the person of the author and their roles are checked again: they
+    /// may have changed while the body arrived or the token worked.
     ///
     /// # Errors
-    /// The API key is no longer valid or lost its role, or the database cannot be reached.
+    /// The API key is no longer valid, the author lost the role, or the database cannot be reached.
     pub async fn begin(&self) -> Result<Change<'_>, Error> {
         let (mut transaction, now) = (self.pool.begin().await?, self.clock.now());
-        let author = match self.actor.api_key_id {
-            Some(id) => store::live_author(&mut transaction, id, now).await?,
-            None => None,
+        let author = match (self.actor.api_key_id, &self.actor.person) {
+            (Some(id), _) => store::live_author(&mut transaction, id, now).await?,
+            (None, Some(person)) => store::person(&mut transaction, person.id()).await?,
+            (None, None) => None,
         };
-        if self.actor.api_key_id.is_some() && author.is_none() {
+        if self.actor.is_administrator() && author.is_none() {
             return Err(Error::Unauthenticated);
         }
         let change = Change {
@@ -101,6 +104,12 @@ impl Change<'_> {
     /// The person of the author.
     pub(super) fn person(&self) -> Option<&str> {
         self.author.as_ref()?.person.as_deref()
+    }
+
+    /// Whether owners can sign in without an admin key.
+    #[must_use]
+    pub fn owners_sign_in(&self) -> bool {
+        self.context.owners_sign_in
     }
 
     /// The time of the change.
@@ -257,6 +266,7 @@ impl Change<'_> {
         let proposer = Proposer {
             person: self.person().map(str::to_owned),
             api_key_id: context.actor.api_key_id,
+            person_id: context.actor.person.as_ref().map(|person| person.id()),
             name: context.actor.name.clone(),
         };
         self.transaction.rollback().await?;

@@ -95,6 +95,7 @@ impl<R: Right> Authorized<R> {
                 pool,
                 approvals: Approvals::default(),
                 actor: Actor::system(name),
+                owners_sign_in: false,
                 claim: None,
             },
             authority: Authority::System,

@@ -7,7 +7,7 @@ use super::changes::Proposal;
 use super::{Actor, Event};
 use crate::auth::Roles;
 use crate::clock::Timestamp;
-use crate::ids::{ApiKeyId, EventId};
+use crate::ids::{ApiKeyId, EventId, PersonId};
 use crate::resource::{Columns, Stored};
 
 /// The author of a change, as the database knows it.
@@ -28,6 +28,17 @@ pub(super) async fn live_author(
     sqlx::query_as(sql)
         .bind(api_key)
         .bind(now)
+        .fetch_optional(connection)
+        .await
+}
+
+/// The person with this identifier as an author.
+pub(super) async fn person(
+    connection: &mut PgConnection,
+    id: PersonId,
+) -> sqlx::Result<Option<Author>> {
+    sqlx::query_as("SELECT roles, subject AS person FROM people WHERE id = $1")
+        .bind(id)
         .fetch_optional(connection)
         .await
 }
@@ -91,8 +102,9 @@ pub(super) async fn insert_event(
     sqlx::query(
         "INSERT INTO management_events (id, at, api_key_id, actor, action, resource_type,
                                         resource_id, before, after, client_address, request_id,
-                                        read_digest, change_id, approved_by)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::inet, $11, $12, $13, $14)
+                                        read_digest, change_id, approved_by, person_issuer,
+                                        person_subject)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::inet, $11, $12, $13, $14, $15, $16)
          ON CONFLICT (read_digest) WHERE read_digest IS NOT NULL DO NOTHING",
     )
     .bind(id)
@@ -109,6 +121,8 @@ pub(super) async fn insert_event(
     .bind(event.read_digest)
     .bind(approved.map(|change| change.id))
     .bind(approved.map(Proposal::approvers))
+    .bind(actor.person.as_ref().map(|person| person.issuer()))
+    .bind(actor.person.as_ref().map(|person| person.subject()))
     .execute(connection)
     .await?;
     Ok(())

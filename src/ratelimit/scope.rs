@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
-use crate::ids::{ApiKeyId, ServiceId};
+use crate::ids::{ApiKeyId, PersonId, ServiceId};
 
 /// The owner of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,6 +12,8 @@ pub enum Scope {
     Service(ServiceId),
     /// All requests with one admin key.
     AdminKey(ApiKeyId),
+    /// All requests of a person who is signed in.
+    Person(PersonId),
     /// Failed authentications from one address.
     Failures(IpAddr),
     /// Sign-in attempts from one address.
@@ -24,7 +26,7 @@ impl Scope {
         match self {
             Self::Failures(address) => Self::Failures(network_of(address)),
             Self::SignIns(address) => Self::SignIns(network_of(address)),
-            Self::Service(_) | Self::AdminKey(_) => self,
+            Self::Service(_) | Self::AdminKey(_) | Self::Person(_) => self,
         }
     }
 }
@@ -35,6 +37,7 @@ impl fmt::Display for Scope {
         match self {
             Self::Service(id) => write!(f, "sealward:limit:{id}"),
             Self::AdminKey(id) => write!(f, "sealward:limit:{id}"),
+            Self::Person(id) => write!(f, "sealward:limit:{id}"),
             Self::Failures(address) => write!(f, "sealward:limit:failures:{address}"),
             Self::SignIns(address) => write!(f, "sealward:limit:sign-ins:{address}"),
         }

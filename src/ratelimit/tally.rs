@@ -54,7 +54,7 @@ impl Tally {
         at_place.fetch_add(1, Ordering::Relaxed);
         let of_scope = match scope {
             Scope::Service(_) => &self.services,
-            Scope::AdminKey(_) => &self.admin_keys,
+            Scope::AdminKey(_) | Scope::Person(_) => &self.admin_keys,
             Scope::Failures(_) => &self.failures,
             Scope::SignIns(_) => &self.sign_ins,
         };

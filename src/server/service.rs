@@ -26,6 +26,7 @@ use crate::ledger::{InvalidWitness, SealStatus, Sealer};
 use crate::management::security::{SecurityLog, SecurityWriter};
 use crate::management::{Authorized, keys};
 use crate::meter::{Meter, TokenTimes};
+use crate::oidc::Provider;
 use crate::policy::Policies;
 use crate::protection::{Modules, Protection};
 use crate::ratelimit::Limiter;
@@ -56,6 +57,7 @@ impl Service {
         token: hsm::Token,
         token_times: TokenTimes,
         limiter: Limiter,
+        provider: Option<Provider>,
     ) -> Result<Self, InvalidWitness> {
         let mut jobs = JoinSet::new();
         let catalog = Catalog::new();
@@ -113,6 +115,10 @@ impl Service {
         jobs.spawn(keys::maintain(maintenance, vault.clone(), overlap));
         let (security, security_writer) =
             SecurityLog::open(clock.clone(), entropy, database.clone());
+        if let Some(provider) = &provider {
+            let keys = provider.keys().clone();
+            jobs.spawn(async { match keys.keep().await {} });
+        }
         jobs.spawn(follow_tokens(security.clone(), token.clone()));
         let seal_status = SealStatus::default();
         let seal = &settings.audit.seal;
@@ -141,6 +147,7 @@ impl Service {
             resources: resources.clone(),
             vault: vault.clone(),
             security: security.clone(),
+            provider,
             seal_status: seal_status.clone(),
             forward_status: forward_status.clone(),
         });

@@ -2,6 +2,7 @@
 //! Only this module reads configuration files and the environment. It refuses unknown settings and
 //! suggests the nearest name. It reports all mistakes at once.
 
+mod admin;
 mod approvals;
 mod audit;
 mod certificates;
@@ -16,6 +17,7 @@ mod log;
 mod metrics;
 mod migrate;
 mod names;
+mod oidc;
 mod ratelimit;
 mod removed;
 mod retain;
@@ -27,6 +29,7 @@ mod tls;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::admin::Admin;
 pub use self::approvals::Approvals;
 pub use self::audit::{Audit, Seal, SealAnchor, SealWitness};
 pub use self::certificates::{NotInPem, certificates, revocation_lists};
@@ -41,6 +44,7 @@ pub use self::log::{Log, LogFormat};
 pub use self::metrics::Metrics;
 pub use self::migrate::Migrate;
 pub use self::names::schema;
+pub use self::oidc::{Oidc, RoleGroups};
 pub use self::ratelimit::RateLimit;
 pub use self::removed::Removed;
 pub use self::retain::Retain;
@@ -76,6 +80,8 @@ pub struct Settings {
     pub approvals: Approvals,
     /// The audit log.
     pub audit: Audit,
+    /// Administrators.
+    pub admin: Admin,
     /// The log.
     pub log: Log,
     /// The login of `sealward migrate`.
@@ -140,6 +146,7 @@ impl Settings {
         self.keys.contradictions(self.environment, &mut found);
         self.approvals.contradictions(&mut found);
         self.audit.contradictions(self.environment, &mut found);
+        self.admin.contradictions(self.environment, &mut found);
         self.migrate.contradictions(self.environment, &mut found);
         self.retain.contradictions(self.environment, &mut found);
         self.telemetry.contradictions(&mut found);

@@ -14,7 +14,7 @@ use tracing::Instrument as _;
 use tracing::field::Empty;
 
 use super::{Arrival, Cause, LoggedCaller, Resources, TrustedProxy};
-use crate::ids::ApiKeyId;
+use crate::auth::CallerId;
 use crate::request_tag::RequestTag;
 use crate::telemetry::{step, trace_id};
 
@@ -130,7 +130,7 @@ impl Resources {
 /// The log line of one request.
 struct Line<'a> {
     tag: &'a RequestTag,
-    caller: Option<ApiKeyId>,
+    caller: Option<CallerId>,
     method: &'a str,
     route: Option<&'a str>,
     status: u16,

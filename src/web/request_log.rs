@@ -4,11 +4,11 @@ use std::sync::{Arc, OnceLock};
 
 use axum::http::Extensions;
 
-use crate::ids::ApiKeyId;
+use crate::auth::CallerId;
 
-/// The API key of the caller, once it is authenticated. Clones share it.
+/// The identifier of the caller, once it is authenticated. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct LoggedCaller(Arc<OnceLock<ApiKeyId>>);
+pub struct LoggedCaller(Arc<OnceLock<CallerId>>);
 
 /// Why a request was refused or failed. A response carries it to the frame.
 #[derive(Clone, Debug)]
@@ -16,14 +16,14 @@ pub struct Cause(pub String);
 
 impl LoggedCaller {
     /// Notes the caller of the request with these extensions.
-    pub fn note(extensions: &Extensions, api_key: ApiKeyId) {
-        if let Some(Self(caller)) = extensions.get() {
+    pub fn note(extensions: &Extensions, caller: CallerId) {
+        if let Some(Self(noted)) = extensions.get() {
             // The first one stays.
-            let _ = caller.set(api_key);
+            let _ = noted.set(caller);
         }
     }
 
-    pub(super) fn get(&self) -> Option<ApiKeyId> {
+    pub(super) fn get(&self) -> Option<CallerId> {
         self.0.get().copied()
     }
 }

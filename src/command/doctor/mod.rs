@@ -2,6 +2,7 @@
 
 mod collector;
 mod database;
+mod provider;
 mod records;
 mod report;
 mod text;
@@ -37,6 +38,7 @@ pub(super) async fn run(
     let token = hsm::Token::open(startup::tokens(&settings, environment)?).await?;
     let reports = token.probe().await;
     let collector = collector::check(&settings, environment).await?;
+    let provider = provider::check(&settings, environment).await?;
     let database = database::connect(&settings, environment).await?;
     let login = database::login(&database).await;
     let records = records::compare(&database, &token).await;
@@ -49,7 +51,11 @@ pub(super) async fn run(
             .collect();
         let (login, records) = (database::as_json(&login), records::as_json(&records));
         let collector = collector::as_json(&collector);
-        let whole = json!({ "tokens": reports, "login": login, "records": records, "collector": collector });
+        let provider = provider::as_json(&provider);
+        let whole = json!({
+            "tokens": reports, "login": login, "records": records, "collector": collector,
+            "openIdConnect": provider,
+        });
         writeln!(io::stdout(), "{whole:#}")?;
     } else if arguments.report {
         io::stdout().write_all(report::block(&settings, &reports).as_bytes())?;
@@ -60,6 +66,7 @@ pub(super) async fn run(
         io::stdout().write_all(database::text(&login).as_bytes())?;
         io::stdout().write_all(records::text(&records).as_bytes())?;
         io::stdout().write_all(collector::text(&collector).as_bytes())?;
+        io::stdout().write_all(provider::text(&provider).as_bytes())?;
     }
     let ill: Vec<&str> = reports
         .iter()
@@ -83,6 +90,9 @@ pub(super) async fn run(
     }
     if let Some(Err(reason)) = collector {
         return Err(Failure::Other(format!("audit.forward.url: {reason}")));
+    }
+    if let Some(Err(reason)) = provider {
+        return Err(Failure::Other(format!("admin.oidc.issuer: {reason}")));
     }
     match records {
         Ok((found, _)) if !found.missing.is_empty() => Err(Failure::Other(

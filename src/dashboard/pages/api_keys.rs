@@ -275,7 +275,7 @@ impl Removable for ApiKey {
     ];
 
     fn subject(&self, cx: &PageContext) -> Markup {
-        let is_own = cx.viewer.administrator.api_key_id() == self.id;
+        let is_own = cx.viewer.administrator.api_key_id() == Some(self.id);
         html! {
             "The API key " strong { (isolated(&self.name)) } " " code { (self.hint) } " will be revoked permanently."
             @if is_own { " It is the key you are signed in with: you will be signed out." }

@@ -1,9 +1,10 @@
-//! Sessions: a secret in a cookie, its digest in the database, and the admin key behind it.
+//! Sessions: a secret in a cookie, its digest in the database, and the admin key or the person behind it.
 //!
 //! A session ends after 15 minutes without requests, after 12 hours, at sign-out, and when its key
-//! becomes invalid. A browser that is not signed in has a secret without a session, so that the
+//! becomes invalid or its person has no roles. A browser that is not signed in has a secret without a session, so that the
 //! sign-in form has a form token too.
 
+mod attempt;
 mod cookie;
 mod store;
 
@@ -19,8 +20,10 @@ use zeroize::Zeroizing;
 use crate::auth::{Administrator, AtRest};
 use crate::clock::{Entropy, Timestamp};
 use crate::db::Pool;
+use crate::ids::PersonId;
 use crate::ratelimit::{Crowded, LookUp};
 
+pub(super) use self::attempt::Attempt;
 pub(super) use self::cookie::Transport;
 
 /// The time without requests after which a session ends.
@@ -41,6 +44,15 @@ const UNKNOWN_FOR: Duration = Duration::from_secs(1);
 pub(super) struct Sessions {
     valid: Cache<[u8; 32], ()>,
     unknown: Cache<[u8; 32], ()>,
+}
+
+/// The administrator behind a session.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Holder {
+    /// The holder of the admin key with this digest.
+    Key(AtRest),
+    /// A person who signed in.
+    Person(PersonId),
 }
 
 /// A session cannot be resumed.
@@ -87,9 +99,14 @@ impl Secret {
     }
 
     fn derived(&self, purpose: &[u8]) -> [u8; 32] {
+        self.derived_for(purpose, b"")
+    }
+
+    fn derived_for(&self, purpose: &[u8], data: &[u8]) -> [u8; 32] {
         let digest = Sha256::new()
             .chain_update(purpose)
             .chain_update([0])
+            .chain_update(data)
             .chain_update(self.0.as_slice());
         digest.finalize().into()
     }
@@ -109,11 +126,11 @@ pub(super) async fn open(
     administrator: &Administrator,
 ) -> sqlx::Result<()> {
     store::sweep(database, now.minus(IDLE), now.minus(LIFETIME)).await?;
-    store::insert(database, secret.digest(), administrator.api_key_id(), now).await
+    store::insert(database, secret.digest(), administrator, now).await
 }
 
 impl Sessions {
-    /// The key behind a valid session, whose last use becomes now. The look-up of a new secret waits
+    /// The holder of a valid session, whose last use becomes now. The look-up of a new secret waits
     /// for its turn.
     ///
     /// # Errors
@@ -124,7 +141,7 @@ impl Sessions {
         now: Timestamp,
         secret: &Secret,
         mut look_up: LookUp<'_>,
-    ) -> Result<Option<AtRest>, NotResumed> {
+    ) -> Result<Option<Holder>, NotResumed> {
         let digest = secret.digest();
         if !self.valid.contains_key(&digest) {
             if self.unknown.contains_key(&digest) {
@@ -133,15 +150,15 @@ impl Sessions {
             look_up.turn().await?;
         }
         let (idle_since, began) = (now.minus(IDLE), now.minus(LIFETIME));
-        let key = store::touch(database, digest, now, idle_since, began).await?;
-        if key.is_some() {
+        let holder = store::touch(database, digest, now, idle_since, began).await?;
+        if holder.is_some() {
             look_up.found();
             self.valid.insert(digest, ()).await;
         } else {
             self.valid.invalidate(&digest).await;
             self.unknown.insert(digest, ()).await;
         }
-        Ok(key)
+        Ok(holder)
     }
 }
 

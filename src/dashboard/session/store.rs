@@ -1,44 +1,44 @@
 //! Sessions in the database.
 
-use sqlx::PgExecutor;
+use sqlx::{FromRow, PgExecutor};
 
-use crate::auth::AtRest;
+use super::Holder;
+use crate::auth::{Administrator, AtRest};
 use crate::clock::Timestamp;
-use crate::ids::ApiKeyId;
+use crate::ids::PersonId;
 
 pub(super) async fn insert(
     database: impl PgExecutor<'_>,
     digest: [u8; 32],
-    api_key: ApiKeyId,
+    administrator: &Administrator,
     now: Timestamp,
 ) -> sqlx::Result<()> {
     sqlx::query(
-        "INSERT INTO dashboard_sessions (digest, api_key_id, started_at, seen_at)
-         VALUES ($1, $2, $3, $3)",
+        "INSERT INTO dashboard_sessions (digest, api_key_id, person_id, started_at, seen_at)
+         VALUES ($1, $2, $3, $4, $4)",
     )
     .bind(digest.as_slice())
-    .bind(api_key)
+    .bind(administrator.api_key_id())
+    .bind(administrator.person().map(|person| person.id()))
     .bind(now)
     .execute(database)
     .await?;
     Ok(())
 }
 
-/// Records the use of a valid session and returns the digest of its key.
+/// Records the use of a valid session and returns its holder.
 pub(super) async fn touch(
     database: impl PgExecutor<'_>,
     digest: [u8; 32],
     now: Timestamp,
     idle_since: Timestamp,
     began: Timestamp,
-) -> sqlx::Result<Option<AtRest>> {
-    let of_key: Option<[u8; 32]> = sqlx::query_scalar(
+) -> sqlx::Result<Option<Holder>> {
+    let row: Option<HolderRow> = sqlx::query_as(
         "UPDATE dashboard_sessions AS s
             SET seen_at = greatest(s.seen_at, $2)
-           FROM api_keys AS k
-          WHERE s.digest = $1 AND k.id = s.api_key_id
-            AND s.seen_at > $3 AND s.started_at > $4
-      RETURNING k.digest",
+          WHERE s.digest = $1 AND s.seen_at > $3 AND s.started_at > $4
+      RETURNING (SELECT k.digest FROM api_keys k WHERE k.id = s.api_key_id) AS of_key, s.person_id",
     )
     .bind(digest.as_slice())
     .bind(now)
@@ -46,7 +46,19 @@ pub(super) async fn touch(
     .bind(began)
     .fetch_optional(database)
     .await?;
-    Ok(of_key.map(AtRest::from_bytes))
+    Ok(row.and_then(|row| match row {
+        HolderRow {
+            of_key: Some(digest),
+            ..
+        } => Some(Holder::Key(AtRest::from_bytes(digest))),
+        HolderRow { person_id, .. } => person_id.map(Holder::Person),
+    }))
+}
+
+#[derive(FromRow)]
+struct HolderRow {
+    of_key: Option<[u8; 32]>,
+    person_id: Option<PersonId>,
 }
 
 pub(super) async fn delete(database: impl PgExecutor<'_>, digest: [u8; 32]) -> sqlx::Result<()> {

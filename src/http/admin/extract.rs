@@ -87,7 +87,8 @@ impl<R: Right> FromRequestParts<App> for Authorized<R> {
             catalog: app.catalog.clone(),
             pool: app.database.clone(),
             approvals: app.settings.approvals.clone(),
-            actor: Actor::caller(administrator, tag.to_string()),
+            actor: Actor::administrator(administrator, tag.to_string()),
+            owners_sign_in: app.settings.admin.oidc.has_owners(),
             claim: parts.extensions.get::<Claim>().cloned(),
         };
         let authorized = context.authorize::<R>();
@@ -206,7 +207,7 @@ async fn read<T>(
     let (parts, body) = request.into_parts();
     let administrator = parts.extensions.get::<Administrator>();
     // A route without authentication before it is a defect of the router.
-    let caller = administrator.ok_or(ApiError::Internal)?.api_key_id();
+    let caller = administrator.ok_or(ApiError::Internal)?.id();
     let limit = app.settings.limits.max_body_bytes;
     let memory = app.body_memory.of(caller.uuid());
     let bytes = body::read(&parts, body, limit, Some(memory)).await?;

@@ -113,7 +113,7 @@ pub(in crate::http) async fn health(State(app): State<App>, request: Request) ->
         Ok(caller) => caller,
         Err(error) => return error.into_response(),
     };
-    LoggedCaller::note(&parts.extensions, caller.api_key_id());
+    LoggedCaller::note(&parts.extensions, caller.id());
     let health = check(&app);
     let status = match health.status {
         Status::Ok | Status::Degraded => StatusCode::OK,

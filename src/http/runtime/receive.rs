@@ -68,7 +68,7 @@ pub(super) async fn receive(
         .await
     {
         Ok(caller) => {
-            LoggedCaller::note(&parts.extensions, caller.api_key_id());
+            LoggedCaller::note(&parts.extensions, caller.id());
             receive_body(app, origin, caller, &parts, body).await
         }
         Err(denied) => {

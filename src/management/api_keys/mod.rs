@@ -242,7 +242,7 @@ async fn lock(change: &mut Change<'_>, id: ApiKeyId, expected: &Expected) -> Res
     Ok(api_key)
 }
 
-/// Refuses to remove the last owner key.
+/// Refuses to remove the last owner key, unless owners can sign in without one.
 async fn keep_an_owner(
     change: &mut Change<'_>,
     before: &ApiKey,
@@ -251,6 +251,7 @@ async fn keep_an_owner(
     let now = change.now();
     if before.is_owner()
         && !after.is_owner()
+        && !change.owners_sign_in()
         && !store::has_other_owner(change.connection(), now, before.id).await?
     {
         let message = "the API key is the last active one with the role owner: give another key the role first";

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::authority::{Authority, LastApproval};
 use super::call::{Call, Verb};
-use crate::auth::Roles;
+use crate::auth::{Person, Roles};
 use crate::ids::{ApiKeyId, KeyId, PolicyId};
 use crate::keys::Vault;
 use crate::management::keys::Rules;
@@ -39,7 +39,7 @@ pub(super) async fn apply(
         None => Expected::Any,
     };
     let by = Proposer {
-        context: in_the_name_of_the_proposer(context, &last),
+        context: in_the_name_of_the_proposer(context, &last).await?,
         authority: Authority::Approved(last),
     };
     match (
@@ -94,18 +94,30 @@ impl Proposer {
     }
 }
 
-fn in_the_name_of_the_proposer(context: &Context, last: &LastApproval) -> Context {
+async fn in_the_name_of_the_proposer(
+    context: &Context,
+    last: &LastApproval,
+) -> Result<Context, Error> {
     let proposer = &last.proposal.proposed_by;
-    Context {
+    let person = match proposer.person_id {
+        Some(id) => Person::read(&context.pool, id).await?,
+        None => None,
+    };
+    // An author without a credential would be the service itself.
+    if proposer.api_key_id.is_none() && person.is_none() {
+        return Err(Error::BrokenOff);
+    }
+    Ok(Context {
         actor: Actor {
             api_key_id: proposer.api_key_id,
+            person,
             name: proposer.name.clone(),
             roles: Roles::default(),
             client_address: context.actor.client_address,
             request_id: context.actor.request_id.clone(),
         },
         ..context.clone()
-    }
+    })
 }
 
 fn request<B: RequestBody>(call: &Call) -> Result<ResourceRequest<B>, Error> {

@@ -58,7 +58,7 @@ impl LastApproval {
             let message = "it would do more than its approvers saw";
             return Err(Error::Conflict(message.to_owned()));
         }
-        let mut after = before.approved_by(self.approval.clone(), self.approver.api_key_id);
+        let mut after = before.approved_by(self.approval.clone(), self.approver.uuid());
         after.status = ChangeStatus::Applied;
         after.resource_id = made.id();
         if store::save(connection, &before, &after, made.resource_id).await? {

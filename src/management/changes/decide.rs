@@ -6,7 +6,9 @@ use super::apply::{Token, apply};
 use super::authority::LastApproval;
 use super::proposal::{Approval, ChangeStatus, Proposal};
 use super::{eligible, store};
-use crate::ids::{ApiKeyId, ChangeId};
+use uuid::Uuid;
+
+use crate::ids::ChangeId;
 use crate::management::check::checked;
 use crate::management::{Action, Authorized, Change, Error, Event, Missing, ReadResources};
 use crate::request;
@@ -57,10 +59,10 @@ async fn carry_out(
         ));
     }
     retain_valid(&mut change, &mut before).await?;
-    let key = context.actor.api_key_id;
+    let approver = context.actor.uuid();
     let given = i32::try_from(before.approvals.len()).unwrap_or(i32::MAX);
     if given.saturating_add(1) < before.required {
-        let after = before.approved_by(approval, key);
+        let after = before.approved_by(approval, approver);
         return save(change, Action::Approve, before, after).await;
     }
     let last = LastApproval {
@@ -113,7 +115,8 @@ pub async fn reject(
 pub async fn withdraw(context: &Authorized<ReadResources>, id: ChangeId) -> Result<(), Error> {
     let (change, before) = begin(context, id).await?;
     let proposer = &before.proposed_by;
-    let is_same_key = proposer.api_key_id == context.actor.api_key_id;
+    let is_same_key =
+        proposer.api_key_id.is_some() && proposer.api_key_id == context.actor.api_key_id;
     let is_same_person = proposer.person.is_some() && proposer.person.as_deref() == change.person();
     if !is_same_key && !is_same_person {
         return Err(Error::NotAnApprover(
@@ -164,19 +167,19 @@ fn decision(
     })
 }
 
-/// Drops the approvals of people whose credential lost its role or is no longer valid.
+/// Drops the approvals of people who lost the role or whose API key is no longer valid.
 async fn retain_valid(change: &mut Change<'_>, proposal: &mut Proposal) -> Result<(), Error> {
     let now = change.now();
-    let mut keys: Vec<_> = proposal.approver_keys.iter().flatten().copied().collect();
+    let mut ids: Vec<_> = proposal.approver_ids.iter().flatten().copied().collect();
     for kind in &proposal.action {
         let roles = eligible::roles(*kind);
-        keys = store::with_role(change.connection(), &keys, roles, now).await?;
+        ids = store::with_role(change.connection(), &ids, roles, now).await?;
     }
     let given = std::mem::take(&mut proposal.approvals).into_iter();
-    let by = std::mem::take(&mut proposal.approver_keys);
-    let is_valid = |key: &Option<ApiKeyId>| key.is_some_and(|key| keys.contains(&key));
-    (proposal.approvals, proposal.approver_keys) =
-        given.zip(by).filter(|(_, key)| is_valid(key)).unzip();
+    let by = std::mem::take(&mut proposal.approver_ids);
+    let is_valid = |id: &Option<Uuid>| id.is_some_and(|id| ids.contains(&id));
+    (proposal.approvals, proposal.approver_ids) =
+        given.zip(by).filter(|(_, id)| is_valid(id)).unzip();
     Ok(())
 }
 

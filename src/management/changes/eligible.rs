@@ -13,7 +13,7 @@ use crate::settings::Approvals;
 pub struct Shortage {
     /// The kind.
     pub kind: ChangeKind,
-    /// How many people have a valid admin key with the role.
+    /// How many people have the role, by a valid admin key or by their last sign-in.
     pub people: i64,
     /// How many people are needed: the proposer and the approvers.
     pub needed: i64,

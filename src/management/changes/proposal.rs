@@ -10,7 +10,7 @@ use crate::auth::LiveKey;
 use crate::change_kind::ChangeKind;
 use crate::clock::Timestamp;
 use crate::closed_set;
-use crate::ids::{ApiKeyId, ChangeId};
+use crate::ids::{ApiKeyId, ChangeId, PersonId};
 use crate::management::{Resource, ResourceType};
 use crate::resource::Identified;
 use crate::revision::Revision;
@@ -67,9 +67,9 @@ pub struct Proposal {
     /// The resource after the change, or the request for a key that does not exist yet. Null for readers
     /// who may not see the resource. A wrapped key is shown as its digest.
     pub after: Option<Value>,
-    /// The API keys of the approvers; none for those who signed in otherwise.
+    /// The API keys of the approvers, or the people who signed in.
     #[serde(skip)]
-    pub(super) approver_keys: Vec<Option<ApiKeyId>>,
+    pub(super) approver_ids: Vec<Option<Uuid>>,
     /// The resource to change, in the state in which it was proposed.
     #[serde(skip)]
     pub(super) target: Option<Target>,
@@ -83,10 +83,13 @@ pub struct Proposal {
 pub struct Proposer {
     /// The person; null if the credential names none.
     pub person: Option<String>,
-    /// The API key.
+    /// The API key; null for a person who signed in.
     pub api_key_id: Option<ApiKeyId>,
-    /// The name of the API key.
+    /// The name of the API key or of the person.
     pub name: String,
+    /// The person who signed in; none for an API key.
+    #[serde(skip)]
+    pub(in crate::management) person_id: Option<PersonId>,
 }
 
 /// The decision of one person.
@@ -158,10 +161,10 @@ impl Proposal {
     }
 
     /// The same proposal with one more approval.
-    pub(super) fn approved_by(&self, approval: Approval, key: Option<ApiKeyId>) -> Self {
+    pub(super) fn approved_by(&self, approval: Approval, approver: Option<Uuid>) -> Self {
         let mut after = self.become_status(self.status);
         after.approvals.push(approval);
-        after.approver_keys.push(key);
+        after.approver_ids.push(approver);
         after
     }
 }

@@ -60,7 +60,7 @@ impl Proposal {
             status: ChangeStatus::Pending,
             before,
             after,
-            approver_keys: Vec::new(),
+            approver_ids: Vec::new(),
             target: event
                 .state_before()
                 .map(|(id, revision)| Target { id, revision }),

@@ -11,7 +11,7 @@ use super::filter::Filter;
 use super::proposal::{Approval, ChangeStatus, Proposal, Proposer, Target};
 use crate::auth::Role;
 use crate::clock::Timestamp;
-use crate::ids::{ApiKeyId, ChangeId};
+use crate::ids::ChangeId;
 use crate::management::{PageRequest, ResourceType};
 use crate::revision::Revision;
 
@@ -20,8 +20,8 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT id, kinds, summary, resource_type, resource_id, target_id, target_revision, before,
-                    after, proposer_key, proposer_person, proposer_name, proposed_at, expires_at,
-                    required, approvals, approver_keys, rejection, revision,
+                    after, proposer_key, proposer_id, proposer_person, proposer_name, proposed_at,
+                    expires_at, required, approvals, approver_ids, rejection, revision,
                     CASE WHEN status = 'pending' AND expires_at <= $1 THEN 'expired' ELSE status END
                         AS status
                FROM changes ",
@@ -91,8 +91,8 @@ pub(in crate::management) async fn insert(
     sqlx::query(
         "INSERT INTO changes (id, kinds, summary, resource_type, target_id, target_revision, before,
                               after, call, proposer_key, proposer_person, proposer_name, proposed_at,
-                              expires_at, required, status, revision)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+                              expires_at, required, status, revision, proposer_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
     )
     .bind(proposal.id)
     .bind(&proposal.action)
@@ -111,6 +111,7 @@ pub(in crate::management) async fn insert(
     .bind(proposal.required)
     .bind(proposal.status)
     .bind(proposal.revision)
+    .bind(proposal.proposed_by.person_id)
     .execute(connection)
     .await?;
     Ok(())
@@ -124,7 +125,7 @@ pub(super) async fn save(
     resource: Option<Uuid>,
 ) -> sqlx::Result<bool> {
     let done = sqlx::query(
-        "UPDATE changes SET status = $3, approvals = $4, approver_keys = $5, rejection = $6,
+        "UPDATE changes SET status = $3, approvals = $4, approver_ids = $5, rejection = $6,
                             resource_id = $7, revision = $8
           WHERE id = $1 AND revision = $2 AND status = 'pending'",
     )
@@ -132,7 +133,7 @@ pub(super) async fn save(
     .bind(before.revision)
     .bind(after.status)
     .bind(Json(&after.approvals))
-    .bind(&after.approver_keys)
+    .bind(&after.approver_ids)
     .bind(after.rejection.as_ref().map(Json))
     .bind(resource)
     .bind(after.revision)
@@ -156,19 +157,21 @@ pub(in crate::management) async fn make_stale(
     Ok(())
 }
 
-/// Those of these API keys that are valid and have one of these roles.
+/// Those of these valid API keys and people that have one of these roles.
 pub(super) async fn with_role(
     database: impl PgExecutor<'_>,
-    keys: &[ApiKeyId],
+    ids: &[Uuid],
     roles: &[Role],
     now: Timestamp,
-) -> sqlx::Result<Vec<ApiKeyId>> {
+) -> sqlx::Result<Vec<Uuid>> {
     sqlx::query_scalar(
         "SELECT id FROM api_keys
           WHERE id = ANY ($1) AND roles && $2 AND revoked_at IS NULL
-            AND (expires_at IS NULL OR expires_at > $3)",
+            AND (expires_at IS NULL OR expires_at > $3)
+          UNION ALL
+         SELECT id FROM people WHERE id = ANY ($1) AND roles && $2",
     )
-    .bind(keys)
+    .bind(ids)
     .bind(roles)
     .bind(now)
     .fetch_all(database)
@@ -183,15 +186,18 @@ pub(super) async fn pending(database: impl PgExecutor<'_>, now: Timestamp) -> sq
         .await
 }
 
-/// How many different people have a valid admin key with one of these roles.
+/// How many different people have one of these roles, by a valid admin key or by their last sign-in.
 pub(super) async fn people(
     database: impl PgExecutor<'_>,
     roles: &[Role],
     now: Timestamp,
 ) -> sqlx::Result<i64> {
     sqlx::query_scalar(
-        "SELECT count(DISTINCT person) FROM api_keys
-          WHERE roles && $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)",
+        "SELECT count(DISTINCT person) FROM (
+             SELECT person FROM api_keys
+              WHERE roles && $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
+              UNION ALL
+             SELECT subject FROM people WHERE roles && $1) AS able",
     )
     .bind(roles)
     .bind(now)
@@ -219,6 +225,7 @@ impl FromRow<'_, PgRow> for Proposal {
             proposed_by: Proposer {
                 person: row.try_get("proposer_person")?,
                 api_key_id: row.try_get("proposer_key")?,
+                person_id: row.try_get("proposer_id")?,
                 name: row.try_get("proposer_name")?,
             },
             proposed_at: row.try_get("proposed_at")?,
@@ -229,7 +236,7 @@ impl FromRow<'_, PgRow> for Proposal {
             status,
             before: before.map(|Json(state)| state),
             after: after.map(|Json(state)| state),
-            approver_keys: row.try_get("approver_keys")?,
+            approver_ids: row.try_get("approver_ids")?,
             target: target
                 .zip(revision)
                 .map(|(id, revision)| Target { id, revision }),

@@ -1,5 +1,6 @@
 //! The export of management events.
 
+use serde_json::json;
 use uuid::Uuid;
 
 use super::{Filter, Recorded, store};
@@ -35,6 +36,9 @@ impl Exported for Recorded {
         ("id", |this| this.id.to_string()),
         ("timestamp", |this| this.timestamp.to_string()),
         ("api_key_id", |this| cell(this.api_key_id.as_ref())),
+        ("person", |this| {
+            cell(this.person.as_ref().map(|person| json!(person)).as_ref())
+        }),
         ("actor", |this| this.actor.clone()),
         ("action", |this| this.action.name().to_owned()),
         ("resource_type", |this| this.resource_type.name().to_owned()),

@@ -25,9 +25,12 @@ pub struct Recorded {
     pub id: EventId,
     /// The time of the record.
     pub timestamp: Timestamp,
-    /// The API key of the caller; null for the command line, for jobs and for unauthenticated requests.
+    /// The API key of the caller; null for people who signed in, for the command line, for jobs and for
+    /// unauthenticated requests.
     pub api_key_id: Option<ApiKeyId>,
-    /// The name of that key at the time, of the command or of the job.
+    /// The person who signed in with OpenID Connect; null for other callers.
+    pub person: Option<EventPerson>,
+    /// The name of that key or person at the time, of the command or of the job.
     pub actor: String,
     /// The kind of change.
     pub action: Action,
@@ -50,6 +53,15 @@ pub struct Recorded {
     pub approved_by: Option<Vec<String>>,
     /// The position in the log of management events; null until the record is sealed.
     pub log_index: Option<i64>,
+}
+
+/// The person who made a change, as their ID token names them.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct EventPerson {
+    /// The issuer.
+    pub iss: String,
+    /// The subject.
+    pub sub: String,
 }
 
 /// The identifier of a resource of any type.

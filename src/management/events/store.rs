@@ -5,7 +5,7 @@ use sqlx::types::Json;
 use sqlx::{FromRow, PgExecutor};
 use uuid::Uuid;
 
-use super::{Filter, Recorded};
+use super::{EventPerson, Filter, Recorded};
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, ChangeId, EventId};
 use crate::management::{Action, ResourceType};
@@ -13,7 +13,7 @@ use crate::management::{Action, ResourceType};
 /// The columns of `EventRow`.
 macro_rules! select {
     () => {
-        "SELECT id, at, api_key_id, actor, action, resource_type, resource_id, before, after,
+        "SELECT id, at, api_key_id, person_issuer, person_subject, actor, action, resource_type, resource_id, before, after,
                 host(client_address) AS client_address, request_id,
                 change_id, approved_by,
                 (SELECT log_index FROM audit_log_index WHERE record_id = id) AS log_index
@@ -81,6 +81,8 @@ struct EventRow {
     id: EventId,
     at: Timestamp,
     api_key_id: Option<ApiKeyId>,
+    person_issuer: Option<String>,
+    person_subject: Option<String>,
     actor: String,
     action: Action,
     resource_type: ResourceType,
@@ -100,6 +102,10 @@ impl From<EventRow> for Recorded {
             id: row.id,
             timestamp: row.at,
             api_key_id: row.api_key_id,
+            person: row
+                .person_issuer
+                .zip(row.person_subject)
+                .map(|(iss, sub)| EventPerson { iss, sub }),
             actor: row.actor,
             action: row.action,
             resource_id: row.resource_id.and_then(|id| row.resource_type.id(id)),

@@ -161,9 +161,15 @@ impl Event {
     }
 
     fn of_session(action: Action, administrator: &Administrator) -> Self {
-        Self {
-            resource_id: Some(administrator.api_key_id().uuid()),
-            ..Self::of_security(action, ResourceType::ApiKey, &json!({}))
+        match administrator.api_key_id() {
+            Some(key) => Self {
+                resource_id: Some(key.uuid()),
+                ..Self::of_security(action, ResourceType::ApiKey, &json!({}))
+            },
+            None => {
+                let details = json!({ "roles": administrator.roles() });
+                Self::of_security(action, ResourceType::Dashboard, &details)
+            }
         }
     }
 

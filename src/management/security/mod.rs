@@ -133,13 +133,13 @@ impl SecurityLog {
     ) -> sqlx::Result<()> {
         let actor = &context.actor;
         let mut event = Event::log_read(&read);
-        let (Some(key), None) = (actor.api_key_id, read.format) else {
+        let (Some(reader), None) = (actor.uuid(), read.format) else {
             return self.record(actor, event).await;
         };
         let hour = self.0.clock.now().as_millis().div_euclid(HOUR_MILLIS);
         let details = event.after.as_ref().map(ToString::to_string);
         let digest = Sha256::new()
-            .chain_update(key.uuid())
+            .chain_update(reader)
             .chain_update(hour.to_be_bytes())
             .chain_update(details.unwrap_or_default());
         let digest = digest.finalize().into();

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode, header};
 
-use crate::support::{Answer, World};
+use crate::support::{Answer, OidcProvider, World};
 
 /// A browser, signed in or not.
 pub(crate) struct Browser<'w> {
@@ -70,6 +70,19 @@ impl<'w> Browser<'w> {
         );
         let place = answer.header("location");
         place.split('?').next().unwrap().to_owned()
+    }
+
+    /// Signs in a person at the provider and returns the response to the redirect back.
+    pub(crate) async fn sign_in_at(&mut self, provider: &OidcProvider, person: &str) -> Answer {
+        let back = self.redirect_at(provider, person).await;
+        self.get(&back).await
+    }
+
+    /// Signs in a person at the provider and returns the place of the redirect back.
+    pub(super) async fn redirect_at(&mut self, provider: &OidcProvider, person: &str) -> String {
+        let start = self.get("/dashboard/sign-in/provider").await;
+        assert_eq!(start.status, StatusCode::SEE_OTHER, "{}", start.body);
+        provider.sign_in(start.header("location"), person).await
     }
 
     async fn request(&mut self, method: Method, path: &str, body: Body) -> Answer {

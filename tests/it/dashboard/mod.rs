@@ -12,6 +12,7 @@ mod roles;
 mod sample;
 mod scenes;
 mod sealed;
+mod single_sign_on;
 mod warnings;
 
 pub(crate) use self::browser::Browser;

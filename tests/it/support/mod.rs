@@ -8,6 +8,7 @@ pub(crate) mod conformance;
 mod destination;
 mod envelope_builder;
 mod exposition;
+mod oidc_provider;
 pub(crate) mod openssl;
 mod postgres;
 mod proxy;
@@ -28,6 +29,7 @@ pub(crate) use self::destination::{
 };
 pub(crate) use self::envelope_builder::{EnvelopeBuilder, epk};
 pub(crate) use self::exposition::Exposition;
+pub(crate) use self::oidc_provider::OidcProvider;
 pub(crate) use self::postgres::{Database, pool, superuser};
 pub(crate) use self::proxy::Proxy;
 pub(crate) use self::scratch::Scratch;

@@ -14,12 +14,15 @@ use sealward::db;
 use sealward::db::Pool;
 use sealward::ledger::forward::Collector;
 use sealward::management::{Authorized, api_keys};
+use sealward::oidc::Provider;
 use sealward::ratelimit::{Limiter, Shared};
 use sealward::resource::ResourceRequest;
 use sealward::server::{
     Answers as _, Connections, Front, Listener, Patience, Service, Tls, listen,
 };
-use sealward::settings::{Forward, Http, Limits, RateLimit, Seal, Settings, Span, Stage};
+use sealward::settings::{
+    Admin, Environment, Forward, Http, Limits, RateLimit, Seal, Settings, Span, Stage,
+};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use sqlx::postgres::PgConnectOptions;
@@ -95,6 +98,20 @@ impl World {
     /// Stops the instance and starts it again.
     pub(crate) async fn restarted(self) -> Self {
         let settings = settings(self.stage);
+        self.restarted_with(settings).await
+    }
+
+    /// A service in development whose administrators sign in like this.
+    pub(crate) async fn with_admin(clock: Clock, admin: Admin) -> Self {
+        let mut settings = settings(Stage::Development);
+        settings.admin = admin;
+        Self::with(clock, settings).await
+    }
+
+    /// Restarts the instance with these settings of administrators.
+    pub(crate) async fn admitting(self, admin: Admin) -> Self {
+        let mut settings = settings(self.stage);
+        settings.admin = admin;
         self.restarted_with(settings).await
     }
 
@@ -262,6 +279,7 @@ impl World {
         let limiter = limiter(&clock, limits.as_ref());
         limiter.find_shared().await;
         let stage = settings.environment;
+        let provider = provider(&clock, &settings);
         let pool = postgres::pool(options.clone());
         let token = super::token::token().await;
         let service = Service::start(
@@ -272,6 +290,7 @@ impl World {
             token,
             super::token::times().clone(),
             limiter,
+            provider,
         )
         .await
         .expect("settings in order");
@@ -298,6 +317,16 @@ fn settings(stage: Stage) -> Settings {
         },
         ..Settings::default()
     }
+}
+
+/// The provider of these settings, whose client secret they contain.
+fn provider(clock: &Clock, settings: &Settings) -> Option<Provider> {
+    let oidc = &settings.admin.oidc;
+    let secret = oidc.client_secret.as_ref().map(|source| {
+        let secret = source.reveal(&Environment::default());
+        secret.expect("a secret")
+    });
+    Provider::new(clock.clone(), oidc, secret).expect("a CA file")
 }
 
 /// A limiter with these settings.

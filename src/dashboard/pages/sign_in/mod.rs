@@ -1,11 +1,15 @@
-//! Sign-in with an admin key, and sign-out.
+//! Sign-in with an admin key or at the provider, and sign-out.
+
+pub(in crate::dashboard) mod provider;
+mod refused;
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::{Markup, html};
 
+use self::refused::Refused;
 use crate::auth::{Administrator, Denied};
 use crate::dashboard::app::Dashboard;
 use crate::dashboard::error::PageError;
@@ -19,18 +23,12 @@ use crate::ratelimit::{Crowded, Rule, Scope};
 use crate::request_tag::RequestTag;
 use crate::web::ClientAddress;
 
-/// The reason of a failed sign-in. All invalid keys have the same reason.
-#[derive(Clone, Copy)]
-enum Refused {
-    BadKey,
-    TooOften,
-}
-
 pub(in crate::dashboard) async fn ask(
+    State(dashboard): State<Dashboard>,
     Extension(visitor): Extension<Visitor>,
     Query(query): Query,
 ) -> Markup {
-    page(&visitor, place(&query), None)
+    page(&dashboard, &visitor, place(&query), None)
 }
 
 pub(in crate::dashboard) async fn enter(
@@ -41,7 +39,10 @@ pub(in crate::dashboard) async fn enter(
     Extension(tag): Extension<RequestTag>,
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {
-    let again = |status, why| (status, page(&visitor, place(&form), Some(why))).into_response();
+    let again = |why: Refused| {
+        let page = page(&dashboard, &visitor, place(&form), Some(why));
+        (why.status(), page).into_response()
+    };
     let record_failure = |reason: &str| {
         let event = Event::sign_in_failed(reason);
         let security = &dashboard.security;
@@ -50,7 +51,11 @@ pub(in crate::dashboard) async fn enter(
     let scope = Scope::SignIns(client);
     if let Err(exceeded) = dashboard.limiter.take(scope, Rule::SIGN_INS).await {
         record_failure(&exceeded.to_string());
-        return Ok(again(StatusCode::TOO_MANY_REQUESTS, Refused::TooOften));
+        return Ok(again(Refused::TooOften));
+    }
+    if !dashboard.settings.admin.key_sign_in {
+        record_failure("admin keys cannot sign in to the dashboard");
+        return Ok(again(Refused::KeysOff));
     }
     let administrator = match authenticate(&dashboard, &form, client).await {
         Ok(Ok(administrator)) => administrator,
@@ -62,18 +67,29 @@ pub(in crate::dashboard) async fn enter(
         }
         Ok(Err(reason)) => {
             record_failure(&reason);
-            return Ok(again(StatusCode::UNAUTHORIZED, Refused::BadKey));
+            return Ok(again(Refused::BadKey));
         }
     };
-    let actor = Actor::caller(&administrator, tag.to_string());
-    let event = Event::signed_in(&administrator);
+    admit(&dashboard, &administrator, transport, &tag, place(&form)).await
+}
+
+/// Starts the session of an administrator and shows `place`.
+async fn admit(
+    dashboard: &Dashboard,
+    administrator: &Administrator,
+    transport: Transport,
+    tag: &RequestTag,
+    place: &str,
+) -> Result<Response, PageError> {
+    let actor = Actor::administrator(administrator, tag.to_string());
+    let event = Event::signed_in(administrator);
     dashboard.security.record(&actor, event).await?;
     // A new secret, because another site may have set the secret of the browser (session fixation).
     let secret = Secret::generate(&dashboard.entropy);
     let now = dashboard.clock.now();
-    session::open(&dashboard.database, now, &secret, &administrator).await?;
+    session::open(&dashboard.database, now, &secret, administrator).await?;
     Ok(with_cookie(
-        Redirect::to(place(&form)).into_response(),
+        Redirect::to(place).into_response(),
         transport.keep(&secret),
     ))
 }
@@ -134,42 +150,56 @@ fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Response 
     response
 }
 
-fn page(visitor: &Visitor, to: &str, refused: Option<Refused>) -> Markup {
-    let wrong = refused.map(|why| match why {
-        Refused::BadKey => {
-            "This key is not accepted. Sign in with an active admin key that allows \
-                            your network."
-        }
-        Refused::TooOften => "Too many attempts from your address. Wait a minute, then try again.",
-    });
+fn page(dashboard: &Dashboard, visitor: &Visitor, to: &str, refused: Option<Refused>) -> Markup {
+    let takes_keys = dashboard.settings.admin.key_sign_in;
+    let has_provider = dashboard.provider.is_some();
+    let of_key = refused.filter(|why| why.is_about_key()).map(Refused::text);
+    let of_page = refused.filter(|why| !why.is_about_key()).map(Refused::text);
     let content = html! {
         div.lone.narrow {
             div.brand-large { (shell::logo()) }
             h1 { "Sign in to Sealward" }
-            form method="post" action="/dashboard/sign-in" {
-                input type="hidden" name=(TOKEN) value=(visitor.secret.form_token());
-                input type="hidden" name="to" value=(to);
-                div.field.wrong[wrong.is_some()] {
-                    label for="key" { "Admin key" }
-                    p.hint #key-hint { "The key starts with " code { "sk_admin_" } "." }
-                    @if let Some(wrong) = wrong {
-                        p.problem #key-problem role="alert" { (wrong) }
-                    }
-                    input #key type="password" name="key" autocomplete="current-password"
-                        spellcheck="false" autocapitalize="none" required autofocus
-                        aria-describedby=(if wrong.is_some() { "key-hint key-problem" } else { "key-hint" })
-                        aria-invalid=[wrong.map(|_| "true")];
-                }
-                button.main.wide type="submit" { "Sign in" }
+            @if let Some(wrong) = of_page { p.problem role="alert" { (wrong) } }
+            @if has_provider {
+                p { a.button.main.wide href=(provider::address(to)) { "Sign in with single sign-on" } }
+            }
+            @if has_provider && takes_keys { h2 { "Or use an admin key" } }
+            @if takes_keys {
+                (key_form(visitor, to, of_key, has_provider))
             }
             p.faint {
-                "A session ends after 15 minutes without activity and after 12 hours. \
-                 Create the first admin key with "
-                code { "sealward api-key create --type admin --name NAME" } "."
+                "A session ends after 15 minutes without activity and after 12 hours."
+                @if !has_provider {
+                    " Create the first admin key with "
+                    code { "sealward api-key create --type admin --name NAME" } "."
+                }
             }
         }
     };
     shell::bare("Sign in", &content)
+}
+
+fn key_form(visitor: &Visitor, to: &str, wrong: Option<&str>, has_provider: bool) -> Markup {
+    html! {
+        form method="post" action="/dashboard/sign-in" {
+            input type="hidden" name=(TOKEN) value=(visitor.secret.form_token());
+            input type="hidden" name="to" value=(to);
+            div.field.wrong[wrong.is_some()] {
+                label for="key" { "Admin key" }
+                p.hint #key-hint { "The key starts with " code { "sk_admin_" } "." }
+                @if let Some(wrong) = wrong {
+                    p.problem #key-problem role="alert" { (wrong) }
+                }
+                input #key type="password" name="key" autocomplete="current-password"
+                    spellcheck="false" autocapitalize="none" required autofocus[!has_provider]
+                    aria-describedby=(if wrong.is_some() { "key-hint key-problem" } else { "key-hint" })
+                    aria-invalid=[wrong.map(|_| "true")];
+            }
+            button.wide.main[!has_provider] type="submit" {
+                @if has_provider { "Sign in with the key" } @else { "Sign in" }
+            }
+        }
+    }
 }
 
 #[cfg(test)]

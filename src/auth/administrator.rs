@@ -1,0 +1,127 @@
+//! A caller of the management API or of the dashboard.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::{Caller, Person, RateLimit, Roles};
+use crate::ids::{ApiKeyId, PersonId};
+
+/// An administrator: the holder of an admin key, or a person who signed in.
+#[derive(Clone, Debug)]
+pub struct Administrator(Credential);
+
+#[derive(Clone, Debug)]
+enum Credential {
+    Key(Caller),
+    Person(Arc<Person>, IpAddr),
+}
+
+/// The identifier of a caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallerId {
+    /// Of an API key.
+    ApiKey(ApiKeyId),
+    /// Of a person who signed in.
+    Person(PersonId),
+}
+
+impl CallerId {
+    /// The UUID.
+    #[must_use]
+    pub fn uuid(self) -> Uuid {
+        match self {
+            Self::ApiKey(id) => id.uuid(),
+            Self::Person(id) => id.uuid(),
+        }
+    }
+}
+
+impl fmt::Display for CallerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ApiKey(id) => id.fmt(f),
+            Self::Person(id) => id.fmt(f),
+        }
+    }
+}
+
+impl Administrator {
+    /// The holder of an admin key.
+    pub(super) fn with_key(caller: Caller) -> Self {
+        Self(Credential::Key(caller))
+    }
+
+    /// A person who signed in, if they have a role.
+    #[must_use]
+    pub fn signed_in(person: Arc<Person>, client_address: IpAddr) -> Option<Self> {
+        let client_address = client_address.to_canonical();
+        let credential = Credential::Person(person, client_address);
+        Some(Self(credential)).filter(|administrator| !administrator.roles().is_empty())
+    }
+
+    /// The id of the admin key; none for a person.
+    #[must_use]
+    pub fn api_key_id(&self) -> Option<ApiKeyId> {
+        match &self.0 {
+            Credential::Key(caller) => Some(caller.api_key_id()),
+            Credential::Person(..) => None,
+        }
+    }
+
+    /// The person who signed in; none for an admin key.
+    #[must_use]
+    pub fn person(&self) -> Option<&Arc<Person>> {
+        match &self.0 {
+            Credential::Key(_) => None,
+            Credential::Person(person, _) => Some(person),
+        }
+    }
+
+    /// The identifier of the admin key or of the person.
+    #[must_use]
+    pub fn id(&self) -> CallerId {
+        match &self.0 {
+            Credential::Key(caller) => CallerId::ApiKey(caller.api_key_id()),
+            Credential::Person(person, _) => CallerId::Person(person.id),
+        }
+    }
+
+    /// The name of the admin key or of the person.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match &self.0 {
+            Credential::Key(caller) => caller.name(),
+            Credential::Person(person, _) => &person.name,
+        }
+    }
+
+    /// The roles.
+    #[must_use]
+    pub fn roles(&self) -> &Roles {
+        match &self.0 {
+            Credential::Key(caller) => caller.roles(),
+            Credential::Person(person, _) => &person.roles,
+        }
+    }
+
+    /// The rate limit.
+    #[must_use]
+    pub fn rate_limit(&self) -> RateLimit {
+        match &self.0 {
+            Credential::Key(caller) => caller.rate_limit(),
+            Credential::Person(..) => Person::RATE_LIMIT,
+        }
+    }
+
+    /// The address of the client.
+    #[must_use]
+    pub fn client_address(&self) -> IpAddr {
+        match &self.0 {
+            Credential::Key(caller) => caller.client_address(),
+            Credential::Person(_, address) => *address,
+        }
+    }
+}

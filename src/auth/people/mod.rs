@@ -1,0 +1,88 @@
+//! People who sign in with OpenID Connect, and their roles by their last token.
+
+mod store;
+
+use std::sync::Arc;
+
+use sqlx::FromRow;
+
+use super::{RateLimit, Roles};
+use crate::clock::Timestamp;
+use crate::db::Pool;
+use crate::ids::PersonId;
+
+/// A person who signed in. The issuer and the subject identify them.
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+pub struct Person {
+    pub(super) id: PersonId,
+    pub(super) issuer: String,
+    pub(super) subject: String,
+    pub(super) name: String,
+    pub(super) roles: Roles,
+}
+
+/// A person as a verified token describes them.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// The issuer of the token.
+    pub issuer: String,
+    /// Its subject.
+    pub subject: String,
+    /// Their name.
+    pub name: String,
+    /// Their roles by their groups.
+    pub roles: Roles,
+}
+
+impl Person {
+    /// The rate limit of a person: that of an admin key.
+    pub(super) const RATE_LIMIT: RateLimit = RateLimit::OF_ADMINS;
+
+    /// Their identifier.
+    #[must_use]
+    pub fn id(&self) -> PersonId {
+        self.id
+    }
+
+    /// The issuer of their tokens.
+    #[must_use]
+    pub fn issuer(&self) -> &str {
+        &self.issuer
+    }
+
+    /// The subject of their tokens.
+    #[must_use]
+    pub fn subject(&self) -> &str {
+        &self.subject
+    }
+
+    /// Whether they have a role.
+    #[must_use]
+    pub fn has_roles(&self) -> bool {
+        !self.roles.is_empty()
+    }
+
+    /// Stores the profile of a verified token. Its roles apply to all sessions of the person. A new
+    /// person gets the identifier `id`.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn record(
+        database: &Pool,
+        id: PersonId,
+        now: Timestamp,
+        profile: &Profile,
+    ) -> sqlx::Result<Arc<Self>> {
+        store::record(database, id, now, profile)
+            .await
+            .map(Arc::new)
+    }
+
+    /// The person with this identifier.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn read(database: &Pool, id: PersonId) -> sqlx::Result<Option<Arc<Self>>> {
+        Ok(store::read(database, id).await?.map(Arc::new))
+    }
+}

@@ -1,0 +1,167 @@
+//! Sign-in at the provider: the redirect to it, and the redirect back.
+
+use std::net::IpAddr;
+
+use axum::Extension;
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use zeroize::Zeroizing;
+
+use super::refused::Refused;
+use super::{admit, page, place};
+use crate::auth::{Administrator, Person};
+use crate::dashboard::app::Dashboard;
+use crate::dashboard::error::PageError;
+use crate::dashboard::extract::Query;
+use crate::dashboard::session::{Attempt, Transport};
+use crate::dashboard::viewer::Visitor;
+use crate::ids::PersonId;
+use crate::management::Event;
+use crate::oidc::{self, Binding, NotSignedIn};
+use crate::ratelimit::{Rule, Scope};
+use crate::request_tag::RequestTag;
+use crate::web::ClientAddress;
+
+/// The URL that starts a sign-in which shows `to` at its end.
+pub(super) fn address(to: &str) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.append_pair("to", to);
+    format!("/dashboard/sign-in/provider?{}", query.finish())
+}
+
+/// Redirects to the provider.
+pub(in crate::dashboard) async fn start(
+    State(dashboard): State<Dashboard>,
+    Extension(visitor): Extension<Visitor>,
+    Extension(ClientAddress(client)): Extension<ClientAddress>,
+    Extension(tag): Extension<RequestTag>,
+    Query(query): Query,
+) -> Result<Response, PageError> {
+    let provider = dashboard.provider.as_ref().ok_or(PageError::NotFound)?;
+    let failure = Failure {
+        dashboard: &dashboard,
+        visitor: &visitor,
+        client,
+        tag: &tag,
+    };
+    if let Some(refused) = failure.if_too_often().await {
+        return Ok(refused);
+    }
+    let (secret, now) = (visitor.secret.clone(), dashboard.clock.now());
+    let attempt = Attempt::start(secret, &dashboard.entropy, now, place(&query));
+    let values = Values::of(&attempt);
+    match provider.authorization_url(values.binding()).await {
+        Ok(url) => Ok(Redirect::to(&url).into_response()),
+        Err(error) => Ok(failure.respond(refusal(&error), &error.to_string())),
+    }
+}
+
+/// Signs in the person whom the provider authenticated.
+pub(in crate::dashboard) async fn finish(
+    State(dashboard): State<Dashboard>,
+    Extension(visitor): Extension<Visitor>,
+    Extension(ClientAddress(client)): Extension<ClientAddress>,
+    Extension(transport): Extension<Transport>,
+    Extension(tag): Extension<RequestTag>,
+    Query(query): Query,
+) -> Result<Response, PageError> {
+    let provider = dashboard.provider.as_ref().ok_or(PageError::NotFound)?;
+    let failure = Failure {
+        dashboard: &dashboard,
+        visitor: &visitor,
+        client,
+        tag: &tag,
+    };
+    if let Some(refused) = failure.if_too_often().await {
+        return Ok(refused);
+    }
+    let (secret, now) = (visitor.secret.clone(), dashboard.clock.now());
+    let attempt = match Attempt::resume(secret, query.raw("state"), now) {
+        Ok(attempt) => attempt,
+        Err(error) => return Ok(failure.respond(Refused::Unfinished, &error.to_string())),
+    };
+    let values = Values::of(&attempt);
+    let redirect = oidc::Redirect {
+        code: query.some("code"),
+        error: query.some("error"),
+        issuer: query.some("iss"),
+    };
+    let profile = match provider.redeem(values.binding(), redirect).await {
+        Ok(profile) => profile,
+        Err(error) => return Ok(failure.respond(refusal(&error), &error.to_string())),
+    };
+    let id = PersonId::new(&dashboard.clock, &dashboard.entropy);
+    let person = Person::record(&dashboard.database, id, now, &profile).await?;
+    match Administrator::signed_in(person, client) {
+        Some(administrator) => {
+            let place = attempt.place();
+            admit(&dashboard, &administrator, transport, &tag, place).await
+        }
+        None => {
+            let reason = format!("no group of {:?} has a role", profile.subject);
+            Ok(failure.respond(Refused::NoRole, &reason))
+        }
+    }
+}
+
+/// The values of an attempt.
+struct Values {
+    state: String,
+    nonce: String,
+    verifier: Zeroizing<String>,
+}
+
+impl Values {
+    fn of(attempt: &Attempt) -> Self {
+        Self {
+            state: attempt.state(),
+            nonce: attempt.nonce(),
+            verifier: attempt.verifier(),
+        }
+    }
+
+    fn binding(&self) -> Binding<'_> {
+        Binding {
+            state: &self.state,
+            nonce: &self.nonce,
+            verifier: &self.verifier,
+        }
+    }
+}
+
+/// How a request to sign in fails.
+struct Failure<'a> {
+    dashboard: &'a Dashboard,
+    visitor: &'a Visitor,
+    client: IpAddr,
+    tag: &'a RequestTag,
+}
+
+impl Failure<'_> {
+    /// The response if the address has too many attempts.
+    async fn if_too_often(&self) -> Option<Response> {
+        let scope = Scope::SignIns(self.client);
+        let taken = self.dashboard.limiter.take(scope, Rule::SIGN_INS).await;
+        let exceeded = taken.err()?;
+        Some(self.respond(Refused::TooOften, &exceeded.to_string()))
+    }
+
+    /// Records the failure and shows the sign-in page.
+    fn respond(&self, refused: Refused, reason: &str) -> Response {
+        tracing::info!(client = %self.client, %reason, "a sign-in to the dashboard was refused");
+        let event = Event::sign_in_failed(reason);
+        let security = &self.dashboard.security;
+        security.submit_anonymous(self.client, self.tag.to_string(), event);
+        let page = page(self.dashboard, self.visitor, "/dashboard", Some(refused));
+        (refused.status(), page).into_response()
+    }
+}
+
+fn refusal(error: &NotSignedIn) -> Refused {
+    match error {
+        NotSignedIn::Unavailable(_) => Refused::ProviderAway,
+        NotSignedIn::Refused(_) | NotSignedIn::Token(_) | NotSignedIn::Claim(_) => {
+            Refused::Unfinished
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The exchange of an authorization code for an ID token, and the verification of the token.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use secrecy::ExposeSecret as _;
+use serde::Deserialize;
+use zeroize::Zeroizing;
+
+use super::metadata::Metadata;
+use super::{Binding, NotSignedIn, OK, Provider, profile};
+use crate::auth::Profile;
+use crate::jwt::{Token, Unverified};
+
+/// The parameters of the redirect from the provider.
+#[derive(Clone, Copy, Debug)]
+pub struct Redirect<'a> {
+    /// The code, unless the provider refused the request.
+    pub code: Option<&'a str>,
+    /// The error of the provider.
+    pub error: Option<&'a str>,
+    /// The issuer (RFC 9207).
+    pub issuer: Option<&'a str>,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    id_token: String,
+}
+
+#[derive(Deserialize)]
+struct Failure {
+    error: String,
+}
+
+impl Provider {
+    /// The person whom the provider authenticated. They can have no roles.
+    ///
+    /// # Errors
+    /// The provider refused, is unavailable, or its token is not valid.
+    pub async fn redeem(
+        &self,
+        binding: Binding<'_>,
+        redirect: Redirect<'_>,
+    ) -> Result<Profile, NotSignedIn> {
+        let metadata = self.metadata().await?;
+        // The redirect of another provider (mix-up attack).
+        match redirect.issuer {
+            Some(issuer) if issuer != self.issuer() => return Err(NotSignedIn::Claim("iss")),
+            None if metadata.authorization_response_iss_parameter_supported => {
+                return Err(NotSignedIn::Claim("iss"));
+            }
+            Some(_) | None => {}
+        }
+        if let Some(error) = redirect.error {
+            return Err(NotSignedIn::Refused(printable(error)));
+        }
+        let code = redirect.code.ok_or(NotSignedIn::Claim("code"))?;
+        let token = self.exchange(&metadata, code, binding.verifier).await?;
+        let token = self.verify(&token, binding.nonce).await?;
+        profile::of(&self.0.settings, &token)
+    }
+
+    /// Exchanges a code for an ID token.
+    async fn exchange(
+        &self,
+        metadata: &Metadata,
+        code: &str,
+        verifier: &str,
+    ) -> Result<Zeroizing<String>, NotSignedIn> {
+        let (client, secret) = (&self.0.settings.client_id, self.0.secret.expose_secret());
+        let mut fields = vec![
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("redirect_uri", &self.0.redirect_uri),
+            ("code_verifier", verifier),
+        ];
+        let authorization = if metadata.wants_secret_in_body() {
+            fields.extend([("client_id", client.as_str()), ("client_secret", secret)]);
+            None
+        } else {
+            Some(basic(client, secret))
+        };
+        let form = encoded(&fields);
+        let url = metadata.token_endpoint.clone();
+        let sent = self.request(move |agent| {
+            let mut request = agent
+                .post(url)
+                .header("Accept", "application/json")
+                .header("Content-Type", "application/x-www-form-urlencoded");
+            if let Some(authorization) = &authorization {
+                request = request.header("Authorization", authorization.as_str());
+            }
+            request.send(form.as_str())
+        });
+        let (status, body) = sent.await?;
+        let body = Zeroizing::new(body);
+        if status == OK {
+            let answer: Result<Answer, _> = serde_json::from_slice(&body);
+            return answer
+                .map(|answer| Zeroizing::new(answer.id_token))
+                .map_err(|_| NotSignedIn::Claim("id_token"));
+        }
+        Err(match serde_json::from_slice::<Failure>(&body) {
+            Ok(failure) if (400..500).contains(&status) => {
+                NotSignedIn::Refused(printable(&failure.error))
+            }
+            Ok(_) | Err(_) => {
+                NotSignedIn::Unavailable(format!("the response has the status {status}"))
+            }
+        })
+    }
+
+    /// Verifies an ID token (OpenID Connect Core, section 3.1.3.7).
+    async fn verify(&self, token: &str, nonce: &str) -> Result<Token, NotSignedIn> {
+        let now = self.0.clock.now();
+        let token = self.0.id_tokens.verify(Unverified::parse(token)?, now);
+        let token = token.await?;
+        let text = |name| token.claims.get(name).and_then(serde_json::Value::as_str);
+        if text("nonce") != Some(nonce) {
+            return Err(NotSignedIn::Claim("nonce"));
+        }
+        let has_one_audience = match token.claims.get("aud") {
+            Some(serde_json::Value::Array(audiences)) => audiences.len() == 1,
+            Some(_) | None => true,
+        };
+        let party = token.claims.get("azp").and_then(serde_json::Value::as_str);
+        let is_ours = match party {
+            Some(party) => party == self.0.settings.client_id,
+            None => has_one_audience,
+        };
+        if is_ours {
+            Ok(token)
+        } else {
+            Err(NotSignedIn::Claim("azp"))
+        }
+    }
+}
+
+fn encoded(fields: &[(&str, &str)]) -> Zeroizing<String> {
+    let mut form = form_urlencoded::Serializer::new(String::new());
+    Zeroizing::new(form.extend_pairs(fields).finish())
+}
+
+/// HTTP Basic with both parts encoded (RFC 6749, section 2.3.1).
+fn basic(client: &str, secret: &str) -> Zeroizing<String> {
+    let encode = |text: &str| {
+        let encoded: String = form_urlencoded::byte_serialize(text.as_bytes()).collect();
+        Zeroizing::new(encoded)
+    };
+    let pair = Zeroizing::new(format!("{}:{}", *encode(client), *encode(secret)));
+    Zeroizing::new(format!("Basic {}", BASE64_STANDARD.encode(pair.as_str())))
+}
+
+/// An error code of the provider, for events and the log.
+fn printable(error: &str) -> String {
+    let is_code = |character: &char| character.is_ascii_graphic();
+    error.chars().filter(is_code).take(64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_parts_of_basic_credentials_are_encoded() {
+        let header = basic("a b", "c:d%");
+        let encoded = header.strip_prefix("Basic ").unwrap();
+        assert_eq!(BASE64_STANDARD.decode(encoded).unwrap(), b"a+b:c%3Ad%25");
+    }
+
+    #[test]
+    fn error_codes_are_short_and_printable() {
+        assert_eq!(printable("access_denied\n\u{202e}"), "access_denied");
+        assert_eq!(printable(&"a".repeat(100)).len(), 64);
+    }
+}

@@ -1,0 +1,178 @@
+//! A certified OpenID Connect provider in a separate process: npm `oidc-provider`.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use sealward::settings::{Admin, Oidc, RoleGroups, SecretSource, certificates};
+use sealward::web_client::client;
+use serde_json::json;
+use ureq::Agent;
+
+use super::{Authority, PATIENCE, Scratch};
+
+/// A provider on this machine with the people of `tests/oidc/provider.mjs`.
+pub(crate) struct OidcProvider {
+    issuer: String,
+    folder: Scratch,
+    process: Child,
+    commands: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    agent: Agent,
+}
+
+impl OidcProvider {
+    /// Starts a provider.
+    pub(crate) fn start() -> Self {
+        let (folder, authority) = (Scratch::new(), Authority::new());
+        let [certificate, key] = authority.server("localhost").write(folder.path());
+        let ca = folder.path().join("ca.pem");
+        fs::write(&ca, authority.certificate()).expect("write a certificate");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oidc/provider.mjs");
+        let mut process = Command::new("node")
+            .arg(script)
+            .args([&home(), &certificate, &key])
+            .args(["0", "--commands"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("start the provider");
+        let commands = process.stdin.take().expect("an input");
+        let mut answers = BufReader::new(process.stdout.take().expect("an output"));
+        let mut issuer = String::new();
+        answers.read_line(&mut issuer).expect("the issuer");
+        let issuer = issuer.trim().to_owned();
+        assert!(issuer.starts_with("https://localhost:"), "{issuer:?}");
+        let authorities = certificates(&ca).expect("a certificate");
+        Self {
+            issuer,
+            folder,
+            process,
+            commands,
+            answers,
+            agent: client(Some(&authorities), PATIENCE),
+        }
+    }
+
+    /// The settings of a service at this address whose people sign in here.
+    pub(crate) fn admin(&self, address: &str) -> Admin {
+        let group = |name: &str| vec![name.to_owned()];
+        let secret = json!({ "value": "sealward-secret" });
+        let secret: SecretSource = serde_json::from_value(secret).expect("a secret");
+        Admin {
+            key_sign_in: true,
+            oidc: Oidc {
+                issuer: Some(self.issuer.clone()),
+                client_id: "sealward".to_owned(),
+                client_secret: Some(secret),
+                redirect_uri: Some(format!("{address}/dashboard/sign-in/callback")),
+                scopes: ["openid", "profile", "groups"].map(str::to_owned).to_vec(),
+                roles: RoleGroups {
+                    owner: group("sealward-owners"),
+                    custodian: group("sealward-custodians"),
+                    policy_admin: Vec::new(),
+                    auditor: group("sealward-auditors"),
+                },
+                ca: Some(self.folder.path().join("ca.pem")),
+                ..Oidc::default()
+            },
+        }
+    }
+
+    /// The issuer.
+    pub(crate) fn issuer(&self) -> &str {
+        &self.issuer
+    }
+
+    /// Signs in `person` for the authorization request `url`, like a browser. Returns the path and the
+    /// query of the redirect back.
+    pub(crate) async fn sign_in(&self, url: &str, person: &str) -> String {
+        let (agent, issuer) = (self.agent.clone(), self.issuer.clone());
+        let (url, person) = (url.to_owned(), person.to_owned());
+        let signed_in = tokio::task::spawn_blocking(move || visit(&agent, &issuer, url, &person));
+        signed_in.await.expect("a redirect")
+    }
+
+    /// Replaces the signing keys.
+    pub(crate) fn rotate_keys(&mut self) {
+        self.command("rotate");
+    }
+
+    /// Moves the clock.
+    pub(crate) fn advance(&mut self, span: Duration) {
+        self.command(&format!("advance {}", span.as_secs()));
+    }
+
+    /// Stops the provider.
+    pub(crate) fn stop(&mut self) {
+        self.process.kill().expect("a running provider");
+        self.process.wait().expect("an exit status");
+    }
+
+    fn command(&mut self, command: &str) {
+        writeln!(self.commands, "{command}").expect("a running provider");
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer).expect("an answer");
+        assert_eq!(answer, "done\n");
+    }
+}
+
+impl Drop for OidcProvider {
+    fn drop(&mut self) {
+        // The process may already have exited.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Follows redirects at the provider, and chooses the person on its page.
+fn visit(agent: &Agent, issuer: &str, mut url: String, person: &str) -> String {
+    let mut cookies: Vec<(String, String)> = Vec::new();
+    for _ in 0..10 {
+        let line: Vec<String> = cookies
+            .iter()
+            .map(|(name, it)| format!("{name}={it}"))
+            .collect();
+        let request = agent.get(&url).header("Cookie", line.join("; "));
+        let mut response = request.call().expect("a response");
+        for set in response.headers().get_all("set-cookie") {
+            let pair = set
+                .to_str()
+                .expect("text")
+                .split(';')
+                .next()
+                .expect("a pair");
+            let (name, value) = pair.split_once('=').expect("a pair");
+            cookies.retain(|(known, _)| known != name);
+            cookies.push((name.to_owned(), value.to_owned()));
+        }
+        let Some(location) = response.headers().get("location") else {
+            let page = response.body_mut().read_to_string().expect("a page");
+            assert!(page.contains("Who signs in?"), "{page}");
+            url = format!("{url}?person={person}");
+            continue;
+        };
+        let location = location.to_str().expect("text");
+        if let Some(place) = location.find("/dashboard/") {
+            return location[place..].to_owned();
+        }
+        url = match location.strip_prefix('/') {
+            Some(path) => format!("{issuer}/{path}"),
+            None => location.to_owned(),
+        };
+    }
+    panic!("the provider redirects in a circle: {url}");
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "./dev test sets the folder of the provider"
+)]
+fn home() -> PathBuf {
+    std::env::var_os("SEALWARD_TEST_OIDC")
+        .expect("SEALWARD_TEST_OIDC is not set: ./dev test sets it to what tests/oidc/setup prints")
+        .into()
+}

@@ -1,0 +1,113 @@
+// An OpenID Connect provider on this machine, with five people and without passwords.
+// node provider.mjs HOME CERTIFICATE KEY PORT [--commands]
+// Prints its issuer. With --commands, it answers commands on standard input and ends with it:
+// "rotate" replaces the signing keys, "advance SECONDS" moves its clock.
+import { generateKeyPairSync, randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:https";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+
+const [home, certificate, key, port, option] = process.argv.slice(2);
+const { default: Provider } = await import(
+  pathToFileURL(`${home}/node_modules/oidc-provider/lib/index.js`)
+);
+
+const people = {
+  olivia: { name: "Olivia Owner", groups: ["sealward-owners"] },
+  carla: { name: "Carla Custodian", groups: ["staff", "sealward-custodians"] },
+  carlos: { name: "Carlos Custodian", groups: ["sealward-custodians"] },
+  amir: { name: "Amir Auditor", groups: ["sealward-auditors"] },
+  guest: { name: "Guest without a role", groups: ["staff"] },
+};
+
+let offset = 0;
+const now = Date.now;
+Date.now = () => now() + offset;
+
+const signingKey = () => {
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  return { ...privateKey.export({ format: "jwk" }), kid: randomUUID(), alg: "RS256", use: "sig" };
+};
+
+const client = {
+  client_id: "sealward",
+  client_secret: "sealward-secret",
+  grant_types: ["authorization_code"],
+  response_types: ["code"],
+  // Redirect URIs of a native client match every port.
+  application_type: "native",
+  redirect_uris: ["127.0.0.1", "localhost"].map((host) => `http://${host}/dashboard/sign-in/callback`),
+};
+
+const resourceServer = {
+  scope: "sealward",
+  audience: "https://sealward.test/admin",
+  accessTokenFormat: "jwt",
+  accessTokenTTL: 600,
+};
+
+const grantAll = async (ctx) => {
+  const { client, session, params } = ctx.oidc;
+  const grant = new ctx.oidc.provider.Grant({ clientId: client.clientId, accountId: session.accountId });
+  grant.addOIDCScope("openid profile groups");
+  if (params.resource) grant.addResourceScope(params.resource, resourceServer.scope);
+  await grant.save();
+  return grant;
+};
+
+function start(issuer) {
+  const provider = new Provider(issuer, {
+    clients: [client],
+    jwks: { keys: [signingKey()] },
+    cookies: { keys: ["only for tests"] },
+    claims: { openid: ["sub"], profile: ["name"], groups: ["groups"] },
+    conformIdTokenClaims: false,
+    pkce: { required: () => true },
+    ttl: { AuthorizationCode: 60, IdToken: 600, AccessToken: 600, Interaction: 600, Grant: 3600, Session: 3600 },
+    features: {
+      devInteractions: { enabled: false },
+      resourceIndicators: { enabled: true, getResourceServerInfo: () => resourceServer, useGrantedResource: () => true },
+    },
+    extraTokenClaims: (ctx, token) => ({ groups: people[token.accountId]?.groups ?? [] }),
+    interactions: { url: (_, interaction) => `/people/${interaction.uid}` },
+    loadExistingGrant: grantAll,
+    findAccount: (_, id) =>
+      people[id] && { accountId: id, claims: () => ({ sub: id, ...people[id] }) },
+  });
+  provider.use(choosePerson(provider));
+  return provider.callback();
+}
+
+// The page on which a person is chosen, in place of a password.
+const choosePerson = (provider) => async (ctx, next) => {
+  if (!ctx.path.startsWith("/people/")) return next();
+  const person = ctx.query.person;
+  if (people[person]) {
+    const result = { login: { accountId: person }, consent: {} };
+    return provider.interactionFinished(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });
+  }
+  const links = Object.entries(people).map(
+    ([id, { name }]) => `<p><a id="${id}" href="?person=${id}">${name}</a></p>`,
+  );
+  ctx.type = "html";
+  ctx.body = `<!doctype html><html lang="en"><title>Sign in</title><h1>Who signs in?</h1>${links.join("")}</html>`;
+};
+
+let handle;
+const tls = { cert: readFileSync(certificate), key: readFileSync(key) };
+const server = createServer(tls, (request, response) => handle(request, response));
+server.listen(Number(port), "127.0.0.1", () => {
+  const issuer = `https://localhost:${server.address().port}`;
+  handle = start(issuer);
+  console.log(issuer);
+  if (option !== "--commands") return;
+  const commands = createInterface({ input: process.stdin });
+  commands.on("line", (line) => {
+    const [command, argument] = line.split(" ");
+    if (command === "rotate") handle = start(issuer);
+    if (command === "advance") offset += Number(argument) * 1000;
+    console.log("done");
+  });
+  commands.on("close", () => process.exit(0));
+});
