@@ -10,7 +10,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -25,6 +25,9 @@ const BLOCK: usize = 1024;
 /// The memory for large bodies, unless the largest body needs more.
 const USUAL: usize = 256 * 1024 * 1024;
 
+/// The most requests without a valid credential whose bodies are read at the same time.
+const ANONYMOUS: usize = 256;
+
 /// This number of the largest bodies fit at least.
 const LARGEST_BODIES: usize = 8;
 
@@ -34,6 +37,7 @@ pub struct BodyMemory {
     blocks: Arc<Semaphore>,
     per_caller: usize,
     callers: Mutex<HashMap<Uuid, Weak<Semaphore>>>,
+    anonymous: Semaphore,
     patience: Duration,
 }
 
@@ -68,6 +72,7 @@ impl BodyMemory {
             blocks: Arc::new(Semaphore::new(blocks)),
             per_caller: blocks / 2,
             callers: Mutex::default(),
+            anonymous: Semaphore::new(ANONYMOUS),
             patience,
         }
     }
@@ -79,6 +84,13 @@ impl BodyMemory {
             memory: self,
             caller,
         }
+    }
+
+    /// Allows to read a small body without the credential of a caller. `None` if others use all of this
+    /// memory.
+    #[must_use]
+    pub fn anonymous(&self) -> Option<SemaphorePermit<'_>> {
+        self.anonymous.try_acquire().ok()
     }
 
     fn blocks_of(&self, caller: Uuid) -> Arc<Semaphore> {

@@ -87,8 +87,8 @@ async fn read_bytes(
         return Err(Unread::TooLarge);
     }
     let most = announced.unwrap_or(limit);
-    // An announced length is not data.
-    let mut bytes = Wiped::new(Vec::with_capacity(announced.unwrap_or(0).min(SMALL_BODY)));
+    // An announced length is not data and needs no memory.
+    let mut bytes = Wiped::new(Vec::new());
     // A large body reserves memory once, for its whole size.
     let mut unreserved = memory.filter(|_| parts.extensions.get::<IsInMemory>().is_none());
     let mut share = None;
@@ -115,7 +115,8 @@ async fn read_bytes(
 fn append(bytes: &mut Wiped<Vec<u8>>, data: &[u8], most: usize) {
     let needed = bytes.len().saturating_add(data.len());
     if needed > bytes.capacity() {
-        let grown = bytes.capacity().saturating_mul(GROWTH).min(most);
+        let grown = bytes.capacity().max(data.len());
+        let grown = grown.saturating_mul(GROWTH).min(most);
         let mut larger = Wiped::new(Vec::with_capacity(needed.max(grown)));
         larger.extend_from_slice(bytes);
         *bytes = larger;

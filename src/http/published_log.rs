@@ -69,7 +69,7 @@ pub(super) async fn tile(
     Ok(PublishedTile(LogTile(bytes)))
 }
 
-/// Reads something published. Look-ups that find nothing are limited.
+/// Reads something published. Each read is a look-up, which is limited.
 async fn published<T>(
     app: &App,
     client: IpAddr,
@@ -78,12 +78,9 @@ async fn published<T>(
     if !app.settings.audit.seal.publish {
         return Err(ApiError::NotFound);
     }
-    let mut look_up = app.limiter.look_up(client);
-    look_up.turn().await?;
+    app.limiter.look_up(client).turn().await?;
     let found = read.await.map_err(Unreadable::from)?;
-    let found = found.ok_or(ApiError::NotFound)?;
-    look_up.found();
-    Ok(found)
+    found.ok_or(ApiError::NotFound)
 }
 
 impl IntoResponse for PublishedCheckpoint {

@@ -98,6 +98,11 @@ pub(super) async fn privileges(connection: &mut PgConnection) -> sqlx::Result<Ve
             SELECT n.nspowner, a.grantee, a.privilege_type, format('SCHEMA %I', n.nspname)
               FROM pg_namespace n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) a
              WHERE n.oid IN (SELECT relnamespace FROM trail) AND a.privilege_type = 'CREATE'
+            UNION ALL
+            -- A new schema can stand before the schema of the audit log in the owner's search path.
+            SELECT d.datdba, a.grantee, a.privilege_type, format('DATABASE %I', d.datname)
+              FROM pg_database d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a
+             WHERE d.datname = current_database() AND a.privilege_type = 'CREATE'
         )
         SELECT format('%s on %s: REVOKE %1$s ON %2$s FROM %s', string_agg(DISTINCT privilege_type, ', '),
                       object, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END)

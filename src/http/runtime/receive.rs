@@ -13,7 +13,7 @@ use tracing::Instrument as _;
 use super::respond::respond;
 use crate::audit::{Endpoint, Record};
 use crate::auth::{Caller, Denied};
-use crate::body_memory::BodyBytes;
+use crate::body_memory::{BodyBytes, SMALL_BODY};
 use crate::http::app::App;
 use crate::http::body;
 use crate::http::caller::{authorization, client_address, unauthenticated};
@@ -73,7 +73,10 @@ pub(super) async fn receive(
         }
         Err(denied) => {
             let limit = app.settings.limits.max_body_bytes;
-            let body = body::read(&parts, body, limit, None).await;
+            let body = match app.body_memory.anonymous() {
+                Some(_permit) => body::read(&parts, body, limit, None).await,
+                None => Err(Unread::NoMemory),
+            };
             Err(reject_anonymous(app, origin, denied, body).await)
         }
     }
@@ -100,7 +103,12 @@ async fn receive_body(
             match app.protection.tokens(&caller, batch, &body).await {
                 Ok(tokens) => {
                     let admission = app.admit_items(&caller, tokens);
-                    (admission.instrument(step!("limit")).await, Ok(body))
+                    let admission = admission.instrument(step!("limit")).await;
+                    // A refused batch takes no tokens, except one if its body is large.
+                    if admission.is_err() && body.len() > SMALL_BODY {
+                        let _ = app.admit(&caller).await;
+                    }
+                    (admission, Ok(body))
                 }
                 Err(refusal) => (Ok(standing), Err(refusal)),
             }

@@ -1,6 +1,7 @@
 //! Verification of an export in the order of the log.
 
 use std::io::BufRead;
+use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -8,8 +9,13 @@ use super::checker::{Checker, Progress, Step, Verified};
 use super::finding::{Change, Failure};
 use super::tiles::TileFolder;
 use super::trust::Trust;
+use crate::clock::Timestamp;
+use crate::ledger::Log;
 use crate::ledger::leaf::leaf;
 use crate::tlog::Hash;
+
+/// How late a record is sealed at most.
+const LATE: Duration = Duration::from_secs(2 * 24 * 60 * 60);
 
 /// The members of a line that verification reads itself.
 #[derive(Deserialize)]
@@ -20,6 +26,29 @@ struct Line {
     log_index: Option<u64>,
     #[serde(default)]
     leaf_hash: Option<String>,
+    #[serde(default)]
+    timestamp: Option<Timestamp>,
+}
+
+/// The times of the records so far.
+#[derive(Default)]
+struct Span {
+    oldest: Option<Timestamp>,
+    newest: Option<Timestamp>,
+}
+
+impl Span {
+    fn add(&mut self, ts: Timestamp) {
+        self.oldest = Some(self.oldest.map_or(ts, |oldest| oldest.min(ts)));
+        self.newest = Some(self.newest.map_or(ts, |newest| newest.max(ts)));
+    }
+
+    /// Whether the next record of a log can be retired. The oldest days are retired first, and nearly in
+    /// the order of the log: a record can be sealed late. Management events are never retired.
+    fn allows_retired(&self, log: Log) -> bool {
+        let times = self.oldest.zip(self.newest);
+        log == Log::Operations && times.is_none_or(|(old, new)| new.since(old) <= LATE)
+    }
 }
 
 /// Verifies an export. With the tiles of the log, a changed record is named exactly.
@@ -33,6 +62,7 @@ pub fn export(
     progress: Progress<'_>,
 ) -> Result<Verified, Failure> {
     let mut checker = Checker::new(trust, progress)?;
+    let mut span = Span::default();
     let mut kept = tiles.map(|tiles| tiles.hashes(trust.size()));
     for (place, text) in (1_u64..).zip(file.lines()) {
         let not_checked = |reason: &str| Failure::NotChecked(format!("line {place}: {reason}"));
@@ -57,8 +87,12 @@ pub fn export(
             None => None,
         };
         let own = match retired {
+            Some(_) if !span.allows_retired(trust.log()) => {
+                return Err(checker.tampered(Change::Missing(index)));
+            }
             Some(_) => None,
             None => {
+                line.timestamp.into_iter().for_each(|ts| span.add(ts));
                 let leaf =
                     leaf(trust.log(), &text).map_err(|error| not_checked(&error.to_string()))?;
                 Some(Hash::of_leaf(&leaf))

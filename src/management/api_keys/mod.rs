@@ -21,6 +21,7 @@ use super::{
     Page, PageRequest, ResourceType,
 };
 use crate::auth::{Kind, LiveKey};
+use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, ServiceId};
 use crate::resource::{ResourceRequest, Stored as _};
 
@@ -242,20 +243,26 @@ async fn lock(change: &mut Change<'_>, id: ApiKeyId, expected: &Expected) -> Res
     Ok(api_key)
 }
 
-/// Refuses to remove the last owner key, unless owners can sign in without one.
+/// Refuses to remove the last owner key, now or by an earlier expiry, unless owners can sign in without
+/// one.
 async fn keep_an_owner(
     change: &mut Change<'_>,
     before: &ApiKey,
     after: &ApiKey,
 ) -> Result<(), Error> {
-    let now = change.now();
-    if before.is_owner()
-        && !after.is_owner()
-        && !change.owners_sign_in()
-        && !store::has_other_owner(change.connection(), now, before.id).await?
+    let ends_earlier = |end: Timestamp| before.expires_at.is_none_or(|former| end < former);
+    let end = match after.expires_at {
+        _ if !before.is_owner() => return Ok(()),
+        _ if !after.is_owner() => change.now(),
+        Some(end) if ends_earlier(end) => end,
+        Some(_) | None => return Ok(()),
+    };
+    if change.owners_sign_in()
+        || store::has_other_owner(change.connection(), end, before.id).await?
     {
-        let message = "the API key is the last active one with the role owner: give another key the role first";
-        return Err(Error::Conflict(message.to_owned()));
+        return Ok(());
     }
-    Ok(())
+    let message =
+        "the API key is the last active one with the role owner: give another key the role first";
+    Err(Error::Conflict(message.to_owned()))
 }

@@ -108,7 +108,7 @@ pub(super) async fn lock_admin_keys(connection: &mut PgConnection) -> sqlx::Resu
     Ok(())
 }
 
-/// Whether an owner key other than this one is neither revoked nor expired.
+/// Whether an owner key other than this one is neither revoked nor expired at `now`.
 pub(super) async fn has_other_owner(
     connection: &mut PgConnection,
     now: Timestamp,

@@ -7,7 +7,7 @@ use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, KeyId};
 use crate::keys::{self, Usage};
 use crate::material::Family;
-use crate::policy::{Policy, Status, select_policies};
+use crate::policy::{KeyOwnership, Policy, Status, select_policies};
 
 pub(super) async fn policies(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Policy>> {
     sqlx::query_as(select_policies!(
@@ -26,6 +26,7 @@ pub(super) async fn keyless(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<K
                 SELECT FROM keys k
                  WHERE k.service_id = p.destination_service_id
                    AND k.usage = $2 AND k.status = $3
+                   AND (p.key_ownership <> $6 OR num_nonnulls(k.token_id, k.token_label) > 0)
                    AND k.family = CASE WHEN p.alg LIKE 'RSA%' THEN $4 ELSE $5 END)
           ORDER BY p.policy_number
           LIMIT 50",
@@ -35,6 +36,7 @@ pub(super) async fn keyless(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<K
     .bind(keys::Status::Active)
     .bind(Family::Rsa)
     .bind(Family::Ec)
+    .bind(KeyOwnership::ServiceManaged)
     .fetch_all(database)
     .await
 }

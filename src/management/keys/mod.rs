@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::{
     Action, Authorized, Change, Error, Event, Expected, Missing, Page, PageRequest, ReadResources,
+    policies,
 };
 use crate::ids::KeyId;
 use crate::keys::{Cause, Key, NoTransition, Status, Usage, VaultError, store};
@@ -83,9 +84,26 @@ async fn retire_former(change: &mut Change<'_>, key: &Key) -> Result<Option<Even
     let Some(former) = store::former(change.connection(), key).await? else {
         return Ok(None);
     };
+    if former.has_private() && !key.has_private() {
+        check_opened_elsewhere(change, key).await?;
+    }
     let retired = former.moved(Cause::Rotation, Status::Retired, change.now())?;
     store::update(change.connection(), &retired).await?;
     Ok(Some(Event::changed(Action::Update, &former, &retired)))
+}
+
+/// Refuses a public key in place of a private key that opens envelopes of a policy.
+async fn check_opened_elsewhere(change: &mut Change<'_>, key: &Key) -> Result<(), Error> {
+    let family = key.algorithm.family();
+    let policy = policies::opened_with(change.connection(), key.service_id, family).await?;
+    match policy {
+        None => Ok(()),
+        Some(number) => Err(Error::Conflict(format!(
+            "the policy {number} opens envelopes with the private key of the service: create the \
+             key with \"activate\": false, or set keyOwnership of the policy to \
+             destination_managed first"
+        ))),
+    }
 }
 
 impl From<NoTransition> for Error {

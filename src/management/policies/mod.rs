@@ -19,7 +19,7 @@ use crate::policy::{AllowedServices, NotANumber, PolicyNumber, PolicyRequest, St
 use crate::problem::Problems;
 use crate::resource::{Member, ResourceRequest, Stored as _};
 
-pub(super) use self::store::lock_living;
+pub(super) use self::store::{lock_living, opened_with};
 pub use crate::policy::Policy;
 
 /// The filter of a list of policies.

@@ -4,9 +4,10 @@ use sqlx::{PgConnection, PgExecutor};
 
 use super::{Filter, Name, Policy};
 use crate::db::undecodable;
-use crate::ids::{ApiKeyId, PolicyId};
+use crate::ids::{ApiKeyId, PolicyId, ServiceId};
 use crate::management::PageRequest;
-use crate::policy::{PolicyNumber, select_policies};
+use crate::material::Family;
+use crate::policy::{KeyOwnership, PolicyNumber, Status, select_policies};
 
 pub(super) async fn list(
     database: impl PgExecutor<'_>,
@@ -32,6 +33,26 @@ pub(super) async fn list(
     .bind(filter.name_contains.as_deref())
     .bind(page.rows())
     .fetch_all(database)
+    .await
+}
+
+/// An active policy that opens envelopes with a private key of this service and family.
+pub(in crate::management) async fn opened_with(
+    database: impl PgExecutor<'_>,
+    service: ServiceId,
+    family: Family,
+) -> sqlx::Result<Option<PolicyNumber>> {
+    sqlx::query_scalar(
+        "SELECT policy_number FROM policies
+          WHERE deleted_at IS NULL AND destination_service_id = $1 AND status = $2
+            AND key_ownership = $3 AND (alg LIKE 'RSA%') = $4
+          ORDER BY policy_number LIMIT 1",
+    )
+    .bind(service)
+    .bind(Status::Active)
+    .bind(KeyOwnership::ServiceManaged)
+    .bind(family == Family::Rsa)
+    .fetch_optional(database)
     .await
 }
 

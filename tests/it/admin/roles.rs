@@ -143,10 +143,14 @@ async fn the_last_owner_key_stays() {
     let refused = admin.patch(&first, demoted.clone()).await;
     refused.refused(409, "CONFLICT");
     admin.put(&first, demoted).await.refused(409, "CONFLICT");
+    let ending = json!({ "expiresAt": clock.now().plus(Duration::from_secs(1)).to_string() });
+    let refused = admin.patch(&first, ending.clone()).await;
+    refused.refused(409, "CONFLICT");
     // An expired key is no owner, so it can be revoked.
     admin.delete(temporary.header("location")).await.gone();
 
     let second = world.administrator(&["owner", "auditor"]).await;
+    admin.patch(&first, ending).await.ok();
     admin.delete(&first).await.gone();
     let refused = second.delete(&second.key_path()).await;
     refused.refused(409, "CONFLICT");

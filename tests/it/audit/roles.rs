@@ -188,6 +188,10 @@ async fn each_privilege_that_could_change_the_audit_log_is_found() {
             "REVOKE UPDATE (request_id) ON TABLE crypto_operations_audit FROM LOGIN",
         ),
         (
+            "GRANT CREATE ON DATABASE CURRENT TO LOGIN",
+            "REVOKE CREATE ON DATABASE CURRENT FROM LOGIN",
+        ),
+        (
             "GRANT EXECUTE ON FUNCTION detach_audit_day TO LOGIN",
             "REVOKE EXECUTE ON FUNCTION detach_audit_day(date) FROM LOGIN",
         ),
@@ -198,13 +202,15 @@ async fn each_privilege_that_could_change_the_audit_log_is_found() {
     ] {
         let login = database.login(&["sealward_application"]).await;
         let name = login.get_username().to_owned();
-        let grant = grant.replace("LOGIN", &name);
+        let current = database.options().get_database().unwrap();
+        let filled = |sql: &str| sql.replace("LOGIN", &name).replace("CURRENT", current);
+        let grant = filled(grant);
         sqlx::raw_sql(AssertSqlSafe(grant.clone()))
             .execute(&owner)
             .await
             .unwrap();
         let found = excess(login.clone()).await;
-        let revoke = revoke.replace("LOGIN", &name);
+        let revoke = filled(revoke);
         assert!(
             found.iter().any(|line| line.ends_with(&revoke)),
             "{grant}: {found:?}"

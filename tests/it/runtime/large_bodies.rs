@@ -9,7 +9,7 @@ use sealward::server::Answers as _;
 use sealward::settings::{Limits, Span};
 use serde_json::json;
 use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 use crate::support::{Client, World};
 
@@ -80,4 +80,33 @@ async fn slow_bodies_of_one_service_do_not_delay_another() {
         drop(stalled.await);
     }
     busy.post(OPERATIONS, large).await.ok();
+}
+
+#[tokio::test]
+async fn without_a_credential_few_bodies_are_read_at_the_same_time() {
+    /// At least the number of bodies that are read.
+    const MANY: usize = 1_000;
+    let world = World::new().await;
+    let mut requests = JoinSet::new();
+    for _ in 0..MANY {
+        let request = Request::post(OPERATIONS)
+            .header(header::HOST, "it")
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::CONTENT_LENGTH, 60 * 1024)
+            .body(Body::from_stream(stream::pending::<
+                Result<Bytes, Infallible>,
+            >()))
+            .expect("a request");
+        let front = world.front();
+        requests.spawn(async move { front.answer(request).await.status().as_u16() });
+    }
+    // The bodies that are read never end, so only the others are refused.
+    for _ in 0..500 {
+        let status = requests
+            .join_next()
+            .await
+            .expect("a request")
+            .expect("an answer");
+        assert_eq!(status, 401);
+    }
 }

@@ -44,6 +44,14 @@ impl Sealed {
         }
     }
 
+    /// The hash of a record in base64.
+    async fn hash(&self, index: i64) -> String {
+        let sql = "SELECT encode(leaf_hash, 'base64') FROM audit_log_index
+                    WHERE log = 1 AND log_index = $1";
+        let hash = sqlx::query_scalar(sql).bind(index);
+        hash.fetch_one(&self.kept.owner).await.unwrap()
+    }
+
     fn trust(&self) -> Trust {
         let mut trust = Trust::new(&self.key).unwrap();
         self.checkpoints
@@ -242,6 +250,35 @@ async fn swapped_rows_are_found() {
         record: sealed.id(2),
     };
     finds(sealed.export(&lines, Some(&tiles)), &changed, Some(4));
+}
+
+#[tokio::test]
+async fn a_hash_in_place_of_a_newer_record_is_found() {
+    let sealed = Sealed::new().await;
+    let mut lines = sealed.lines.clone();
+    let leaf_hash = sealed.hash(3).await;
+    lines[3] = json!({ "log_index": 3, "leaf_hash": leaf_hash, "type": "operations" }).to_string();
+    // Days are retired as a whole, so a record of the same day can be retired.
+    assert_eq!(sealed.export(&lines, None).unwrap().retired, 1);
+    let earlier = "2020-01-01T00:00:00.000Z";
+    lines[0] = with(&lines[0], "timestamp", json!(earlier));
+    finds(sealed.export(&lines, None), &Change::Missing(3), Some(4));
+}
+
+#[tokio::test]
+async fn a_hash_in_place_of_a_management_event_is_found() {
+    let sealed = Sealed::new().await;
+    let pool = &sealed.kept.pool;
+    let keys = ledger::keys(pool, Log::Management).await.unwrap().unwrap();
+    let note = ledger::checkpoint(pool, Log::Management).await.unwrap();
+    let mut trust = Trust::new(&keys[0].to_string()).unwrap();
+    trust.add(&note.unwrap()).unwrap();
+    let retired = json!({ "log_index": 0, "leaf_hash": sealed.hash(0).await }).to_string();
+    let result = verify::export(&trust, retired.as_bytes(), None, &mut |_| ());
+    let Err(Failure::Tampered(finding)) = result else {
+        panic!("{result:?}");
+    };
+    assert_eq!(finding.change, Change::Missing(0));
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{Method, Request};
 use futures_util::stream;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::{batch, outcomes, refused, still};
@@ -131,6 +131,26 @@ async fn over_the_limit_a_body_is_read_for_its_syntax_only() {
     limited.refused(429, "RATE_LIMIT_EXCEEDED");
     let broken = alice.send_text(Method::POST, UNPROTECT_BATCH, "{").await;
     broken.refused(400, "INVALID_REQUEST");
+}
+
+#[tokio::test]
+async fn a_refused_batch_takes_a_token_if_its_body_is_large() {
+    let (world, _) = still().await;
+    let alice = world.application("alice").await;
+    batch(&alice, PROTECT_BATCH, json!(vec![json!({}); 150]))
+        .await
+        .ok();
+    let remaining = async |item: Value| {
+        let refused = batch(&alice, PROTECT_BATCH, json!(vec![item; 60])).await;
+        refused.refused(429, "RATE_LIMIT_EXCEEDED");
+        let health = alice.get("/api/v1/health").await;
+        health.header("x-ratelimit-remaining").to_owned()
+    };
+    assert_eq!(remaining(json!({})).await, "50");
+    assert_eq!(
+        remaining(json!({ "payload": "x".repeat(2_048) })).await,
+        "49"
+    );
 }
 
 #[tokio::test]
