@@ -261,6 +261,7 @@ verify() {
     fi
     [[ " ${names[*]} " != *" bare "* ]] || require_packages "$packages_for_bare"
     [[ " ${names[*]} " != *" chart "* ]] || require_packages "$packages_for_chart"
+    [[ " ${names[*]} " != *" kubernetes "* ]] || require_packages "$packages_for_kubernetes"
     [[ " ${names[*]} " != *" clients "* ]] || require_packages "$packages_for_clients"
     [[ " ${names[*]} " != *" nimbus "* ]] || require_packages "$packages_for_nimbus"
     case ${names[*]} in

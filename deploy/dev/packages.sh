@@ -40,6 +40,10 @@ packages_for_chart='
 diffutils        diff                                   shows differences of the manifest
 python3-venv     /usr/lib/python3*/ensurepip            environment for kubernetes-validate
 '
+packages_for_kubernetes="$packages_to_run
+$packages_for_chart
+etcd-server      etcd                                   store of the API server
+"
 packages_for_clients="$packages_to_run
 default-jdk-headless  javac                             runs openapi-generator, compiles its Java clients
 maven            mvn                                    installs openapi-generator, builds its Java clients
