@@ -50,6 +50,8 @@ named! {
     KeyId, KeyKind, "key";
     /// Identifies an API key. It is not the secret.
     ApiKeyId, ApiKeyKind, "ak";
+    /// Identifies a workload identity.
+    IdentityId, IdentityKind, "idn";
     /// Identifies a person who signs in with OpenID Connect.
     PersonId, PersonKind, "per";
     /// Identifies the wrapping key of one import.
@@ -66,6 +68,53 @@ named! {
 
 /// The identifier of one `K`.
 pub struct Id<K>(Uuid, PhantomData<fn() -> K>);
+
+/// Identifies the credential of a caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CredentialId {
+    /// An API key.
+    ApiKey(ApiKeyId),
+    /// A workload identity.
+    Identity(IdentityId),
+}
+
+impl CredentialId {
+    /// The UUID.
+    #[must_use]
+    pub const fn uuid(self) -> Uuid {
+        match self {
+            Self::ApiKey(id) => id.uuid(),
+            Self::Identity(id) => id.uuid(),
+        }
+    }
+
+    /// The API key, if it is one.
+    #[must_use]
+    pub const fn api_key(self) -> Option<ApiKeyId> {
+        match self {
+            Self::ApiKey(id) => Some(id),
+            Self::Identity(_) => None,
+        }
+    }
+
+    /// The workload identity, if it is one.
+    #[must_use]
+    pub const fn identity(self) -> Option<IdentityId> {
+        match self {
+            Self::ApiKey(_) => None,
+            Self::Identity(id) => Some(id),
+        }
+    }
+}
+
+impl fmt::Display for CredentialId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ApiKey(id) => id.fmt(f),
+            Self::Identity(id) => id.fmt(f),
+        }
+    }
+}
 
 impl<K: Named> Id<K> {
     /// A new identifier. Identifiers are ordered by creation time.

@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::record::{OperationType, Outcome};
 use crate::clock::Timestamp;
-use crate::ids::{ApiKeyId, KeyId, RecordId, ServiceId};
+use crate::ids::{ApiKeyId, IdentityId, KeyId, RecordId, ServiceId};
 
 /// One record of the audit log.
 #[derive(Clone, Debug, FromRow, Serialize, ToSchema)]
@@ -28,6 +28,10 @@ pub struct Entry {
     pub policy_number: Option<String>,
     pub key_id: Option<KeyId>,
     pub api_key_id: Option<ApiKeyId>,
+    /// The workload identity of the caller; null for API keys.
+    pub identity_id: Option<IdentityId>,
+    /// The first 256 characters of the subject of the caller's token; null for API keys.
+    pub token_subject: Option<String>,
     pub client_address: Option<String>,
     /// The outcome of the request; null in records of earlier releases.
     pub outcome: Option<String>,
@@ -59,6 +63,10 @@ pub struct Filter {
     pub policy_number: Option<String>,
     /// The key that the operation used or selected.
     pub key_id: Option<KeyId>,
+    /// The workload identity of the caller.
+    pub identity_id: Option<IdentityId>,
+    /// The subject of the caller's token, its first 256 characters.
+    pub token_subject: Option<String>,
     /// Records at or after this time.
     pub from: Option<Timestamp>,
     /// Records before this time.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::anonymous::Refused;
 use crate::closed_set;
 use crate::envelope::ContextTag;
-use crate::ids::{ApiKeyId, KeyId, ServiceId};
+use crate::ids::{CredentialId, KeyId, ServiceId};
 
 /// One request and its answer.
 #[derive(Clone, Debug)]
@@ -16,8 +16,10 @@ pub struct Record {
     pub request_id: Box<str>,
     /// The calling service.
     pub application_id: Option<ServiceId>,
-    /// The API key of the caller.
-    pub api_key_id: Option<ApiKeyId>,
+    /// The API key or the workload identity of the caller.
+    pub credential_id: Option<CredentialId>,
+    /// The beginning of the subject of the caller's token.
+    pub token_subject: Option<Box<str>>,
     /// The operation; none for some unauthenticated requests.
     pub operation_type: Option<OperationType>,
     /// The endpoint; none in summaries.
@@ -91,6 +93,11 @@ impl Record {
         {
             *number = cleaned.into();
         }
+        if let Some(subject) = &mut self.token_subject
+            && let Cow::Owned(cleaned) = clean_subject(subject)
+        {
+            *subject = cleaned.into();
+        }
         if let Some(message) = &mut self.error_message
             && let Cow::Owned(cleaned) = clean(message)
         {
@@ -98,6 +105,14 @@ impl Record {
         }
         self
     }
+}
+
+/// The subject has the right length already, counted in characters.
+fn clean_subject(subject: &str) -> Cow<'_, str> {
+    if subject.chars().any(char::is_control) {
+        return Cow::Owned(subject.replace(char::is_control, "\u{fffd}"));
+    }
+    Cow::Borrowed(subject)
 }
 
 fn clean(text: &str) -> Cow<'_, str> {

@@ -61,16 +61,19 @@ macro_rules! insert {
         concat!(
             "INSERT INTO crypto_operations_audit (id, ts, request_id, application_id, api_key_id, \
              operation_type, endpoint, policy_number, key_id, payload_size_bytes, response_status, \
-             response_time_ms, error_code, error_message, client_address, outcome, ctx, item) \
+             response_time_ms, error_code, error_message, client_address, outcome, ctx, item, \
+             identity_id, token_subject) \
              SELECT id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
              policy_number, key_id, payload_size_bytes, response_status, response_time_ms, \
-             error_code, error_message, client_address::inet, outcome, ctx, item \
+             error_code, error_message, client_address::inet, outcome, ctx, item, \
+             identity_id, token_subject \
              FROM UNNEST($1::uuid[], $2::timestamptz[], $3::text[], $4::uuid[], $5::uuid[], \
              $6::text[], $7::text[], $8::text[], $9::uuid[], $10::int8[], $11::int2[], \
-             $12::float4[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::int2[]) \
+             $12::float4[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::int2[], \
+             $19::uuid[], $20::text[]) \
              AS record (id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
              policy_number, key_id, payload_size_bytes, response_status, response_time_ms, \
-             error_code, error_message, client_address, outcome, ctx, item)",
+             error_code, error_message, client_address, outcome, ctx, item, identity_id, token_subject)",
             $end
         )
     };
@@ -96,7 +99,7 @@ pub(super) async fn insert(
         .bind(column(submissions, |it| it.ts))
         .bind(column(submissions, |it| &*it.record.request_id))
         .bind(column(submissions, |it| it.record.application_id))
-        .bind(column(submissions, |it| it.record.api_key_id))
+        .bind(column(submissions, |it| it.record.credential_id?.api_key()))
         .bind(column(submissions, |it| {
             it.record.operation_type.map(OperationType::name)
         }))
@@ -122,6 +125,10 @@ pub(super) async fn insert(
         .bind(column(submissions, |it| {
             it.record.item.and_then(|item| i16::try_from(item).ok())
         }))
+        .bind(column(submissions, |it| {
+            it.record.credential_id?.identity()
+        }))
+        .bind(column(submissions, |it| it.record.token_subject.as_deref()))
         .execute(connection)
         .await?;
     Ok(())
@@ -197,8 +204,8 @@ macro_rules! select {
     () => {
         "SELECT id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
          policy_number, key_id, payload_size_bytes, response_status, response_time_ms, error_code, \
-         error_message, host(client_address) AS client_address, outcome, ctx, item, \
-         (SELECT log_index FROM audit_log_index WHERE record_id = id) AS log_index \
+         error_message, host(client_address) AS client_address, outcome, ctx, item, identity_id, \
+         token_subject, (SELECT log_index FROM audit_log_index WHERE record_id = id) AS log_index \
          FROM crypto_operations_audit"
     };
 }
@@ -288,6 +295,12 @@ fn narrow(
     }
     if let Some(id) = filter.key_id {
         query.push(" AND key_id = ").push_bind(id);
+    }
+    if let Some(id) = filter.identity_id {
+        query.push(" AND identity_id = ").push_bind(id);
+    }
+    if let Some(subject) = filter.token_subject.clone() {
+        query.push(" AND token_subject = ").push_bind(subject);
     }
     if let Some(from) = filter.from {
         query.push(" AND ts >= ").push_bind(from);

@@ -220,7 +220,8 @@ impl Task {
         let record = Record {
             request_id: Box::default(),
             application_id: None,
-            api_key_id: None,
+            credential_id: None,
+            token_subject: None,
             operation_type: None,
             endpoint: None,
             policy_number: None,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::{Caller, Person, RateLimit, Roles};
-use crate::ids::{ApiKeyId, PersonId};
+use crate::ids::{ApiKeyId, CredentialId, PersonId};
 
 /// An administrator: the holder of an admin key, or a person who signed in.
 #[derive(Clone, Debug)]
@@ -15,15 +15,15 @@ pub struct Administrator(Credential);
 
 #[derive(Clone, Debug)]
 enum Credential {
-    Key(Caller),
+    Key(Caller, ApiKeyId),
     Person(Arc<Person>, IpAddr),
 }
 
 /// The identifier of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallerId {
-    /// Of an API key.
-    ApiKey(ApiKeyId),
+    /// Of an API key or of a workload identity.
+    Credential(CredentialId),
     /// Of a person who signed in.
     Person(PersonId),
 }
@@ -33,7 +33,7 @@ impl CallerId {
     #[must_use]
     pub fn uuid(self) -> Uuid {
         match self {
-            Self::ApiKey(id) => id.uuid(),
+            Self::Credential(id) => id.uuid(),
             Self::Person(id) => id.uuid(),
         }
     }
@@ -42,7 +42,7 @@ impl CallerId {
 impl fmt::Display for CallerId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ApiKey(id) => id.fmt(f),
+            Self::Credential(id) => id.fmt(f),
             Self::Person(id) => id.fmt(f),
         }
     }
@@ -50,8 +50,8 @@ impl fmt::Display for CallerId {
 
 impl Administrator {
     /// The holder of an admin key.
-    pub(super) fn with_key(caller: Caller) -> Self {
-        Self(Credential::Key(caller))
+    pub(super) fn with_key(caller: Caller, id: ApiKeyId) -> Self {
+        Self(Credential::Key(caller, id))
     }
 
     /// A person who signed in, if they have a role.
@@ -66,7 +66,7 @@ impl Administrator {
     #[must_use]
     pub fn api_key_id(&self) -> Option<ApiKeyId> {
         match &self.0 {
-            Credential::Key(caller) => Some(caller.api_key_id()),
+            Credential::Key(_, id) => Some(*id),
             Credential::Person(..) => None,
         }
     }
@@ -75,7 +75,7 @@ impl Administrator {
     #[must_use]
     pub fn person(&self) -> Option<&Arc<Person>> {
         match &self.0 {
-            Credential::Key(_) => None,
+            Credential::Key(..) => None,
             Credential::Person(person, _) => Some(person),
         }
     }
@@ -84,7 +84,7 @@ impl Administrator {
     #[must_use]
     pub fn id(&self) -> CallerId {
         match &self.0 {
-            Credential::Key(caller) => CallerId::ApiKey(caller.api_key_id()),
+            Credential::Key(caller, _) => CallerId::Credential(caller.credential_id()),
             Credential::Person(person, _) => CallerId::Person(person.id),
         }
     }
@@ -93,7 +93,7 @@ impl Administrator {
     #[must_use]
     pub fn name(&self) -> &str {
         match &self.0 {
-            Credential::Key(caller) => caller.name(),
+            Credential::Key(caller, _) => caller.name(),
             Credential::Person(person, _) => &person.name,
         }
     }
@@ -102,7 +102,7 @@ impl Administrator {
     #[must_use]
     pub fn roles(&self) -> &Roles {
         match &self.0 {
-            Credential::Key(caller) => caller.roles(),
+            Credential::Key(caller, _) => caller.roles(),
             Credential::Person(person, _) => &person.roles,
         }
     }
@@ -111,7 +111,7 @@ impl Administrator {
     #[must_use]
     pub fn rate_limit(&self) -> RateLimit {
         match &self.0 {
-            Credential::Key(caller) => caller.rate_limit(),
+            Credential::Key(caller, _) => caller.rate_limit(),
             Credential::Person(..) => Person::RATE_LIMIT,
         }
     }
@@ -120,7 +120,7 @@ impl Administrator {
     #[must_use]
     pub fn client_address(&self) -> IpAddr {
         match &self.0 {
-            Credential::Key(caller) => caller.client_address(),
+            Credential::Key(caller, _) => caller.client_address(),
             Credential::Person(_, address) => *address,
         }
     }

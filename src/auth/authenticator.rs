@@ -3,7 +3,8 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::identity::{Identity, Refusal};
+use super::identity::{Refusal, StoredKey};
+use super::workloads::Workloads;
 use super::{AtRest, Caller, LastUse, LiveKey, store};
 use crate::catalog::{Cache, Catalog, Topic, Unreadable};
 use crate::clock::Clock;
@@ -18,8 +19,15 @@ const CAPACITY: u64 = 20_000;
 pub struct Authenticator {
     clock: Clock,
     stage: Stage,
-    identities: Cache<AtRest, Arc<Identity>>,
+    keys: Cache<AtRest, Arc<StoredKey>>,
+    workloads: Workloads,
     last_use: LastUse,
+}
+
+/// A credential in an `Authorization` header.
+enum Presented<'a> {
+    Key(LiveKey),
+    Token(&'a str),
 }
 
 /// A request is not authenticated.
@@ -37,18 +45,25 @@ pub enum Denied {
 }
 
 impl Authenticator {
-    /// An authenticator for the keys in this database.
+    /// An authenticator for the keys in this database, and for the tokens of workloads.
     #[must_use]
-    pub fn new(clock: Clock, catalog: Catalog, pool: Pool, stage: Stage) -> Self {
+    pub fn new(
+        clock: Clock,
+        catalog: Catalog,
+        pool: Pool,
+        stage: Stage,
+        workloads: Workloads,
+    ) -> Self {
         let topics = &[Topic::ApiKeys, Topic::Services];
         let read = move |at_rest| {
             let pool = pool.clone();
-            async move { Ok(store::identity(&pool, at_rest).await?.map(Arc::new)) }
+            async move { Ok(store::api_key(&pool, at_rest).await?.map(Arc::new)) }
         };
         Self {
             clock,
             stage,
-            identities: Cache::new(catalog, topics, CAPACITY, read),
+            keys: Cache::new(catalog, topics, CAPACITY, read),
+            workloads,
             last_use: LastUse::default(),
         }
     }
@@ -64,9 +79,20 @@ impl Authenticator {
         client: IpAddr,
         admission: impl Future<Output = Result<(), Denied>> + Send,
     ) -> Result<Caller, Denied> {
-        let at_rest = bearer(authorization)?.at_rest();
-        let known = self.identities.get_admitted(&at_rest, admission).await?;
-        Ok(self.admit(&at_rest, known, client)?)
+        match presented(authorization)? {
+            Presented::Key(key) => {
+                let at_rest = key.at_rest();
+                let known = self.keys.get_admitted(&at_rest, admission).await?;
+                Ok(self.admit(&at_rest, known, client)?)
+            }
+            Presented::Token(token) => {
+                let caller = self
+                    .workloads
+                    .authenticate(token, client, admission)
+                    .await?;
+                Ok(self.used(caller))
+            }
+        }
     }
 
     /// Authenticates from the cache alone, which may be stale: for health checks during an outage.
@@ -78,9 +104,17 @@ impl Authenticator {
         authorization: Option<&[u8]>,
         client: IpAddr,
     ) -> Result<Caller, Refusal> {
-        let at_rest = bearer(authorization)?.at_rest();
-        let known = self.identities.remembered(&at_rest).await;
-        self.admit(&at_rest, known, client)
+        match presented(authorization)? {
+            Presented::Key(key) => {
+                let at_rest = key.at_rest();
+                let known = self.keys.remembered(&at_rest).await;
+                self.admit(&at_rest, known, client)
+            }
+            Presented::Token(token) => {
+                let caller = self.workloads.recall(token, client).await?;
+                Ok(self.used(caller))
+            }
+        }
     }
 
     /// The caller of a session that started with an API key. Only the digest of the key is kept. All
@@ -89,11 +123,11 @@ impl Authenticator {
     /// # Errors
     /// The key is no longer valid, or the database is unreachable.
     pub async fn resume(&self, at_rest: AtRest, client: IpAddr) -> Result<Caller, Denied> {
-        let known = self.identities.get(&at_rest).await?;
+        let known = self.keys.get(&at_rest).await?;
         Ok(self.admit(&at_rest, known, client)?)
     }
 
-    /// Uses of keys that are not written yet.
+    /// Uses of credentials that are not written yet.
     #[must_use]
     pub fn last_use(&self) -> &LastUse {
         &self.last_use
@@ -102,35 +136,44 @@ impl Authenticator {
     fn admit(
         &self,
         at_rest: &AtRest,
-        known: Option<Arc<Identity>>,
+        known: Option<Arc<StoredKey>>,
         client: IpAddr,
     ) -> Result<Caller, Refusal> {
-        let identity = known
-            .filter(|identity| identity.at_rest.matches(at_rest))
+        let key = known
+            .filter(|key| key.at_rest.matches(at_rest))
             .ok_or(Refusal::Unknown)?;
         // An IPv4-mapped IPv6 address belongs to its IPv4 network.
         let client = client.to_canonical();
-        let now = self.clock.now();
-        match identity.refusal(now, self.stage, client) {
+        match key.refusal(self.clock.now(), self.stage, client) {
             Some(refusal) => Err(refusal),
-            None => {
-                self.last_use
-                    .note(identity.api_key_id, &identity.noted, now);
-                Ok(Caller::new(identity, client))
-            }
+            None => Ok(self.used(Caller::new(Arc::clone(&key.identity), client))),
         }
+    }
+
+    /// Notes that the caller used its credential.
+    fn used(&self, caller: Caller) -> Caller {
+        let noted = caller.noted();
+        self.last_use
+            .note(caller.credential_id(), noted, self.clock.now());
+        caller
     }
 }
 
-/// The key in `Bearer <key>`. The scheme is case-insensitive (RFC 9110, section 11.1).
-fn bearer(authorization: Option<&[u8]>) -> Result<LiveKey, Refusal> {
+/// The credential in `Bearer <credential>`. The scheme is case-insensitive (RFC 9110, section 11.1).
+fn presented(authorization: Option<&[u8]>) -> Result<Presented<'_>, Refusal> {
     let value = authorization.ok_or(Refusal::Missing)?;
     let value = std::str::from_utf8(value).map_err(|_| Refusal::Malformed)?;
-    let (scheme, key) = value.split_once(' ').ok_or(Refusal::Malformed)?;
+    let (scheme, credential) = value.split_once(' ').ok_or(Refusal::Malformed)?;
     if !scheme.eq_ignore_ascii_case("bearer") {
         return Err(Refusal::Malformed);
     }
-    LiveKey::parse(key.trim_matches(' ')).map_err(|_| Refusal::Malformed)
+    let credential = credential.trim_matches(' ');
+    // API keys have no dots.
+    if credential.contains('.') {
+        return Ok(Presented::Token(credential));
+    }
+    let key = LiveKey::parse(credential).map_err(|_| Refusal::Malformed)?;
+    Ok(Presented::Key(key))
 }
 
 #[cfg(test)]
@@ -146,8 +189,11 @@ mod tests {
         let key = LiveKey::generate(&Entropy::system(), Kind::Test);
         let key = key.expose_secret();
         for header in [format!("Bearer {key}"), format!("bearer   {key} ")] {
-            assert!(bearer(Some(header.as_bytes())).is_ok(), "{header}");
+            let presented = presented(Some(header.as_bytes()));
+            assert!(matches!(presented, Ok(Presented::Key(_))), "{header}");
         }
+        let token = presented(Some(b"Bearer e30.e30.c2ln"));
+        assert!(matches!(token, Ok(Presented::Token("e30.e30.c2ln"))));
         for bad in [
             key.to_owned(),
             format!("Basic {key}"),
@@ -156,9 +202,9 @@ mod tests {
             "Bearer ".to_owned(),
             String::new(),
         ] {
-            let refusal = bearer(Some(bad.as_bytes())).err();
+            let refusal = presented(Some(bad.as_bytes())).err();
             assert_eq!(refusal, Some(Refusal::Malformed), "{bad}");
         }
-        assert_eq!(bearer(None).err(), Some(Refusal::Missing));
+        assert_eq!(presented(None).err(), Some(Refusal::Missing));
     }
 }

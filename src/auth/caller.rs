@@ -4,15 +4,16 @@ use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::identity::Identity;
+use super::identity::{Identity, Noted};
 use super::{Administrator, CallerId, Kind, RateLimit, Roles};
-use crate::ids::{ApiKeyId, PolicyId, ServiceId};
+use crate::ids::{CredentialId, PolicyId, ServiceId};
 use crate::operation::{Operation, Operations};
 
 /// An authenticated caller. Only authentication creates one.
 #[derive(Clone, Debug)]
 pub struct Caller {
     identity: Arc<Identity>,
+    token_subject: Option<Arc<str>>,
     client_address: IpAddr,
 }
 
@@ -25,38 +26,51 @@ pub struct Application {
 
 /// The credential is valid, but not for this API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("keys of the type {0} cannot call this API")]
-pub struct WrongKind(pub Kind);
+#[error("{} cannot call this API", self.named())]
+pub struct WrongKind(pub Option<Kind>);
 
 impl Caller {
     pub(super) fn new(identity: Arc<Identity>, client_address: IpAddr) -> Self {
         Self {
             identity,
+            token_subject: None,
             client_address,
         }
     }
 
-    /// The id of the API key.
-    #[must_use]
-    pub fn api_key_id(&self) -> ApiKeyId {
-        self.identity.api_key_id
+    /// The same caller with the subject of its token.
+    pub(super) fn with_token_subject(mut self, subject: Arc<str>) -> Self {
+        self.token_subject = Some(subject);
+        self
     }
 
     /// The identifier of the caller.
     #[must_use]
     pub fn id(&self) -> CallerId {
-        CallerId::ApiKey(self.api_key_id())
+        CallerId::Credential(self.credential_id())
     }
 
-    /// The name of the API key.
+    /// The id of the API key or of the workload identity.
+    #[must_use]
+    pub fn credential_id(&self) -> CredentialId {
+        self.identity.credential_id
+    }
+
+    /// The beginning of the subject of its token; none for API keys.
+    #[must_use]
+    pub fn token_subject(&self) -> Option<&str> {
+        self.token_subject.as_deref()
+    }
+
+    /// The name of the API key or of the workload identity.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.identity.name
     }
 
-    /// The type of the API key.
+    /// The type of the API key; none for workload identities.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> Option<Kind> {
         self.identity.kind
     }
 
@@ -78,6 +92,10 @@ impl Caller {
         self.identity.rate_limit
     }
 
+    pub(super) fn noted(&self) -> &Noted {
+        &self.identity.noted
+    }
+
     /// The address of the client.
     #[must_use]
     pub fn client_address(&self) -> IpAddr {
@@ -87,10 +105,10 @@ impl Caller {
     /// This caller as an application.
     ///
     /// # Errors
-    /// The key has another type.
+    /// It is an admin key.
     pub fn application(self) -> Result<Application, WrongKind> {
         match (self.kind(), self.service_id()) {
-            (Kind::Live | Kind::Test, Some(service_id)) => Ok(Application {
+            (None | Some(Kind::Live | Kind::Test), Some(service_id)) => Ok(Application {
                 caller: self,
                 service_id,
             }),
@@ -101,11 +119,20 @@ impl Caller {
     /// This caller as an administrator.
     ///
     /// # Errors
-    /// The key has another type.
+    /// It is the credential of an application.
     pub fn administrator(self) -> Result<Administrator, WrongKind> {
-        match self.kind() {
-            Kind::Admin => Ok(Administrator::with_key(self)),
-            kind @ (Kind::Live | Kind::Test) => Err(WrongKind(kind)),
+        match (self.kind(), self.credential_id().api_key()) {
+            (Some(Kind::Admin), Some(id)) => Ok(Administrator::with_key(self, id)),
+            (kind, _) => Err(WrongKind(kind)),
+        }
+    }
+}
+
+impl WrongKind {
+    fn named(self) -> String {
+        match self.0 {
+            Some(kind) => format!("keys of the type {kind}"),
+            None => "workload identities".to_owned(),
         }
     }
 }
@@ -117,19 +144,19 @@ impl Application {
         self.service_id
     }
 
-    /// The default policy of its API key.
+    /// The default policy of its credential.
     #[must_use]
     pub fn bound_policy(&self) -> Option<PolicyId> {
         self.caller.identity.bound_policy
     }
 
-    /// The operations that its API key allows; none if it allows all of them.
+    /// The operations that its credential allows; none if it allows all of them.
     #[must_use]
     pub fn allowed_operations(&self) -> Option<Operations> {
         self.caller.identity.allowed_operations
     }
 
-    /// Whether its API key allows `operation`.
+    /// Whether its credential allows `operation`.
     #[must_use]
     pub fn may(&self, operation: Operation) -> bool {
         self.allowed_operations()
@@ -177,10 +204,12 @@ mod tests {
             Caller::new(Arc::new(identity), IpAddr::from([127, 0, 0, 1]))
         };
         let service = Some(ServiceId::from_uuid(Uuid::from_u128(2)));
-        assert!(caller(Kind::Live, service).application().is_ok());
-        assert!(caller(Kind::Test, service).application().is_ok());
-        assert!(caller(Kind::Admin, None).application().is_err());
-        assert!(caller(Kind::Live, service).administrator().is_err());
-        assert!(caller(Kind::Admin, None).administrator().is_ok());
+        assert!(caller(Some(Kind::Live), service).application().is_ok());
+        assert!(caller(Some(Kind::Test), service).application().is_ok());
+        assert!(caller(Some(Kind::Admin), None).application().is_err());
+        assert!(caller(Some(Kind::Live), service).administrator().is_err());
+        assert!(caller(Some(Kind::Admin), None).administrator().is_ok());
+        assert!(caller(None, service).application().is_ok());
+        assert!(caller(None, service).administrator().is_err());
     }
 }

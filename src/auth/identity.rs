@@ -1,35 +1,52 @@
-//! The stored facts about an API key, and the reasons to refuse it.
+//! The stored facts about a credential, and the reasons to refuse it.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
 use ipnet::IpNet;
 
 use super::{AtRest, Kind, RateLimit, Roles};
 use crate::clock::Timestamp;
-use crate::ids::{ApiKeyId, PolicyId, ServiceId};
+use crate::ids::{CredentialId, PolicyId, ServiceId};
+use crate::jwt;
 use crate::operation::Operations;
 use crate::settings::Stage;
 
-/// The stored facts about an API key.
+/// The stored facts about the owner of a credential.
 #[derive(Debug)]
 pub struct Identity {
-    pub(super) api_key_id: ApiKeyId,
+    pub(super) credential_id: CredentialId,
     pub(super) name: String,
-    pub(super) kind: Kind,
+    /// The type of an API key; none for workload identities.
+    pub(super) kind: Option<Kind>,
     pub(super) roles: Roles,
-    pub(super) at_rest: AtRest,
     pub(super) service_id: Option<ServiceId>,
     pub(super) rate_limit: RateLimit,
     pub(super) bound_policy: Option<PolicyId>,
     pub(super) allowed_operations: Option<Operations>,
-    pub(super) allowed_networks: Option<Vec<IpNet>>,
-    pub(super) expires_at: Option<Timestamp>,
-    pub(super) revoked_at: Option<Timestamp>,
     pub(super) noted: Noted,
 }
 
-impl Identity {
+/// The stored facts about an API key.
+#[derive(Debug)]
+pub(super) struct StoredKey {
+    pub(super) at_rest: AtRest,
+    pub(super) kind: Kind,
+    pub(super) allowed_networks: Option<Vec<IpNet>>,
+    pub(super) expires_at: Option<Timestamp>,
+    pub(super) revoked_at: Option<Timestamp>,
+    pub(super) identity: Arc<Identity>,
+}
+
+/// The stored facts about a workload identity.
+#[derive(Debug)]
+pub(super) struct Workload {
+    pub(super) is_disabled: bool,
+    pub(super) identity: Arc<Identity>,
+}
+
+impl StoredKey {
     /// The reason to refuse the key, apart from its digest.
     pub(super) fn refusal(&self, now: Timestamp, stage: Stage, client: IpAddr) -> Option<Refusal> {
         if self.revoked_at.is_some() {
@@ -55,9 +72,18 @@ pub enum Refusal {
     /// The request has none or several.
     #[error("not exactly one credential")]
     Missing,
-    /// It is not a bearer token in the format of API keys.
+    /// It is neither an API key nor a token.
     #[error("not an API key")]
     Malformed,
+    /// The token is not valid.
+    #[error(transparent)]
+    Token(#[from] jwt::Refused),
+    /// The token is valid, but not exactly one workload identity matches it.
+    #[error("the token matches no workload identity, or several")]
+    NoIdentity,
+    /// The workload identity is disabled.
+    #[error("disabled workload identity")]
+    Disabled,
     /// The key does not exist.
     #[error("unknown API key")]
     Unknown,
@@ -91,20 +117,33 @@ impl Identity {
     pub(super) fn sample() -> Self {
         use uuid::Uuid;
 
+        use crate::ids::ApiKeyId;
+
         Self {
-            api_key_id: ApiKeyId::from_uuid(Uuid::from_u128(1)),
+            credential_id: CredentialId::ApiKey(ApiKeyId::from_uuid(Uuid::from_u128(1))),
             name: "sample".to_owned(),
-            kind: Kind::Live,
+            kind: Some(Kind::Live),
             roles: Roles::default(),
-            at_rest: AtRest::from_bytes([0; 32]),
             service_id: Some(ServiceId::from_uuid(Uuid::from_u128(2))),
             rate_limit: RateLimit::OF_ADMINS,
             bound_policy: None,
             allowed_operations: None,
+            noted: Noted::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+impl StoredKey {
+    /// A good live key, for tests.
+    fn sample() -> Self {
+        Self {
+            at_rest: AtRest::from_bytes([0; 32]),
+            kind: Kind::Live,
             allowed_networks: None,
             expires_at: None,
             revoked_at: None,
-            noted: Noted::default(),
+            identity: Arc::new(Identity::sample()),
         }
     }
 }
@@ -115,8 +154,8 @@ mod tests {
 
     const NOW: i64 = 1_700_000_000_000;
 
-    fn refusal(identity: &Identity, stage: Stage, client: &str) -> Option<Refusal> {
-        identity.refusal(Timestamp::from_millis(NOW), stage, client.parse().unwrap())
+    fn refusal(key: &StoredKey, stage: Stage, client: &str) -> Option<Refusal> {
+        key.refusal(Timestamp::from_millis(NOW), stage, client.parse().unwrap())
     }
 
     #[test]
@@ -127,13 +166,13 @@ mod tests {
             (Kind::Admin, [true, true, true]),
         ];
         for (kind, taken) in table {
-            let identity = Identity {
+            let key = StoredKey {
                 kind,
-                ..Identity::sample()
+                ..StoredKey::sample()
             };
             let stages = [Stage::Production, Stage::Staging, Stage::Development];
             for (stage, taken) in stages.into_iter().zip(taken) {
-                let refusal = refusal(&identity, stage, "10.0.0.1");
+                let refusal = refusal(&key, stage, "10.0.0.1");
                 let expected = (!taken).then_some(Refusal::OtherEnvironment);
                 assert_eq!(refusal, expected, "{kind} in {stage:?}");
             }
@@ -143,29 +182,29 @@ mod tests {
     #[test]
     fn a_key_is_invalid_after_its_expiry_or_revocation() {
         let at = |millis| Some(Timestamp::from_millis(millis));
-        let expiring = |expires_at| Identity {
+        let expiring = |expires_at| StoredKey {
             expires_at,
-            ..Identity::sample()
+            ..StoredKey::sample()
         };
         let stage = Stage::Production;
         assert_eq!(refusal(&expiring(at(NOW + 1)), stage, "::1"), None);
         let over = refusal(&expiring(at(NOW)), stage, "::1");
         assert_eq!(over, Some(Refusal::Expired));
-        let revoked = Identity {
+        let revoked = StoredKey {
             revoked_at: at(NOW),
-            ..Identity::sample()
+            ..StoredKey::sample()
         };
         assert_eq!(refusal(&revoked, stage, "::1"), Some(Refusal::Revoked));
     }
 
     #[test]
     fn a_key_with_networks_is_only_valid_in_these_networks() {
-        let identity = Identity {
+        let key = StoredKey {
             allowed_networks: Some(vec![
                 "10.1.0.0/16".parse().unwrap(),
                 "2001:db8::/32".parse().unwrap(),
             ]),
-            ..Identity::sample()
+            ..StoredKey::sample()
         };
         for (client, inside) in [
             ("10.1.255.1", true),
@@ -173,7 +212,7 @@ mod tests {
             ("2001:db8::1", true),
             ("::ffff:10.1.0.1", false),
         ] {
-            let refusal = refusal(&identity, Stage::Production, client);
+            let refusal = refusal(&key, Stage::Production, client);
             assert_eq!(refusal.is_none(), inside, "{client}");
         }
     }

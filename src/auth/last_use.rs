@@ -1,4 +1,4 @@
-//! The last use of API keys, written in batches.
+//! The last use of credentials, written in batches.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -9,24 +9,24 @@ use super::identity::Noted;
 use super::store;
 use crate::clock::Timestamp;
 use crate::db::Pool;
-use crate::ids::ApiKeyId;
+use crate::ids::CredentialId;
 
-/// The minimum interval between two notes of one key.
+/// The minimum interval between two notes of one credential.
 const RESOLUTION: Duration = Duration::from_secs(1);
 
 /// Uses that are not written yet. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct LastUse(Arc<Mutex<HashMap<ApiKeyId, Timestamp>>>);
+pub struct LastUse(Arc<Mutex<HashMap<CredentialId, Timestamp>>>);
 
 impl LastUse {
-    pub(super) fn note(&self, key: ApiKeyId, noted: &Noted, now: Timestamp) {
+    pub(super) fn note(&self, id: CredentialId, noted: &Noted, now: Timestamp) {
         let before = noted.0.load(Ordering::Relaxed);
         let millis = i64::try_from(RESOLUTION.as_millis()).unwrap_or(i64::MAX);
         if now.as_millis() < before.saturating_add(millis) {
             return;
         }
         noted.0.store(now.as_millis(), Ordering::Relaxed);
-        self.keep([(key, now)]);
+        self.keep([(id, now)]);
     }
 
     /// Writes the uses. Call it every few seconds and before shutdown.
@@ -45,10 +45,10 @@ impl LastUse {
         written
     }
 
-    fn keep(&self, uses: impl IntoIterator<Item = (ApiKeyId, Timestamp)>) {
+    fn keep(&self, uses: impl IntoIterator<Item = (CredentialId, Timestamp)>) {
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for (key, at) in uses {
-            let last = noted.entry(key).or_insert(at);
+        for (id, at) in uses {
+            let last = noted.entry(id).or_insert(at);
             *last = at.max(*last);
         }
     }
@@ -57,12 +57,13 @@ impl LastUse {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::ApiKeyId;
 
     #[test]
     fn frequent_use_is_recorded_once_per_second() {
         let uses = LastUse::default();
         let noted = Noted::default();
-        let key = ApiKeyId::from_uuid(uuid::Uuid::from_u128(1));
+        let key = CredentialId::ApiKey(ApiKeyId::from_uuid(uuid::Uuid::from_u128(1)));
         let at = Timestamp::from_millis;
         let last = || uses.0.lock().unwrap().get(&key).copied();
 

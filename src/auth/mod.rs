@@ -1,7 +1,7 @@
 //! Authentication: from the credential in a request to a [`Caller`].
 //!
-//! A live API key is in memory only while its request is authenticated; afterwards only its digest is
-//! kept. The reason for a refusal is logged and never sent to the client.
+//! A live API key or token is in memory only while its request is authenticated; afterwards only its
+//! digest is kept, and the claims of a token. The reason for a refusal is logged and never sent to the client.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
@@ -12,10 +12,12 @@ mod credential;
 mod identity;
 mod kind;
 mod last_use;
+mod matching;
 mod people;
 mod rate;
 mod role;
 pub mod store;
+mod workloads;
 
 pub use self::administrator::{Administrator, CallerId};
 pub use self::authenticator::{Authenticator, Denied};
@@ -24,6 +26,8 @@ pub use self::credential::{AtRest, LiveKey, Malformed};
 pub use self::identity::{Identity, Refusal};
 pub use self::kind::Kind;
 pub use self::last_use::LastUse;
+pub use self::matching::Match;
 pub use self::people::{Person, Profile};
 pub use self::rate::{RateLimit, Tier};
 pub use self::role::{Role, Roles};
+pub use self::workloads::{Unusable, Workloads};

@@ -1,24 +1,26 @@
-//! API keys in the database.
+//! Credentials in the database.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use ipnet::IpNet;
 use sqlx::{FromRow, PgExecutor};
+use uuid::Uuid;
 
-use super::identity::{Identity, Noted};
-use super::{AtRest, Kind, RateLimit, Roles, Tier};
+use super::identity::{Identity, Noted, StoredKey, Workload};
+use super::{AtRest, Kind, Match, RateLimit, Roles, Tier};
 use crate::clock::Timestamp;
-use crate::db::undecodable;
-use crate::ids::{ApiKeyId, PolicyId, ServiceId};
+use crate::db::{Pool, undecodable};
+use crate::ids::{ApiKeyId, CredentialId, IdentityId, PolicyId, ServiceId};
 use crate::operation::Operations;
 
 /// The API key with this digest.
-pub(super) async fn identity(
+pub(super) async fn api_key(
     database: impl PgExecutor<'_>,
     at_rest: AtRest,
-) -> sqlx::Result<Option<Identity>> {
-    let row: Option<IdentityRow> = sqlx::query_as(
+) -> sqlx::Result<Option<StoredKey>> {
+    let row: Option<KeyRow> = sqlx::query_as(
         "SELECT k.id, k.name, k.type AS kind, k.roles, k.digest, k.service_id, k.policy_id,
                 k.allowed_operations, k.allowed_cidrs::text[] AS allowed_networks,
                 k.expires_at, k.revoked_at, s.tier, s.requests_per_second, s.burst
@@ -28,35 +30,119 @@ pub(super) async fn identity(
     .bind(at_rest.as_bytes().as_slice())
     .fetch_optional(database)
     .await?;
-    row.map(Identity::try_from).transpose()
+    row.map(StoredKey::try_from).transpose()
+}
+
+/// The identities that can match tokens of this issuer and subject, with what they match. Disabled ones
+/// are included, so that disabling one does not let another take its place.
+pub(super) async fn workloads(
+    database: impl PgExecutor<'_>,
+    issuer: &str,
+    subject: &str,
+) -> sqlx::Result<Vec<(Match, Workload)>> {
+    let rows: Vec<WorkloadRow> = sqlx::query_as(
+        "SELECT i.id, i.name, i.match, i.status = 'disabled' AS is_disabled, i.service_id,
+                i.policy_id, i.allowed_operations, s.tier, s.requests_per_second, s.burst
+           FROM identities i JOIN services s ON s.id = i.service_id
+          WHERE i.deleted_at IS NULL AND i.match->>'issuer' = $1
+            AND (i.match->>'subject' IS NULL OR i.match->>'subject' = $2)",
+    )
+    .bind(issuer)
+    .bind(subject)
+    .fetch_all(database)
+    .await?;
+    Ok(rows.into_iter().map(WorkloadRow::into_parts).collect())
+}
+
+macro_rules! write_last_uses {
+    ($table:literal) => {
+        concat!(
+            "UPDATE ",
+            $table,
+            "
+                SET last_used_at = used.at
+               FROM (SELECT id, noted.at
+                       FROM ",
+            $table,
+            "
+                       JOIN unnest($1::uuid[], $2::timestamptz[]) AS noted (id, at) USING (id)
+                      WHERE last_used_at IS NULL OR last_used_at < noted.at
+                      ORDER BY id
+                        FOR NO KEY UPDATE OF ",
+            $table,
+            ") AS used
+              WHERE ",
+            $table,
+            ".id = used.id"
+        )
+    };
 }
 
 /// Advances the last use and never moves it back. Rows are locked in the order of their ids, so
 /// that concurrent instances do not deadlock.
 pub(super) async fn write_last_uses(
-    database: impl PgExecutor<'_>,
-    uses: &HashMap<ApiKeyId, Timestamp>,
+    database: &Pool,
+    uses: &HashMap<CredentialId, Timestamp>,
 ) -> sqlx::Result<()> {
-    let (keys, times): (Vec<ApiKeyId>, Vec<Timestamp>) = uses.iter().unzip();
-    sqlx::query(
-        "UPDATE api_keys
-            SET last_used_at = used.at
-           FROM (SELECT id, noted.at
-                   FROM api_keys JOIN unnest($1::uuid[], $2::timestamptz[]) AS noted (id, at) USING (id)
-                  WHERE last_used_at IS NULL OR last_used_at < noted.at
-                  ORDER BY id
-                    FOR NO KEY UPDATE OF api_keys) AS used
-          WHERE api_keys.id = used.id",
-    )
-    .bind(keys)
-    .bind(times)
-    .execute(database)
-    .await?;
+    let of = |is_wanted: fn(CredentialId) -> bool| -> (Vec<Uuid>, Vec<Timestamp>) {
+        let wanted = uses.iter().filter(|(id, _)| is_wanted(**id));
+        wanted.map(|(id, at)| (id.uuid(), *at)).unzip()
+    };
+    for (sql, (ids, times)) in [
+        (
+            write_last_uses!("api_keys"),
+            of(|id| id.api_key().is_some()),
+        ),
+        (
+            write_last_uses!("identities"),
+            of(|id| id.identity().is_some()),
+        ),
+    ] {
+        if !ids.is_empty() {
+            let written = sqlx::query(sql).bind(ids).bind(times);
+            written.execute(database).await?;
+        }
+    }
     Ok(())
 }
 
 #[derive(FromRow)]
-struct IdentityRow {
+struct WorkloadRow {
+    id: IdentityId,
+    name: String,
+    r#match: Match,
+    is_disabled: bool,
+    service_id: ServiceId,
+    policy_id: Option<PolicyId>,
+    allowed_operations: Option<Operations>,
+    tier: Tier,
+    requests_per_second: Option<i32>,
+    burst: Option<i32>,
+}
+
+impl WorkloadRow {
+    fn into_parts(self) -> (Match, Workload) {
+        let agreed = rate_limit(self.requests_per_second, self.burst);
+        let workload = Workload {
+            is_disabled: self.is_disabled,
+            identity: Arc::new(Identity {
+                credential_id: CredentialId::Identity(self.id),
+                name: self.name,
+                kind: None,
+                roles: Roles::default(),
+                service_id: Some(self.service_id),
+                rate_limit: self.tier.rate_limit_with(agreed),
+                bound_policy: self.policy_id,
+                allowed_operations: self.allowed_operations,
+                noted: Noted::default(),
+            }),
+        };
+        (self.r#match, workload)
+    }
+}
+
+#[derive(FromRow)]
+struct KeyRow {
     id: ApiKeyId,
     name: String,
     kind: Kind,
@@ -73,23 +159,28 @@ struct IdentityRow {
     burst: Option<i32>,
 }
 
-impl TryFrom<IdentityRow> for Identity {
+impl TryFrom<KeyRow> for StoredKey {
     type Error = sqlx::Error;
 
-    fn try_from(row: IdentityRow) -> sqlx::Result<Self> {
+    fn try_from(row: KeyRow) -> sqlx::Result<Self> {
         let agreed = rate_limit(row.requests_per_second, row.burst);
-        Ok(Self {
-            api_key_id: row.id,
+        let identity = Identity {
+            credential_id: CredentialId::ApiKey(row.id),
             name: row.name,
-            kind: row.kind,
+            kind: Some(row.kind),
             roles: row.roles,
-            at_rest: AtRest::from_bytes(row.digest),
             service_id: row.service_id,
             rate_limit: row
                 .tier
                 .map_or(RateLimit::OF_ADMINS, |tier| tier.rate_limit_with(agreed)),
             bound_policy: row.policy_id,
             allowed_operations: row.allowed_operations,
+            noted: Noted::default(),
+        };
+        Ok(Self {
+            at_rest: AtRest::from_bytes(row.digest),
+            kind: row.kind,
+            identity: Arc::new(identity),
             allowed_networks: row
                 .allowed_networks
                 .map(|texts| texts.iter().map(|text| text.parse::<IpNet>()).collect())
@@ -97,7 +188,6 @@ impl TryFrom<IdentityRow> for Identity {
                 .map_err(undecodable)?,
             expires_at: row.expires_at,
             revoked_at: row.revoked_at,
-            noted: Noted::default(),
         })
     }
 }

@@ -35,10 +35,18 @@ pub enum Topic {
     ApiKeys,
     /// The table `keys`.
     Keys,
+    /// The table `identities`.
+    Identities,
 }
 
 impl Topic {
-    const ALL: [Self; 4] = [Self::Services, Self::Policies, Self::ApiKeys, Self::Keys];
+    const ALL: [Self; 5] = [
+        Self::Services,
+        Self::Policies,
+        Self::ApiKeys,
+        Self::Keys,
+        Self::Identities,
+    ];
 
     fn of_table(name: &str) -> Option<Self> {
         match name {
@@ -46,6 +54,7 @@ impl Topic {
             "policies" => Some(Self::Policies),
             "api_keys" => Some(Self::ApiKeys),
             "keys" => Some(Self::Keys),
+            "identities" => Some(Self::Identities),
             _ => None,
         }
     }
@@ -70,6 +79,7 @@ struct Epochs {
     policies: AtomicU64,
     api_keys: AtomicU64,
     keys: AtomicU64,
+    identities: AtomicU64,
 }
 
 impl Catalog {
@@ -130,6 +140,7 @@ impl Catalog {
             Topic::Policies => &epochs.policies,
             Topic::ApiKeys => &epochs.api_keys,
             Topic::Keys => &epochs.keys,
+            Topic::Identities => &epochs.identities,
         }
     }
 

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use hsm::OpenError;
 
 use crate::audit::{Login, RetentionError};
-use crate::ledger::InvalidWitness;
 use crate::ledger::forward::CollectorError;
 use crate::oidc::InvalidAuthorities;
 use crate::ratelimit::BadAddress;
@@ -51,7 +50,7 @@ pub(super) enum Failure {
     #[error(transparent)]
     Provider(#[from] InvalidAuthorities),
     #[error(transparent)]
-    Witness(#[from] InvalidWitness),
+    Start(#[from] crate::server::CannotStart),
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
     #[error("{0}")]
@@ -75,7 +74,7 @@ impl Failure {
             | Self::Limits(_)
             | Self::Collector(_)
             | Self::Provider(_)
-            | Self::Witness(_)
+            | Self::Start(_)
             | Self::Login(_)
             | Self::Missing(_)
             | Self::Retention(RetentionError::NotAMember | RetentionError::TooYoung(_)) => {

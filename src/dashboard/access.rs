@@ -193,7 +193,7 @@ async fn admit(
     let rate = viewer.administrator.rate_limit();
     let caller = viewer.administrator.id();
     let scope = match caller {
-        CallerId::ApiKey(id) => Scope::AdminKey(id),
+        CallerId::Credential(id) => Scope::AdminKey(id),
         CallerId::Person(id) => Scope::Person(id),
     };
     let rule = Rule::new(rate.requests_per_second, rate.burst);

@@ -148,6 +148,7 @@ fn of_management(error: &management::Error) -> Description {
                 Missing::Key => "Key not found",
                 Missing::ApiKey => "API key not found",
                 Missing::Change => "Change not found",
+                Missing::Identity => "Identity not found",
             },
             "It may have been deleted.".to_owned(),
         ),

@@ -71,7 +71,7 @@ codes! {
     DecryptionFailed DECRYPTION_FAILED BAD_REQUEST
         "The ciphertext is not authentic for this key",
     AuthenticationFailed AUTHENTICATION_FAILED UNAUTHORIZED
-        "The API key is missing, invalid, expired or revoked",
+        "The credential is missing, invalid, expired or revoked",
     Forbidden FORBIDDEN FORBIDDEN
         "The type or the roles of the API key do not allow this request",
     OperationNotAllowed OPERATION_NOT_ALLOWED FORBIDDEN
@@ -90,6 +90,8 @@ codes! {
         "The API key does not exist",
     ChangeNotFound CHANGE_NOT_FOUND NOT_FOUND
         "The change does not exist",
+    IdentityNotFound IDENTITY_NOT_FOUND NOT_FOUND
+        "The workload identity does not exist",
     MethodNotAllowed METHOD_NOT_ALLOWED METHOD_NOT_ALLOWED
         "This path does not support the method; see the Allow header",
     RequestTimeout REQUEST_TIMEOUT REQUEST_TIMEOUT

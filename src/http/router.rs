@@ -5,7 +5,7 @@ use axum::middleware::from_fn_with_state;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::routes;
 
-use super::admin::{api_keys, audit, audit_log, changes, events, keys, policies, services};
+use super::admin::{api_keys, audit, audit_log, changes, events, identities, keys, policies, services};
 use super::app::App;
 use super::error::ApiError;
 use super::routes::{Access, Routes};
@@ -122,6 +122,19 @@ fn groups() -> [Routes; 4] {
         )
         .at("/admin/changes/{id}/approve", routes!(changes::approve))
         .at("/admin/changes/{id}/reject", routes!(changes::reject))
+        .at(
+            "/admin/identities",
+            routes!(identities::list, identities::create),
+        )
+        .at(
+            "/admin/identities/{id}",
+            routes!(
+                identities::read,
+                identities::update,
+                identities::patch,
+                identities::delete
+            ),
+        )
         .at("/admin/audit", routes!(audit::list))
         .at("/admin/audit/management", routes!(events::list))
         .at(

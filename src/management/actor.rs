@@ -6,7 +6,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::auth::{Administrator, Caller, Person, Role, Roles};
-use crate::ids::ApiKeyId;
+use crate::ids::{ApiKeyId, CredentialId};
 
 /// The author of a change, as events name it.
 #[derive(Clone, Debug)]
@@ -25,9 +25,9 @@ impl Actor {
     #[must_use]
     pub fn caller(caller: &Caller, request_id: String) -> Self {
         Self {
-            api_key_id: Some(caller.api_key_id()),
+            api_key_id: caller.credential_id().api_key(),
             person: None,
-            name: caller.name().to_owned(),
+            name: name(caller),
             roles: caller.roles().clone(),
             client_address: Some(caller.client_address()),
             request_id: Some(request_id),
@@ -82,5 +82,13 @@ impl Actor {
     pub(super) fn uuid(&self) -> Option<Uuid> {
         let person = self.person.as_ref().map(|person| person.id().uuid());
         self.api_key_id.map(ApiKeyId::uuid).or(person)
+    }
+}
+
+/// The name of a caller. Events have no member for a workload identity, so its name has the id.
+fn name(caller: &Caller) -> String {
+    match caller.credential_id() {
+        CredentialId::ApiKey(_) => caller.name().to_owned(),
+        CredentialId::Identity(id) => format!("{} ({id})", caller.name()),
     }
 }

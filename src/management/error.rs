@@ -58,6 +58,8 @@ pub enum Missing {
     ApiKey,
     /// A change that needs approval.
     Change,
+    /// A workload identity.
+    Identity,
 }
 
 impl std::fmt::Display for Missing {
@@ -68,6 +70,7 @@ impl std::fmt::Display for Missing {
             Self::Key => "key",
             Self::ApiKey => "API key",
             Self::Change => "change",
+            Self::Identity => "identity",
         })
     }
 }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::changes::Judgement;
 use crate::catalog::Topic;
 use crate::closed_set;
-use crate::ids::{ApiKeyId, ChangeId, ImportKeyId, KeyId, PolicyId, ServiceId};
+use crate::ids::{ApiKeyId, ChangeId, IdentityId, ImportKeyId, KeyId, PolicyId, ServiceId};
 use crate::resource::Identified;
 use crate::revision::Revision;
 
@@ -33,6 +33,8 @@ closed_set! {
         Key = "key",
         /// An API key.
         ApiKey = "api_key",
+        /// A workload identity.
+        Identity = "identity",
         /// The wrapping key of an import.
         ImportKey = "import_key",
         /// A change that needs approval.
@@ -102,6 +104,7 @@ impl ResourceType {
             Self::Policy => Some(Topic::Policies),
             Self::Key | Self::ImportKey => Some(Topic::Keys),
             Self::ApiKey => Some(Topic::ApiKeys),
+            Self::Identity => Some(Topic::Identities),
             Self::Change
             | Self::Dashboard
             | Self::Request
@@ -118,6 +121,7 @@ impl ResourceType {
             Self::Policy => PolicyId::from_uuid(uuid).to_string(),
             Self::Key => KeyId::from_uuid(uuid).to_string(),
             Self::ApiKey => ApiKeyId::from_uuid(uuid).to_string(),
+            Self::Identity => IdentityId::from_uuid(uuid).to_string(),
             Self::ImportKey => ImportKeyId::from_uuid(uuid).to_string(),
             Self::Change => ChangeId::from_uuid(uuid).to_string(),
             Self::Dashboard | Self::Request | Self::AuditLog | Self::Instance | Self::Token => {

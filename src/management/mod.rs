@@ -51,6 +51,7 @@ mod event;
 pub mod events;
 mod expected;
 pub mod idempotency;
+pub mod identities;
 pub mod keys;
 mod page;
 pub mod policies;
@@ -67,6 +68,6 @@ pub use self::expected::Expected;
 pub use self::idempotency::{Claim, IdempotentCall, KeptAnswer, KeptOutcome, Standing};
 pub use self::page::{Cursor, Limit, NotACursor, Page, PageRequest};
 pub use self::right::{
-    Authorized, ManageAdminKeys, ManageApiKeys, ManageKeys, ManagePolicies, ReadAudit,
-    ReadResources, Right,
+    Authorized, ManageAdminKeys, ManageApiKeys, ManageIdentities, ManageKeys, ManagePolicies,
+    ReadAudit, ReadResources, Right,
 };

@@ -41,6 +41,8 @@ rights! {
     ManageApiKeys: Owner PolicyAdmin;
     /// Does the same with admin keys and their roles.
     ManageAdminKeys: Owner;
+    /// Reads, creates, changes and deletes workload identities.
+    ManageIdentities: Owner PolicyAdmin;
     /// Reads and exports the audit logs.
     ReadAudit: Owner Auditor;
 }

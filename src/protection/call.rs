@@ -34,7 +34,8 @@ impl Call {
         let record = Record {
             request_id: tag.as_str().into(),
             application_id: caller.service_id(),
-            api_key_id: Some(caller.api_key_id()),
+            credential_id: Some(caller.credential_id()),
+            token_subject: caller.token_subject().map(Box::from),
             operation_type: endpoint.operation_type(),
             endpoint: Some(endpoint),
             policy_number: None,

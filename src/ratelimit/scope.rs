@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
-use crate::ids::{ApiKeyId, PersonId, ServiceId};
+use crate::ids::{CredentialId, PersonId, ServiceId};
 
 /// The owner of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,7 +11,7 @@ pub enum Scope {
     /// All requests of a service, with any of its keys.
     Service(ServiceId),
     /// All requests with one admin key.
-    AdminKey(ApiKeyId),
+    AdminKey(CredentialId),
     /// All requests of a person who is signed in.
     Person(PersonId),
     /// Failed authentications from one address.

@@ -16,5 +16,5 @@ pub use self::connections::{Connections, connections_allowed};
 pub use self::front::{Answers, Front};
 pub use self::listener::{CannotListen, Listener, listen};
 pub use self::pace::Patience;
-pub use self::service::Service;
+pub use self::service::{CannotStart, Service};
 pub use self::tls::{BadTls, Fault, Tls, keep_current};

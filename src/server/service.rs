@@ -12,7 +12,7 @@ use super::front::Front;
 use super::metrics;
 use super::tls::Tls;
 use crate::audit::{self, Recorder, Writer};
-use crate::auth::{Authenticator, LastUse};
+use crate::auth::{Authenticator, LastUse, Unusable, Workloads};
 use crate::body_memory::BodyMemory;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
@@ -20,6 +20,7 @@ use crate::dashboard::{self, Dashboard};
 use crate::db::Pool;
 use crate::http::router::names;
 use crate::http::{self, Api, App, DatabaseMonitor, document, recorded_status, refusal_json};
+use crate::jwt::PublishedKeys;
 use crate::keys::{Encryptions, Keyring, Vault};
 use crate::ledger::forward::{Collector, ForwardStatus, Forwarder};
 use crate::ledger::{InvalidWitness, SealStatus, Sealer};
@@ -44,11 +45,22 @@ pub struct Service {
     token_times: TokenTimes,
 }
 
+/// Why the service cannot start with its settings.
+#[derive(Debug, thiserror::Error)]
+pub enum CannotStart {
+    /// A witness of the audit log cannot be used.
+    #[error(transparent)]
+    Witness(#[from] InvalidWitness),
+    /// An issuer of tokens cannot be used.
+    #[error(transparent)]
+    Issuer(#[from] Unusable),
+}
+
 impl Service {
     /// Builds the service and starts its jobs.
     ///
     /// # Errors
-    /// The settings of a witness of the audit log cannot be used.
+    /// The settings of a witness of the audit log or of an issuer of tokens cannot be used.
     pub async fn start(
         clock: Clock,
         entropy: Entropy,
@@ -58,14 +70,24 @@ impl Service {
         token_times: TokenTimes,
         limiter: Limiter,
         provider: Option<Provider>,
-    ) -> Result<Self, InvalidWitness> {
+    ) -> Result<Self, CannotStart> {
         let mut jobs = JoinSet::new();
         let catalog = Catalog::new();
+        let workloads = Workloads::new(
+            clock.clone(),
+            catalog.clone(),
+            database.clone(),
+            &settings.auth,
+        )?;
+        for keys in workloads.published_keys() {
+            jobs.spawn(keep_keys(keys));
+        }
         let authenticator = Arc::new(Authenticator::new(
             clock.clone(),
             catalog.clone(),
             database.clone(),
             settings.environment,
+            workloads,
         ));
         jobs.spawn(listen(catalog.clone(), database.clone(), entropy));
         jobs.spawn(keep_last_use(
@@ -228,7 +250,7 @@ impl Service {
         self.security_writer.finish().await;
         let last_use = self.app.authenticator.last_use();
         if let Err(error) = last_use.flush(&self.app.database).await {
-            tracing::warn!(%error, "the last use of API keys could not be written");
+            tracing::warn!(%error, "the last use of credentials could not be written");
         }
     }
 }
@@ -238,6 +260,11 @@ const LAST_USE_PERIOD: Duration = Duration::from_secs(5);
 
 async fn listen(catalog: Catalog, database: Pool, entropy: Entropy) {
     let never = catalog.listen(database, entropy).await;
+    match never {}
+}
+
+async fn keep_keys(keys: PublishedKeys) {
+    let never = keys.keep().await;
     match never {}
 }
 
@@ -282,7 +309,7 @@ async fn keep_last_use(last_use: LastUse, database: Pool) {
         period.tick().await;
         // It is kept for the next attempt; other jobs report the outage.
         if let Err(error) = last_use.flush(&database).await {
-            tracing::debug!(%error, "the last use of API keys could not be written yet");
+            tracing::debug!(%error, "the last use of credentials could not be written yet");
         }
     }
 }

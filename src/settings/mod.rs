@@ -5,6 +5,7 @@
 mod admin;
 mod approvals;
 mod audit;
+mod auth;
 mod certificates;
 mod database;
 mod forward;
@@ -32,6 +33,7 @@ use serde::{Deserialize, Serialize};
 pub use self::admin::Admin;
 pub use self::approvals::Approvals;
 pub use self::audit::{Audit, Seal, SealAnchor, SealWitness};
+pub use self::auth::{Auth, AuthIssuer};
 pub use self::certificates::{NotInPem, certificates, revocation_lists};
 pub use self::database::Database;
 pub use self::forward::{Endpoint, Forward, ForwardProtocol};
@@ -78,6 +80,8 @@ pub struct Settings {
     pub keys: Keys,
     /// The approval of changes by other people.
     pub approvals: Approvals,
+    /// The credentials of applications other than API keys.
+    pub auth: Auth,
     /// The audit log.
     pub audit: Audit,
     /// Administrators.
@@ -145,6 +149,7 @@ impl Settings {
         self.ratelimit.contradictions(self.environment, &mut found);
         self.keys.contradictions(self.environment, &mut found);
         self.approvals.contradictions(&mut found);
+        self.auth.contradictions(self.environment, &mut found);
         self.audit.contradictions(self.environment, &mut found);
         self.admin.contradictions(self.environment, &mut found);
         self.migrate.contradictions(self.environment, &mut found);

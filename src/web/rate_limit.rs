@@ -54,6 +54,6 @@ fn bucket(caller: &Caller) -> (Scope, Rule) {
     let limit = caller.rate_limit();
     let scope = caller
         .service_id()
-        .map_or_else(|| Scope::AdminKey(caller.api_key_id()), Scope::Service);
+        .map_or_else(|| Scope::AdminKey(caller.credential_id()), Scope::Service);
     (scope, Rule::new(limit.requests_per_second, limit.burst))
 }

@@ -41,11 +41,11 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// The memory for the bodies of a caller. All API keys of a service share it.
+    /// The memory for the bodies of a caller. All credentials of a service share it.
     #[must_use]
     pub fn memory_of(&self, caller: &Caller) -> CallerMemory<'_> {
         let service = caller.service_id();
-        let owner = service.map_or_else(|| caller.api_key_id().uuid(), |service| service.uuid());
+        let owner = service.map_or_else(|| caller.credential_id().uuid(), |service| service.uuid());
         self.body_memory.of(owner)
     }
 

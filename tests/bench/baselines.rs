@@ -11,7 +11,7 @@ use axum::body::Bytes;
 use axum::routing::post;
 use sealward::audit::{Endpoint, OperationType, Outcome, Record, Recorder};
 use sealward::clock::{Clock, Entropy};
-use sealward::ids::{ApiKeyId, KeyId, ServiceId};
+use sealward::ids::{ApiKeyId, CredentialId, KeyId, ServiceId};
 use sealward::settings::Audit;
 use serde_json::json;
 use sqlx::PgPool;
@@ -100,7 +100,8 @@ fn record(clock: &Clock, (service, api_key, key): (ServiceId, ApiKeyId, KeyId)) 
     Record {
         request_id: "req_01h455vb4pex5vsknk084sn02q".into(),
         application_id: Some(service),
-        api_key_id: Some(api_key),
+        credential_id: Some(CredentialId::ApiKey(api_key)),
+        token_subject: None,
         operation_type: Some(OperationType::Encrypt),
         endpoint: Some(Endpoint::Protect),
         policy_number: Some("POL-000001".into()),

@@ -179,7 +179,8 @@ fn one(clock: &Clock) -> Record {
     Record {
         request_id: "req_01h455vb4pex5vsknk084sn02q".into(),
         application_id: None,
-        api_key_id: None,
+        credential_id: None,
+        token_subject: None,
         operation_type: Some(OperationType::Encrypt),
         endpoint: Some(Endpoint::Protect),
         policy_number: Some("POL-000001".into()),

@@ -54,6 +54,8 @@ impl Exported for Entry {
         ("policy_number", |this| cell(this.policy_number.as_ref())),
         ("key_id", |this| cell(this.key_id.as_ref())),
         ("api_key_id", |this| cell(this.api_key_id.as_ref())),
+        ("identity_id", |this| cell(this.identity_id.as_ref())),
+        ("token_subject", |this| cell(this.token_subject.as_ref())),
         ("client_address", |this| cell(this.client_address.as_ref())),
         ("outcome", |this| cell(this.outcome.as_ref())),
         ("ctx", |this| cell(this.ctx.as_ref())),
@@ -88,6 +90,8 @@ mod tests {
             policy_number: None,
             key_id: None,
             api_key_id: None,
+            identity_id: None,
+            token_subject: None,
             client_address: Some("::1".to_owned()),
             outcome: Some("done".to_owned()),
             ctx: None,
@@ -99,7 +103,7 @@ mod tests {
         assert_eq!(
             String::from_utf8(csv).unwrap(),
             "rec_00000000010000000000000000,1970-01-01T00:00:00.001Z,\"'=r,\"\"1\"\"\",,hash,12,200,\
-             0.25,,,/api/v1/operations,,,,::1,done,,7,9\r\n"
+             0.25,,,/api/v1/operations,,,,,,::1,done,,7,9\r\n"
         );
         let mut json = Vec::new();
         Format::Ndjson.write(&entry, &mut json);

@@ -221,6 +221,7 @@ fn resource(cx: &PageContext, event: &Recorded) -> Markup {
         ResourceType::Change => "changes",
         ResourceType::ApiKey if cx.may::<ManageAdminKeys>() => "api-keys",
         ResourceType::ApiKey
+        | ResourceType::Identity
         | ResourceType::ImportKey
         | ResourceType::Dashboard
         | ResourceType::Request
@@ -237,6 +238,7 @@ fn words(resource: ResourceType) -> &'static str {
         ResourceType::Policy => "Policy",
         ResourceType::Key => "Key",
         ResourceType::ApiKey => "API key",
+        ResourceType::Identity => "Workload identity",
         ResourceType::ImportKey => "Import key",
         ResourceType::Change => "Change",
         ResourceType::Dashboard => "Dashboard",

@@ -14,6 +14,7 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::keys::Key;
 use crate::management::api_keys::{self, ApiKey};
 use crate::management::changes::{Proposal, Proposed};
+use crate::management::identities::WorkloadIdentity;
 use crate::management::policies::Policy;
 use crate::management::services::Service;
 use crate::management::{KeptAnswer, KeptOutcome, Page, Resource, ResourceType};
@@ -88,6 +89,7 @@ located! {
     Policy at "policies";
     Key at "keys";
     ApiKey at "api-keys";
+    WorkloadIdentity at "identities";
 }
 
 impl Located for api_keys::Created {
@@ -208,6 +210,7 @@ fn of_creation(answer: &KeptAnswer) -> Vec<(HeaderName, HeaderValue)> {
         ResourceType::Policy => "policies",
         ResourceType::Key => "keys",
         ResourceType::ApiKey => "api-keys",
+        ResourceType::Identity => "identities",
         ResourceType::Change
         | ResourceType::ImportKey
         | ResourceType::Dashboard

@@ -45,6 +45,8 @@ pub(in crate::http) async fn list(
         outcome: filters.one_of("outcome"),
         policy_number: filters.text("policyNumber"),
         key_id: filters.id("keyId"),
+        identity_id: filters.id("identityId"),
+        token_subject: filters.text("tokenSubject"),
         from: filters.time("from"),
         to: filters.time("to"),
     };

@@ -13,7 +13,7 @@ use crate::auth::Administrator;
 use crate::http::app::App;
 use crate::http::body;
 use crate::http::error::ApiError;
-use crate::ids::{ApiKeyId, ChangeId, KeyId, ServiceId};
+use crate::ids::{ApiKeyId, ChangeId, IdentityId, KeyId, ServiceId};
 use crate::json::Text;
 use crate::management::{
     self, Actor, Authorized, Claim, Context, Expected, ManageAdminKeys, Missing, Right, Standing,
@@ -68,6 +68,10 @@ impl Address for ChangeId {
 
 impl Address for ApiKeyId {
     const MISSING: Missing = Missing::ApiKey;
+}
+
+impl Address for IdentityId {
+    const MISSING: Missing = Missing::Identity;
 }
 
 /// The role comes before the answer to a request that was sent again.

@@ -9,6 +9,7 @@ pub(super) mod events;
 mod export;
 mod extract;
 mod filters;
+pub(super) mod identities;
 pub(super) mod keys;
 pub(super) mod policies;
 pub(super) mod services;

@@ -124,6 +124,7 @@ impl ApiError {
             Self::Missing(Missing::Change) => ErrorCode::ChangeNotFound.into(),
             Self::Proposed(_) => Description::from(ErrorCode::Conflict)
                 .with_message("The change needs approval and was proposed"),
+            Self::Missing(Missing::Identity) => ErrorCode::IdentityNotFound.into(),
             Self::Conflict(conflict) => {
                 Description::from(ErrorCode::Conflict).with_message(sentence(conflict))
             }

@@ -15,6 +15,7 @@ use crate::management::Cursor;
 use crate::management::api_keys::{self, ApiKey};
 use crate::management::changes::Proposal;
 use crate::management::events::Recorded;
+use crate::management::identities::WorkloadIdentity;
 use crate::management::keys::ImportParameters;
 use crate::management::policies::Policy;
 use crate::management::services::Service;
@@ -37,6 +38,7 @@ pub(super) fn all() -> Components {
     add_whole::<ImportParameters>(&mut schemas);
     add::<api_keys::Created>(&mut schemas);
     add_list::<ApiKey>(&mut schemas);
+    add_list::<WorkloadIdentity>(&mut schemas);
     add_list::<Entry>(&mut schemas);
     add_list::<Recorded>(&mut schemas);
     add_list::<Proposal>(&mut schemas);

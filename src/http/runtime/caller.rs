@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::auth::RateLimit;
 use crate::http::app::App;
 use crate::http::caller::for_application;
-use crate::ids::{ApiKeyId, ServiceId};
+use crate::ids::{CredentialId, ServiceId};
 use crate::operation::Operations;
 use crate::policy::PolicyNumber;
 
@@ -31,13 +31,14 @@ struct CallerIdentity {
 #[derive(Serialize, ToSchema)]
 struct Credential {
     r#type: CredentialType,
-    id: ApiKeyId,
+    id: String,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum CredentialType {
     ApiKey,
+    Identity,
 }
 
 /// Returns the identity, the permissions and the rate limit of the caller.
@@ -55,8 +56,11 @@ pub(in crate::http) async fn read(State(app): State<App>, request: Request) -> i
         Ok(Json(CallerIdentity {
             service_id: application.service_id(),
             credential: Credential {
-                r#type: CredentialType::ApiKey,
-                id: application.api_key_id(),
+                r#type: match application.credential_id() {
+                    CredentialId::ApiKey(_) => CredentialType::ApiKey,
+                    CredentialId::Identity(_) => CredentialType::Identity,
+                },
+                id: application.credential_id().to_string(),
             },
             policy_number: policy.map(|policy| policy.policy_number.clone()),
             allowed_operations: application.allowed_operations(),

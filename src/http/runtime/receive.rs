@@ -205,7 +205,8 @@ async fn reject_anonymous(
     app.recorder.submit_anonymous(Record {
         request_id: origin.tag.as_str().into(),
         application_id: None,
-        api_key_id: None,
+        credential_id: None,
+        token_subject: None,
         operation_type: origin.endpoint.operation_type(),
         endpoint: Some(origin.endpoint),
         policy_number: None,

@@ -1,34 +1,55 @@
-//! The policy that an API key is bound to.
+//! The policy that a credential is bound to.
 
 use std::borrow::Cow;
 
 use serde::{Serialize, Serializer};
-use sqlx::FromRow;
+use sqlx::{FromRow, PgConnection};
 use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::ids::{Named as _, PolicyId, PolicyKind};
 use crate::json::{Kind, Text};
+use crate::management::policies;
 use crate::policy::PolicyNumber;
 use crate::problem::{Code, Problem, Problems};
 use crate::resource::{Column, Columns, Input, Member, Value, string};
 
-/// The policy that an API key is bound to, if any. The API shows its number, the row has its
+/// The policy that a credential is bound to, if any. The API shows its number, the row has its
 /// identifier.
 #[derive(Clone, Debug, Default, PartialEq, Eq, FromRow)]
 pub struct BoundPolicy {
     #[sqlx(rename = "policy_number")]
-    pub(super) number: Option<PolicyNumber>,
+    number: Option<PolicyNumber>,
     #[sqlx(rename = "policy_id")]
-    pub(super) id: Option<PolicyId>,
+    id: Option<PolicyId>,
 }
+
+const UNKNOWN: &str = "must be the number of an existing policy";
 
 impl BoundPolicy {
     /// The number of the policy.
     #[must_use]
     pub fn number(&self) -> Option<&str> {
         self.number.as_ref().map(PolicyNumber::as_str)
+    }
+
+    /// Finds the policy that a request names. It cannot be deleted until the transaction on `connection`
+    /// ends.
+    pub(in crate::management) async fn find(
+        connection: &mut PgConnection,
+        problems: &mut Problems,
+        member: &mut Member<Self>,
+    ) -> sqlx::Result<()> {
+        if let Member::Given(bound) = member
+            && let Some(number) = &bound.number
+        {
+            bound.id = policies::lock_living(connection, number).await?;
+            if bound.id.is_none() {
+                problems.note(Problem::new("policyNumber", Code::Unknown, UNKNOWN));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -42,10 +63,9 @@ impl Value for BoundPolicy {
             return Member::Given(Self::default());
         }
         string(text, field, problems, |number| {
-            let message = "must be the number of an existing policy";
             let number = number
                 .parse()
-                .map_err(|_| Problem::of_body(Code::Unknown, message))?;
+                .map_err(|_| Problem::of_body(Code::Unknown, UNKNOWN))?;
             Ok(Self {
                 number: Some(number),
                 id: None,

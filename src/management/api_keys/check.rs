@@ -2,11 +2,11 @@
 
 use sqlx::PgConnection;
 
-use super::{ApiKey, ApiKeyRequest};
+use super::{ApiKey, ApiKeyRequest, BoundPolicy};
 use crate::auth::{Kind, Role, Roles};
 use crate::clock::Timestamp;
 use crate::ids::ServiceId;
-use crate::management::{check, policies, services};
+use crate::management::{check, services};
 use crate::problem::{Code, Problem, Problems};
 use crate::resource::Member;
 
@@ -31,15 +31,7 @@ pub(super) async fn check(
         Some(Kind::Live | Kind::Test) => refuse_admin_members(problems, body),
         None => {}
     }
-    if let Member::Given(bound) = &mut body.policy_number
-        && let Some(number) = &bound.number
-    {
-        bound.id = policies::lock_living(connection, number).await?;
-        if bound.id.is_none() {
-            let message = "must be the number of an existing policy";
-            problems.note(Problem::new("policyNumber", Code::Unknown, message));
-        }
-    }
+    BoundPolicy::find(connection, problems, &mut body.policy_number).await?;
     let expires_at = before.and_then(|before| before.expires_at);
     check::expiry(problems, now, expires_at, &body.expires_at);
     Ok(())
@@ -103,7 +95,7 @@ fn refuse_runtime_members(problems: &mut Problems, body: &mut ApiKeyRequest) {
     if body
         .policy_number
         .given()
-        .is_some_and(|bound| bound.number.is_some())
+        .is_some_and(|bound| bound.number().is_some())
     {
         refuse("policyNumber");
         body.policy_number = Member::Wrong;

@@ -8,6 +8,7 @@ use crate::change_kind::ChangeKind;
 use crate::clock::Timestamp;
 use crate::management::changes::Judgement;
 use crate::management::{Resource, ResourceType};
+use crate::operation::Operations;
 
 impl Resource for ApiKey {
     const TYPE: ResourceType = ResourceType::ApiKey;
@@ -28,14 +29,18 @@ impl Resource for ApiKey {
 fn allows_more(before: &ApiKey, after: &ApiKey) -> bool {
     let mut roles = after.roles.iter();
     roles.any(|role| !before.roles.meet(&[role]))
-        || adds_operations(before, after)
+        || adds_operations(before.allowed_operations, after.allowed_operations)
         || adds_networks(before.allowed_cidrs.as_ref(), after.allowed_cidrs.as_ref())
         || expires_later(before.expires_at, after.expires_at)
         || after.policy_number != before.policy_number
 }
 
-fn adds_operations(before: &ApiKey, after: &ApiKey) -> bool {
-    match (before.allowed_operations, after.allowed_operations) {
+/// Whether a credential allows an operation that it did not allow before.
+pub(in crate::management) fn adds_operations(
+    before: Option<Operations>,
+    after: Option<Operations>,
+) -> bool {
+    match (before, after) {
         (None, _) => false,
         (Some(_), None) => true,
         (Some(before), Some(after)) => after.iter().any(|operation| !before.contain(operation)),

@@ -27,6 +27,7 @@ use crate::resource::{ResourceRequest, Stored as _};
 
 pub use self::api_key::{ApiKey, ApiKeyRequest, Hint, Status};
 pub use self::bound_policy::BoundPolicy;
+pub(super) use self::judge::adds_operations;
 pub use self::network::Networks;
 
 /// The filter of a list of API keys.

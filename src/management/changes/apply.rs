@@ -5,11 +5,12 @@ use std::sync::Arc;
 use super::authority::{Authority, LastApproval};
 use super::call::{Call, Verb};
 use crate::auth::{Person, Roles};
-use crate::ids::{ApiKeyId, KeyId, PolicyId};
+use crate::ids::{ApiKeyId, IdentityId, KeyId, PolicyId};
 use crate::keys::Vault;
 use crate::management::keys::Rules;
 use crate::management::{
-    Actor, Authorized, Context, Error, Expected, ResourceType, Right, api_keys, keys, policies,
+    Actor, Authorized, Context, Error, Expected, ResourceType, Right, api_keys, identities, keys,
+    policies,
 };
 use crate::resource::{RequestBody, ResourceRequest, SentBody};
 
@@ -75,6 +76,13 @@ pub(super) async fn apply(
         (ResourceType::ApiKey, Verb::Update, Some(id)) => {
             let id = ApiKeyId::from_uuid(id);
             api_keys::update(&by.authorized(), id, &expected, request(call)?).await?;
+        }
+        (ResourceType::Identity, Verb::Create, None) => {
+            identities::create(&by.authorized(), request(call)?).await?;
+        }
+        (ResourceType::Identity, Verb::Update, Some(id)) => {
+            let id = IdentityId::from_uuid(id);
+            identities::update(&by.authorized(), id, &expected, request(call)?).await?;
         }
         _ => return Err(Error::BrokenOff),
     }

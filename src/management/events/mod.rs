@@ -15,7 +15,7 @@ use uuid::Uuid;
 pub use self::export::ManagementLog;
 use super::{Action, Authorized, Error, Page, PageRequest, ReadAudit, ResourceType};
 use crate::clock::Timestamp;
-use crate::ids::{ApiKeyId, ChangeId, EventId, ImportKeyId, KeyId, NotAnId, PolicyId, ServiceId};
+use crate::ids::{ApiKeyId, ChangeId, EventId, IdentityId, ImportKeyId, KeyId, NotAnId, PolicyId, ServiceId};
 
 /// A change or a security event, as the API shows it. Members are in snake case, as in audit records.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
@@ -83,6 +83,7 @@ impl FromStr for ResourceId {
             .or_else(|_| text.parse().map(ApiKeyId::uuid))
             .or_else(|_| text.parse().map(ImportKeyId::uuid))
             .or_else(|_| text.parse().map(ChangeId::uuid))
+            .or_else(|_| text.parse().map(IdentityId::uuid))
             .map(|uuid| Self {
                 uuid,
                 text: text.to_owned(),

@@ -4,7 +4,7 @@ use sqlx::{PgConnection, PgExecutor};
 
 use super::{Filter, Name, Policy};
 use crate::db::undecodable;
-use crate::ids::{ApiKeyId, PolicyId, ServiceId};
+use crate::ids::{ApiKeyId, IdentityId, PolicyId, ServiceId};
 use crate::management::PageRequest;
 use crate::material::Family;
 use crate::policy::{KeyOwnership, PolicyNumber, Status, select_policies};
@@ -115,7 +115,7 @@ pub(super) async fn next_number(connection: &mut PgConnection) -> sqlx::Result<P
     format!("POL-{number:06}").parse().map_err(undecodable)
 }
 
-/// The API keys that are bound to a policy and not revoked, by their names.
+/// The identities and the API keys that are bound to a policy and not revoked, by their names.
 pub(super) async fn referrers(
     connection: &mut PgConnection,
     id: PolicyId,
@@ -124,12 +124,21 @@ pub(super) async fn referrers(
         "SELECT id, name FROM api_keys WHERE policy_id = $1 AND revoked_at IS NULL ORDER BY id",
     )
     .bind(id)
+    .fetch_all(&mut *connection)
+    .await?;
+    let identities: Vec<(IdentityId, String)> = sqlx::query_as(
+        "SELECT id, name FROM identities WHERE policy_id = $1 AND deleted_at IS NULL ORDER BY id",
+    )
+    .bind(id)
     .fetch_all(connection)
     .await?;
-    let named = api_keys
+    let api_keys = api_keys
         .into_iter()
         .map(|(id, name)| format!("API key {name:?} ({id})"));
-    Ok(named.collect())
+    let identities = identities
+        .into_iter()
+        .map(|(id, name)| format!("identity {name:?} ({id})"));
+    Ok(api_keys.chain(identities).collect())
 }
 
 impl Name {

@@ -3,7 +3,7 @@
 use sqlx::{PgConnection, PgExecutor};
 
 use super::{Filter, Service};
-use crate::ids::{ApiKeyId, KeyId, PolicyId, ServiceId};
+use crate::ids::{ApiKeyId, IdentityId, KeyId, PolicyId, ServiceId};
 use crate::keys;
 use crate::management::PageRequest;
 
@@ -115,6 +115,12 @@ pub(super) async fn referrers(
     .bind(id)
     .fetch_all(&mut *connection)
     .await?;
+    let identities: Vec<(IdentityId, String)> = sqlx::query_as(
+        "SELECT id, name FROM identities WHERE service_id = $1 AND deleted_at IS NULL ORDER BY id",
+    )
+    .bind(id)
+    .fetch_all(&mut *connection)
+    .await?;
     let keys: Vec<(KeyId, String)> = sqlx::query_as(
         "SELECT id, name FROM keys WHERE service_id = $1 AND status <> $2 ORDER BY id",
     )
@@ -128,8 +134,15 @@ pub(super) async fn referrers(
     let api_keys = api_keys
         .into_iter()
         .map(|(id, name)| format!("API key {name:?} ({id})"));
+    let identities = identities
+        .into_iter()
+        .map(|(id, name)| format!("identity {name:?} ({id})"));
     let keys = keys
         .into_iter()
         .map(|(id, name)| format!("key {name:?} ({id})"));
-    Ok(policies.chain(api_keys).chain(keys).collect())
+    Ok(policies
+        .chain(api_keys)
+        .chain(identities)
+        .chain(keys)
+        .collect())
 }

@@ -4,6 +4,7 @@ mod api_keys;
 mod concurrency;
 mod events;
 mod idempotency;
+mod identities;
 mod instances;
 mod keys;
 mod patch;

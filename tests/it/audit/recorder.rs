@@ -8,7 +8,7 @@ use sealward::audit::{
 };
 use sealward::clock::{Clock, Entropy, Timestamp};
 use sealward::db::Pool;
-use sealward::ids::{ApiKeyId, ServiceId};
+use sealward::ids::{ApiKeyId, CredentialId, ServiceId};
 use sealward::settings::{Audit, Span};
 
 use crate::support::{Database, pool, within};
@@ -31,7 +31,10 @@ fn record(request_id: &str) -> Record {
     Record {
         request_id: request_id.into(),
         application_id: Some(ServiceId::from_uuid(uuid::Uuid::from_u128(7))),
-        api_key_id: Some(ApiKeyId::from_uuid(uuid::Uuid::from_u128(8))),
+        credential_id: Some(CredentialId::ApiKey(ApiKeyId::from_uuid(
+            uuid::Uuid::from_u128(8),
+        ))),
+        token_subject: None,
         operation_type: Some(OperationType::Hash),
         endpoint: Some(Endpoint::Operations),
         policy_number: None,

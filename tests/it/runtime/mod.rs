@@ -25,4 +25,5 @@ mod signatures;
 mod unavailable;
 mod uniform;
 mod unprotect;
+mod workloads;
 mod worn_keys;

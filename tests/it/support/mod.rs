@@ -9,6 +9,7 @@ mod destination;
 mod envelope_builder;
 mod exposition;
 mod oidc_provider;
+mod issuer;
 pub(crate) mod openssl;
 mod postgres;
 mod proxy;
@@ -30,6 +31,7 @@ pub(crate) use self::destination::{
 pub(crate) use self::envelope_builder::{EnvelopeBuilder, epk};
 pub(crate) use self::exposition::Exposition;
 pub(crate) use self::oidc_provider::OidcProvider;
+pub(crate) use self::issuer::{Behavior, SigningKey, TokenIssuer, encode, unsigned};
 pub(crate) use self::postgres::{Database, pool, superuser};
 pub(crate) use self::proxy::Proxy;
 pub(crate) use self::scratch::Scratch;

@@ -21,7 +21,7 @@ use sealward::server::{
     Answers as _, Connections, Front, Listener, Patience, Service, Tls, listen,
 };
 use sealward::settings::{
-    Admin, Environment, Forward, Http, Limits, RateLimit, Seal, Settings, Span, Stage,
+    Admin, Auth, Environment, Forward, Http, Limits, RateLimit, Seal, Settings, Span, Stage,
 };
 use secrecy::ExposeSecret as _;
 use serde_json::json;
@@ -68,6 +68,21 @@ impl World {
         let admin_key = first_admin_key(&clock, &database.pool()).await;
         let options = database.options().clone();
         Self::start(clock, settings, database.into(), options, admin_key, None).await
+    }
+
+    /// A service in development with this clock that accepts tokens as these settings say.
+    pub(crate) async fn with_auth(clock: Clock, auth: Auth) -> Self {
+        let mut settings = settings(Stage::Development);
+        settings.auth = auth;
+        Self::with(clock, settings).await
+    }
+
+    /// Another instance that accepts tokens as these settings say.
+    pub(crate) async fn another_with_auth(&self, auth: Auth) -> Self {
+        let mut settings = settings(self.stage);
+        settings.auth = auth;
+        let options = self.database.options().clone();
+        self.another_with(options, settings).await
     }
 
     /// Another instance with the same database.

@@ -1,0 +1,238 @@
+//! Authentication of workloads by tokens of their issuers.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use moka::future::Cache as Entries;
+use sha2::{Digest as _, Sha256};
+
+use super::authenticator::Denied;
+use super::identity::{Refusal, Workload};
+use super::{Caller, store};
+use crate::catalog::{Cache, Catalog, Topic};
+use crate::clock::Clock;
+use crate::db::Pool;
+use crate::jwt::{Issuer, Location, PublishedKeys, Refused, Rules, Token, Unverified};
+use crate::settings::{Auth, AuthIssuer, NotInPem, certificates};
+
+/// The maximum number of cached tokens.
+const CAPACITY: u64 = 20_000;
+
+/// The maximum time for which a verified token is not verified again.
+const VERIFIED_FOR: Duration = Duration::from_secs(10 * 60);
+
+/// The number of characters of a subject that the audit log keeps.
+const SUBJECT: usize = 256;
+
+/// The workloads that authenticate with tokens.
+#[derive(Debug)]
+pub struct Workloads {
+    clock: Clock,
+    issuers: Vec<Arc<Issuer>>,
+    /// Verified tokens of known workloads by their digests.
+    verified: Entries<[u8; 32], Arc<Verified>>,
+    workloads: Cache<TokenKey, Arc<Workload>>,
+}
+
+/// The CA file of an issuer cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("auth.issuers: {} {source}", path.display())]
+pub struct Unusable {
+    path: PathBuf,
+    source: NotInPem,
+}
+
+/// A verified token.
+struct Verified {
+    digest: [u8; 32],
+    issuer: Arc<Issuer>,
+    token: Token,
+    subject: Arc<str>,
+    /// When it was verified, on the monotonic clock.
+    at: Duration,
+}
+
+/// A verified token as the key of a cache: two are equal if their texts are.
+#[derive(Clone)]
+struct TokenKey(Arc<Verified>);
+
+impl Workloads {
+    /// The workloads in this database with tokens of the issuers in these settings.
+    ///
+    /// # Errors
+    /// The CA file of an issuer cannot be used.
+    pub fn new(clock: Clock, catalog: Catalog, pool: Pool, auth: &Auth) -> Result<Self, Unusable> {
+        let issuers = auth
+            .issuers
+            .iter()
+            .map(|issuer| of_settings(&clock, issuer));
+        let topics = &[Topic::Identities, Topic::Services];
+        let read = move |key: TokenKey| {
+            let pool = pool.clone();
+            async move { Ok(find(&pool, &key.0.token).await?.map(Arc::new)) }
+        };
+        Ok(Self {
+            issuers: issuers.collect::<Result<_, _>>()?,
+            verified: Entries::builder()
+                .max_capacity(CAPACITY)
+                .time_to_live(VERIFIED_FOR)
+                .build(),
+            workloads: Cache::new(catalog, topics, CAPACITY, read),
+            clock,
+        })
+    }
+
+    /// The published keys of all issuers, to be kept current.
+    pub fn published_keys(&self) -> impl Iterator<Item = PublishedKeys> {
+        self.issuers.iter().map(|issuer| issuer.keys().clone())
+    }
+
+    /// The caller with this token. The verification of a new token, or the look-up of its identity, waits
+    /// for `admission` first.
+    pub(super) async fn authenticate(
+        &self,
+        token: &str,
+        client: IpAddr,
+        admission: impl Future<Output = Result<(), Denied>> + Send,
+    ) -> Result<Caller, Denied> {
+        let digest = Sha256::digest(token).into();
+        if let Some(known) = self.known(&digest).await {
+            let key = TokenKey(known);
+            let workload = self.workloads.get_admitted(&key, admission).await?;
+            return Ok(admit(&key.0, workload, client)?);
+        }
+        let unverified = Unverified::parse(token).map_err(Refusal::from)?;
+        let named = self
+            .issuers
+            .iter()
+            .find(|issuer| issuer.name() == unverified.issuer());
+        let issuer = named.ok_or(Refused::Issuer).map_err(Refusal::from)?;
+        admission.await?;
+        let verified = issuer.verify(unverified, self.clock.now()).await;
+        let token = verified.map_err(Refusal::from)?;
+        let verified = Arc::new(Verified {
+            digest,
+            issuer: Arc::clone(issuer),
+            subject: token
+                .subject
+                .chars()
+                .take(SUBJECT)
+                .collect::<String>()
+                .into(),
+            token,
+            at: self.clock.monotonic(),
+        });
+        let workload = self.workloads.get(&TokenKey(Arc::clone(&verified))).await?;
+        let caller = admit(&verified, workload, client)?;
+        self.verified.insert(digest, verified).await;
+        Ok(caller)
+    }
+
+    /// Authenticates from the caches alone.
+    pub(super) async fn recall(&self, token: &str, client: IpAddr) -> Result<Caller, Refusal> {
+        let known = self.known(&Sha256::digest(token).into()).await;
+        let key = TokenKey(known.ok_or(Refusal::Unknown)?);
+        let workload = self.workloads.remembered(&key).await;
+        admit(&key.0, workload, client)
+    }
+
+    /// A verified token that needs no verification yet.
+    async fn known(&self, digest: &[u8; 32]) -> Option<Arc<Verified>> {
+        let known = self.verified.get(digest).await?;
+        let age = self.clock.monotonic().saturating_sub(known.at);
+        let is_current = age < VERIFIED_FOR
+            && self.clock.now() < known.token.refused_from
+            && known.issuer.publishes(&known.token.key);
+        is_current.then_some(known)
+    }
+}
+
+fn of_settings(clock: &Clock, settings: &AuthIssuer) -> Result<Arc<Issuer>, Unusable> {
+    let authorities = settings.ca.as_ref().map(|path| {
+        certificates(path).map_err(|source| Unusable {
+            path: path.clone(),
+            source,
+        })
+    });
+    let location = match &settings.jwks_url {
+        Some(url) => Location::Url(url.clone()),
+        None => Location::Discovery(settings.issuer.clone()),
+    };
+    let rules = Rules {
+        issuer: settings.issuer.clone(),
+        audiences: vec![settings.audience.clone()],
+        algorithms: settings.algorithms.clone(),
+        accepts_type: is_credential,
+    };
+    let keys = PublishedKeys::new(clock.clone(), location, authorities.transpose()?.as_deref());
+    Ok(Arc::new(Issuer::new(rules, keys)))
+}
+
+/// Whether tokens of this type authenticate a workload. Other types, such as `logout+jwt`, have another
+/// purpose.
+fn is_credential(typ: Option<&str>) -> bool {
+    typ.is_none_or(|typ| matches!(typ, "jwt" | "jose" | "at+jwt"))
+}
+
+/// The one workload that matches the token.
+async fn find(pool: &Pool, token: &Token) -> sqlx::Result<Option<Workload>> {
+    let candidates = store::workloads(pool, &token.issuer, &token.subject).await?;
+    let mut matching = candidates
+        .into_iter()
+        .filter(|(rule, _)| rule.matches(token))
+        .map(|(_, workload)| workload);
+    let first = matching.next();
+    Ok(first.filter(|_| matching.next().is_none()))
+}
+
+fn admit(
+    verified: &Verified,
+    workload: Option<Arc<Workload>>,
+    client: IpAddr,
+) -> Result<Caller, Refusal> {
+    let workload = workload.ok_or(Refusal::NoIdentity)?;
+    if workload.is_disabled {
+        return Err(Refusal::Disabled);
+    }
+    let caller = Caller::new(Arc::clone(&workload.identity), client.to_canonical());
+    Ok(caller.with_token_subject(Arc::clone(&verified.subject)))
+}
+
+impl PartialEq for TokenKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.digest == other.0.digest
+    }
+}
+
+impl Eq for TokenKey {}
+
+impl Hash for TokenKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.digest.hash(state);
+    }
+}
+
+impl fmt::Debug for Verified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Verified([redacted])")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_with_another_purpose_are_refused() {
+        for typ in [None, Some("jwt"), Some("at+jwt"), Some("jose")] {
+            assert!(is_credential(typ), "{typ:?}");
+        }
+        for typ in ["logout+jwt", "dpop+jwt", "secevent+jwt", ""] {
+            assert!(!is_credential(Some(typ)), "{typ}");
+        }
+    }
+}

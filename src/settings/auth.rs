@@ -1,0 +1,179 @@
+//! Settings of the credentials of applications other than API keys.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use axum::http::uri::Uri;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Stage;
+use crate::algorithms::JwsAlgorithm;
+
+/// Credentials of applications other than API keys.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(inline)]
+pub struct Auth {
+    /// The issuers of JSON Web Tokens that applications can send instead of an API key. A token must
+    /// match a workload identity (`/admin/identities`).
+    pub issuers: Vec<AuthIssuer>,
+}
+
+/// An issuer of tokens.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct AuthIssuer {
+    /// The URL of the issuer, exactly as in the claim `iss`.
+    pub issuer: String,
+    /// The audience. The claim `aud` of a token must be or contain it. It should name this service
+    /// alone.
+    pub audience: String,
+    /// The accepted signature algorithms: `RS256`, `RS384`, `RS512`, `PS256`, `PS384`, `PS512`,
+    /// `ES256`, `ES384`, `ES512` or `EdDSA`.
+    #[serde(default = "algorithms")]
+    #[schemars(with = "Vec<String>")]
+    pub algorithms: Vec<JwsAlgorithm>,
+    /// The URL of the JWK Set with the keys of the issuer. Default: the `jwks_uri` of its OpenID
+    /// configuration, at `/.well-known/openid-configuration`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jwks_url: Option<String>,
+    /// PEM file with the CA certificates of these URLs. Default: the CAs of the system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca: Option<PathBuf>,
+}
+
+/// The algorithms that most issuers use.
+fn algorithms() -> Vec<JwsAlgorithm> {
+    vec![JwsAlgorithm::Rs256, JwsAlgorithm::Es256]
+}
+
+impl Auth {
+    pub(super) fn contradictions(&self, stage: Stage, found: &mut Vec<String>) {
+        for (place, issuer) in self.issuers.iter().enumerate() {
+            let setting = format!("auth.issuers[{place}]");
+            issuer.contradictions(&setting, stage, found);
+            let earlier = self.issuers.iter().take(place);
+            if earlier.into_iter().any(|it| it.issuer == issuer.issuer) {
+                found.push(format!(
+                    "{setting}.issuer must be another one than that of an earlier entry"
+                ));
+            }
+        }
+    }
+}
+
+impl AuthIssuer {
+    fn contradictions(&self, setting: &str, stage: Stage, found: &mut Vec<String>) {
+        // Without a request to it, the name of an issuer can be any text.
+        let discovered = self.jwks_url.is_none().then_some(("issuer", &self.issuer));
+        let given = self.jwks_url.as_ref().map(|url| ("jwks_url", url));
+        for (name, url) in discovered.into_iter().chain(given) {
+            if !is_fetchable(url, stage) {
+                found.push(format!(
+                    "{setting}.{name} must be an https:// URL without a user, query or fragment \
+                     (in development also http:// with a loopback address)"
+                ));
+            }
+        }
+        for (name, text) in [("issuer", &self.issuer), ("audience", &self.audience)] {
+            if text.is_empty() {
+                found.push(format!("{setting}.{name} must not be empty"));
+            }
+        }
+        if self.algorithms.is_empty() {
+            found.push(format!("{setting}.algorithms must name an algorithm"));
+        }
+    }
+}
+
+/// Whether the service may fetch keys from this URL.
+fn is_fetchable(url: &str, stage: Stage) -> bool {
+    let Ok(uri) = url.parse::<Uri>() else {
+        return false;
+    };
+    let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+        return false;
+    };
+    let host = authority.host();
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    let is_loopback = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
+    let is_safe = match scheme {
+        "https" => true,
+        "http" => stage == Stage::Development && is_loopback,
+        _ => false,
+    };
+    is_safe && !host.is_empty() && !url.contains(['@', '?', '#'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(issuer: &str) -> AuthIssuer {
+        AuthIssuer {
+            issuer: issuer.to_owned(),
+            audience: "sealward".to_owned(),
+            algorithms: algorithms(),
+            jwks_url: None,
+            ca: None,
+        }
+    }
+
+    fn wrong(issuers: Vec<AuthIssuer>, stage: Stage) -> Vec<String> {
+        let mut found = Vec::new();
+        Auth { issuers }.contradictions(stage, &mut found);
+        found
+    }
+
+    #[test]
+    fn keys_are_fetched_over_https() {
+        for (url, in_production, in_development) in [
+            ("https://issuer.example/realms/a", true, true),
+            ("http://127.0.0.1:8080", false, true),
+            ("http://[::1]:8080", false, true),
+            ("http://localhost", false, true),
+            ("http://issuer.example", false, false),
+            ("https://user@issuer.example", false, false),
+            ("https://issuer.example?a=b", false, false),
+            ("issuer.example", false, false),
+            ("file:///etc/passwd", false, false),
+            ("", false, false),
+        ] {
+            for (stage, expected) in [
+                (Stage::Production, in_production),
+                (Stage::Development, in_development),
+            ] {
+                let found = wrong(vec![at(url)], stage);
+                assert_eq!(found.is_empty(), expected, "{url} {stage:?}: {found:?}");
+                let located = AuthIssuer {
+                    jwks_url: Some(url.to_owned()),
+                    ..at("kubernetes/serviceaccount")
+                };
+                assert_eq!(wrong(vec![located], stage).is_empty(), expected, "{url}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_issuer_has_one_entry_with_an_audience_and_algorithms() {
+        let twice = vec![at("https://a"), at("https://a")];
+        assert_eq!(
+            wrong(twice, Stage::Production),
+            ["auth.issuers[1].issuer must be another one than that of an earlier entry"]
+        );
+        let empty = AuthIssuer {
+            audience: String::new(),
+            algorithms: Vec::new(),
+            ..at("https://a")
+        };
+        assert_eq!(
+            wrong(vec![empty], Stage::Production),
+            [
+                "auth.issuers[0].audience must not be empty",
+                "auth.issuers[0].algorithms must name an algorithm"
+            ]
+        );
+    }
+}
