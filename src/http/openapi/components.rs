@@ -63,7 +63,10 @@ pub(super) fn all() -> Components {
     };
     components.add_security_scheme(
         APPLICATION_KEY,
-        bearer("An API key of type `live` or `test`: `sk_live_…` or `sk_test_…`"),
+        bearer(
+            "An API key of type `live` or `test`: `sk_live_…` or `sk_test_…`, or a JSON Web Token of a \
+             workload",
+        ),
     );
     components.add_security_scheme(
         ADMIN_KEY,

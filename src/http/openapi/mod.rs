@@ -22,7 +22,7 @@ use self::open::Roots;
 use super::routes::{Access, Routes};
 
 /// The parts of the API: path prefix, name and description.
-const PARTS: [(&str, &str, &str); 11] = [
+const PARTS: [(&str, &str, &str); 12] = [
     ("/api/v1/health", "Health", "The state of the service."),
     (
         "/api/v1/",
@@ -45,6 +45,11 @@ const PARTS: [(&str, &str, &str); 11] = [
         "/admin/changes",
         "Changes",
         "Changes that need the approval of other people.",
+    ),
+    (
+        "/admin/identities",
+        "Workload identities",
+        "Workloads that authenticate with tokens.",
     ),
     ("/admin/audit", "Audit", "The audit log."),
     (
