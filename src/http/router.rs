@@ -5,7 +5,9 @@ use axum::middleware::from_fn_with_state;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::routes;
 
-use super::admin::{api_keys, audit, audit_log, changes, events, identities, keys, policies, services};
+use super::admin::{
+    api_keys, audit, audit_log, changes, events, identities, keys, policies, services,
+};
 use super::app::App;
 use super::error::ApiError;
 use super::routes::{Access, Routes};

@@ -15,7 +15,9 @@ use uuid::Uuid;
 pub use self::export::ManagementLog;
 use super::{Action, Authorized, Error, Page, PageRequest, ReadAudit, ResourceType};
 use crate::clock::Timestamp;
-use crate::ids::{ApiKeyId, ChangeId, EventId, IdentityId, ImportKeyId, KeyId, NotAnId, PolicyId, ServiceId};
+use crate::ids::{
+    ApiKeyId, ChangeId, EventId, IdentityId, ImportKeyId, KeyId, NotAnId, PolicyId, ServiceId,
+};
 
 /// A change or a security event, as the API shows it. Members are in snake case, as in audit records.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
