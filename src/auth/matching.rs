@@ -33,7 +33,8 @@ request! {
         "Issuer" issuer: Exact;
         /// The claim `sub` of the token.
         "Subject" subject: Option<Exact> = None;
-        /// Other claims of the token by their names.
+        /// Other claims of the token: an object in JSON with their expected values by their names. A name
+        /// that begins with `/` is a JSON Pointer. An array claim matches if it contains the value.
         "Claims" claims: Option<Claims> = None;
     }
 }
@@ -167,7 +168,7 @@ impl Value for Exact {
 }
 
 impl Value for Claims {
-    const INPUT: Input = Input::Paragraph;
+    const INPUT: Input = Input::Json;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         if let Err(found) = Members::all(text).finish(|| Some(())) {

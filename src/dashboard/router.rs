@@ -7,11 +7,12 @@ use axum::routing::{MethodRouter, get, post};
 use super::app::Dashboard;
 use super::error::PageError;
 use super::pages::{
-    api_keys, audit, events, form, keys, overview, policies, removal, services, sign_in,
+    api_keys, audit, events, form, identities, keys, overview, policies, removal, services, sign_in,
 };
 use super::{access, assets, frame};
 use crate::keys::Key;
 use crate::management::api_keys::ApiKey;
+use crate::management::identities::WorkloadIdentity;
 use crate::management::policies::Policy;
 use crate::management::services::Service;
 
@@ -99,6 +100,23 @@ fn groups() -> [Pages; 3] {
         .at(
             "/dashboard/api-keys/{id}/revoke",
             get(removal::ask::<ApiKey>).post(removal::remove::<ApiKey>),
+        )
+        .at(
+            "/dashboard/identities",
+            get(identities::list).post(form::create::<WorkloadIdentity>),
+        )
+        .at(
+            "/dashboard/identities/new",
+            get(form::new::<WorkloadIdentity>),
+        )
+        .at("/dashboard/identities/{id}", get(identities::show))
+        .at(
+            "/dashboard/identities/{id}/edit",
+            get(form::edit::<WorkloadIdentity>).post(form::update::<WorkloadIdentity>),
+        )
+        .at(
+            "/dashboard/identities/{id}/delete",
+            get(removal::ask::<WorkloadIdentity>).post(removal::remove::<WorkloadIdentity>),
         )
         .at("/dashboard/audit", get(audit::list))
         .at("/dashboard/audit/export.csv", get(audit::export_csv))

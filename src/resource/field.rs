@@ -42,6 +42,8 @@ pub enum Input {
     References(&'static str),
     /// A list of texts, one a line.
     Lines,
+    /// An object with any members, in JSON.
+    Json,
     /// An object with members.
     Object(&'static [Field]),
     /// One line of a secret, which no page shows again.

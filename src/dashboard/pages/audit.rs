@@ -17,9 +17,9 @@ use crate::dashboard::view::list::{Listing, facts};
 use crate::dashboard::view::services::service;
 use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{Tone, badge, count, isolated, millis, moment};
-use crate::ids::{ApiKeyId, RecordId, ServiceId};
+use crate::ids::{ApiKeyId, IdentityId, RecordId, ServiceId};
 use crate::management::security::{Log, LogRead, Selection};
-use crate::management::{ManageApiKeys, Page, ReadAudit, services};
+use crate::management::{ManageApiKeys, ManageIdentities, Page, ReadAudit, services};
 
 const SECTION: Section = Section::Audit;
 
@@ -123,7 +123,7 @@ pub(in crate::dashboard) async fn show(
                 ("Endpoint", html! { @match &record.endpoint { Some(path) => code { (path) }, None => (faint("several requests")) } }),
                 ("Service", html! { @match record.application_id { Some(id) => (service(id, &names)), None => (faint("unknown")) } }),
                 ("API key", html! { @match record.api_key_id { Some(id) => (api_key(&cx, id)), None => (faint("unknown")) } }),
-                ("Identity", html! { @match record.identity_id { Some(id) => code { (id) }, None => (faint("none")) } }),
+                ("Identity", html! { @match record.identity_id { Some(id) => (identity(&cx, id)), None => (faint("none")) } }),
                 ("Token subject", html! { @match &record.token_subject { Some(subject) => (isolated(subject)), None => (faint("none")) } }),
                 ("Policy", html! { @match &record.policy_number { Some(number) => a href={ "/dashboard/policies/" (number) } { (number) }, None => (faint("none")) } }),
                 ("Key", html! { @match record.key_id { Some(id) => a href={ "/dashboard/keys/" (id) } { (id) }, None => (faint("none")) } }),
@@ -210,6 +210,14 @@ fn filter(filters: &mut Filters, services: &[(ServiceId, String)]) -> Filter {
 fn api_key(cx: &PageContext, id: ApiKeyId) -> Markup {
     html! {
         @if cx.may::<ManageApiKeys>() { a href={ "/dashboard/api-keys/" (id) } { (id) } }
+        @else { code { (id) } }
+    }
+}
+
+/// The ID of an identity; a link if the viewer may read identities.
+fn identity(cx: &PageContext, id: IdentityId) -> Markup {
+    html! {
+        @if cx.may::<ManageIdentities>() { a href={ "/dashboard/identities/" (id) } { (id) } }
         @else { code { (id) } }
     }
 }

@@ -15,7 +15,7 @@ use crate::dashboard::view::words::{Tone, badge, isolated, moment};
 use crate::ids::EventId;
 use crate::management::events::{self, Filter, Recorded};
 use crate::management::security::{Log, LogRead, Selection};
-use crate::management::{Action, ManageAdminKeys, Page, PageRequest, ReadAudit, ResourceType};
+use crate::management::{Action, ManageAdminKeys, ManageIdentities, Page, PageRequest, ReadAudit, ResourceType};
 
 const SECTION: Section = Section::Events;
 
@@ -220,6 +220,7 @@ fn resource(cx: &PageContext, event: &Recorded) -> Markup {
         ResourceType::Key => "keys",
         ResourceType::Change => "changes",
         ResourceType::ApiKey if cx.may::<ManageAdminKeys>() => "api-keys",
+        ResourceType::Identity if cx.may::<ManageIdentities>() => "identities",
         ResourceType::ApiKey
         | ResourceType::Identity
         | ResourceType::ImportKey

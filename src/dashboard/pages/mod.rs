@@ -4,6 +4,7 @@ pub(super) mod api_keys;
 pub(super) mod audit;
 pub(super) mod events;
 pub(super) mod form;
+pub(super) mod identities;
 pub(super) mod forwarding;
 pub(super) mod keys;
 pub(super) mod overview;

@@ -7,7 +7,7 @@ use crate::auth::Role;
 use crate::closed_set;
 use crate::dashboard::assets;
 use crate::dashboard::viewer::{TOKEN, Viewer};
-use crate::management::{ManageApiKeys, ReadAudit, ReadResources, Right as _};
+use crate::management::{ManageApiKeys, ManageIdentities, ReadAudit, ReadResources, Right as _};
 
 closed_set! {
     /// The parts of the dashboard, as the navigation lists them.
@@ -17,6 +17,7 @@ closed_set! {
         Policies = "Policies",
         Keys = "Keys",
         ApiKeys = "API Keys",
+        Identities = "Identities",
         Audit = "Audit",
         Events = "Management events",
     }
@@ -31,6 +32,7 @@ impl Section {
             Self::Policies => "/dashboard/policies",
             Self::Keys => "/dashboard/keys",
             Self::ApiKeys => "/dashboard/api-keys",
+            Self::Identities => "/dashboard/identities",
             Self::Audit => "/dashboard/audit",
             Self::Events => "/dashboard/events",
         }
@@ -41,6 +43,7 @@ impl Section {
         match self {
             Self::Overview | Self::Services | Self::Policies | Self::Keys => ReadResources::ROLES,
             Self::ApiKeys => ManageApiKeys::ROLES,
+            Self::Identities => ManageIdentities::ROLES,
             Self::Audit | Self::Events => ReadAudit::ROLES,
         }
     }

@@ -243,3 +243,51 @@ async fn a_concurrent_change_is_refused() {
             .contains("The resource changed after you opened the page")
     );
 }
+
+#[tokio::test]
+async fn an_identity_is_created_and_changed_with_its_claims() {
+    let world = World::new().await;
+    let service = world.service("shop").await;
+    let mut browser = Browser::signed_in(&world).await;
+    browser.get("/dashboard/identities/new").await.ok();
+    let created = browser
+        .send(
+            "/dashboard/identities",
+            &[
+                ("name", "cart"),
+                ("serviceId", &service),
+                ("status", "active"),
+                ("allowedOperations.scope", "all"),
+                ("match.issuer", "https://issuer.example"),
+                ("match.claims", r#"{ "/a/b": "c", "level": 3 }"#),
+            ],
+        )
+        .await;
+    assert_eq!(created.status, StatusCode::SEE_OTHER, "{}", created.body);
+    let read = async || {
+        let list = world.admin().get("/admin/identities").await.ok().json();
+        list["items"][0].clone()
+    };
+    let identity = read().await;
+    let matching = json!({ "issuer": "https://issuer.example", "claims": { "/a/b": "c", "level": 3 } });
+    assert_eq!(identity["match"], matching);
+    let place = format!("/dashboard/identities/{}", identity["id"].as_str().unwrap());
+    let form = browser.get(&format!("{place}/edit")).await.ok().body;
+    assert!(form.contains("{&quot;/a/b&quot;:&quot;c&quot;,&quot;level&quot;:3}"), "{form}");
+    let changed = browser
+        .send(
+            &format!("{place}/edit"),
+            &[
+                ("name", "cart"),
+                ("status", "disabled"),
+                ("allowedOperations.scope", "all"),
+                ("match.issuer", "https://issuer.example"),
+                ("match.subject", "job"),
+            ],
+        )
+        .await;
+    assert_eq!(changed.status, StatusCode::SEE_OTHER, "{}", changed.body);
+    let identity = read().await;
+    assert_eq!(identity["match"], json!({ "issuer": "https://issuer.example", "subject": "job" }));
+    assert_eq!(identity["status"], "disabled");
+}

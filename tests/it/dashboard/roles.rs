@@ -6,7 +6,7 @@ use serde_json::json;
 use super::Browser;
 use crate::support::World;
 
-const NAVIGATION: [(&str, &str); 7] = [
+const NAVIGATION: [(&str, &str); 8] = [
     ("/dashboard", "owner custodian policy-admin auditor"),
     (
         "/dashboard/services",
@@ -18,12 +18,13 @@ const NAVIGATION: [(&str, &str); 7] = [
     ),
     ("/dashboard/keys", "owner custodian policy-admin auditor"),
     ("/dashboard/api-keys", "owner policy-admin"),
+    ("/dashboard/identities", "owner policy-admin"),
     ("/dashboard/audit", "owner auditor"),
     ("/dashboard/events", "owner auditor"),
 ];
 
 /// The pages that begin a change, and the pages that link to them.
-const FORMS: [(&str, &str, &str); 10] = [
+const FORMS: [(&str, &str, &str); 11] = [
     (
         "/dashboard/services",
         "/dashboard/services/new",
@@ -48,6 +49,11 @@ const FORMS: [(&str, &str, &str); 10] = [
     (
         "/dashboard/api-keys",
         "/dashboard/api-keys/new",
+        "owner policy-admin",
+    ),
+    (
+        "/dashboard/identities",
+        "/dashboard/identities/new",
         "owner policy-admin",
     ),
 ];

@@ -33,6 +33,7 @@ pub(super) struct Sample {
     pub(super) dropping: String,
     pub(super) api_key: String,
     pub(super) revoked_api_key: String,
+    pub(super) identity: String,
 }
 
 /// An empty world with a manual clock.
@@ -97,6 +98,12 @@ impl Sample {
         let path = format!("/admin/api-keys/{revoked_api_key}");
         world.admin().delete(&path).await.gone();
 
+        let matching = json!({ "issuer": admin.name("https://issuer.example/"),
+            "subject": admin.name("job"), "claims": { admin.name("/realm/name"): "shop", "level": 3 } });
+        let workload = json!({ "serviceId": billing, "policyNumber": "BILLING", "match": matching });
+        let identity = admin.create("identities", "billing on Kubernetes", workload);
+        let identity = identity.await.0;
+
         traffic(&world, &[&billing, &payments], &[&key, &previous, &data]).await;
         call(&world, &caller.1).await;
         Self {
@@ -110,6 +117,7 @@ impl Sample {
             dropping,
             api_key: api_key.0,
             revoked_api_key,
+            identity,
             world,
         }
     }

@@ -57,6 +57,8 @@ pub(super) fn without_anything() -> Vec<Scene> {
         open("key-import-token", "/dashboard/keys/import?from=token"),
         open("api-keys", "/dashboard/api-keys"),
         open("api-key-new", "/dashboard/api-keys/new"),
+        open("identities", "/dashboard/identities"),
+        open("identity-new", "/dashboard/identities/new"),
         open("audit", "/dashboard/audit"),
         open("audit-nonsense", "/dashboard/audit?status=x&from=y&keyId=z"),
         open("events", "/dashboard/events"),
@@ -111,6 +113,14 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
             &[],
         )
         .answered(409),
+        open("identity", &at("identities", &sample.identity, "")),
+        open("identity-edit", &at("identities", &sample.identity, "/edit")),
+        open("identity-delete", &at("identities", &sample.identity, "/delete")),
+        send(
+            "identity-wrong",
+            "/dashboard/identities",
+            &[("name", ""), ("match.issuer", ""), ("match.claims", "7")],
+        ),
         open("policy", &at("policies", &sample.policy, "")),
         open("policy-passing", &at("policies", &sample.passing, "")),
         open("policy-dropping", &at("policies", &sample.dropping, "")),

@@ -62,7 +62,9 @@ fn value(form: &Form, name: &str, member: &Member) -> Option<Value> {
         Input::Secret => Some(form.raw(name))
             .filter(|text| !text.is_empty())
             .map(Value::from),
-        Input::PublicKey | Input::PrivateKey => form.some(name).map(pem_or_jwk),
+        Input::PublicKey | Input::PrivateKey | Input::Json => {
+            form.some(name).map(object_or_text)
+        }
         Input::AnyOf(_) if !member.nullable => Some(selected()),
         Input::AnyOf(_) | Input::References(_) => {
             match (form.text(&scope_of(name)), member.input) {
@@ -84,8 +86,8 @@ fn value(form: &Form, name: &str, member: &Member) -> Option<Value> {
     }
 }
 
-/// A JWK is an object. Other formats are strings.
-fn pem_or_jwk(text: &str) -> Value {
+/// A JWK is an object, and so are claims. PEM and other texts are strings.
+fn object_or_text(text: &str) -> Value {
     let object = serde_json::from_str::<Value>(text).ok();
     object
         .filter(Value::is_object)
@@ -130,6 +132,7 @@ fn fill(
                 items.fold(form, |form, item| form.with(&name, item))
             }
             (Some(Value::Null), Input::AnyOf(_)) => form.with(&scope_of(&name), ALL),
+            (Some(object @ Value::Object(_)), Input::Json) => form.with(&name, object.to_string()),
             (Some(object @ Value::Object(_)), Input::Object(members)) => fill(
                 form.with(&name, "yes"),
                 &format!("{name}."),

@@ -77,7 +77,7 @@ impl Fields<'_> {
         };
         match member.input {
             Input::Line => self.line("text", field),
-            Input::Paragraph | Input::Lines => self.area(field, 3),
+            Input::Paragraph | Input::Lines | Input::Json => self.area(field, 3),
             Input::Number => self.number(field),
             Input::Flag => self.check(field),
             Input::Moment => {

@@ -1,0 +1,213 @@
+//! Workload identities: the list and the page of an identity.
+
+use std::collections::HashMap;
+
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::form::{Creatable, Editable};
+use super::removal::Removable;
+use crate::auth::Match;
+use crate::clock::Timestamp;
+use crate::dashboard::error::PageError;
+use crate::dashboard::extract::{Addressed, PageContext, Query, done};
+use crate::dashboard::form::Form;
+use crate::dashboard::view::filters::Filters;
+use crate::dashboard::view::list::{Listing, facts};
+use crate::dashboard::view::notice::Notice;
+use crate::dashboard::view::services::service;
+use crate::dashboard::view::shell::Section;
+use crate::dashboard::view::words::{Tone, ago, badge, isolated, moment, moment_or};
+use crate::ids::{IdentityId, ServiceId};
+use crate::management::identities::{self, Filter, IdentityRequest, Status, WorkloadIdentity};
+use crate::management::{Error, Expected, ManageIdentities, services};
+use crate::operation::Operation;
+use crate::resource::ResourceRequest;
+
+const SECTION: Section = Section::Identities;
+
+/// The label of the button and the title of the page.
+const CREATE: &str = "Create Identity";
+
+pub(in crate::dashboard) async fn list(
+    cx: PageContext,
+    Query(query): Query,
+) -> Result<Markup, PageError> {
+    let services = services::choices(&cx.context).await?;
+    let mut filters = Filters::of(query);
+    let filter = Filter {
+        name_contains: filters.search("nameContains", "Name contains"),
+        status: filters.one_of("status", "Status"),
+        service_id: filters.service("serviceId", "Service", &services),
+        ..Filter::default()
+    };
+    let page = identities::list(&cx.authorize()?, &filter, filters.page()).await?;
+    let names: HashMap<_, _> = services.into_iter().collect();
+    let now = cx.now();
+    let create = html! { a.button.main href={ (SECTION.place()) "/new" } { (CREATE) } };
+    let listing = Listing {
+        section: SECTION,
+        columns: &["Identity", "Issuer", "Service", "Status", "Last used"],
+        no_match: "No identity matches",
+        nothing: "No identities yet",
+        why: "Workloads authenticate with tokens of their platform instead of API keys.",
+        action: Some(create.clone()),
+    };
+    let content = html! {
+        div.head { h1 { "Identities" } div.actions { (create) } }
+        p.lead { "Workloads authenticate with tokens of their platform, such as Kubernetes. An identity states which tokens act for which service." }
+        (listing.render(&filters, &page, |identity| row(identity, &names, now)))
+    };
+    Ok(cx.page(SECTION, "Identities", &content))
+}
+
+pub(in crate::dashboard) async fn show(
+    cx: PageContext,
+    Addressed(id): Addressed<IdentityId>,
+) -> Result<Markup, PageError> {
+    let identity = identities::read(&cx.authorize()?, id).await?;
+    let names = services::names(&cx.context, &[identity.service_id]).await?;
+    let content = html! {
+        (SECTION.crumbs())
+        div.head {
+            h1 { (isolated(&identity.name)) }
+            (status(identity.status))
+            div.actions {
+                a.button href={ (place(id)) "/edit" } { "Edit" }
+                a.button.danger href={ (place(id)) "/delete" } { "Delete" }
+            }
+        }
+        section.card {
+            (facts([
+                ("Service", service(identity.service_id, &names)),
+                ("Issuer", isolated(identity.r#match.issuer())),
+                ("Subject", match identity.r#match.subject() {
+                    Some(subject) => isolated(subject),
+                    None => html! { span.faint { "any" } },
+                }),
+                ("Claims", claims(&identity.r#match)),
+                ("Bound policy", bound(&identity)),
+                ("Allowed operations", html! { (operations(&identity)) }),
+                ("Last used", moment_or(identity.last_used_at, "never")),
+                ("Created", moment(identity.created_at)),
+                ("Changed", moment(identity.updated_at)),
+                ("ID", html! { code { (identity.id) } }),
+            ]))
+        }
+    };
+    Ok(cx.page(SECTION, &identity.name, &content))
+}
+
+fn row(
+    identity: &WorkloadIdentity,
+    names: &HashMap<ServiceId, String>,
+    now: Timestamp,
+) -> Vec<Markup> {
+    vec![
+        html! { a href=(place(identity.id)) { (isolated(&identity.name)) } },
+        isolated(identity.r#match.issuer()),
+        service(identity.service_id, names),
+        status(identity.status),
+        ago(identity.last_used_at, now),
+    ]
+}
+
+fn claims(matching: &Match) -> Markup {
+    let mut claims = matching.claims().peekable();
+    html! {
+        @if claims.peek().is_none() { span.faint { "any" } }
+        @for (name, value) in claims { code { (name) } " is " code { (value) } br; }
+    }
+}
+
+fn bound(identity: &WorkloadIdentity) -> Markup {
+    match identity.policy_number.number() {
+        Some(number) => html! { a href={ "/dashboard/policies/" (number) } { (number) } },
+        None => html! { span.faint { "none" } },
+    }
+}
+
+fn operations(identity: &WorkloadIdentity) -> String {
+    match identity.allowed_operations {
+        None => "all operations".to_owned(),
+        Some(allowed) => {
+            let names: Vec<_> = allowed.iter().map(Operation::name).collect();
+            names.join(", ")
+        }
+    }
+}
+
+fn status(status: Status) -> Markup {
+    match status {
+        Status::Active => badge(Tone::Good, "active"),
+        Status::Disabled => badge(Tone::Bad, "disabled"),
+    }
+}
+
+fn place(id: IdentityId) -> String {
+    format!("{}/{id}", SECTION.place())
+}
+
+impl Editable for WorkloadIdentity {
+    const SECTION: Section = SECTION;
+    const NOUN: &'static str = "identity";
+    type Right = ManageIdentities;
+    type Request = IdentityRequest;
+    type Address = IdentityId;
+
+    async fn read(cx: &PageContext, id: &IdentityId) -> Result<Self, Error> {
+        identities::read(&cx.authorize()?, *id).await
+    }
+
+    async fn update(
+        cx: &PageContext,
+        id: &IdentityId,
+        expected: &Expected,
+        request: ResourceRequest<IdentityRequest>,
+    ) -> Result<Self, Error> {
+        identities::update(&cx.authorize()?, *id, expected, request).await
+    }
+
+    fn place(&self) -> String {
+        place(self.id)
+    }
+}
+
+impl Creatable for WorkloadIdentity {
+    const CREATE: &'static str = CREATE;
+
+    fn blank(query: &Form) -> Form {
+        Form::default()
+            .with("serviceId", query.text("serviceId"))
+            .with("status", Status::Active.name())
+            .with("allowedOperations.scope", "all")
+    }
+
+    async fn create(
+        cx: &PageContext,
+        request: ResourceRequest<IdentityRequest>,
+    ) -> Result<Response, Error> {
+        let identity = identities::create(&cx.authorize()?, request).await?;
+        Ok(done(&place(identity.id), Notice::Created))
+    }
+}
+
+impl Removable for WorkloadIdentity {
+    const CONSEQUENCES: &'static [&'static str] = &[
+        "Requests with its tokens get 401, on all instances within one second.",
+        "It cannot be restored. Audit records keep its ID.",
+    ];
+
+    fn subject(&self, _: &PageContext) -> Markup {
+        html! { "The identity " strong { (isolated(&self.name)) } " will be deleted." }
+    }
+
+    async fn remove(
+        cx: &PageContext,
+        id: &IdentityId,
+        expected: &Expected,
+    ) -> Result<String, Error> {
+        identities::delete(&cx.authorize()?, *id, expected).await?;
+        Ok(SECTION.place().to_owned())
+    }
+}
