@@ -127,6 +127,12 @@ impl Authenticator {
         Ok(self.admit(&at_rest, known, client)?)
     }
 
+    /// The workloads that authenticate with tokens.
+    #[must_use]
+    pub fn workloads(&self) -> &Workloads {
+        &self.workloads
+    }
+
     /// Uses of credentials that are not written yet.
     #[must_use]
     pub fn last_use(&self) -> &LastUse {

@@ -86,9 +86,9 @@ impl Workloads {
         })
     }
 
-    /// The published keys of all issuers, to be kept current.
-    pub fn published_keys(&self) -> impl Iterator<Item = PublishedKeys> {
-        self.issuers.iter().map(|issuer| issuer.keys().clone())
+    /// The issuers of tokens.
+    pub fn issuers(&self) -> impl Iterator<Item = &Issuer> {
+        self.issuers.iter().map(|issuer| &**issuer)
     }
 
     /// The caller with this token. The verification of a new token, or the look-up of its identity, waits

@@ -79,8 +79,8 @@ impl Service {
             database.clone(),
             &settings.auth,
         )?;
-        for keys in workloads.published_keys() {
-            jobs.spawn(keep_keys(keys));
+        for issuer in workloads.issuers() {
+            jobs.spawn(keep_keys(issuer.keys().clone()));
         }
         let authenticator = Arc::new(Authenticator::new(
             clock.clone(),

@@ -40,6 +40,7 @@ impl Collector for Parts {
         self.audit(page)?;
         self.audit_logs(page)?;
         self.forwarding(page)?;
+        self.issuers(page)?;
         limiter(page, &self.app.limiter)?;
         self.database(page)
     }
@@ -231,6 +232,17 @@ impl Parts {
             witnesses().map(|(log, witness)| {
                 let lag = log.checkpoint_size.saturating_sub(witness.size);
                 (vec![("log", log.log.name()), ("witness", &witness.name)], exact(lag))
+            }),
+        )
+    }
+
+    fn issuers(&self, page: &mut Page<'_>) -> fmt::Result {
+        page.gauges(
+            "sealward_token_issuer_keys_age_seconds",
+            "Time since the keys of a token issuer were fetched, by issuer; +Inf if they never were.",
+            self.app.authenticator.workloads().issuers().map(|issuer| {
+                let age = issuer.keys().age().map_or(f64::INFINITY, seconds);
+                (vec![("issuer", issuer.name())], age)
             }),
         )
     }
