@@ -3,10 +3,11 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use super::denied::Denied;
 use super::identity::{Refusal, StoredKey};
 use super::workloads::Workloads;
 use super::{AtRest, Caller, LastUse, LiveKey, store};
-use crate::catalog::{Cache, Catalog, Topic, Unreadable};
+use crate::catalog::{Cache, Catalog, Topic};
 use crate::clock::Clock;
 use crate::db::Pool;
 use crate::settings::Stage;
@@ -28,20 +29,6 @@ pub struct Authenticator {
 enum Presented<'a> {
     Key(LiveKey),
     Token(&'a str),
-}
-
-/// A request is not authenticated.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum Denied {
-    /// Its credential is not valid.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// Its credential cannot be checked now.
-    #[error(transparent)]
-    Unreadable(#[from] Unreadable),
-    /// Its address has too many look-ups of unknown credentials.
-    #[error("the address has too many look-ups")]
-    Crowded,
 }
 
 impl Authenticator {

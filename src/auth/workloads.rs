@@ -10,7 +10,7 @@ use std::time::Duration;
 use moka::future::Cache as Entries;
 use sha2::{Digest as _, Sha256};
 
-use super::authenticator::Denied;
+use super::denied::Denied;
 use super::identity::{Refusal, Workload};
 use super::{Caller, store};
 use crate::catalog::{Cache, Catalog, Topic};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::token::Refused;
+use super::refused::Refused;
 use crate::algorithms::JwsAlgorithm;
 use crate::binary;
 use crate::json::{Members, Text};

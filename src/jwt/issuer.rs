@@ -5,22 +5,10 @@ use std::sync::Arc;
 use super::compact::{Header, Unverified};
 use super::key_set::PublishedKey;
 use super::published::PublishedKeys;
-use super::token::{Refused, Token};
-use crate::algorithms::JwsAlgorithm;
+use super::refused::Refused;
+use super::rules::Rules;
+use super::token::Token;
 use crate::clock::Timestamp;
-
-/// The rules for the tokens of an issuer. Each use of tokens has its own.
-#[derive(Clone, Debug)]
-pub struct Rules {
-    /// The issuer, exactly as tokens name it.
-    pub issuer: String,
-    /// The audiences, one of which a token must have.
-    pub audiences: Vec<String>,
-    /// The algorithms that the issuer uses.
-    pub algorithms: Vec<JwsAlgorithm>,
-    /// Whether a token can have this type: lower case, without the prefix `application/`.
-    pub accepts_type: fn(Option<&str>) -> bool,
-}
 
 /// An issuer with the rules for its tokens.
 #[derive(Debug)]

@@ -10,10 +10,14 @@ mod compact;
 mod issuer;
 mod key_set;
 mod published;
+mod refused;
+mod rules;
 mod token;
 
 pub use self::compact::Unverified;
-pub use self::issuer::{Issuer, Rules};
+pub use self::issuer::Issuer;
 pub use self::key_set::PublishedKey;
 pub use self::published::{Location, PublishedKeys};
-pub use self::token::{Refused, Token};
+pub use self::refused::Refused;
+pub use self::rules::Rules;
+pub use self::token::Token;

@@ -202,7 +202,7 @@ impl Inner {
     fn get(&self, url: &str) -> Result<Vec<u8>, Failure> {
         let mut response = self.agent.get(url).call()?;
         let status = response.status();
-        if status != ureq::http::StatusCode::OK {
+        if !status.is_success() {
             return Err(Failure::Status(status.as_u16()));
         }
         let body = response.body_mut().with_config().limit(LONGEST);
