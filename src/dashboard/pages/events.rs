@@ -15,7 +15,9 @@ use crate::dashboard::view::words::{Tone, badge, isolated, moment};
 use crate::ids::EventId;
 use crate::management::events::{self, Filter, Recorded};
 use crate::management::security::{Log, LogRead, Selection};
-use crate::management::{Action, ManageAdminKeys, ManageIdentities, Page, PageRequest, ReadAudit, ResourceType};
+use crate::management::{
+    Action, ManageAdminKeys, ManageIdentities, Page, PageRequest, ReadAudit, ResourceType,
+};
 
 const SECTION: Section = Section::Events;
 

@@ -269,11 +269,15 @@ async fn an_identity_is_created_and_changed_with_its_claims() {
         list["items"][0].clone()
     };
     let identity = read().await;
-    let matching = json!({ "issuer": "https://issuer.example", "claims": { "/a/b": "c", "level": 3 } });
+    let matching =
+        json!({ "issuer": "https://issuer.example", "claims": { "/a/b": "c", "level": 3 } });
     assert_eq!(identity["match"], matching);
     let place = format!("/dashboard/identities/{}", identity["id"].as_str().unwrap());
     let form = browser.get(&format!("{place}/edit")).await.ok().body;
-    assert!(form.contains("{&quot;/a/b&quot;:&quot;c&quot;,&quot;level&quot;:3}"), "{form}");
+    assert!(
+        form.contains("{&quot;/a/b&quot;:&quot;c&quot;,&quot;level&quot;:3}"),
+        "{form}"
+    );
     let changed = browser
         .send(
             &format!("{place}/edit"),
@@ -288,6 +292,9 @@ async fn an_identity_is_created_and_changed_with_its_claims() {
         .await;
     assert_eq!(changed.status, StatusCode::SEE_OTHER, "{}", changed.body);
     let identity = read().await;
-    assert_eq!(identity["match"], json!({ "issuer": "https://issuer.example", "subject": "job" }));
+    assert_eq!(
+        identity["match"],
+        json!({ "issuer": "https://issuer.example", "subject": "job" })
+    );
     assert_eq!(identity["status"], "disabled");
 }

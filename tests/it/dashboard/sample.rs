@@ -100,7 +100,8 @@ impl Sample {
 
         let matching = json!({ "issuer": admin.name("https://issuer.example/"),
             "subject": admin.name("job"), "claims": { admin.name("/realm/name"): "shop", "level": 3 } });
-        let workload = json!({ "serviceId": billing, "policyNumber": "BILLING", "match": matching });
+        let workload =
+            json!({ "serviceId": billing, "policyNumber": "BILLING", "match": matching });
         let identity = admin.create("identities", "billing on Kubernetes", workload);
         let identity = identity.await.0;
 

@@ -114,8 +114,14 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
         )
         .answered(409),
         open("identity", &at("identities", &sample.identity, "")),
-        open("identity-edit", &at("identities", &sample.identity, "/edit")),
-        open("identity-delete", &at("identities", &sample.identity, "/delete")),
+        open(
+            "identity-edit",
+            &at("identities", &sample.identity, "/edit"),
+        ),
+        open(
+            "identity-delete",
+            &at("identities", &sample.identity, "/delete"),
+        ),
         send(
             "identity-wrong",
             "/dashboard/identities",

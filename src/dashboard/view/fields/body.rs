@@ -62,9 +62,7 @@ fn value(form: &Form, name: &str, member: &Member) -> Option<Value> {
         Input::Secret => Some(form.raw(name))
             .filter(|text| !text.is_empty())
             .map(Value::from),
-        Input::PublicKey | Input::PrivateKey | Input::Json => {
-            form.some(name).map(object_or_text)
-        }
+        Input::PublicKey | Input::PrivateKey | Input::Json => form.some(name).map(object_or_text),
         Input::AnyOf(_) if !member.nullable => Some(selected()),
         Input::AnyOf(_) | Input::References(_) => {
             match (form.text(&scope_of(name)), member.input) {
