@@ -37,7 +37,7 @@ use crate::tlog::Checkpoint;
 /// The time after which a statement of the sealer has failed.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How often the numbers of [`LogStatus`] are read.
+/// How often the numbers of the logs are read.
 const STATUS_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The sealer of this instance.
