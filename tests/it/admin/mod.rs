@@ -1,6 +1,7 @@
 //! The management API.
 
 mod api_keys;
+mod changes;
 mod concurrency;
 mod events;
 mod idempotency;

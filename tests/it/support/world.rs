@@ -9,6 +9,7 @@ use axum::body::Body;
 use axum::http::Request;
 use sealward::auth::LiveKey;
 use sealward::catalog::Catalog;
+use sealward::change_kind::ChangeKind;
 use sealward::clock::{Clock, Entropy};
 use sealward::db;
 use sealward::db::Pool;
@@ -21,7 +22,7 @@ use sealward::server::{
     Answers as _, Connections, Front, Listener, Patience, Service, Tls, listen,
 };
 use sealward::settings::{
-    Admin, Auth, Environment, Forward, Http, Limits, RateLimit, Seal, Settings, Span, Stage,
+    Admin, Approvals, Auth, Environment, Forward, Http, Limits, RateLimit, Seal, Settings, Span, Stage,
 };
 use secrecy::ExposeSecret as _;
 use serde_json::json;
@@ -99,6 +100,17 @@ impl World {
     pub(crate) async fn another_within(&self, request_timeout: Span) -> Self {
         let mut settings = settings(self.stage);
         settings.limits.request_timeout = request_timeout;
+        let options = self.database.options().clone();
+        self.another_with(options, settings).await
+    }
+
+    /// Another instance where changes of these kinds need this number of approvals.
+    pub(crate) async fn requiring(&self, required: &[ChangeKind], approvers: u8) -> Self {
+        let mut settings = settings(self.stage);
+        settings.approvals = Approvals {
+            required: required.to_vec(),
+            approvers,
+        };
         let options = self.database.options().clone();
         self.another_with(options, settings).await
     }

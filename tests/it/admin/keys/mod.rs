@@ -13,7 +13,7 @@ mod rotation;
 mod schedule;
 mod secrecy;
 mod unopenable;
-mod wrapped;
+pub(in crate::admin) mod wrapped;
 
 use serde_json::{Value, json};
 

@@ -14,7 +14,7 @@ use crate::support::openssl::{private, public};
 /// The only mechanism of SoftHSM.
 const MECHANISM: &str = "RSA_OAEP_SHA1_AES_KWP";
 
-async fn parameters(world: &World) -> Value {
+pub(in crate::admin) async fn parameters(world: &World) -> Value {
     let body = json!({ "mechanism": MECHANISM });
     let created = world
         .admin()
@@ -24,7 +24,7 @@ async fn parameters(world: &World) -> Value {
     created.json()
 }
 
-fn wrap(parameters: &Value, key: &[u8]) -> Value {
+pub(in crate::admin) fn wrap(parameters: &Value, key: &[u8]) -> Value {
     let pem = parameters["publicKey"].as_str().expect("PEM");
     let wrapping = PublicKey::from_pem(pem).expect("a public key").to_spki();
     let digest: String = Sha256::digest(&wrapping)
@@ -40,7 +40,7 @@ fn wrap(parameters: &Value, key: &[u8]) -> Value {
     })
 }
 
-fn pkcs8(pem: &str) -> Vec<u8> {
+pub(in crate::admin) fn pkcs8(pem: &str) -> Vec<u8> {
     let key: Box<PrivateKey> = match PrivatePem::read(pem).expect("a private key") {
         PrivatePem::Open(key) => key,
         PrivatePem::Locked(_) => panic!("it is not encrypted"),
