@@ -14,9 +14,10 @@ use super::error::PageError;
 use super::form::Form;
 use super::view::confirm::{self, Question};
 use super::view::notice::Notice;
-use super::view::shell::{self, Section};
+use super::view::shell::{self, Section, Status};
 use super::viewer::Viewer;
 use crate::clock::Timestamp;
+use crate::management::changes;
 use crate::management::security::LogRead;
 use crate::management::{Actor, Authorized, Context, Error, ReadResources, Right};
 use crate::problem::Problem;
@@ -31,8 +32,8 @@ pub(super) struct PageContext {
     pub(super) viewer: Viewer,
     /// The state that all pages share.
     pub(super) dashboard: Dashboard,
-    /// The result of the last change.
-    notice: Option<Notice>,
+    /// What every page shows.
+    status: Status,
 }
 
 /// The submitted form. [`access`](super::access) has read it and checked its token.
@@ -50,7 +51,7 @@ pub(super) struct Addressed<T>(pub(super) T);
 impl PageContext {
     /// A whole page.
     pub(super) fn page(&self, section: Section, title: &str, content: &Markup) -> Markup {
-        shell::page_with(&self.viewer, Some(section), title, self.notice, content)
+        shell::page_with(&self.viewer, Some(section), title, self.status, content)
     }
 
     /// The confirmation page; `problems` say why the change failed.
@@ -125,11 +126,16 @@ impl FromRequestParts<Dashboard> for PageContext {
             owners_sign_in: dashboard.settings.admin.oidc.has_owners(),
             claim: None,
         };
+        let context = context.authorize()?;
+        let status = Status {
+            notice: query.text("done").parse().ok(),
+            pending: changes::pending(&context).await?,
+        };
         Ok(Self {
-            context: context.authorize()?,
+            context,
             viewer,
             dashboard: dashboard.clone(),
-            notice: query.text("done").parse().ok(),
+            status,
         })
     }
 }

@@ -7,7 +7,8 @@ use axum::routing::{MethodRouter, get, post};
 use super::app::Dashboard;
 use super::error::PageError;
 use super::pages::{
-    api_keys, audit, events, form, identities, keys, overview, policies, removal, services, sign_in,
+    api_keys, audit, changes, events, form, identities, keys, overview, policies, removal, services,
+    sign_in,
 };
 use super::{access, assets, frame};
 use crate::keys::Key;
@@ -118,6 +119,9 @@ fn groups() -> [Pages; 3] {
             "/dashboard/identities/{id}/delete",
             get(removal::ask::<WorkloadIdentity>).post(removal::remove::<WorkloadIdentity>),
         )
+        .at("/dashboard/changes", get(changes::list))
+        .at("/dashboard/changes/{id}", get(changes::show))
+        .at("/dashboard/changes/{id}/{decision}", post(changes::decide))
         .at("/dashboard/audit", get(audit::list))
         .at("/dashboard/audit/export.csv", get(audit::export_csv))
         .at("/dashboard/audit/export.ndjson", get(audit::export_ndjson))

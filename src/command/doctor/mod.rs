@@ -1,5 +1,6 @@
 //! `sealward doctor`: tests the tokens, compares them with the records, and connects to the collector.
 
+mod approvals;
 mod collector;
 mod database;
 mod provider;
@@ -14,6 +15,7 @@ use hsm::{HsmError, ProbeReport, Probed, Works};
 use serde_json::{Value, json};
 
 use super::{Failure, startup};
+use crate::db::Primary;
 use crate::settings::{Environment, Stage};
 
 /// Test each token for all functions that Sealward needs.
@@ -42,6 +44,8 @@ pub(super) async fn run(
     let database = database::connect(&settings, environment).await?;
     let login = database::login(&database).await;
     let records = records::compare(&database, &token).await;
+    let pool = database.as_ref().ok().map(Primary::pool);
+    let people = approvals::check(pool, &settings.approvals).await;
     token.close().await;
 
     if arguments.json {
@@ -52,9 +56,10 @@ pub(super) async fn run(
         let (login, records) = (database::as_json(&login), records::as_json(&records));
         let collector = collector::as_json(&collector);
         let provider = provider::as_json(&provider);
+        let people = approvals::as_json(people.as_deref());
         let whole = json!({
             "tokens": reports, "login": login, "records": records, "collector": collector,
-            "openIdConnect": provider,
+            "openIdConnect": provider, "approvals": people,
         });
         writeln!(io::stdout(), "{whole:#}")?;
     } else if arguments.report {
@@ -67,6 +72,7 @@ pub(super) async fn run(
         io::stdout().write_all(records::text(&records).as_bytes())?;
         io::stdout().write_all(collector::text(&collector).as_bytes())?;
         io::stdout().write_all(provider::text(&provider).as_bytes())?;
+        io::stdout().write_all(approvals::text(people.as_deref()).as_bytes())?;
     }
     let ill: Vec<&str> = reports
         .iter()

@@ -10,7 +10,7 @@ use secrecy::ExposeSecret as _;
 use super::form::{Creatable, Editable};
 use super::removal::Removable;
 
-use crate::auth::{Kind, Role};
+use crate::auth::{Kind, LiveKey, Role};
 use crate::clock::Timestamp;
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::{Addressed, PageContext, Query};
@@ -258,9 +258,24 @@ impl Creatable for ApiKey {
         cx: &PageContext,
         request: ResourceRequest<ApiKeyRequest>,
     ) -> Result<Response, Error> {
-        let created = api_keys::create(&cx.authorize()?, request).await?;
         // No redirect: only this response contains the key.
-        Ok((StatusCode::CREATED, shown_once(cx, &created)).into_response())
+        let (status, page) = match api_keys::create(&cx.authorize()?, request).await {
+            Ok(Created { api_key, secret }) => {
+                let page = shown_once(cx, CREATED, &api_key.name, &secret, &place(api_key.id));
+                (StatusCode::CREATED, page)
+            }
+            Err(Error::Proposed(proposed)) => {
+                let change = &proposed.proposal;
+                let place = format!("/dashboard/changes/{}", change.id);
+                let Some(secret) = &proposed.secret else {
+                    return Err(Error::Proposed(proposed));
+                };
+                let page = shown_once(cx, PROPOSED, &change.summary, secret, &place);
+                (StatusCode::ACCEPTED, page)
+            }
+            Err(error) => return Err(error),
+        };
+        Ok((status, page).into_response())
     }
 }
 
@@ -288,24 +303,42 @@ impl Removable for ApiKey {
     }
 }
 
-fn shown_once(cx: &PageContext, created: &Created) -> Markup {
-    let key = &created.api_key;
+/// The title of the page that shows a new key once, and the note below it.
+type Once = (&'static str, &'static str);
+
+const CREATED: Once = (
+    "API key created",
+    "Store it in the secret store of the application or administrator. Sealward stores only its digest.",
+);
+
+const PROPOSED: Once = (
+    "API key proposed",
+    "It authenticates after other people have approved the change. Sealward stores only its digest.",
+);
+
+fn shown_once(
+    cx: &PageContext,
+    (title, note): Once,
+    name: &str,
+    secret: &LiveKey,
+    next: &str,
+) -> Markup {
     let content = html! {
         (SECTION.crumbs())
-        div.head { h1 { "API key created" } }
+        div.head { h1 { (title) } }
         p.notice.warn role="status" {
             strong { "Copy the key now. It is not shown again." }
-            "Store it in the secret store of the application or administrator. Sealward stores only its digest."
+            (note)
         }
         section.card {
             div.field {
-                label for="secret" { "API key of " (isolated(&key.name)) }
+                label for="secret" { "API key of " (isolated(name)) }
                 p.hint #secret-hint { "Select the whole field with Ctrl+A or ⌘A, then copy." }
                 textarea.secret #secret rows="2" readonly spellcheck="false" autocomplete="off"
-                    aria-describedby="secret-hint" { (created.secret.expose_secret()) }
+                    aria-describedby="secret-hint" { (secret.expose_secret()) }
             }
-            div.actions { a.button.main href=(place(key.id)) { "I have copied it" } }
+            div.actions { a.button.main href=(next) { "I have copied it" } }
         }
     };
-    cx.page(SECTION, "API key created", &content)
+    cx.page(SECTION, title, &content)
 }

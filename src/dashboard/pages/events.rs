@@ -2,14 +2,15 @@
 
 use axum::response::Response;
 use maud::{Markup, html};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::{Addressed, PageContext, Query};
 use crate::dashboard::form::Form;
 use crate::dashboard::pages::sealed;
+use crate::dashboard::view::difference;
 use crate::dashboard::view::filters::Filters;
-use crate::dashboard::view::list::{Listing, facts, table};
+use crate::dashboard::view::list::{Listing, facts};
 use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{Tone, badge, isolated, moment};
 use crate::ids::EventId;
@@ -80,7 +81,6 @@ pub(in crate::dashboard) async fn show(
     };
     cx.record_read(read).await?;
     let faint = |text: &str| html! { span.faint { (text) } };
-    let (changed, same) = difference(event.before.as_ref(), event.after.as_ref());
     let same_of = event
         .resource_id
         .as_deref()
@@ -100,30 +100,13 @@ pub(in crate::dashboard) async fn show(
                 ("Events of this resource", html! { @match &same_of { Some(query) => a href={ (SECTION.place()) "?" (query) } { "Show" }, None => (faint("none")) } }),
                 ("Client address", html! { @match event.client_address { Some(address) => (address), None => (faint("none: local command")) } }),
                 ("Request", html! { @match &event.request_id { Some(request) => code { (request) }, None => (faint("none")) } }),
+                ("Approved change", html! { @match &event.change_id { Some(change) => a href={ "/dashboard/changes/" (change) } { (change) }, None => (faint("none")) } }),
+                ("Approved by", html! { @match &event.approved_by { Some(people) => (isolated(&people.join(", "))), None => (faint("no approval needed")) } }),
                 ("Event", html! { code { (event.id) } }),
                 ("Log index", sealed::index(event.log_index)),
             ]))
         }
-        section.card.difference aria-labelledby="difference" {
-            h2 #difference { "Changes" }
-            @if changed.is_empty() {
-                p.faint { "No visible member changed." }
-            } @else {
-                (table("Changes", &["Member", "Before", "After"], changed.iter().map(|change| vec![
-                    html! { (change.member) },
-                    html! { @match &change.before { Some(was) => del { (value(was)) }, None => (faint("—")) } },
-                    html! { @match &change.after { Some(is) => ins { (value(is)) }, None => (faint("—")) } },
-                ])))
-            }
-            @if !same.is_empty() {
-                details {
-                    summary { "Unchanged members" }
-                    (table("Unchanged members", &["Member", "Value"], same.iter().map(|(member, kept)| vec![
-                        html! { (member) }, value(kept),
-                    ])))
-                }
-            }
-        }
+        (difference::card(event.before.as_ref(), event.after.as_ref()))
     };
     Ok(cx.page(SECTION, "Management event", &content))
 }
@@ -134,54 +117,6 @@ pub(in crate::dashboard) async fn proof(
     Addressed(id): Addressed<EventId>,
 ) -> Result<Response, PageError> {
     sealed::download(&cx, Log::Management, id.uuid(), &id).await
-}
-
-/// A member that changed.
-#[derive(Debug, PartialEq)]
-struct Changed {
-    member: String,
-    before: Option<Value>,
-    after: Option<Value>,
-}
-
-/// The changed and the unchanged members.
-fn difference(
-    before: Option<&Value>,
-    after: Option<&Value>,
-) -> (Vec<Changed>, Vec<(String, Value)>) {
-    let nothing = Map::new();
-    let members = |state: Option<&Value>| match state {
-        Some(Value::Object(members)) => members.clone(),
-        _ => nothing.clone(),
-    };
-    let (before, mut after) = (members(before), members(after));
-    let (mut changed, mut same) = (Vec::new(), Vec::new());
-    for (member, was) in before {
-        match after.remove(&member) {
-            Some(is) if is == was => same.push((member, was)),
-            is => changed.push(Changed {
-                member,
-                before: Some(was),
-                after: is,
-            }),
-        }
-    }
-    changed.extend(after.into_iter().map(|(member, is)| Changed {
-        member,
-        before: None,
-        after: Some(is),
-    }));
-    (changed, same)
-}
-
-fn value(value: &Value) -> Markup {
-    match value {
-        Value::Null => html! { "none" },
-        Value::String(text) => isolated(text),
-        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            html! { (value) }
-        }
-    }
 }
 
 fn row(cx: &PageContext, event: &Recorded) -> Vec<Markup> {
@@ -271,31 +206,4 @@ fn action(action: Action) -> Markup {
         | Action::PinRefused => Tone::Bad,
     };
     badge(tone, action.name())
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_difference_lists_added_removed_and_changed_members() {
-        let before = json!({"name": "a", "tier": "standard", "old": 1});
-        let after = json!({"name": "b", "tier": "standard", "new": null});
-        let (changed, same) = difference(Some(&before), Some(&after));
-        let of = |member: &str, before, after| Changed {
-            member: member.to_owned(),
-            before,
-            after,
-        };
-        let expected = [
-            of("name", Some(json!("a")), Some(json!("b"))),
-            of("old", Some(json!(1)), None),
-            of("new", None, Some(Value::Null)),
-        ];
-        assert_eq!(changed, expected);
-        assert_eq!(same, [("tier".to_owned(), json!("standard"))]);
-        assert_eq!(difference(None, Some(&after)).0.len(), 3);
-    }
 }

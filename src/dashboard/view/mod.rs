@@ -2,6 +2,7 @@
 
 pub(super) mod chart;
 pub(super) mod confirm;
+pub(super) mod difference;
 pub(super) mod fields;
 pub(super) mod filters;
 pub(super) mod list;

@@ -18,6 +18,7 @@ closed_set! {
         Keys = "Keys",
         ApiKeys = "API Keys",
         Identities = "Identities",
+        Changes = "Changes",
         Audit = "Audit",
         Events = "Management events",
     }
@@ -33,6 +34,7 @@ impl Section {
             Self::Keys => "/dashboard/keys",
             Self::ApiKeys => "/dashboard/api-keys",
             Self::Identities => "/dashboard/identities",
+            Self::Changes => "/dashboard/changes",
             Self::Audit => "/dashboard/audit",
             Self::Events => "/dashboard/events",
         }
@@ -41,7 +43,9 @@ impl Section {
     /// The roles that see it.
     const fn roles(self) -> &'static [Role] {
         match self {
-            Self::Overview | Self::Services | Self::Policies | Self::Keys => ReadResources::ROLES,
+            Self::Overview | Self::Services | Self::Policies | Self::Keys | Self::Changes => {
+                ReadResources::ROLES
+            }
             Self::ApiKeys => ManageApiKeys::ROLES,
             Self::Identities => ManageIdentities::ROLES,
             Self::Audit | Self::Events => ReadAudit::ROLES,
@@ -61,15 +65,24 @@ pub(in crate::dashboard) fn page(
     title: &str,
     content: &Markup,
 ) -> Markup {
-    page_with(viewer, section, title, None, content)
+    page_with(viewer, section, title, Status::default(), content)
 }
 
-/// The same with the result of the last change.
+/// What a page shows beside its content.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::dashboard) struct Status {
+    /// The result of the last change.
+    pub(in crate::dashboard) notice: Option<Notice>,
+    /// The number of pending changes.
+    pub(in crate::dashboard) pending: i64,
+}
+
+/// The same with the result of the last change and the number of pending changes.
 pub(in crate::dashboard) fn page_with(
     viewer: &Viewer,
     section: Option<Section>,
     title: &str,
-    notice: Option<Notice>,
+    status: Status,
     content: &Markup,
 ) -> Markup {
     let roles = viewer.administrator.roles();
@@ -88,6 +101,9 @@ pub(in crate::dashboard) fn page_with(
                                     a href=(other.place())
                                         aria-current=[(section == Some(other)).then_some("page")] {
                                         (other.name())
+                                        @if other == Section::Changes && status.pending > 0 {
+                                            " " span.badge.warn { (status.pending) span.unseen { " pending" } }
+                                        }
                                     }
                                 }
                             }
@@ -100,7 +116,7 @@ pub(in crate::dashboard) fn page_with(
                     }
                 }
                 main #content tabindex="-1" {
-                    @if let Some(notice) = notice {
+                    @if let Some(notice) = status.notice {
                         p.notice.good role="status" { (notice.text()) }
                     }
                     (content)

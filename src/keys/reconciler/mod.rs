@@ -1,6 +1,7 @@
 //! The comparison of tokens and records. An object without a record is an orphan: it is reported and
 //! never deleted automatically. A recorded key that is in no token is missing.
 
+mod abandoned;
 mod store;
 
 use std::collections::{HashMap, HashSet};

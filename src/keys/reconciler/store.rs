@@ -1,7 +1,7 @@
 //! The records to compare with the tokens.
 
 use hsm::KeyName;
-use sqlx::{FromRow, PgExecutor};
+use sqlx::{FromRow, PgConnection, PgExecutor};
 use uuid::Uuid;
 
 use super::{Intent, Record};
@@ -51,6 +51,24 @@ pub(super) async fn intents(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<I
         fulfilled,
     });
     Ok(intents.collect())
+}
+
+/// Removes the intent of an approved change that is older than `oldest` and has no key. An intent that
+/// another transaction removes is left to it.
+pub(super) async fn take_abandoned(
+    connection: &mut PgConnection,
+    oldest: Timestamp,
+) -> sqlx::Result<Option<KeyId>> {
+    sqlx::query_scalar(
+        "DELETE FROM key_intents
+          WHERE id = (SELECT id FROM key_intents
+                       WHERE change_id IS NOT NULL AND created_at < $1
+                       LIMIT 1 FOR UPDATE SKIP LOCKED)
+        RETURNING id",
+    )
+    .bind(oldest)
+    .fetch_optional(connection)
+    .await
 }
 
 /// Records whether a token has these keys.

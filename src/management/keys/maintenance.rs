@@ -39,6 +39,9 @@ async fn limited(work: impl Future<Output = ()>) {
 }
 
 async fn compare(vault: &Vault) {
+    if let Err(error) = vault.destroy_abandoned().await {
+        tracing::warn!(?error, "keys of failed changes could not be destroyed");
+    }
     match vault.compare().await {
         Ok(comparison) => vault.destroy_left_over(&comparison).await,
         Err(error) => tracing::warn!(?error, "the token could not be compared with the records"),

@@ -144,7 +144,7 @@ pub(in crate::dashboard) async fn show(
 }
 
 /// The settings for keys.
-fn rules(cx: &PageContext) -> Rules {
+pub(in crate::dashboard) fn rules(cx: &PageContext) -> Rules {
     let settings = &cx.dashboard.settings;
     Rules {
         destruction_delay: settings.keys.destruction_delay.0,

@@ -1,8 +1,13 @@
 //! Failures while an approval makes its change.
 
+use std::time::Duration;
+
+use sealward::change_kind::ChangeKind;
 use serde_json::json;
+use sqlx::AssertSqlSafe;
 
 use super::{Office, approve, proposed, status};
+use crate::support::{PATIENCE, within};
 
 const FAIL: &str = "
     CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -42,4 +47,40 @@ async fn a_failed_approval_leaves_no_key_and_can_be_repeated() {
         .expect("no trigger");
     let applied = approve(&bob, &change).await.ok().json();
     assert_eq!(applied["status"], "applied");
+}
+
+/// The commit fails, so the approval does not know whether it succeeded.
+#[tokio::test]
+async fn what_a_failed_commit_leaves_in_the_token_is_removed() {
+    let office = Office::new().await;
+    let [ada, bob] = office.two_owners().await;
+    let service = office.open.service("billing").await;
+    let body = json!({ "serviceId": service, "generate": true, "algorithm": "AES-256" });
+    let change = proposed(&ada.post("/admin/keys", body).await);
+    let database = &office.open.pool;
+    let late = FAIL.replace(
+        "CREATE TRIGGER fail BEFORE",
+        "CREATE CONSTRAINT TRIGGER fail AFTER",
+    );
+    let late = late.replace("FOR EACH ROW", "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW");
+    sqlx::raw_sql(AssertSqlSafe(late))
+        .execute(database)
+        .await
+        .expect("a trigger");
+    approve(&bob, &change)
+        .await
+        .refused(503, "SERVICE_UNAVAILABLE");
+    assert_eq!(status(&ada, &change).await, "pending");
+    let intents = async || {
+        let intents = "SELECT count(*) FROM key_intents";
+        let left: i64 = sqlx::query_scalar(intents)
+            .fetch_one(database)
+            .await
+            .expect("a count");
+        left
+    };
+    assert_eq!(intents().await, 1);
+    office.open.clock.advance(Duration::from_secs(16 * 60));
+    let _third = office.open.requiring(&ChangeKind::ALL, 1).await;
+    within(PATIENCE, async || intents().await == 0).await;
 }
