@@ -2,6 +2,7 @@
 
 mod access;
 mod browser;
+mod changes;
 mod chromium;
 mod journey;
 mod lists;

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::Browser;
 use crate::support::World;
 
-const NAVIGATION: [(&str, &str); 8] = [
+const NAVIGATION: [(&str, &str); 9] = [
     ("/dashboard", "owner custodian policy-admin auditor"),
     (
         "/dashboard/services",
@@ -19,6 +19,7 @@ const NAVIGATION: [(&str, &str); 8] = [
     ("/dashboard/keys", "owner custodian policy-admin auditor"),
     ("/dashboard/api-keys", "owner policy-admin"),
     ("/dashboard/identities", "owner policy-admin"),
+    ("/dashboard/changes", "owner custodian policy-admin auditor"),
     ("/dashboard/audit", "owner auditor"),
     ("/dashboard/events", "owner auditor"),
 ];

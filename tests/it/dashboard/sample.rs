@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use sealward::change_kind::ChangeKind;
 use sealward::clock::{Clock, Timestamp};
 use sealward::ids::{KeyId, ServiceId};
 use sealward::settings::Stage;
@@ -34,6 +35,8 @@ pub(super) struct Sample {
     pub(super) api_key: String,
     pub(super) revoked_api_key: String,
     pub(super) identity: String,
+    /// A pending change.
+    pub(super) change: String,
 }
 
 /// An empty world with a manual clock.
@@ -104,6 +107,11 @@ impl Sample {
             json!({ "serviceId": billing, "policyNumber": "BILLING", "match": matching });
         let identity = admin.create("identities", "billing on Kubernetes", workload);
         let identity = identity.await.0;
+        let strict = world.requiring(&[ChangeKind::PolicyOpen], 1).await;
+        let wider = json!({ "allowedServiceIds": ["*"] });
+        let path = format!("/admin/policies/{policy}");
+        let change = strict.admin().patch(&path, wider).await.text("id");
+        drop(strict);
 
         traffic(&world, &[&billing, &payments], &[&key, &previous, &data]).await;
         call(&world, &caller.1).await;
@@ -119,6 +127,7 @@ impl Sample {
             api_key: api_key.0,
             revoked_api_key,
             identity,
+            change,
             world,
         }
     }

@@ -59,6 +59,7 @@ pub(super) fn without_anything() -> Vec<Scene> {
         open("api-key-new", "/dashboard/api-keys/new"),
         open("identities", "/dashboard/identities"),
         open("identity-new", "/dashboard/identities/new"),
+        open("changes", "/dashboard/changes"),
         open("audit", "/dashboard/audit"),
         open("audit-nonsense", "/dashboard/audit?status=x&from=y&keyId=z"),
         open("events", "/dashboard/events"),
@@ -231,6 +232,13 @@ pub(super) async fn of(sample: &Sample) -> Vec<Scene> {
             ],
         )
         .answered(201),
+        open("change", &at("changes", &sample.change, "")),
+        send(
+            "change-without-person",
+            &at("changes", &sample.change, "/approve"),
+            &[("comment", "as agreed")],
+        )
+        .answered(403),
         open("audit-record", &at("audit", &record, "")),
         open("event", &at("events", &event, "")),
         send(

@@ -8,6 +8,7 @@ use maud::{Markup, html};
 
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::{PageContext, Query};
+use crate::dashboard::pages::changes;
 use crate::dashboard::view::shell::Section;
 
 pub(in crate::dashboard) async fn show(
@@ -16,6 +17,7 @@ pub(in crate::dashboard) async fn show(
 ) -> Result<Markup, PageError> {
     let content = html! {
         h1 { "Overview" }
+        (changes::warnings(&cx).await?)
         (states::states(&cx.dashboard).await)
         (attention::attention(&cx).await?)
         (charts::charts(&cx, query.text("range").parse().unwrap_or_default()).await?)
