@@ -141,7 +141,7 @@ pub(in crate::dashboard) async fn warnings(cx: &PageContext) -> Result<Markup, P
 }
 
 fn form(cx: &PageContext, change: &Proposal) -> Markup {
-    let is_own = change.proposed_by.api_key_id == Some(cx.viewer.administrator.api_key_id());
+    let is_own = change.is_proposed_by(&cx.context);
     let action = |decision: Decision| format!("{}/{decision}", place(change.id));
     html! {
         section.card.confirm aria-labelledby="decide" {
