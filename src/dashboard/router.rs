@@ -7,8 +7,8 @@ use axum::routing::{MethodRouter, get, post};
 use super::app::Dashboard;
 use super::error::PageError;
 use super::pages::{
-    api_keys, audit, changes, events, form, identities, keys, overview, policies, removal, services,
-    sign_in,
+    api_keys, audit, changes, events, form, identities, keys, overview, policies, removal,
+    services, sign_in,
 };
 use super::{access, assets, frame};
 use crate::keys::Key;

@@ -22,7 +22,8 @@ use sealward::server::{
     Answers as _, Connections, Front, Listener, Patience, Service, Tls, listen,
 };
 use sealward::settings::{
-    Admin, Approvals, Auth, Environment, Forward, Http, Limits, RateLimit, Seal, Settings, Span, Stage,
+    Admin, Approvals, Auth, Environment, Forward, Http, Limits, RateLimit, Seal, Settings, Span,
+    Stage,
 };
 use secrecy::ExposeSecret as _;
 use serde_json::json;
