@@ -14,7 +14,7 @@ use crate::support::{Answer, Client};
 type Row = (Value, Value, bool);
 
 /// The writing routes that the tests of this file cover.
-const COVERED: [&str; 13] = [
+const COVERED: [&str; 17] = [
     "POST /admin/policies",
     "PUT /admin/policies/{id}",
     "PATCH /admin/policies/{id}",
@@ -28,6 +28,10 @@ const COVERED: [&str; 13] = [
     "PATCH /admin/api-keys/{id}",
     "DELETE /admin/api-keys/{id}",
     "POST /admin/keys/import-parameters",
+    "POST /admin/identities",
+    "PUT /admin/identities/{id}",
+    "PATCH /admin/identities/{id}",
+    "DELETE /admin/identities/{id}",
 ];
 
 /// The writing routes that never need approval: they open nothing, or are the approval itself.
@@ -267,6 +271,44 @@ async fn api_keys() {
         let created = office.open.admin().post(API_KEYS, body).await.created();
         ada.delete(created.header("location")).await.gone();
     }
+}
+
+#[tokio::test]
+async fn identities() {
+    let office = Office::new().await;
+    let [ada, _] = office.two_owners().await;
+    let service = office.open.service("one").await;
+    let policy = json!({ "name": "n", "destinationServiceId": service, "allowedServiceIds": ["*"],
+        "policyNumber": "P" });
+    office.open.admin().post(POLICIES, policy).await.created();
+    let rule = |members: Value| json!({ "match": merged(&json!({ "issuer": "a" }), &members) });
+    let disabled = json!({ "status": "disabled" });
+    let rows = [
+        (json!({}), json!({ "name": "other" }), false),
+        (json!({}), disabled.clone(), false),
+        (disabled, json!({ "status": "active" }), true),
+        (json!({}), json!({ "policyNumber": "P" }), true),
+        (json!({}), json!({ "allowedOperations": ["sign"] }), false),
+        (
+            json!({ "allowedOperations": ["sign"] }),
+            json!({ "allowedOperations": ["sign", "hash"] }),
+            true,
+        ),
+        (json!({}), rule(json!({ "subject": "c" })), true),
+        (
+            json!({}),
+            rule(json!({ "subject": "b", "claims": { "d": "e" } })),
+            false,
+        ),
+    ];
+    let body = json!({ "name": "n", "serviceId": service,
+        "match": { "issuer": "a", "subject": "b" } });
+    check_changes(&office, &ada, "/admin/identities", body.clone(), &rows).await;
+    let change = proposed(&ada.post("/admin/identities", body.clone()).await);
+    assert_eq!(change["action"], json!(["credential.open"]));
+    let created = office.open.admin().post("/admin/identities", body).await;
+    let created = created.created();
+    ada.delete(created.header("location")).await.gone();
 }
 
 #[tokio::test]
