@@ -11,6 +11,11 @@ curl             curl                                   checks readiness, sends 
 postgresql       initdb                                 the database
 softhsm2         /usr/lib/softhsm/libsofthsm2.so        a PKCS#11 token in software
 "
+packages_for_provider='
+nodejs           node                                   runs the OpenID Connect provider of up --oidc
+npm              npm                                    installs it
+openssl          openssl                                makes its certificate
+'
 packages_to_test="$packages_to_run
 chromium         chromium                               runs the dashboard tests
 chromium-driver  chromedriver                           controls Chromium

@@ -12,6 +12,9 @@ up_service() {
             choose_port >/dev/null
             info "the running service listens on port $port and restarts"
             stop_service
+        elif [ -n "$with_provider" ] && ! grep -qxF '[admin.oidc]' "$state/sealward.toml"; then
+            info "the running service has no provider and restarts"
+            stop_service
         else
             url=http://127.0.0.1:$port
             wait_until_ready

@@ -2,26 +2,31 @@
 # ./dev up and ./dev down: a service with its own database and token, in one folder.
 #
 #   id  lock  env (for shells)  sealward.toml  sealward.pid  port  log
+#   oidc  certificate, port and log of the provider (--oidc)
 #   postgres  a cluster, or a link to it      token  created by softhsm/make-token
 
 up() {
-    local detach=
-    case ${1-} in
-        --detach) detach=yes ;;
-        '') ;;
-        *) die "usage: ./dev up [--detach]" ;;
-    esac
+    local detach='' argument
+    for argument; do
+        case $argument in
+            --detach) detach=yes ;;
+            --oidc) with_provider=yes ;;
+            *) die "usage: ./dev up [--detach] [--oidc]" ;;
+        esac
+    done
     # This script sets these itself.
     unset SEALWARD_CONFIG SEALWARD_HTTP_LISTEN SEALWARD_DATABASE_URL SEALWARD_DATABASE_PASSWORD \
         SEALWARD_MIGRATE_URL SEALWARD_MIGRATE_PASSWORD SEALWARD_HSM_TOKENS \
         SEALWARD_DATABASE_OWNER_URL SEALWARD_DATABASE_OWNER_PASSWORD
     require_cargo
     require_packages "$packages_to_run"
+    [ -z "$with_provider" ] || require_packages "$packages_for_provider"
     lock_state
     build_service
     at_exit stop_started
     up_postgres
     up_token
+    [ -z "$with_provider" ] || up_provider
     up_service
     demo
     addresses
@@ -40,6 +45,9 @@ build_service() {
     stage build "$program"
 }
 
+# Whether people sign in at an OpenID Connect provider.
+with_provider=
+
 # Processes that this run started, latest first. They stop unless the run succeeds with --detach.
 started=()
 stop_started() {
@@ -47,6 +55,7 @@ stop_started() {
     for what in "${started[@]}"; do
         case $what in
             service) stop_service ;;
+            provider) stop_provider ;;
             postgres) cluster_stop "$state/postgres" || warn "Postgres did not stop" ;;
         esac
     done
@@ -126,6 +135,7 @@ allow_raw_rsa = true
 module = $(toml_string "$(softhsm_module)")
 label = "sealward-dev"
 pin = { file = $(toml_string "$state/token/pin") }
+$([ -z "$with_provider" ] || provider_settings "$1")
 TOML
 }
 
@@ -140,7 +150,7 @@ addresses() {
     cat <<TEXT
 
   API        $url
-  dashboard  $url/dashboard (sign in with SEALWARD_ADMIN_KEY)
+  dashboard  $url/dashboard (sign in with SEALWARD_ADMIN_KEY${with_provider:+ or single sign-on})
   keys       $(display_path env)
   log        $(display_path log)
 
@@ -176,6 +186,11 @@ down() {
     if [ -n "$(service_process)" ]; then
         stop_service
         stage service "stopped"
+        stopped=yes
+    fi
+    if [ -n "$(provider_process)" ]; then
+        stop_provider
+        stage provider "stopped"
         stopped=yes
     fi
     for name in postgres test-postgres; do

@@ -288,7 +288,8 @@ impl World {
         (self.serve(listener), connections)
     }
 
-    fn serve(&self, listener: Listener) -> SocketAddr {
+    /// Serves the connections of a listener.
+    pub(crate) fn serve(&self, listener: Listener) -> SocketAddr {
         let address = listener.address();
         // The task ends with the runtime of the test.
         let (front, at_once) = (self.front(), Duration::ZERO);

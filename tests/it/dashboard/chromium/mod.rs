@@ -1,6 +1,7 @@
 //! The dashboard in a real browser: workflows, accessibility checks and screenshots.
 
 mod driver;
+mod single_sign_on;
 mod tour;
 mod viewport;
 mod workflows;
