@@ -11,6 +11,7 @@ up_provider() {
     mkdir -p "$folder"
     [ -s "$folder/certificate.pem" ] || run openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 \
         -nodes -days 3650 -subj /CN=localhost -addext subjectAltName=DNS:localhost \
+        -addext basicConstraints=critical,CA:FALSE \
         -keyout "$folder/key.pem" -out "$folder/certificate.pem" 2>/dev/null ||
         die "cannot make the certificate of the provider"
     printf 'sealward-secret\n' | write_privately oidc/secret

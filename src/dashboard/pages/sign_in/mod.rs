@@ -161,7 +161,7 @@ fn page(dashboard: &Dashboard, visitor: &Visitor, to: &str, refused: Option<Refu
             h1 { "Sign in to Sealward" }
             @if let Some(wrong) = of_page { p.problem role="alert" { (wrong) } }
             @if has_provider {
-                p { a.button.main.wide href=(provider::address(to)) { "Sign in with single sign-on" } }
+                a.button.main.wide href=(provider::address(to)) { "Sign in with single sign-on" }
             }
             @if has_provider && takes_keys { h2 { "Or use an admin key" } }
             @if takes_keys {

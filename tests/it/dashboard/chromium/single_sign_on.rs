@@ -20,7 +20,7 @@ async fn a_person_signs_in_at_the_provider_and_signs_out() {
     chromium.press("Sign in with single sign-on").await;
     chromium.wait_for_text("Who signs in?").await;
     chromium.press("Carla Custodian").await;
-    chromium.wait_for_text("Signed in as").await;
+    chromium.wait_for_text("Generate key").await;
     assert_eq!(chromium.place().await, "/dashboard/keys");
     assert_eq!(chromium.cookie().await["sameSite"], "Strict");
 
