@@ -50,10 +50,17 @@ fn algorithms() -> Vec<JwsAlgorithm> {
 }
 
 impl Auth {
-    pub(super) fn contradictions(&self, stage: Stage, found: &mut Vec<String>) {
+    /// `client_id` is the audience of the ID tokens of administrators.
+    pub(super) fn contradictions(&self, stage: Stage, client_id: &str, found: &mut Vec<String>) {
         for (place, issuer) in self.issuers.iter().enumerate() {
             let setting = format!("auth.issuers[{place}]");
             issuer.contradictions(&setting, stage, found);
+            if !client_id.is_empty() && issuer.audience == client_id {
+                found.push(format!(
+                    "{setting}.audience must differ from admin.oidc.client_id: tokens of administrators \
+                     must not authenticate workloads"
+                ));
+            }
             let earlier = self.issuers.iter().take(place);
             if earlier.into_iter().any(|it| it.issuer == issuer.issuer) {
                 found.push(format!(
@@ -123,7 +130,7 @@ mod tests {
 
     fn wrong(issuers: Vec<AuthIssuer>, stage: Stage) -> Vec<String> {
         let mut found = Vec::new();
-        Auth { issuers }.contradictions(stage, &mut found);
+        Auth { issuers }.contradictions(stage, "dashboard", &mut found);
         found
     }
 
@@ -157,12 +164,19 @@ mod tests {
     }
 
     #[test]
-    fn an_issuer_has_one_entry_with_an_audience_and_algorithms() {
+    fn an_issuer_has_one_entry_with_its_own_audience_and_algorithms() {
         let twice = vec![at("https://a"), at("https://a")];
         assert_eq!(
             wrong(twice, Stage::Production),
             ["auth.issuers[1].issuer must be another one than that of an earlier entry"]
         );
+        let shared = AuthIssuer {
+            audience: "dashboard".to_owned(),
+            ..at("https://a")
+        };
+        let found = wrong(vec![shared], Stage::Production);
+        assert!(found[0].starts_with("auth.issuers[0].audience must differ"));
+        assert_eq!(found.len(), 1);
         let empty = AuthIssuer {
             audience: String::new(),
             algorithms: Vec::new(),

@@ -149,7 +149,8 @@ impl Settings {
         self.ratelimit.contradictions(self.environment, &mut found);
         self.keys.contradictions(self.environment, &mut found);
         self.approvals.contradictions(&mut found);
-        self.auth.contradictions(self.environment, &mut found);
+        self.auth
+            .contradictions(self.environment, &self.admin.oidc.client_id, &mut found);
         self.audit.contradictions(self.environment, &mut found);
         self.admin.contradictions(self.environment, &mut found);
         self.migrate.contradictions(self.environment, &mut found);
