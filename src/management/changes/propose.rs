@@ -77,9 +77,10 @@ fn summary(call: &Call, kinds: &[ChangeKind], state: Option<&Value>) -> String {
         Verb::Update => "Change",
         Verb::Delete => "Delete",
     };
-    let noun = match call.resource_type {
-        ResourceType::ApiKey => "API key".to_owned(),
-        other => other.name().replace('_', " "),
+    let noun = if call.resource_type == ResourceType::ApiKey {
+        "API key".to_owned()
+    } else {
+        call.resource_type.name().replace('_', " ")
     };
     match state.and_then(|state| state.get("name")?.as_str()) {
         Some(name) => format!("{verb} the {noun} \u{201c}{name}\u{201d}"),
