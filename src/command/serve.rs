@@ -68,8 +68,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     let (delay, patience) = (settings.drain_delay(), settings.http.drain_timeout.0);
 
     let mut service = Service::start(
-        clock,
-        Entropy::system(),
+        (clock, Entropy::system()),
         settings,
         database.pool().clone(),
         token.clone(),

@@ -62,8 +62,7 @@ impl Service {
     /// # Errors
     /// The settings of a witness of the audit log or of an issuer of tokens cannot be used.
     pub async fn start(
-        clock: Clock,
-        entropy: Entropy,
+        (clock, entropy): (Clock, Entropy),
         settings: Settings,
         database: Pool,
         token: hsm::Token,

@@ -312,8 +312,7 @@ impl World {
         let pool = postgres::pool(options.clone());
         let token = super::token::token().await;
         let service = Service::start(
-            clock.clone(),
-            Entropy::system(),
+            (clock.clone(), Entropy::system()),
             settings,
             postgres::pool(db::as_application(options)),
             token,
