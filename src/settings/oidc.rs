@@ -180,7 +180,8 @@ mod tests {
 
     #[test]
     fn each_mistake_names_its_setting() {
-        let cases: [(&str, fn(&mut Oidc)); 10] = [
+        type Mistake = fn(&mut Oidc);
+        let cases: [(&str, Mistake); 10] = [
             ("issuer", |it| it.issuer = Some("http://a".to_owned())),
             ("issuer", |it| it.issuer = Some("https://a/?b=c".to_owned())),
             ("client_id", |it| it.client_id.clear()),
