@@ -63,6 +63,18 @@ impl Recorder {
         self.enqueue(|waiter| self.shared.submission(record, Some(waiter)))
     }
 
+    /// Submits the record of a request over its rate limit. Half of the queue is reserved for requests
+    /// within their limits.
+    ///
+    /// # Errors
+    /// The audit log is not available, half full or closed, and did not accept the record.
+    pub fn submit_over_limit(&self, record: Record) -> Result<Pending, Unrecorded> {
+        if self.is_crowded() {
+            return Err(Unrecorded::Full);
+        }
+        self.submit(record)
+    }
+
     /// Submits the records of a request with several items. They are committed together, or none of
     /// them is.
     ///
@@ -93,8 +105,7 @@ impl Recorder {
         if !anonymous.admit(self.shared.clock.monotonic(), refusal) {
             return;
         }
-        let crowded = self.queued() > self.queue.max_capacity() / 2;
-        if crowded || self.send(self.shared.submission(record, None)).is_err() {
+        if self.is_crowded() || self.send(self.shared.submission(record, None)).is_err() {
             anonymous.count(refusal);
         }
     }
@@ -112,6 +123,11 @@ impl Recorder {
                 TrySendError::Closed(_) => Unrecorded::Closed,
             }
         })
+    }
+
+    /// Whether more than half of the queue is used.
+    fn is_crowded(&self) -> bool {
+        self.queued() > self.queue.max_capacity() / 2
     }
 
     /// How many records wait for the next batch.

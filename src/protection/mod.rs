@@ -134,8 +134,13 @@ impl Protection {
         outcome: Result<Body, Refusal>,
     ) -> Result<Answer, Unrecorded> {
         let refusal = outcome.as_ref().err();
+        let is_over_limit = matches!(refusal, Some(Refusal::Limited(_)));
         let record = call.into_record((self.status)(refusal), refusal);
-        let pending = self.modules.recorder.submit(record)?;
+        let pending = if is_over_limit {
+            self.modules.recorder.submit_over_limit(record)?
+        } else {
+            self.modules.recorder.submit(record)?
+        };
         let receipt = pending.receipt().instrument(step!("audit")).await?;
         Ok(Answer::new(receipt, outcome))
     }

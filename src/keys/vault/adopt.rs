@@ -5,7 +5,8 @@ use uuid::Uuid;
 
 use super::{UnrecordedKey, Vault, VaultError, store, unlike_half};
 use crate::ids::KeyId;
-use crate::keys::Usage;
+use crate::keys::store::by_id;
+use crate::keys::{Status, Usage};
 use crate::material::{Algorithm, PublicKey};
 use crate::problem::{Code, Problem};
 
@@ -34,15 +35,7 @@ impl Vault {
         described: Described,
         allow_extractable: bool,
     ) -> Result<(Usage, UnrecordedKey), VaultError> {
-        if let KeyName::Id(id) = &described.name
-            && let Ok(id) = Uuid::from_slice(id)
-            && store::is_ours(&self.pool, id).await?
-        {
-            return Err(refused(
-                Code::Conflict,
-                "must not name a key of Sealward itself",
-            ));
-        }
+        self.check_vendors(&described.name).await?;
         let usage = match (described.usage, described.algorithm) {
             (Some(usage), _) => usage,
             (None, Some(algorithm)) => Usage::likely_of(algorithm),
@@ -73,6 +66,28 @@ impl Vault {
             public: public.await?,
         };
         Ok((usage, unrecorded))
+    }
+
+    /// Refuses the name of a key that Sealward has made. The database refuses the label of a key that is
+    /// not destroyed.
+    async fn check_vendors(&self, name: &KeyName) -> Result<(), VaultError> {
+        let is_ours = match name {
+            KeyName::Id(id) => match Uuid::from_slice(id) {
+                Ok(id) => store::is_ours(&self.pool, id).await?,
+                Err(_) => false,
+            },
+            KeyName::Label(label) => match label.parse() {
+                Ok(id) => by_id(&self.pool, id)
+                    .await?
+                    .is_some_and(|key| key.status == Status::Destroyed),
+                Err(_) => false,
+            },
+        };
+        if is_ours {
+            let message = "must not name a key of Sealward itself";
+            return Err(refused(Code::Conflict, message));
+        }
+        Ok(())
     }
 
     async fn likely_usage(&self, name: &KeyName) -> Result<Usage, VaultError> {

@@ -61,6 +61,21 @@ async fn a_key_is_adopted_by_id_or_by_label_and_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_destroyed_key_is_not_adopted_again() {
+    let world = World::new().await;
+    let service = world.service("adopting").await;
+    let key = generate(&world, &service, "AES-256").await;
+    let label = json!({ "tokenObject": { "label": key["id"] } });
+    let refused = send(&world, &service, label.clone()).await;
+    refused.refused(409, "CONFLICT");
+    // A token that was not reachable at the destruction still holds the key.
+    let destroyed = "UPDATE keys SET status = 'destroyed', destroy_at = now()";
+    sqlx::query(destroyed).execute(&world.pool).await.unwrap();
+    let refused = send(&world, &service, label).await;
+    refused.invalid(&[("tokenObject", "conflict")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn missing_or_unsuitable_keys_are_not_adopted() {
     let world = World::new().await;
     let service = world.service("refusing").await;
