@@ -48,8 +48,11 @@ impl Site {
     /// Valid claims with these members instead.
     fn claims(&self, members: Value) -> Value {
         let mut claims = self.issuer.claims("job", self.world.clock.now());
-        for (name, value) in members.as_object().unwrap() {
-            claims[name] = value.clone();
+        let Value::Object(members) = members else {
+            panic!("no object: {members}");
+        };
+        for (name, value) in members {
+            claims[name] = value;
         }
         claims
     }
