@@ -115,8 +115,7 @@ async fn read_bytes(
 fn append(bytes: &mut Wiped<Vec<u8>>, data: &[u8], most: usize) {
     let needed = bytes.len().saturating_add(data.len());
     if needed > bytes.capacity() {
-        let grown = bytes.capacity().max(data.len());
-        let grown = grown.saturating_mul(GROWTH).min(most);
+        let grown = bytes.capacity().saturating_mul(GROWTH).min(most);
         let mut larger = Wiped::new(Vec::with_capacity(needed.max(grown)));
         larger.extend_from_slice(bytes);
         *bytes = larger;

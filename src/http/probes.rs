@@ -4,22 +4,23 @@ use std::sync::atomic::Ordering;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use axum::{Json, Router};
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa_axum::routes;
 
 use super::app::App;
 use super::error::ApiError;
+use super::routes::{Access, Routes};
 
 const OK: ProbeResult = ProbeResult { status: Status::Ok };
 
 /// The routes of the listener for probes alone.
 pub fn router(app: App) -> Router {
-    Router::new()
-        .route("/livez", get(live))
-        .route("/readyz", get(ready))
-        .with_state(app)
+    let routes = Routes::of(Access::Anyone)
+        .at("/livez", routes!(live))
+        .at("/readyz", routes!(ready));
+    routes.router.with_state(app)
 }
 
 /// The probe succeeded.

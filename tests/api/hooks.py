@@ -12,7 +12,7 @@ WORLD = json.loads(os.environ["SEALWARD_WORLD"])
 """IDs by their prefix: `referred` for references in requests, and `changed` for changes and deletions.
 The list `kept` contains the IDs of the resources that the run itself requires."""
 
-ID = re.compile(r"^(svc|pol|key|ak|rec)_[0-7][0-9a-hjkmnp-tv-z]{25}$")
+ID = re.compile(r"^(svc|pol|key|ak|idn|rec)_[0-7][0-9a-hjkmnp-tv-z]{25}$")
 
 DOCUMENTED = {
     "DESTINATION_KEY_NOT_FOUND": {"protect", "unprotect", "rewrap", "makeDataKey"},

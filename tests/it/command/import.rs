@@ -148,7 +148,7 @@ async fn a_refusal_shows_the_message_of_the_service() {
     archive.put("admin-key", "sk_admin_wrong");
     archive
         .import(&["--service", &archive.id, "--key", &file])
-        .failure(1, &["401", "API key"]);
+        .failure(1, &["401", "credential"]);
     archive.put("admin-key", "");
     archive
         .import(&["--service", &archive.id, "--key", &file])

@@ -36,12 +36,21 @@ async fn a_form_proposes_its_change_and_another_person_approves_it() {
         .text("id");
 
     let edit = format!("/dashboard/policies/{policy}/edit");
-    let change = ada
-        .submit(
-            &edit,
-            &[("name", "billing"), ("allowedServiceIds.scope", "all")],
-        )
-        .await;
+    let fields = [
+        ("policyNumber", number.as_str()),
+        ("name", "billing"),
+        ("destinationServiceId", &service),
+        ("keyOwnership", "service_managed"),
+        ("alg", "RSA-OAEP-256"),
+        ("enc", "A256GCM"),
+        ("status", "active"),
+        ("failureMode", "error"),
+        ("allowedServiceIds.scope", "all"),
+        ("allowedOperations", "protect"),
+        ("allowedOperations", "unprotect"),
+        ("allowedOperations", "rewrap"),
+    ];
+    let change = ada.submit(&edit, &fields).await;
     assert!(change.starts_with("/dashboard/changes/chg_"), "{change}");
     let page = ada.get(&format!("{change}?done=proposed")).await.ok().body;
     assert!(page.contains("The change awaits approval"), "{page}");

@@ -87,7 +87,9 @@ fn routes() -> Vec<String> {
         .split('"')
         .filter(|part| part.starts_with("/dashboard"));
     let pages = quoted.filter(|route| {
-        !route.contains('.') && !route.contains('*') && !route.ends_with("/sign-out")
+        // Sign-out and the sign-in at a provider redirect.
+        let redirects = route.ends_with("/sign-out") || route.contains("/sign-in/");
+        !route.contains('.') && !route.contains('*') && !redirects
     });
     pages.map(str::to_owned).collect()
 }

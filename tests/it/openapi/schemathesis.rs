@@ -127,16 +127,23 @@ fn create_resources(process: &Process) -> (Value, String) {
         });
         post("/admin/api-keys", api_key)
     };
+    let identity = |name: &str| {
+        let matching = json!({ "issuer": "https://issuer.example", "subject": name });
+        let identity = json!({ "name": name, "serviceId": destination, "match": matching });
+        id(&post("/admin/identities", identity))
+    };
     let [_, _, _, symmetric] = ["RSA-2048", "P-256", "Ed25519", "AES-256"].map(key);
     let used = api_key("referred");
     let referred = json!({
         "svc": destination, "pol": id(&bound_to), "key": symmetric, "ak": id(&used),
+        "idn": identity("referred"),
     });
     let changed = json!({
         "svc": service("changed"),
         "pol": id(&policy("changed")),
         "key": key("AES-256"),
         "ak": id(&api_key("changed")),
+        "idn": identity("changed"),
     });
     let admins = process.get("/admin/api-keys?type=admin");
     let mut kept: Vec<&Value> = referred.as_object().expect("ids").values().collect();
