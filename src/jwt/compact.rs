@@ -14,7 +14,7 @@ const LONGEST: usize = 16 * 1024;
 /// The members of the header that are read.
 const HEADER: [&str; 5] = ["alg", "kid", "typ", "crit", "b64"];
 
-/// A token with a readable header and an issuer, neither of which is proven.
+/// A token with a readable header and an issuer. Nothing in it is verified.
 pub struct Unverified<'a> {
     pub(super) header: Header,
     pub(super) claims: Vec<u8>,

@@ -9,7 +9,7 @@ pub enum Refused {
     /// It is not a signed token in compact serialization.
     #[error("not a JSON Web Token")]
     Malformed,
-    /// The issuer does not use the algorithm, or nobody may.
+    /// The settings do not allow the algorithm for this issuer, or Sealward does not support it.
     #[error("the algorithm of the token is not allowed")]
     Algorithm,
     /// The header has an extension.

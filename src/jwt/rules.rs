@@ -7,7 +7,7 @@ use crate::algorithms::JwsAlgorithm;
 pub struct Rules {
     /// The issuer, exactly as tokens name it.
     pub issuer: String,
-    /// The audiences, one of which a token must have.
+    /// The accepted audiences. A token needs at least one of them.
     pub audiences: Vec<String>,
     /// The algorithms that the issuer uses.
     pub algorithms: Vec<JwsAlgorithm>,

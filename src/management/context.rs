@@ -204,7 +204,7 @@ impl Change<'_> {
         self.commit_all([event]).await
     }
 
-    /// The same for a change of several resources, of which the last is the one that the author changes.
+    /// Commits a change of several resources. The last event is about the resource that the author changes.
     ///
     /// # Errors
     /// The change needs approval and was proposed, or the database refuses it.

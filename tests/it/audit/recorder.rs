@@ -11,10 +11,7 @@ use sealward::db::Pool;
 use sealward::ids::{ApiKeyId, CredentialId, ServiceId};
 use sealward::settings::{Audit, Span};
 
-use crate::support::{Database, pool, within};
-
-/// The time limit for waiting on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::support::{Database, PATIENCE, pool, within};
 
 fn open(database: &Database, clock: Clock, settings: &Audit) -> (Recorder, Writer) {
     let pool = pool(database.as_application());
@@ -241,4 +238,23 @@ async fn the_audit_log_is_paged_with_the_newest_record_first() {
         file.extend(chunk);
     }
     assert_eq!(file.iter().filter(|byte| **byte == b'\n').count(), 25);
+}
+
+#[tokio::test]
+async fn requests_over_their_rate_limit_use_half_of_the_queue() {
+    let database = Database::new().await;
+    let settings = Audit {
+        queue: 4,
+        ..Audit::default()
+    };
+    // The records stay in the queue, because nothing runs the writer.
+    let (recorder, _writer) = open(&database, Clock::system(), &settings);
+    for _ in 0..3 {
+        assert!(recorder.submit_over_limit(record("over")).is_ok());
+    }
+    let refused = recorder.submit_over_limit(record("over"));
+    assert_eq!(refused.err(), Some(Unrecorded::Full));
+    assert!(recorder.submit(record("within")).is_ok());
+    let refused = recorder.submit(record("within"));
+    assert_eq!(refused.err(), Some(Unrecorded::Full));
 }

@@ -8,13 +8,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
-use crate::support::{Scratch, within};
-
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::support::{PATIENCE, Scratch, within};
 
 /// The user ID of an unprivileged user.
 const UNPRIVILEGED: u32 = 65_534;

@@ -1,7 +1,5 @@
 //! The tamper-evident logs in the dashboard.
 
-use std::time::Duration;
-
 use axum::body::Body;
 use axum::http::Request;
 use sealward::ledger::{Log, Renewal};
@@ -11,9 +9,7 @@ use tower::ServiceExt as _;
 
 use super::Browser;
 use crate::ledger::{WitnessServer, covered, hash, initialize, key, sealed_world};
-use crate::support::{Answer, Exposition, World, within};
-
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::support::{Answer, Exposition, PATIENCE, World, within};
 
 async fn overview(world: &World) -> String {
     let mut browser = Browser::signed_in(world).await;

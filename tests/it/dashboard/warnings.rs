@@ -7,11 +7,9 @@ use sealward::settings::Stage;
 use serde_json::json;
 
 use super::Browser;
-use crate::support::{World, within};
+use crate::support::{PATIENCE, World, within};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-const PATIENCE: Duration = Duration::from_secs(60);
-
 #[tokio::test]
 async fn an_overdue_rotation_is_a_warning_until_the_successor_is_active() {
     let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
