@@ -5,7 +5,7 @@ use cryptoki::object::{Attribute, AttributeType};
 use super::inspect::KeyKind;
 use super::usages::Usages;
 use crate::key::INTERNAL;
-use crate::session::{Session, is_dead_handle};
+use crate::session::Session;
 use crate::{HsmError, KeyClass, KeyName, KeyRef};
 
 /// A key that was looked up.
@@ -59,13 +59,13 @@ pub(crate) fn inventory(session: &Session) -> Result<Vec<TokenObject>, HsmError>
             let wanted = [AttributeType::Id, AttributeType::Label];
             let attributes = session.raw().get_attributes(handle, &wanted);
             let attributes = match attributes.map_err(HsmError::from) {
-                // The key was destroyed after the search, if the token proves to work: handles of
-                // existing keys also become invalid when a login ends or a token is removed.
-                Err(error) if is_dead_handle(&error) => {
-                    session.prove()?;
-                    continue;
+                // The key was destroyed after the search, if a second search in a token that works
+                // does not find it. Tokens report this with different codes.
+                Err(error) if session.find_proven(&template)?.contains(&handle) => {
+                    return Err(error);
                 }
-                attributes => attributes?,
+                Err(_) => continue,
+                Ok(attributes) => attributes,
             };
             let (mut id, mut label) = (Vec::new(), String::new());
             for attribute in attributes {

@@ -133,7 +133,7 @@ pub(crate) fn named(name: &KeyName) -> Attribute {
 }
 
 /// Whether the object does not exist, any more or at all.
-pub(crate) fn is_dead_handle(error: &HsmError) -> bool {
+fn is_dead_handle(error: &HsmError) -> bool {
     matches!(
         error.code(),
         Some(RvError::ObjectHandleInvalid | RvError::KeyHandleInvalid)

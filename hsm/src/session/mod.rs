@@ -29,7 +29,7 @@ pub(crate) use canary::CanaryKey;
 pub(crate) use connection::{Connection, Identity};
 pub(crate) use handles::Known;
 pub(crate) use login::ConnectError;
-pub(crate) use lookup::{Key, is_dead_handle, named, search};
+pub(crate) use lookup::{Key, named, search};
 pub(crate) use module::Module;
 pub(crate) use temporary::Temporary;
 
