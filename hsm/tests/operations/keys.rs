@@ -1,5 +1,7 @@
 //! Generation, lookup, adoption and destruction of keys.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use hsm::{AdoptError, Algorithm, ErrorKind, KeyKind, KeyName, Purpose, SignatureScheme, Usages};
 
 use super::request;
@@ -13,6 +15,7 @@ on_both_tokens! {
     destroying_a_key_keeps_other_keys_with_its_id,
     a_key_is_adopted_with_its_public_key,
     internal_keys_are_listed_and_not_adopted,
+    keys_destroyed_during_an_inventory_do_not_fail_it,
 }
 
 const ALL: [(Algorithm, Purpose); 13] = [
@@ -191,4 +194,21 @@ async fn internal_keys_are_listed_and_not_adopted(shared: &SharedToken) {
             .await;
         assert!(matches!(adopted, Err(AdoptError::Internal)), "{adopted:?}");
     }
+}
+
+async fn keys_destroyed_during_an_inventory_do_not_fail_it(shared: &SharedToken) {
+    let done = AtomicBool::new(false);
+    let changes = async {
+        for _ in 0..20 {
+            let created = generate_key(&shared.token, Algorithm::Aes128, Purpose::Data).await;
+            shared.token.destroy(&created.key).await.unwrap();
+        }
+        done.store(true, Ordering::Relaxed);
+    };
+    let inventories = async {
+        while !done.load(Ordering::Relaxed) {
+            shared.token.inventory().await.unwrap();
+        }
+    };
+    tokio::join!(changes, inventories);
 }
