@@ -2,6 +2,8 @@
 //!
 //! Each module keeps its own counters. A request to this page collects them.
 
+mod audit;
+mod limits;
 mod page;
 mod parts;
 mod process;

@@ -4,18 +4,17 @@ use std::fmt;
 use std::time::Duration;
 
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
+use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::metrics::MetricType;
 
-use super::page::{Page, count, exact, flag, seconds};
+use super::audit::audit;
+use super::limits::limiter;
+use super::page::{Page, count, flag, seconds};
 use super::process::process;
 use super::tokens::tokens;
 use crate::clock::Timestamp;
 use crate::http::App;
-use crate::ledger::forward::ForwardState;
-use crate::ledger::{LogStatus, SealState};
 use crate::meter::TokenTimes;
-use crate::ratelimit::{Counting, Limiter};
 use crate::server::connections::Connections;
 use crate::server::tls::Tls;
 
@@ -37,9 +36,7 @@ impl Collector for Parts {
         self.requests(page)?;
         tokens(page, &self.app.token.status().tokens, &self.token_times)?;
         self.keys(page)?;
-        self.audit(page)?;
-        self.audit_logs(page)?;
-        self.forwarding(page)?;
+        audit(page, &self.app)?;
         self.issuers(page)?;
         limiter(page, &self.app.limiter)?;
         self.database(page)
@@ -148,94 +145,6 @@ impl Parts {
         )
     }
 
-    fn audit(&self, page: &mut Page<'_>) -> fmt::Result {
-        let recorder = &self.app.recorder;
-        page.gauge(
-            "sealward_audit_up",
-            "Whether audit records can be committed.",
-            flag(recorder.is_healthy()),
-        )?;
-        page.gauge(
-            "sealward_audit_queue_records",
-            "Audit records that wait for a batch.",
-            count(recorder.queued()),
-        )?;
-        page.gauge(
-            "sealward_audit_queue_limit_records",
-            "Maximum number of audit records that wait.",
-            count(self.app.settings.audit.queue),
-        )?;
-        page.metric(
-            "sealward_audit_commit_duration_seconds",
-            "Time from the submission of an audit record to its commit.",
-            MetricType::Histogram,
-            |encoder| recorder.commit_durations().encode(encoder),
-        )?;
-        page.metric(
-            "sealward_audit_batch_records",
-            "Audit records per commit.",
-            MetricType::Histogram,
-            |encoder| recorder.batch_sizes().encode(encoder),
-        )?;
-        page.counters(
-            "sealward_payloads_passed_through",
-            "Payloads returned unprotected because their policy was inactive with the failure mode passthrough.",
-            [(vec![], recorder.passed_through())],
-        )
-    }
-
-    fn audit_logs(&self, page: &mut Page<'_>) -> fmt::Result {
-        let (present, logs) = (self.app.seal_status.state(), self.app.seal_status.logs());
-        page.gauges(
-            "sealward_audit_log_state",
-            "1 for the state of sealing on this instance: starting, not_initialized, standby, sealing or failed.",
-            SealState::NAMES.map(|state| (vec![("state", state)], flag(state == present.name()))),
-        )?;
-        let now = self.app.clock.now();
-        let each = |value: fn(&LogStatus) -> u64| {
-            logs.iter()
-                .map(move |it| (vec![("log", it.log.name())], exact(value(it))))
-        };
-        page.gauges(
-            "sealward_audit_log_size_records",
-            "Sealed audit records, by log; absent before sealward audit init.",
-            each(|log| log.size),
-        )?;
-        page.gauges(
-            "sealward_audit_log_unsealed_records",
-            "Audit records that are not sealed yet, up to 100,000, by log; absent before sealward audit init.",
-            each(|log| log.unsealed),
-        )?;
-        page.gauges(
-            "sealward_audit_log_checkpoint_age_seconds",
-            "Age of the latest checkpoint, by log; absent before the first one.",
-            logs.iter().filter_map(|it| {
-                let age = seconds(now.since(it.checkpoint_at?));
-                Some((vec![("log", it.log.name())], age))
-            }),
-        )?;
-        let witnesses = || {
-            let all = logs.iter();
-            all.flat_map(|log| log.witnesses.iter().map(move |witness| (log, witness)))
-        };
-        page.gauges(
-            "sealward_audit_log_witness_up",
-            "Whether the witness cosigned the latest checkpoint that it received, by log and witness.",
-            witnesses().map(|(log, witness)| {
-                let up = witness.cosigned_at.is_some() && witness.failure.is_none();
-                (vec![("log", log.log.name()), ("witness", &witness.name)], flag(up))
-            }),
-        )?;
-        page.gauges(
-            "sealward_audit_log_witness_lag_records",
-            "Records of the latest checkpoint that the witness has not cosigned, by log and witness.",
-            witnesses().map(|(log, witness)| {
-                let lag = log.checkpoint_size.saturating_sub(witness.size);
-                (vec![("log", log.log.name()), ("witness", &witness.name)], exact(lag))
-            }),
-        )
-    }
-
     fn issuers(&self, page: &mut Page<'_>) -> fmt::Result {
         page.gauges(
             "sealward_token_issuer_keys_age_seconds",
@@ -243,32 +152,6 @@ impl Parts {
             self.app.authenticator.workloads().issuers().map(|issuer| {
                 let age = issuer.keys().age().map_or(f64::INFINITY, seconds);
                 (vec![("issuer", issuer.name())], age)
-            }),
-        )
-    }
-
-    fn forwarding(&self, page: &mut Page<'_>) -> fmt::Result {
-        let status = &self.app.forward_status;
-        let (present, lags) = (status.state(), status.lags());
-        page.gauges(
-            "sealward_audit_forward_state",
-            "1 for the state of forwarding on this instance: off, standby, forwarding or failed.",
-            ForwardState::NAMES
-                .map(|state| (vec![("state", state)], flag(state == present.name()))),
-        )?;
-        page.gauges(
-            "sealward_audit_forward_lag_records",
-            "Sealed audit records that were not sent to the collector yet, by log; absent without forwarding.",
-            lags.iter()
-                .map(|it| (vec![("log", it.log.name())], exact(it.entries))),
-        )?;
-        let now = self.app.clock.now();
-        page.gauges(
-            "sealward_audit_forward_lag_age_seconds",
-            "Age of the first audit record that was not sent to the collector yet, by log, or 0; absent without forwarding.",
-            lags.iter().map(|it| {
-                let age = it.oldest.map_or(Duration::ZERO, |oldest| now.since(oldest));
-                (vec![("log", it.log.name())], seconds(age))
             }),
         )
     }
@@ -307,47 +190,6 @@ impl Parts {
             flag(self.app.catalog.is_current()),
         )
     }
-}
-
-fn limiter(page: &mut Page<'_>, limiter: &Limiter) -> fmt::Result {
-    let present = match limiter.counting() {
-        Counting::Alone => "alone",
-        Counting::Together => "together",
-        Counting::Apart(_) => "apart",
-    };
-    page.gauges(
-        "sealward_ratelimit_counting",
-        "1 for the current mode of counting limits: alone, together with other instances, or apart while the shared storage is unreachable.",
-        ["alone", "together", "apart"].map(|way| (vec![("counting", way)], flag(way == present))),
-    )?;
-    let values = limiter.counts().into_iter().flat_map(|counts| {
-        [("admitted", counts.admitted), ("refused", counts.refused)]
-            .map(|(outcome, number)| (vec![("scope", counts.scope), ("outcome", outcome)], number))
-    });
-    page.counters(
-        "sealward_ratelimit_requests",
-        "Decisions of the rate limiter, by scope and outcome.",
-        values,
-    )?;
-    page.counters(
-        "sealward_ratelimit_decisions",
-        "Decisions of the rate limiter, by mode of counting.",
-        limiter
-            .places()
-            .map(|(place, number)| (vec![("counting", place)], number)),
-    )?;
-    page.counters(
-        "sealward_ratelimit_outages",
-        "Outages of the shared storage of rate limits; absent without one.",
-        limiter.outages().map(|number| (vec![], number)),
-    )?;
-    page.gauges(
-        "sealward_ratelimit_instances",
-        "Known instances that share rate limits; absent without shared storage.",
-        limiter
-            .instances()
-            .map(|number| (vec![], f64::from(number.get()))),
-    )
 }
 
 /// A time as a Unix time.

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection};
 
-use super::world::PATIENCE;
+use super::waiting::PATIENCE;
 use super::{Database, Proxy, postgres, within};
 
 /// Settings without `fsync`: commits survive killed processes but not a crash of the machine.

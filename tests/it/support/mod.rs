@@ -15,9 +15,11 @@ mod postgres;
 mod proxy;
 mod scratch;
 mod secure_client;
+mod serving;
 mod statements;
 mod token;
 pub(crate) mod valkey;
+mod waiting;
 mod world;
 
 pub(crate) use self::answer::Answer;
@@ -38,4 +40,5 @@ pub(crate) use self::scratch::Scratch;
 pub(crate) use self::secure_client::{HOST, SecureClient, certificate};
 pub(crate) use self::token::{EXTRACTABLE, NOT_SENSITIVE, SOUND, module as softhsm_module, token};
 pub(crate) use self::valkey::Valkey;
-pub(crate) use self::world::{PATIENCE, World, within};
+pub(crate) use self::waiting::{PATIENCE, within};
+pub(crate) use self::world::World;

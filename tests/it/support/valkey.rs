@@ -9,7 +9,7 @@ use sealward::clock::Clock;
 use sealward::ratelimit::Limiter;
 use sealward::settings::{RateLimit, Span};
 
-use super::world::PATIENCE;
+use super::waiting::PATIENCE;
 use super::{Authority, Proxy, within};
 
 /// The password of the server.

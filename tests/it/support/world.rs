@@ -1,10 +1,5 @@
 //! A complete service in this process with its own database.
 
-use std::future::pending;
-use std::net::SocketAddr;
-use std::time::Duration;
-
-use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use sealward::auth::LiveKey;
@@ -18,12 +13,9 @@ use sealward::management::{Authorized, api_keys};
 use sealward::oidc::Provider;
 use sealward::ratelimit::{Limiter, Shared};
 use sealward::resource::ResourceRequest;
-use sealward::server::{
-    Answers as _, Connections, Front, Listener, Patience, Service, Tls, listen,
-};
+use sealward::server::{Answers as _, Front, Service};
 use sealward::settings::{
-    Admin, Approvals, Auth, Environment, Forward, Http, Limits, RateLimit, Seal, Settings, Span,
-    Stage,
+    Admin, Approvals, Auth, Environment, Forward, Limits, RateLimit, Seal, Settings, Span, Stage,
 };
 use secrecy::ExposeSecret as _;
 use serde_json::json;
@@ -37,7 +29,7 @@ pub(crate) struct World {
     pub(crate) clock: Clock,
     /// Connections of the test to the database, as its owner.
     pub(crate) pool: Pool,
-    service: Service,
+    pub(super) service: Service,
     /// Created once, because creation takes longer than most requests.
     front: Front,
     stage: Stage,
@@ -242,59 +234,12 @@ impl World {
         self.front.clone()
     }
 
-    /// The handler of metrics for a listener.
-    pub(crate) async fn metrics(&self, tls: Option<Tls>) -> Router {
-        let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-        let listener = listen("http.listen", any_port).await.expect("a port");
-        self.service.metrics(tls, listener.connections())
-    }
-
     /// Sends a request unchanged.
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let answer = Answer::of(self.front().answer(request).await).await;
         conformance::check(&method, &path, &answer);
         answer
-    }
-
-    /// Listens on a free port for clients outside this process and returns the address.
-    pub(crate) async fn served(&self, tls: Option<Tls>) -> SocketAddr {
-        let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-        let listener = listen("http.listen", any_port).await.expect("a port");
-        self.serve(listener.over(tls))
-    }
-
-    /// Listens with these connection and time limits. Also returns the connections.
-    pub(crate) async fn with_limits(
-        &self,
-        connections: u32,
-        patience: Patience,
-    ) -> (SocketAddr, Connections) {
-        let http = Http::default();
-        self.limited(connections, patience, &http).await
-    }
-
-    /// The same with the connections per address in these settings.
-    pub(crate) async fn limited(
-        &self,
-        connections: u32,
-        patience: Patience,
-        http: &Http,
-    ) -> (SocketAddr, Connections) {
-        let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-        let listener = listen("http.listen", any_port).await.expect("a port");
-        let listener = listener.for_at_most(connections, http).with(patience);
-        let connections = listener.connections();
-        (self.serve(listener), connections)
-    }
-
-    /// Serves the connections of a listener.
-    pub(crate) fn serve(&self, listener: Listener) -> SocketAddr {
-        let address = listener.address();
-        // The task ends with the runtime of the test.
-        let (front, at_once) = (self.front(), Duration::ZERO);
-        tokio::spawn(listener.serve(front, pending(), at_once, at_once));
-        address
     }
 
     async fn start(
@@ -365,21 +310,6 @@ pub(super) fn limiter(clock: &Clock, settings: Option<&RateLimit>) -> Limiter {
     let shared = Shared::of(settings, Some(&valkey::PASSWORD.into()));
     let shared = shared.expect("settings in order").expect("an address");
     Limiter::shared(clock.clone(), shared)
-}
-
-/// The time limit for all waiting, longer than the time limit of a request. A loaded machine takes a
-/// minute to make an RSA key of 4,096 bits.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
-
-/// Polls until `is_so` returns true, for at most `patience`. Returns the elapsed time.
-pub(crate) async fn within(patience: Duration, mut is_so: impl AsyncFnMut() -> bool) -> Duration {
-    let started = tokio::time::Instant::now();
-    while !is_so().await {
-        assert!(started.elapsed() < patience, "not within {patience:?}");
-        // Yields the processor to the awaited task.
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    started.elapsed()
 }
 
 /// Creates the first admin key without the API, like an operator.
