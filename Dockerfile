@@ -1,4 +1,4 @@
-# The service on a glibc base, because the PKCS#11 modules of HSM vendors are built against glibc.
+# The image of the service. It contains glibc, because the PKCS#11 modules of HSM vendors need it.
 #
 #   docker build --tag sealward .                   for production; add the vendor's module
 #   docker build --tag sealward:dev --target dev .  with SoftHSM2, for evaluation only
@@ -27,7 +27,7 @@ COPY --from=build /build/target/release/sealward /usr/local/bin/sealward
 ENV SEALWARD_CONFIG=/etc/sealward/sealward.toml
 EXPOSE 8443
 STOPSIGNAL SIGTERM
-# With http.tls.client_ca, it needs http.probe_listen.
+# With http.tls.client_ca, the health check needs http.probe_listen.
 HEALTHCHECK --interval=10s --timeout=6s --start-period=60s CMD ["sealward", "health"]
 
 FROM base AS dev
