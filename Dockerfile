@@ -11,19 +11,32 @@ ARG DEBIAN=debian:12.11-slim
 
 FROM ${RUST} AS build
 WORKDIR /build
-COPY . .
+COPY Cargo.toml Cargo.lock ./
+COPY hsm hsm
+COPY migrations migrations
+COPY src src
+COPY tests/faulty-token tests/faulty-token
 RUN cargo build --release --locked --bin sealward
 
 FROM ${DEBIAN} AS base
+# The time of the commit, for reproducible images.
+ARG SOURCE_DATE_EPOCH
 # The pinned release and its security updates determine the package versions.
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends ca-certificates \
- && rm -rf /var/lib/apt/lists/* \
+ && rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/*.log /var/cache/ldconfig/aux-cache \
  && groupadd --system --gid 10001 sealward \
  && useradd --system --uid 10001 --gid 10001 --no-create-home --shell /usr/sbin/nologin sealward
 COPY LICENSE /usr/share/doc/sealward/LICENSE
 COPY --from=build /build/target/release/sealward /usr/local/bin/sealward
+ARG VERSION=0.0.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Sealward" \
+      org.opencontainers.image.description="A cryptographic protection service in front of a PKCS#11 token" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
 ENV SEALWARD_CONFIG=/etc/sealward/sealward.toml
 EXPOSE 8443
 STOPSIGNAL SIGTERM
@@ -31,10 +44,11 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=6s --start-period=60s CMD ["sealward", "health"]
 
 FROM base AS dev
+ARG SOURCE_DATE_EPOCH
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends bsdutils openssl softhsm2 util-linux \
- && rm -rf /var/lib/apt/lists/* \
+ && rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/*.log /var/cache/ldconfig/aux-cache \
  && install -d -o 10001 -g 10001 -m 700 /var/lib/sealward/owner /var/lib/sealward/secrets \
     /var/lib/sealward/token
 COPY softhsm /usr/local/share/sealward/softhsm

@@ -260,13 +260,15 @@ verify() {
         shift
     fi
     [[ " ${names[*]} " != *" bare "* ]] || require_packages "$packages_for_bare"
+    [[ " ${names[*]} " != *" deb "* ]] || require_packages "$packages_for_deb"
+    [[ " ${names[*]} " != *" image "* ]] || require_packages "$packages_for_image"
     [[ " ${names[*]} " != *" chart "* ]] || require_packages "$packages_for_chart"
     [[ " ${names[*]} " != *" kubernetes "* ]] || require_packages "$packages_for_kubernetes"
     [[ " ${names[*]} " != *" clients "* ]] || require_packages "$packages_for_clients"
     [[ " ${names[*]} " != *" nimbus "* ]] || require_packages "$packages_for_nimbus"
     case ${names[*]} in
         chart) ;;
-        bare | clients | nimbus) require_cargo ;;
+        bare | clients | deb | image | nimbus) require_cargo ;;
         *)
             prepare_tests
             temporary_cluster

@@ -41,6 +41,17 @@ packages_for_bare='
 debootstrap      debootstrap                            creates minimal Debian systems
 git              git                                    clones the repository into them
 '
+packages_for_deb="$packages_to_build
+debootstrap      debootstrap                            creates minimal Debian systems
+iproute2         ip                                     their loopback interface
+"
+packages_for_image="$packages_to_run
+buildah          buildah                                builds the image
+debootstrap      debootstrap                            creates its base images
+iproute2         ip                                     the loopback interface of its network
+podman           podman                                 runs the image
+runc             runc                                   runs it without a writable cgroup
+"
 packages_for_chart='
 diffutils        diff                                   shows differences of the manifest
 python3-venv     /usr/lib/python3*/ensurepip            environment for kubernetes-validate
