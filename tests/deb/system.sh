@@ -26,9 +26,18 @@ start_system() {
         ip link set lo up
         mount --bind "$root" "$root"
         mount -t proc proc "$root/proc"
-        mount --rbind /dev "$root/dev"
-        mount --make-rslave "$root/dev"
-        mount -t sysfs sysfs "$root/sys"
+        # As systemd-nspawn does: devices of its own, and settings of the kernel that it cannot change.
+        mount --bind "$root/proc/sys" "$root/proc/sys"
+        mount -o remount,bind,ro "$root/proc/sys"
+        mount -t tmpfs tmpfs "$root/dev" -o mode=755
+        for device in full null random tty urandom zero; do
+            cp -a "/dev/$device" "$root/dev/"
+        done
+        mkdir "$root/dev/pts" "$root/dev/shm"
+        ln -s pts/ptmx "$root/dev/ptmx"
+        ln -s /proc/self/fd "$root/dev/fd"
+        mount -t devpts devpts "$root/dev/pts" -o newinstance,ptmxmode=0666,mode=620
+        mount -t sysfs sysfs "$root/sys" -o ro
         mount -t tmpfs tmpfs "$root/run" -o mode=755
         groups=$root/sys/fs/cgroup
         if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
@@ -38,11 +47,13 @@ start_system() {
             mkdir "$groups/systemd"
             mount -t cgroup -o none,name=systemd cgroup "$groups/systemd"
         fi
-        exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1 \
-            chroot "$root" /usr/lib/systemd/systemd --system --log-target=journal
+        # In a chroot, the kernel refuses the user namespaces of the units. The mounts of credentials propagate.
+        cd "$root"
+        pivot_root . mnt
+        exec /usr/bin/env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1 \
+            bash -c "cd / && umount -l /mnt && mount --make-rshared / && exec /usr/lib/systemd/systemd --system"
     ' system "$1" >"$1.boot" 2>&1 </dev/null &
     system_pid=$!
-    system_root=$1
     local waited state
     for ((waited = 0; waited < 600; waited++)); do
         state=$(in_system systemctl is-system-running 2>/dev/null || true)
@@ -59,7 +70,7 @@ in_system() {
     local first
     first=$(cat "/proc/$system_pid/task/$system_pid/children")
     nsenter --target "${first%% *}" --mount --pid --net --uts --ipc --cgroup \
-        /usr/sbin/chroot "$system_root" /usr/bin/env -i HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+        /usr/bin/env -i HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@" </dev/null
 }
 
