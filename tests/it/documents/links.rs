@@ -30,6 +30,16 @@ fn the_readme_links_to_every_guide() {
 }
 
 #[test]
+fn the_installation_overview_links_to_every_page() {
+    let linked = linked_from("docs/install.md");
+    for document in markdown::all() {
+        if document.path.starts_with("docs/install") {
+            assert!(linked.contains(&document.path), "{:?}", document.path);
+        }
+    }
+}
+
+#[test]
 fn the_hsm_overview_links_to_every_page() {
     let linked = linked_from("docs/hsm/README.md");
     for document in markdown::all() {

@@ -28,7 +28,7 @@ pub(super) fn top() -> &'static Path {
 
 /// Every document.
 pub(super) fn all() -> Vec<Document> {
-    let mut paths: Vec<PathBuf> = ["", "docs", "docs/hsm", "src/envelope"]
+    let mut paths: Vec<PathBuf> = ["", "docs", "docs/hsm", "docs/install", "src/envelope"]
         .into_iter()
         .flat_map(|folder| fs::read_dir(top().join(folder)).expect("a folder of documents"))
         .map(|entry| entry.expect("an entry").path())

@@ -129,6 +129,14 @@ fn the_trial_image_contains_the_programs_of_its_scripts() {
 }
 
 #[test]
+fn the_settings_of_a_trial_are_in_the_trial_image() {
+    let page = read("docs/install/image.md");
+    let (_, rest) = page.split_once("SEALWARD_CONFIG=").expect("the settings");
+    let place = rest.split_whitespace().next().unwrap_or_default();
+    settings(place.strip_prefix(SHARE).expect("a file of the repository"));
+}
+
+#[test]
 fn the_exposed_port_is_the_one_it_listens_on() {
     let file = Dockerfile::read();
     let exposed = file.stage("base").last("EXPOSE").expect("a port");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sealward::settings::Settings;
 
-use super::{assert_is_a_command, read, top};
+use super::{assert_is_a_command, read, settings, top};
 
 const UNIT: &str = "deploy/systemd/sealward@.service";
 const MIGRATE: &str = "deploy/systemd/sealward-migrate@.service";
@@ -78,6 +78,20 @@ fn the_sysusers_file_creates_the_user_of_the_unit() {
             .lines()
             .any(|line| line.starts_with(&format!("u {user} ")))
     );
+}
+
+#[test]
+fn the_settings_of_the_package_refer_to_credentials_of_the_units() {
+    let loaded = UNITS.map(|unit| values_in(unit, "LoadCredential")).concat();
+    for file in ["deploy/debian/sealward.toml", "deploy/trial/sealward.toml"] {
+        settings(file);
+        let text = read(file);
+        for part in text.split("{ credential = \"").skip(1) {
+            let name = part.split('"').next().unwrap_or_default();
+            let found = format!("{name}:/etc/sealward/{name}");
+            assert!(loaded.contains(&found), "{file}: {name}");
+        }
+    }
 }
 
 /// `systemd-analyze` rates up to 10. The units must stay below 2.
