@@ -6,6 +6,9 @@ storage() { printf '%s\n' --root "$work/store" --runroot "$work/storerun"; }
 # overlay needs a file system below it that supports it; vfs works everywhere and needs more space.
 export STORAGE_DRIVER=${STORAGE_DRIVER:-overlay}
 
+# Without a registry, only images of this folder exist.
+image_pull=(--pull-never)
+
 podman_here() {
     local options
     mapfile -t options < <(storage)
@@ -36,7 +39,7 @@ build_image() {
     shift
     mapfile -t options < <(storage)
     epoch=$(git -C "$sources" log -1 --format=%ct)
-    buildah "${options[@]}" build --quiet --isolation chroot --pull-never --format docker --layers \
+    buildah "${options[@]}" build --quiet --isolation chroot "${image_pull[@]}" --format docker --layers \
         --timestamp "$epoch" --build-arg "SOURCE_DATE_EPOCH=$epoch" \
         --build-arg "VERSION=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$sources/Cargo.toml")" \
         --build-arg "REVISION=$(git -C "$sources" rev-parse HEAD)" "$@" "$sources" >>"$work/build.log" 2>&1 || {

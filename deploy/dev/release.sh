@@ -1,0 +1,121 @@
+# shellcheck shell=bash
+# ./dev release: builds the files of a release in target/release-VERSION, and publishes nothing.
+
+release_usage='usage: ./dev release VERSION [--unchecked] [--debootstrap]'
+
+release() {
+    local version='' unchecked='' bases='' argument target making
+    for argument; do
+        case $argument in
+            --unchecked) unchecked=yes ;;
+            --debootstrap) bases=yes ;;
+            -*) die "$release_usage" ;;
+            *) version=$argument ;;
+        esac
+    done
+    [ -n "$version" ] || die "$release_usage"
+    require_cargo
+    require_packages "$packages_for_image"
+    [ "$EUID" -eq 0 ] || die "buildah builds the image as root: sudo ./dev release $version"
+    check_sources "$version" "$unchecked"
+    if [ -n "$unchecked" ]; then
+        warn "--unchecked: ./dev check and ./dev test did not run; do not publish these files"
+    else
+        check
+        run_tests
+    fi
+
+    target=$root/target/release-$version
+    making=$target.making
+    rm -rf --one-file-system "$making" "$target"
+    mkdir -p "$making/files"
+    SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+    export SOURCE_DATE_EPOCH
+    release_image "$making" "$version" "$bases"
+    release_packages "$making" "$version"
+    (cd "$making/files" && sha256sum -- * >SHA256SUMS)
+    mv "$making/files" "$target"
+    rm -rf --one-file-system "$making"
+    stage checksums "target/release-$version/SHA256SUMS"
+    next_steps "$version"
+}
+
+# The version is the same everywhere, and the files contain only what is committed.
+check_sources() {
+    local version=$1 unchecked=$2 file found
+    [ -z "$(git status --porcelain)" ] || die "the working tree has changes: commit them first"
+    ! git rev-parse --quiet --verify "refs/tags/v$version" >/dev/null || die "the tag v$version exists"
+    for file in Cargo.toml deploy/helm/sealward/Chart.yaml; do
+        found=$(sed -nE 's/^(version|appVersion)(:| =) "?([^"]*)"?$/\3/p' "$file" | sort -u)
+        [ "$found" = "$version" ] || die "$file has the version ${found:-none}, not $version"
+    done
+    grep -q "^## $version (" CHANGELOG.md || die "CHANGELOG.md has no section for $version"
+    [ -n "$unchecked" ] || ! grep -q "^## $version (not released)" CHANGELOG.md ||
+        die "CHANGELOG.md: replace \"not released\" by the date of the release"
+    stage sources "version $version, commit $(git rev-parse --short HEAD)"
+}
+
+# release_image FOLDER VERSION BASES: the images, and the program from the production image. The base
+# images are pulled, or made with debootstrap.
+release_image() {
+    local work=$1 version=$2 bases=$3 files=$1/files container name
+    . tests/image/engine.sh
+    clone_sources "$work/sources"
+    if [ -n "$bases" ]; then
+        run make_bases "$work" "${SEALWARD_TEST_PROGRAM:-}" || die "cannot make the base images"
+        stage bases "made with debootstrap"
+    else
+        image_pull=(--pull)
+    fi
+    run build_images "$work/sources" || die "cannot build the images; see $work/build.log"
+    for name in latest dev; do
+        podman_here tag "sealward:$name" "sealward:$version${name/latest/}"
+    done
+    podman_here save --quiet --format docker-archive sealward:latest | gzip -n >"$files/sealward-$version-image.tar.gz"
+    podman_here save --quiet --format docker-archive sealward:dev | gzip -n >"$files/sealward-$version-trial-image.tar.gz"
+    container=$(podman_here create sealward:latest)
+    podman_here cp "$container:/usr/local/bin/sealward" "$work/sealward"
+    podman_here cp "$container:/var/lib/dpkg/status" "$work/status"
+    podman_here rm "$container" >/dev/null
+    # dpkg-query of this machine reads the database of the image.
+    mkdir -p "$work/dpkg"
+    mv "$work/status" "$work/dpkg/"
+    dpkg-query --admindir="$work/dpkg" --show --showformat '${Package}\t${Version}\t${Architecture}\n' >"$work/packages"
+    stop_containers
+    stage images "sealward-$version-image.tar.gz, sealward-$version-trial-image.tar.gz"
+}
+
+# release_packages FOLDER VERSION: everything that contains or describes the program.
+release_packages() {
+    local work=$1 version=$2 files=$1/files name
+    name=sealward-$version-linux-$(uname -m)
+    git archive --format=tar --prefix="sealward-$version/" HEAD | gzip -n >"$files/sealward-$version-source.tar.gz"
+    deploy/debian/build "$work/sealward" "$files" "$version" >/dev/null
+    mkdir -p "$work/$name"/{man,completions}
+    cp "$work/sealward" LICENSE CHANGELOG.md "$work/$name/"
+    cp -r deploy/systemd "$work/$name/"
+    "$work/sealward" man-pages "$work/$name/man"
+    for shell in bash fish zsh; do "$work/sealward" completions "$shell" >"$work/$name/completions/sealward.$shell"; done
+    tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -c "$name" |
+        gzip -n >"$files/$name.tar.gz"
+    stage packages "archives and Debian package"
+    deploy/sbom >"$files/sealward-$version.cdx.json"
+    deploy/sbom --image "$work/packages" >"$files/sealward-$version-image.cdx.json"
+    stage sbom "sealward-$version.cdx.json, sealward-$version-image.cdx.json"
+}
+
+next_steps() {
+    info
+    find "target/release-$1" -type f -printf "%f\t%s bytes\n" | sort
+    cat <<TEXT
+
+What a maintainer does next:
+
+  1. Try the files: ./dev verify deb; ./dev verify image; ./dev verify kubernetes
+  2. Sign the checksums: gpg --armor --detach-sign target/release-$1/SHA256SUMS
+  3. Tag the commit: git tag --sign v$1 --message "Sealward $1"
+  4. Publish the tag, the files with SHA256SUMS and SHA256SUMS.asc, and the section of CHANGELOG.md.
+     Push the image and the chart to the registry.
+  5. Set the next version in Cargo.toml and Chart.yaml, and begin its section in CHANGELOG.md.
+TEXT
+}
