@@ -25,7 +25,7 @@ ARG SOURCE_DATE_EPOCH
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends ca-certificates \
- && rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/*.log /var/cache/ldconfig/aux-cache \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /var/cache/ldconfig/aux-cache /var/log/apt /var/log/*.log \
  && groupadd --system --gid 10001 sealward \
  && useradd --system --uid 10001 --gid 10001 --no-create-home --shell /usr/sbin/nologin sealward
 COPY LICENSE /usr/share/doc/sealward/LICENSE
@@ -48,7 +48,7 @@ ARG SOURCE_DATE_EPOCH
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends bsdutils openssl softhsm2 util-linux \
- && rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/*.log /var/cache/ldconfig/aux-cache \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /var/cache/ldconfig/aux-cache /var/log/apt /var/log/*.log \
  && install -d -o 10001 -g 10001 -m 700 /var/lib/sealward/owner /var/lib/sealward/secrets \
     /var/lib/sealward/token
 COPY softhsm /usr/local/share/sealward/softhsm
