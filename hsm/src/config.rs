@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
+use crate::PinMemory;
+
 /// The tokens and the limits of every operation on them.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -31,6 +33,8 @@ pub struct Config {
     pub allow_raw_rsa: bool,
     /// Receives the times of every operation.
     pub observer: Option<Arc<dyn Observer>>,
+    /// Remembers refused PINs for later processes.
+    pub pin_memory: Option<Arc<dyn PinMemory>>,
 }
 
 /// Receives the times of every operation that a worker has run.
@@ -50,7 +54,8 @@ pub struct TokenConfig {
     /// The user PIN. A refused PIN is never tried again.
     pub pin: SecretString,
     /// Whether the PIN is tried although the token reports that a wrong PIN was tried since the
-    /// last login. It is never tried while one more wrong PIN locks the token.
+    /// last login, or has refused this PIN. It is never tried while one more wrong PIN locks the
+    /// token.
     pub retry_pin: bool,
 }
 
@@ -76,6 +81,7 @@ impl Config {
             hang_budget: 4,
             allow_raw_rsa: false,
             observer: None,
+            pin_memory: None,
         }
     }
 }

@@ -17,7 +17,7 @@
 //! | a call hangs | its thread is abandoned and replaced; past `hang_budget` [`Token::fatal`] resolves |
 //! | the token lacks OAEP with a hash | a trial shows it when the token is reached ([`Token::opens`]); answers of such a token never count as bad input |
 //! | a key is being generated | reads continue as far as the token allows; operations that wait for it are late, the token is not out |
-//! | the PIN is refused, or the token reports wrong PINs | it is not tried again by this process; the token's warning also stops the next process |
+//! | the PIN is refused, or the token reports wrong PINs | it is not tried again by this process; the token's warning and the [`PinMemory`] also stop the next process |
 //! | one of several tokens is out, busy or lacks the key | another one takes the operation, unless a write has begun |
 //! | one caller sends a burst | the lanes of the queue take turns, so that it delays its own operations first |
 //!
@@ -74,6 +74,7 @@ mod keys;
 mod lanes;
 mod open_error;
 mod opening;
+mod pin_memory;
 mod pool;
 mod probe;
 mod session;
@@ -102,6 +103,7 @@ pub use keys::{
 };
 pub use lanes::{Lanes, Queued};
 pub use open_error::OpenError;
+pub use pin_memory::{PinAttempt, PinMemory};
 pub use probe::{ModuleFacts, ProbeReport, Probed, Speed, TokenFacts, Works};
 pub use status::{Fatal, OaepMethod, OaepSupport, Status, TokenState, TokenStatus};
 pub use token::Token;

@@ -72,6 +72,14 @@ pub enum OpenError {
         /// The label of the token, or its selector.
         token: String,
     },
+    /// The token refused this PIN before.
+    #[error(
+        "hsm.tokens.pin: token {token:?} refused this PIN before; it was not tried again, because more wrong PINs lock the token; correct the PIN, or set hsm.tokens.retry_pin if the PIN is right now, and start again"
+    )]
+    PinRefusedBefore {
+        /// The label of the token, or its selector.
+        token: String,
+    },
     /// A wrong PIN was tried since the last login.
     #[error(
         "hsm.tokens.pin: token {token:?} reports that a wrong PIN was tried since the last login; the PIN was not tried, because more wrong PINs lock the token; check the PIN, then log in once with the vendor's tool, which clears the count, or set hsm.tokens.retry_pin, and start again"
@@ -150,6 +158,7 @@ impl OpenError {
     pub fn is_pin_refusal(&self) -> bool {
         match self {
             Self::PinRefused { .. }
+            | Self::PinRefusedBefore { .. }
             | Self::PinCountLow { .. }
             | Self::PinLastTry { .. }
             | Self::PinLocked { .. }

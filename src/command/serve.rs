@@ -51,7 +51,7 @@ pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Res
     let token_times = TokenTimes::default();
     let tokens = hsm::Config {
         observer: Some(Arc::new(token_times.clone())),
-        ..startup::tokens(&settings, environment)?
+        ..startup::tokens(&settings, environment, Some(database.pool()))?
     };
     let token = match hsm::Token::open(tokens).await {
         Ok(token) => token,

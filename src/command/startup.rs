@@ -1,12 +1,14 @@
 //! The steps that commands share: settings, log, secrets, database, tokens.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use secrecy::SecretString;
 
 use super::failure::Failure;
-use crate::clock::Clock;
-use crate::db::{Primary, SchemaAge, Servers};
+use crate::clock::{Clock, Entropy};
+use crate::db::{Pool, Primary, SchemaAge, Servers};
+use crate::keys::RefusedPins;
 use crate::ledger::forward::Collector;
 use crate::oidc::Provider;
 use crate::ratelimit::{Limiter, Shared};
@@ -155,11 +157,13 @@ pub(super) fn provider(
     Ok(Provider::new(clock, wanted, secret)?)
 }
 
-/// The configuration of the tokens: the settings and the PINs.
+/// The configuration of the tokens: the settings, the PINs, and the refused PINs in the database.
 pub(super) fn tokens(
     settings: &Settings,
     environment: &Environment,
+    database: Option<&Pool>,
 ) -> Result<hsm::Config, Failure> {
+    let memory = database.map(|pool| RefusedPins::new(pool.clone(), Entropy::system()));
     let wanted = &settings.hsm;
     let tokens = wanted
         .tokens
@@ -185,6 +189,7 @@ pub(super) fn tokens(
         hang_budget: wanted.hang_budget,
         allow_raw_rsa: wanted.allow_raw_rsa,
         observer: None,
+        pin_memory: memory.map(|memory| Arc::new(memory) as _),
     })
 }
 

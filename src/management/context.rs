@@ -12,7 +12,7 @@ use crate::catalog::Catalog;
 use crate::change_kind::ChangeKind;
 use crate::clock::{Clock, Entropy, Timestamp};
 use crate::db::Pool;
-use crate::ids::{ChangeId, EventId};
+use crate::ids::{ApiKeyId, ChangeId, EventId};
 use crate::resource::{Columns, Stored};
 use crate::settings::Approvals;
 
@@ -46,6 +46,10 @@ pub struct Change<'c> {
     now: Timestamp,
     /// The author; none for the service itself.
     author: Option<Author>,
+    /// The author must have one of the roles of each element.
+    required: Vec<&'static [Role]>,
+    /// Whether the credential of the author is locked until the end of the transaction.
+    is_author_locked: bool,
     /// The use case, which is proposed if the change needs approval.
     call: Option<Call>,
 }
@@ -58,20 +62,15 @@ impl<R: Right> Authorized<R> {
     /// The API key is no longer valid, the author lost the role, or the database cannot be reached.
     pub async fn begin(&self) -> Result<Change<'_>, Error> {
         let (mut transaction, now) = (self.pool.begin().await?, self.clock.now());
-        let author = match (self.actor.api_key_id, &self.actor.person) {
-            (Some(id), _) => store::live_author(&mut transaction, id, now).await?,
-            (None, Some(person)) => store::person(&mut transaction, person.id()).await?,
-            (None, None) => None,
-        };
-        if self.actor.is_administrator() && author.is_none() {
-            return Err(Error::Unauthenticated);
-        }
-        let change = Change {
+        let author = store::author(&mut transaction, &self.actor, now).await?;
+        let mut change = Change {
             context: self,
             authority: self.authority(),
             transaction,
             now,
             author,
+            required: Vec::new(),
+            is_author_locked: false,
             call: None,
         };
         change.require::<R>()?;
@@ -84,21 +83,36 @@ impl Change<'_> {
     ///
     /// # Errors
     /// The author has no such role.
-    pub fn require<R: Right>(&self) -> Result<(), Error> {
+    pub fn require<R: Right>(&mut self) -> Result<(), Error> {
         self.require_one_of(R::ROLES)
     }
 
     /// Checks that the author also has one of these roles.
-    pub(super) fn require_one_of(&self, roles: &'static [Role]) -> Result<(), Error> {
-        match &self.author {
-            Some(author) if !author.roles.meet(roles) => Err(Error::Forbidden(roles)),
-            Some(_) | None => Ok(()),
+    pub(super) fn require_one_of(&mut self, roles: &'static [Role]) -> Result<(), Error> {
+        self.required.push(roles);
+        check(&self.context.actor, self.author.as_ref(), &self.required)
+    }
+
+    /// Locks the credential of the author and checks it again. Later revocations wait for this change. A
+    /// change of that credential itself must lock it before.
+    pub(super) async fn lock_author(&mut self) -> Result<(), Error> {
+        if !self.is_author_locked {
+            let actor = &self.context.actor;
+            self.author = store::lock_author(&mut self.transaction, actor, self.now).await?;
+            check(actor, self.author.as_ref(), &self.required)?;
+            self.is_author_locked = true;
         }
+        Ok(())
     }
 
     /// Proposes `call` if the change needs approval. Without this, such a change is refused.
     pub(super) fn propose_as(&mut self, call: Call) {
         self.call = Some(call);
+    }
+
+    /// Whether the author authenticated with this API key.
+    pub(super) fn is_by(&self, id: ApiKeyId) -> bool {
+        self.context.actor.api_key_id == Some(id)
     }
 
     /// The person of the author.
@@ -213,6 +227,7 @@ impl Change<'_> {
         events: impl IntoIterator<Item = Event> + Send,
     ) -> Result<(), Error> {
         let events: Vec<Event> = events.into_iter().collect();
+        self.lock_author().await?;
         let kinds = self.needed(&events).await?;
         let (authority, actor) = (self.authority, &self.context.actor);
         let made = events.last().ok_or(Error::BrokenOff)?;
@@ -222,6 +237,9 @@ impl Change<'_> {
             }
             Authority::Administrator | Authority::System => (None, None),
             Authority::Approved(last) => {
+                let approver =
+                    store::lock_author(&mut self.transaction, &last.approver, self.now).await?;
+                check(&last.approver, approver.as_ref(), &last.roles())?;
                 let (before, after) = last.finish(&mut self.transaction, &kinds, made).await?;
                 let event = Event::changed(Action::Approve, &before, &after);
                 (Some(after), Some((event, &last.approver)))
@@ -276,8 +294,10 @@ impl Change<'_> {
         let mut change = Change {
             transaction: context.pool.begin().await?,
             call: None,
+            is_author_locked: false,
             ..self
         };
+        change.lock_author().await?;
         changes::insert(&mut change.transaction, &proposal, &call).await?;
         let event = Event::created(&proposal);
         if let Some(claim) = &context.claim {
@@ -311,4 +331,20 @@ impl Change<'_> {
         let transaction = &mut self.transaction;
         Ok(store::insert_event(transaction, id, self.now, actor, event, approved).await?)
     }
+}
+
+/// Checks that an author has a valid credential and one of the roles of each element of `required`.
+fn check(
+    actor: &Actor,
+    author: Option<&Author>,
+    required: &[&'static [Role]],
+) -> Result<(), Error> {
+    let Some(author) = author else {
+        return match actor.is_administrator() {
+            true => Err(Error::Unauthenticated),
+            false => Ok(()),
+        };
+    };
+    let lacking = required.iter().find(|roles| !author.roles.meet(roles));
+    lacking.map_or(Ok(()), |roles| Err(Error::Forbidden(roles)))
 }

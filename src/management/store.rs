@@ -7,7 +7,7 @@ use super::changes::Proposal;
 use super::{Actor, Event};
 use crate::auth::Roles;
 use crate::clock::Timestamp;
-use crate::ids::{ApiKeyId, EventId, PersonId};
+use crate::ids::EventId;
 use crate::resource::{Columns, Stored};
 
 /// The author of a change, as the database knows it.
@@ -17,30 +17,55 @@ pub(super) struct Author {
     pub(super) person: Option<String>,
 }
 
-/// The author with this API key, unless it is revoked or expired.
-pub(super) async fn live_author(
-    connection: &mut PgConnection,
-    api_key: ApiKeyId,
-    now: Timestamp,
-) -> sqlx::Result<Option<Author>> {
-    let sql = "SELECT roles, person FROM api_keys WHERE id = $1 AND revoked_at IS NULL
-                  AND (expires_at IS NULL OR expires_at > $2)";
-    sqlx::query_as(sql)
-        .bind(api_key)
-        .bind(now)
-        .fetch_optional(connection)
-        .await
+/// Reads an author; `$1` is the API key or the person.
+macro_rules! select_author {
+    (api_key $($lock:literal)?) => {
+        concat!(
+            "SELECT roles, person FROM api_keys WHERE id = $1 AND revoked_at IS NULL
+                AND (expires_at IS NULL OR expires_at > $2)",
+            $($lock)?
+        )
+    };
+    (person $($lock:literal)?) => {
+        concat!("SELECT roles, subject AS person FROM people WHERE id = $1", $($lock)?)
+    };
 }
 
-/// The person with this identifier as an author.
-pub(super) async fn person(
+/// The author, unless the API key is revoked or expired. None for the service itself.
+pub(super) async fn author(
     connection: &mut PgConnection,
-    id: PersonId,
+    actor: &Actor,
+    now: Timestamp,
 ) -> sqlx::Result<Option<Author>> {
-    sqlx::query_as("SELECT roles, subject AS person FROM people WHERE id = $1")
-        .bind(id)
-        .fetch_optional(connection)
-        .await
+    let queries = [select_author!(api_key), select_author!(person)];
+    read_author(connection, actor, now, queries).await
+}
+
+/// The same, once transactions that change the credential have ended. Later ones wait for this one.
+pub(super) async fn lock_author(
+    connection: &mut PgConnection,
+    actor: &Actor,
+    now: Timestamp,
+) -> sqlx::Result<Option<Author>> {
+    let queries = [
+        select_author!(api_key " FOR SHARE"),
+        select_author!(person " FOR SHARE"),
+    ];
+    read_author(connection, actor, now, queries).await
+}
+
+async fn read_author(
+    connection: &mut PgConnection,
+    actor: &Actor,
+    now: Timestamp,
+    [of_api_key, of_person]: [&'static str; 2],
+) -> sqlx::Result<Option<Author>> {
+    let author = match (actor.api_key_id, &actor.person) {
+        (Some(id), _) => sqlx::query_as(of_api_key).bind(id).bind(now),
+        (None, Some(person)) => sqlx::query_as(of_person).bind(person.id()),
+        (None, None) => return Ok(None),
+    };
+    author.fetch_optional(connection).await
 }
 
 /// Inserts a resource with these columns, unless it conflicts with another row; whether it did so.

@@ -48,7 +48,8 @@ pub struct HsmToken {
     pub serial: Option<String>,
     /// The source of the user PIN.
     pub pin: SecretSource,
-    /// Tries the PIN even if the token reports a failed login since the last successful one.
+    /// Tries the PIN even if the token refused it before, or reports a failed login since the last
+    /// successful one.
     /// Set it for one start after you have checked the PIN; too many wrong PINs lock the token.
     #[serde(default)]
     pub retry_pin: bool,

@@ -57,7 +57,7 @@ impl Connection {
                 canary_interval: config.canary_interval,
                 allow_raw_rsa: config.allow_raw_rsa,
             },
-            login: Login::new(module, token),
+            login: Login::new(module, token, config.pin_memory.clone()),
             handles: Handles::default(),
             counters: LiveCounters::default(),
             canary: Signal::default(),

@@ -13,12 +13,13 @@ use cryptoki::slot::{Slot, TokenInfo};
 use super::module::{Module, OpenSession};
 use super::timed_lock::TimedLock;
 use crate::counters::LiveCounters;
-use crate::{ErrorKind, HsmError, OpenError, TokenConfig};
+use crate::{ErrorKind, HsmError, OpenError, PinAttempt, PinMemory, TokenConfig};
 
 /// Opens logged-in sessions on one token.
 pub(crate) struct Login {
     module: Arc<Module>,
     token: TokenConfig,
+    pin_memory: Option<Arc<dyn PinMemory>>,
     /// Held during a login.
     lock: TimedLock,
     place: Mutex<Place>,
@@ -41,6 +42,7 @@ struct Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PinRefusal {
     Wrong,
+    WrongBefore,
     CountLow,
     LastTry,
     Locked,
@@ -56,10 +58,15 @@ pub(crate) enum ConnectError {
 }
 
 impl Login {
-    pub(super) fn new(module: Arc<Module>, token: TokenConfig) -> Self {
+    pub(super) fn new(
+        module: Arc<Module>,
+        token: TokenConfig,
+        pin_memory: Option<Arc<dyn PinMemory>>,
+    ) -> Self {
         Self {
             module,
             token,
+            pin_memory,
             lock: TimedLock::default(),
             place: Mutex::default(),
             generation: AtomicU64::new(0),
@@ -170,7 +177,7 @@ impl Login {
         refused.map_or(Ok(()), |refusal| Err(ConnectError::Pin(refusal)))
     }
 
-    /// Logs in, unless the token reports that a wrong PIN could lock it.
+    /// Logs in, unless the token reports that a wrong PIN could lock it, or has refused this PIN.
     fn log_in(
         &self,
         session: &OpenSession,
@@ -187,22 +194,62 @@ impl Login {
             return Ok(Err(PinRefusal::NotSet));
         }
         // A PIN that this process has used before is not the wrong one.
-        let may_retry = self.token.retry_pin || self.accepted.load(Ordering::Relaxed);
+        let was_accepted = self.accepted.load(Ordering::Relaxed);
+        let may_retry = self.token.retry_pin || was_accepted;
         if info.user_pin_count_low() && !may_retry {
             return Ok(Err(PinRefusal::CountLow));
+        }
+        let attempt = match was_accepted {
+            true => None,
+            false => self.begin_attempt(info).transpose()?,
+        };
+        if attempt.as_ref().is_some_and(|attempt| attempt.is_refused) && !may_retry {
+            return Ok(Err(PinRefusal::WrongBefore));
         }
         counters.logins.increment();
         self.next_generation();
         match session.raw().login(UserType::User, Some(&self.token.pin)) {
             Ok(()) | Err(Pkcs11Error::Pkcs11(RvError::UserAlreadyLoggedIn, Function::Login)) => {
                 self.accepted.store(true, Ordering::Relaxed);
+                if let Some(attempt) = attempt {
+                    (attempt.record)(true);
+                }
                 Ok(Ok(()))
             }
             Err(Pkcs11Error::Pkcs11(code, Function::Login)) => match PinRefusal::of(code) {
-                Some(refusal) => Ok(Err(refusal)),
+                Some(refusal) => {
+                    if refusal == PinRefusal::Wrong {
+                        self.remember_refusal(attempt, info);
+                    }
+                    Ok(Err(refusal))
+                }
                 None => Err(Pkcs11Error::Pkcs11(code, Function::Login).into()),
             },
             Err(other) => Err(other.into()),
+        }
+    }
+
+    fn begin_attempt(&self, info: &TokenInfo) -> Option<Result<PinAttempt, HsmError>> {
+        let memory = self.pin_memory.as_ref()?;
+        let attempt = memory.begin(info.label(), info.serial_number(), &self.token.pin);
+        Some(attempt.map_err(|reason| {
+            let detail = format!("no login: cannot read whether the PIN was refused: {reason}");
+            HsmError::new(ErrorKind::TokenOut, detail)
+        }))
+    }
+
+    /// Records that the token refused the PIN. A process whose PIN the token accepted before has not
+    /// begun an attempt, so that its logins do not depend on the memory.
+    fn remember_refusal(&self, attempt: Option<PinAttempt>, info: &TokenInfo) {
+        match attempt.map(Ok).or_else(|| self.begin_attempt(info)) {
+            Some(Ok(attempt)) => (attempt.record)(false),
+            Some(Err(error)) => {
+                tracing::error!(
+                    ?error,
+                    "the next process will not know that the PIN is wrong"
+                );
+            }
+            None => {}
         }
     }
 
@@ -229,6 +276,7 @@ impl PinRefusal {
         let token = token.to_owned();
         match self {
             Self::Wrong => OpenError::PinRefused { token },
+            Self::WrongBefore => OpenError::PinRefusedBefore { token },
             Self::CountLow => OpenError::PinCountLow { token },
             Self::LastTry => OpenError::PinLastTry { token },
             Self::Locked => OpenError::PinLocked { token },

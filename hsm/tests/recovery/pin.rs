@@ -1,11 +1,14 @@
 //! PIN handling. Real tokens lock themselves after a few wrong PINs.
 
+use std::sync::{Arc, Mutex};
+
 use cryptoki_sys::{
     CK_FLAGS, CK_RV, CKF_USER_PIN_COUNT_LOW, CKF_USER_PIN_FINAL_TRY, CKF_USER_PIN_LOCKED,
     CKR_DEVICE_ERROR, CKR_PIN_INCORRECT, CKR_PIN_LOCKED,
 };
 use faulty_token::Fault;
-use hsm::{ErrorKind, OpenError, Token, TokenState};
+use hsm::{ErrorKind, OpenError, PinAttempt, PinMemory, Token, TokenState};
+use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{WORKER, hmac_key};
 use crate::support::{in_child_process, in_child_processes, status, wait_until};
@@ -110,6 +113,80 @@ fn a_pin_refused_at_a_later_login_is_never_tried_again() {
         for code in [CKR_PIN_INCORRECT, CKR_PIN_LOCKED] {
             later_login_refused(&fixture, code).await;
         }
+    });
+}
+
+/// A memory of refused PINs in this process.
+#[derive(Clone, Debug, Default)]
+struct Memory {
+    refused: Arc<Mutex<Vec<String>>>,
+    is_unreadable: bool,
+}
+
+impl PinMemory for Memory {
+    fn begin(&self, _: &str, _: &str, pin: &SecretString) -> Result<PinAttempt, String> {
+        if self.is_unreadable {
+            return Err("no answer".to_owned());
+        }
+        let (refused, pin) = (Arc::clone(&self.refused), pin.expose_secret().to_owned());
+        let is_refused = refused.lock().unwrap().contains(&pin);
+        let record = move |accepted| {
+            let mut refused = refused.lock().unwrap();
+            match accepted {
+                true => refused.clear(),
+                false => refused.push(pin),
+            }
+        };
+        Ok(PinAttempt {
+            is_refused,
+            record: Box::new(record),
+        })
+    }
+}
+
+#[test]
+fn a_pin_refused_at_a_later_login_is_remembered() {
+    in_child_process(|fixture| async move {
+        let memory = Memory::default();
+        let mut config = fixture.config();
+        config.pin_memory = Some(Arc::new(memory.clone()));
+        let token = Token::open(config.clone()).await.unwrap();
+        let key = hmac_key(&token).await;
+        fixture.faults.rules(&[
+            Fault::DropLogin
+                .on("C_SignInit")
+                .thread(WORKER)
+                .calls(1..=1),
+            Fault::Return(CKR_PIN_INCORRECT).on("C_Login"),
+        ]);
+        token.hmac(&key, b"message").await.unwrap_err();
+        wait_until("the token is given up", || {
+            matches!(status(&token, "one").state, TokenState::PinRefused { .. })
+        })
+        .await;
+        token.close().await;
+        assert_eq!(memory.refused.lock().unwrap().len(), 1);
+
+        fixture.faults.rules(&[]);
+        let logins = fixture.faults.calls("C_Login");
+        let error = Token::open(config).await.unwrap_err();
+        let is_known = matches!(&error, OpenError::PinRefusedBefore { .. });
+        assert!(is_known && error.is_pin_refusal(), "{error}");
+        assert_eq!(fixture.faults.calls("C_Login"), logins);
+    });
+}
+
+#[test]
+fn a_pin_is_not_tried_while_the_memory_cannot_be_read() {
+    in_child_process(|fixture| async move {
+        let mut config = fixture.config();
+        config.pin_memory = Some(Arc::new(Memory {
+            is_unreadable: true,
+            ..Memory::default()
+        }));
+        let error = Token::open(config).await.unwrap_err();
+        assert!(matches!(&error, OpenError::Broken { .. }), "{error}");
+        assert_eq!(fixture.faults.calls("C_Login"), 0);
     });
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::audit::{self, Login};
 use crate::command::{Failure, startup};
-use crate::db::Primary;
+use crate::db::{self, Pool, Primary};
 use crate::settings::{Environment, Settings};
 
 /// The connection, or why there is none. A new installation has no database yet.
@@ -21,6 +21,12 @@ pub(super) async fn connect(
         Err(Failure::Database(error)) => Ok(Err(error.to_string())),
         Err(failure) => Err(failure),
     }
+}
+
+/// The database, if it has the schema of this version.
+pub(super) async fn current(database: &Database) -> Option<&Pool> {
+    let pool = database.as_ref().ok()?.pool();
+    db::check_schema(pool).await.ok().map(|_| pool)
 }
 
 /// Checks the login as `sealward serve` does.

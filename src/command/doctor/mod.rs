@@ -37,11 +37,12 @@ pub(super) async fn run(
     arguments: &Arguments,
 ) -> Result<(), Failure> {
     let settings = startup::prepare_quietly(config, environment)?;
-    let token = hsm::Token::open(startup::tokens(&settings, environment)?).await?;
+    let database = database::connect(&settings, environment).await?;
+    let memory = database::current(&database).await;
+    let token = hsm::Token::open(startup::tokens(&settings, environment, memory)?).await?;
     let reports = token.probe().await;
     let collector = collector::check(&settings, environment).await?;
     let provider = provider::check(&settings, environment).await?;
-    let database = database::connect(&settings, environment).await?;
     let login = database::login(&database).await;
     let records = records::compare(&database, &token).await;
     let pool = database.as_ref().ok().map(Primary::pool);

@@ -1,4 +1,6 @@
-//! Removes what approved changes that failed left in the tokens.
+//! Removes what changes that failed left in the tokens.
+
+use std::time::Duration;
 
 use hsm::{KeyClass, KeyName, KeyRef};
 
@@ -6,24 +8,29 @@ use super::{NotCompared, UNDER_WAY, store};
 use crate::ids::KeyId;
 use crate::keys::Vault;
 
+/// Less than the time for which the database has the attempts of requests with an `Idempotency-Key`.
+/// A missing attempt in this time has lost its claim.
+const CLAIMS_KEPT: Duration = Duration::from_secs(23 * 60 * 60);
+
 impl Vault {
-    /// Destroys the objects of keys that an approved change intended and did not record. Returns their
-    /// number.
+    /// Destroys the objects of keys that will never be recorded: of an approved change that failed, and of
+    /// a request whose `Idempotency-Key` another request took over. Returns their number.
     ///
     /// # Errors
     /// A token or the database fails. The next run finds the remaining objects.
     pub async fn destroy_abandoned(&self) -> Result<usize, NotCompared> {
-        let oldest = self.clock.now().minus(UNDER_WAY);
+        let now = self.clock.now();
+        let (kept, oldest) = (now.minus(CLAIMS_KEPT), now.minus(UNDER_WAY));
         let mut destroyed = 0;
         loop {
             let mut transaction = self.pool.begin().await?;
             // The transaction that records a key removes the intent too, so only one of both succeeds.
-            let Some(id) = store::take_abandoned(&mut transaction, oldest).await? else {
+            let Some(id) = store::take_abandoned(&mut transaction, kept, oldest).await? else {
                 return Ok(destroyed);
             };
             self.destroy_both(id).await?;
             transaction.commit().await?;
-            tracing::warn!(key = %id, "destroyed a key of an approved change that failed");
+            tracing::warn!(key = %id, "destroyed a key of a change that failed");
             destroyed += 1;
         }
     }

@@ -53,20 +53,26 @@ pub(super) async fn intents(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<I
     Ok(intents.collect())
 }
 
-/// Removes the intent of an approved change that is older than `oldest` and has no key. An intent that
-/// another transaction removes is left to it.
+/// Removes an intent that is older than `oldest` and has no key: one of an approved change, or one newer
+/// than `kept` whose attempt has no claim. An intent that another transaction removes is left to it.
 pub(super) async fn take_abandoned(
     connection: &mut PgConnection,
+    kept: Timestamp,
     oldest: Timestamp,
 ) -> sqlx::Result<Option<KeyId>> {
     sqlx::query_scalar(
         "DELETE FROM key_intents
-          WHERE id = (SELECT id FROM key_intents
-                       WHERE change_id IS NOT NULL AND created_at < $1
-                       LIMIT 1 FOR UPDATE SKIP LOCKED)
+          WHERE id = (SELECT id FROM key_intents AS intent
+                       WHERE created_at < $1
+                         AND (change_id IS NOT NULL
+                              OR (created_at > $2 AND attempt IS NOT NULL AND NOT EXISTS (
+                                  SELECT FROM idempotent_calls AS known
+                                   WHERE known.attempt = intent.attempt)))
+                       LIMIT 1 FOR UPDATE OF intent SKIP LOCKED)
         RETURNING id",
     )
     .bind(oldest)
+    .bind(kept)
     .fetch_optional(connection)
     .await
 }

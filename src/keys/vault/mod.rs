@@ -53,6 +53,8 @@ pub struct Assignment {
     pub usage: Usage,
     /// The approved change that makes it; none for other keys.
     pub change: Option<ChangeId>,
+    /// The attempt of a request with an `Idempotency-Key` that makes it.
+    pub attempt: Option<Uuid>,
 }
 
 impl Vault {

@@ -27,14 +27,15 @@ pub(in crate::keys) async fn intend(
         Purpose::ImportKey => ("import_key", None),
     };
     sqlx::query(
-        "INSERT INTO key_intents (id, purpose, service_id, created_at, change_id)
-         VALUES ($1, $2, $3, $4, $5)",
+        "INSERT INTO key_intents (id, purpose, service_id, created_at, change_id, attempt)
+         VALUES ($1, $2, $3, $4, $5, $6)",
     )
     .bind(id)
     .bind(purpose)
     .bind(assignment.map(|assignment| assignment.service_id))
     .bind(now)
     .bind(assignment.and_then(|assignment| assignment.change))
+    .bind(assignment.and_then(|assignment| assignment.attempt))
     .execute(database)
     .await?;
     Ok(())

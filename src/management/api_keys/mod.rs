@@ -240,6 +240,9 @@ async fn lock(change: &mut Change<'_>, id: ApiKeyId, expected: &Expected) -> Res
     let api_key = store::lock(change.connection(), now, id)
         .await?
         .ok_or(Error::Missing(Missing::ApiKey))?;
+    if change.is_by(id) {
+        change.lock_author().await?;
+    }
     expected.check(api_key.revision)?;
     Ok(api_key)
 }

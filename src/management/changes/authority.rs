@@ -5,7 +5,8 @@ use std::sync::Arc;
 use sqlx::PgConnection;
 
 use super::proposal::{Approval, ChangeStatus, Proposal};
-use super::store;
+use super::{eligible, store};
+use crate::auth::Role;
 use crate::change_kind::ChangeKind;
 use crate::ids::ChangeId;
 use crate::management::{Actor, Error, Event};
@@ -43,6 +44,12 @@ impl Authority {
 }
 
 impl LastApproval {
+    /// The roles that the approver needs, one of each element.
+    pub(in crate::management) fn roles(&self) -> Vec<&'static [Role]> {
+        let kinds = self.proposal.action.iter();
+        kinds.map(|kind| eligible::roles(*kind)).collect()
+    }
+
     /// Marks the change as applied, in the transaction that makes it. Returns its states before and after.
     ///
     /// # Errors

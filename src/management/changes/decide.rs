@@ -50,7 +50,7 @@ async fn carry_out(
     comment: Option<String>,
 ) -> Result<Proposal, Error> {
     let (mut change, mut before) = begin(context, id).await?;
-    let approval = decision(&change, &before, comment)?;
+    let approval = decision(&mut change, &before, comment)?;
     before.check_pending()?;
     let is_again = |earlier: &Approval| earlier.person == approval.person;
     if before.approvals.iter().any(is_again) {
@@ -99,8 +99,8 @@ pub async fn reject(
     request: ResourceRequest<DecisionRequest>,
 ) -> Result<Proposal, Error> {
     let comment = comment(request)?;
-    let (change, before) = begin(context, id).await?;
-    let rejection = decision(&change, &before, comment)?;
+    let (mut change, before) = begin(context, id).await?;
+    let rejection = decision(&mut change, &before, comment)?;
     before.check_pending()?;
     let mut after = before.become_status(ChangeStatus::Rejected);
     after.rejection = Some(rejection);
@@ -143,7 +143,7 @@ async fn begin(
 
 /// The decision of the author, if the author may decide.
 fn decision(
-    change: &Change<'_>,
+    change: &mut Change<'_>,
     proposal: &Proposal,
     comment: Option<String>,
 ) -> Result<Approval, Error> {

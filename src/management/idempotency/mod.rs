@@ -172,6 +172,11 @@ impl IdempotentCall {
 }
 
 impl Claim {
+    /// The identifier of the attempt, which is in the database while this claim holds.
+    pub(super) fn attempt(&self) -> Uuid {
+        self.attempt
+    }
+
     /// Keeps the resource that the answer shows, in the transaction of the change.
     ///
     /// # Errors

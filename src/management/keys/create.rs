@@ -7,7 +7,7 @@ use super::{retire_former, store};
 use crate::ids::{ImportKeyId, KeyId, ServiceId};
 use crate::keys::{Assignment, ImportKeyRecord, Key, Origin, Status, UnrecordedKey, Usage, Vault};
 use crate::management::changes::Call;
-use crate::management::{Authorized, Change, Error, Event, ManageKeys, ResourceType};
+use crate::management::{Authorized, Change, Claim, Error, Event, ManageKeys, ResourceType};
 use crate::material::{Algorithm, PublicKey};
 use crate::problem::{Code, Problem};
 use crate::resource::ResourceRequest;
@@ -155,10 +155,12 @@ async fn obtain(
     allow_extractable: bool,
 ) -> Result<Obtained, Error> {
     let change = context.authority().change();
+    let attempt = context.claim.as_ref().map(Claim::attempt);
     let assignment = |usage| Assignment {
         service_id,
         usage,
         change,
+        attempt,
     };
     let (usage, origin, unrecorded, import_key) = match source {
         Source::Public { usage, key } => {

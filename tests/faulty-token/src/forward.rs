@@ -155,7 +155,8 @@ fn pass<F: Function>(arguments: &[usize], forward: impl FnOnce(*const c_void) ->
         Some(Fault::Hang) => rule.iter().for_each(|rule| folder.hang(rule)),
         Some(Fault::DropSessions) => behind.drop_sessions(first as CK_SESSION_HANDLE),
         Some(Fault::DropLogin) => behind.drop_login(first as CK_SESSION_HANDLE),
-        Some(Fault::ThenReturn(_) | Fault::Length(_) | Fault::Flags(_)) | None => {}
+        Some(Fault::ThenReturn(_) | Fault::Length(_) | Fault::Flags(_) | Fault::NoFlags(_))
+        | None => {}
     }
 
     let inside = behind.inside();
@@ -181,6 +182,10 @@ fn pass<F: Function>(arguments: &[usize], forward: impl FnOnce(*const c_void) ->
         Some(Fault::Flags(flags)) if F::NAME == "C_GetTokenInfo" => {
             // SAFETY: the last argument points to the structure that the token has just written.
             unsafe { (*(last as *mut CK_TOKEN_INFO)).flags |= flags as CK_ULONG };
+        }
+        Some(Fault::NoFlags(flags)) if F::NAME == "C_GetTokenInfo" => {
+            // SAFETY: as above.
+            unsafe { (*(last as *mut CK_TOKEN_INFO)).flags &= !(flags as CK_ULONG) };
         }
         _ => {}
     }

@@ -24,6 +24,8 @@ pub enum Fault {
     Length(u64),
     /// `C_GetTokenInfo` also returns these flags.
     Flags(u64),
+    /// `C_GetTokenInfo` does not return these flags.
+    NoFlags(u64),
     /// The process exits immediately.
     Abort,
 }
@@ -84,6 +86,7 @@ impl fmt::Display for Rule {
             Fault::DropLogin => ("drop-login", 0),
             Fault::Length(length) => ("length", length),
             Fault::Flags(flags) => ("flags", flags),
+            Fault::NoFlags(flags) => ("no-flags", flags),
             Fault::Abort => ("abort", 0),
         };
         write!(
@@ -124,6 +127,7 @@ impl FromStr for Rule {
                 "drop-login" => Fault::DropLogin,
                 "length" => Fault::Length(number),
                 "flags" => Fault::Flags(number),
+                "no-flags" => Fault::NoFlags(number),
                 "abort" => Fault::Abort,
                 _ => return Err(unread()),
             },
@@ -146,6 +150,7 @@ mod tests {
             Fault::DropLogin,
             Fault::Length(u64::MAX),
             Fault::Flags(0x20000),
+            Fault::NoFlags(0x10000),
             Fault::Abort,
         ];
         for fault in faults {

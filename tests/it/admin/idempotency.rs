@@ -9,6 +9,7 @@ use sealward::clock::{Clock, Timestamp};
 use sealward::settings::Stage;
 use serde_json::{Value, json};
 
+use super::{fail_commits_of_keys, intents};
 use crate::support::{Answer, Client, PATIENCE, World, within};
 
 const API_KEYS: &str = "/admin/api-keys";
@@ -264,4 +265,31 @@ async fn no_secret_is_kept() {
         assert!(!row.contains(&made.text("secret")), "{row}");
         assert!(!row.contains(world.admin_key()), "{row}");
     }
+}
+
+#[tokio::test]
+async fn the_key_of_a_request_that_lost_its_claim_is_destroyed() {
+    let world = a_held_world().await;
+    let service = world.service("billing").await;
+    let body = json!({ "serviceId": service, "algorithm": "AES-256", "generate": true });
+    fail_commits_of_keys(&world.pool).await;
+    for claimed in ["one", "two"] {
+        let failed = with(world.admin(), claimed).post("/admin/keys", body.clone());
+        failed.await.refused(503, "SERVICE_UNAVAILABLE");
+    }
+    let without_claim = world.admin().post("/admin/keys", body);
+    without_claim.await.refused(503, "SERVICE_UNAVAILABLE");
+    // One of the requests still has its claim.
+    sqlx::query(
+        "INSERT INTO idempotent_calls (caller, path, key, fingerprint, attempt, begun_at)
+         SELECT gen_random_uuid(), '/admin/keys', 'two', sha256(''), attempt, created_at
+           FROM key_intents WHERE attempt IS NOT NULL ORDER BY id LIMIT 1",
+    )
+    .execute(&world.pool)
+    .await
+    .expect("a claim");
+    assert_eq!(intents(&world.pool).await, 3);
+    world.clock.advance(Duration::from_secs(16 * 60));
+    let _another = world.another().await;
+    within(PATIENCE, async || intents(&world.pool).await == 2).await;
 }

@@ -11,6 +11,7 @@ mod memory;
 mod observed;
 mod packaged;
 mod privileges;
+mod refused_pins;
 mod request_log;
 mod retain;
 mod rolling;

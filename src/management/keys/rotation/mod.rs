@@ -84,6 +84,7 @@ async fn make_successor(
         service_id: key.service_id,
         usage: key.usage,
         change: None,
+        attempt: None,
     };
     let unrecorded = vault.generate(assignment, key.algorithm).await?;
     let successor = Key {

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use sealward::change_kind::ChangeKind;
 use serde_json::json;
-use sqlx::AssertSqlSafe;
 
 use super::{Office, approve, proposed, status};
+use crate::admin::{fail_commits_of_keys, intents};
 use crate::support::{PATIENCE, within};
 
 const FAIL: &str = "
@@ -34,12 +34,7 @@ async fn a_failed_approval_leaves_no_key_and_can_be_repeated() {
     let approvals = ada.get(&super::path(&change)).await.ok().json()["approvals"].clone();
     assert_eq!(approvals, json!([]));
     // The intent goes with the object in the token.
-    let intents = "SELECT count(*) FROM key_intents";
-    let left: i64 = sqlx::query_scalar(intents)
-        .fetch_one(database)
-        .await
-        .expect("a count");
-    assert_eq!(left, 0);
+    assert_eq!(intents(database).await, 0);
 
     sqlx::raw_sql("DROP TRIGGER fail ON keys")
         .execute(database)
@@ -58,29 +53,13 @@ async fn what_a_failed_commit_leaves_in_the_token_is_removed() {
     let body = json!({ "serviceId": service, "generate": true, "algorithm": "AES-256" });
     let change = proposed(&ada.post("/admin/keys", body).await);
     let database = &office.open.pool;
-    let late = FAIL.replace(
-        "CREATE TRIGGER fail BEFORE",
-        "CREATE CONSTRAINT TRIGGER fail AFTER",
-    );
-    let late = late.replace("FOR EACH ROW", "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW");
-    sqlx::raw_sql(AssertSqlSafe(late))
-        .execute(database)
-        .await
-        .expect("a trigger");
+    fail_commits_of_keys(database).await;
     approve(&bob, &change)
         .await
         .refused(503, "SERVICE_UNAVAILABLE");
     assert_eq!(status(&ada, &change).await, "pending");
-    let intents = async || {
-        let intents = "SELECT count(*) FROM key_intents";
-        let left: i64 = sqlx::query_scalar(intents)
-            .fetch_one(database)
-            .await
-            .expect("a count");
-        left
-    };
-    assert_eq!(intents().await, 1);
+    assert_eq!(intents(database).await, 1);
     office.open.clock.advance(Duration::from_secs(16 * 60));
     let _third = office.open.requiring(&ChangeKind::ALL, 1).await;
-    within(PATIENCE, async || intents().await == 0).await;
+    within(PATIENCE, async || intents(database).await == 0).await;
 }
