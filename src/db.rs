@@ -15,7 +15,7 @@ use sqlx::{PgConnection, PgExecutor};
 pub use self::error::Error;
 pub use self::pool::Pool;
 pub use self::primary::{Primary, Servers, connect};
-pub use self::schema::{SchemaAge, apply, check_schema, migrate};
+pub use self::schema::{SchemaAge, apply, check_schema, migrate, pin_search_path};
 use crate::clock::Timestamp;
 use crate::settings::{Database, certificates};
 

@@ -38,6 +38,8 @@ pub(super) async fn run(
 /// Stops if active keys have expired: earlier releases let them protect, encrypt and sign.
 async fn refuse_expired_keys(servers: &db::Servers, owner: &Database) -> Result<(), Failure> {
     let mut connection = db::connection(servers, owner).await?;
+    let pinned = db::pin_search_path(&mut connection).await;
+    pinned.map_err(db::Error::from)?;
     let now = Clock::system().now();
     let expired = keys::store::expired(&mut connection, now).await;
     let expired = expired.map_err(db::Error::from)?;

@@ -133,13 +133,7 @@ pub(super) fn collector(
     settings: &Settings,
     environment: &Environment,
 ) -> Result<Option<Collector>, Failure> {
-    let wanted = &settings.audit.forward;
-    let secret = wanted
-        .secret
-        .as_ref()
-        .map(|source| reveal("audit.forward.secret", source, environment))
-        .transpose()?;
-    Ok(Collector::new(wanted, secret.as_ref())?)
+    Ok(Collector::new(&settings.audit.forward, environment)?)
 }
 
 /// The provider at which people sign in. Nothing is requested yet.

@@ -22,6 +22,19 @@ pub(super) fn check_point(curve: Curve, point: &[u8]) -> Result<(), Problem> {
         .map_err(|_| Problem::of_body(Code::Range, format!("must be a point on {}", curve.name())))
 }
 
+/// Refuses the base point and its inverse, whose private keys everyone knows: 1 and the order minus 1.
+pub(super) fn check_strength(curve: Curve, point: &[u8]) -> Result<(), Problem> {
+    let base = public_of(curve, &scalar(curve, &[1])?)?;
+    if split(curve, point).0 == split(curve, &base).0 {
+        let message = format!(
+            "must not be the base point of {} or its inverse",
+            curve.name()
+        );
+        return Err(Problem::of_body(Code::Range, message));
+    }
+    Ok(())
+}
+
 /// The uncompressed point of these coordinates.
 pub(super) fn join(curve: Curve, x: &[u8], y: &[u8]) -> Result<Vec<u8>, Problem> {
     for (member, coordinate) in [("x", x), ("y", y)] {
@@ -95,6 +108,48 @@ mod tests {
             assert_eq!(check_point(curve, &point).unwrap_err().code, Code::Range);
             let origin = [&[UNCOMPRESSED][..], &vec![0; 2 * curve.coordinate_len()]].concat();
             assert_eq!(check_point(curve, &origin).unwrap_err().code, Code::Range);
+        }
+    }
+
+    #[test]
+    fn the_base_point_and_its_inverse_are_refused() {
+        const ORDERS: [(Curve, &str); 3] = [
+            (
+                Curve::P256,
+                "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551",
+            ),
+            (
+                Curve::P384,
+                "ffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf\
+                 581a0db248b0a77aecec196accc52973",
+            ),
+            (
+                Curve::P521,
+                "01fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa\
+                 51868783bf2f966b7fcc0148f709a5d03bb5c9b8899c47aebb6fb71e91386409",
+            ),
+        ];
+        for (curve, order) in ORDERS {
+            let digits = (0..order.len()).step_by(2);
+            let byte = |at: usize| u8::from_str_radix(&order[at..at + 2], 16).unwrap();
+            let order: Vec<u8> = digits.map(byte).collect();
+            let [mut last, mut one_less] = [order.clone(), order];
+            *last.last_mut().unwrap() -= 1;
+            *one_less.last_mut().unwrap() -= 2;
+            for (private, is_weak) in [
+                (&[1][..], true),
+                (&last, true),
+                (&[2], false),
+                (&one_less, false),
+            ] {
+                let point = public_of(curve, &scalar(curve, private).unwrap()).unwrap();
+                let checked = check_strength(curve, &point).map_err(|problem| problem.code);
+                assert_eq!(
+                    checked.is_err(),
+                    is_weak,
+                    "{curve:?} {private:?} {checked:?}"
+                );
+            }
         }
     }
 

@@ -30,6 +30,9 @@ pub(super) fn check_point(point: &[u8]) -> Result<[u8; LEN], Problem> {
 
 /// The public point of a seed.
 pub(super) fn public_of(seed: &[u8]) -> Result<[u8; LEN], Problem> {
+    if seed.iter().all(|byte| *byte == 0) && !seed.is_empty() {
+        return Err(Problem::of_body(Code::Range, "must not consist of zeros"));
+    }
     Ed25519KeyPair::from_seed_unchecked(seed)
         .ok()
         .and_then(|pair| pair.public_key().as_ref().try_into().ok())

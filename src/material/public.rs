@@ -34,7 +34,8 @@ impl PublicKey {
     pub fn check_strength(&self) -> Result<(), Problem> {
         match &self.parts {
             PublicParts::Rsa { modulus, .. } => rsa::check_strength(modulus),
-            PublicParts::Ec { .. } | PublicParts::Ed25519 { .. } => Ok(()),
+            PublicParts::Ec { curve, point } => ec::check_strength(*curve, point),
+            PublicParts::Ed25519 { .. } => Ok(()),
         }
     }
 

@@ -59,11 +59,13 @@ impl SecretKey {
             | Algorithm::P521
             | Algorithm::Ed25519 => (false, "must be absent: this algorithm has key pairs"),
         };
-        if fits {
-            Ok(())
-        } else {
-            Err(Problem::of_body(Code::Length, message))
+        if !fits {
+            return Err(Problem::of_body(Code::Length, message));
         }
+        if self.0.iter().all(|byte| *byte == 0) {
+            return Err(Problem::of_body(Code::Range, "must not consist of zeros"));
+        }
+        Ok(())
     }
 }
 

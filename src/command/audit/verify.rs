@@ -120,6 +120,7 @@ fn summary(trust: &Trust, verified: &Verified) -> String {
         covered,
         retired,
         newer,
+        unsealed,
     } = verified;
     let mut text = format!("OK: {covered} records of {} are unchanged", trust.log());
     if *retired > 0 {
@@ -129,6 +130,11 @@ fn summary(trust: &Trust, verified: &Verified) -> String {
     }
     if *newer > 0 {
         text.push_str(&format!("; {newer} later records are in no checkpoint"));
+    }
+    if *unsealed > 0 {
+        text.push_str(&format!(
+            "; {unsealed} old records are not sealed yet, because sealing was interrupted"
+        ));
     }
     text
 }

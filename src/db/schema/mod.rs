@@ -61,6 +61,7 @@ pub async fn apply(
     connection: &mut PgConnection,
     patience: Duration,
 ) -> Result<Vec<i64>, Error> {
+    pin_search_path(connection).await?;
     connection.lock().await?;
     let applied = store::applied(connection).await.unwrap_or_default();
     let is_missing =
@@ -79,6 +80,20 @@ pub async fn apply(
     // This refuses unknown and changed migrations also if none is missing.
     migrator.run(connection).await?;
     Ok(missing.iter().map(|step| step.version).collect())
+}
+
+/// Lets unqualified names refer to the schema of this installation only. It is the first schema of the
+/// search path in which this login owns an installation, or else the first schema.
+///
+/// # Errors
+/// The database cannot be read.
+pub async fn pin_search_path(connection: &mut PgConnection) -> sqlx::Result<()> {
+    let path = store::search_path(connection).await?;
+    store::set_search_path(connection, None).await?;
+    if let Some(schema) = store::schema_of_installation(connection, &path).await? {
+        store::set_search_path(connection, Some(&schema)).await?;
+    }
+    Ok(())
 }
 
 async fn apply_one(

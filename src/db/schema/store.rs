@@ -16,6 +16,47 @@ pub(super) fn is_no_schema(error: &sqlx::Error) -> bool {
     matches!(code.as_deref(), Some("42P01" | "42501"))
 }
 
+/// The schemas of the search path. Qualified names, so that no other schema can replace the function.
+pub(super) async fn search_path(connection: &mut PgConnection) -> sqlx::Result<Vec<String>> {
+    sqlx::query_scalar("SELECT pg_catalog.current_schemas(false)::pg_catalog.text[]")
+        .fetch_one(connection)
+        .await
+}
+
+/// Limits the search path of the session to a schema, or to the catalog of Postgres.
+pub(super) async fn set_search_path(
+    connection: &mut PgConnection,
+    schema: Option<&str>,
+) -> sqlx::Result<()> {
+    sqlx::raw_sql("SET search_path = pg_catalog, pg_temp")
+        .execute(&mut *connection)
+        .await?;
+    if let Some(schema) = schema {
+        sqlx::query("SELECT set_config('search_path', quote_ident($1) || ', pg_temp', false)")
+            .bind(schema)
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
+}
+
+/// The first of these schemas that has an installation of this login, or else the first one.
+pub(super) async fn schema_of_installation(
+    connection: &mut PgConnection,
+    path: &[String],
+) -> sqlx::Result<Option<String>> {
+    sqlx::query_scalar(
+        "SELECT name FROM unnest($1::text[]) WITH ORDINALITY AS path (name, place)
+           JOIN pg_namespace ON nspname = name
+           LEFT JOIN pg_class ON relnamespace = pg_namespace.oid AND relname = '_sqlx_migrations'
+                             AND relowner = current_user::regrole
+          ORDER BY pg_class.oid IS NULL, place LIMIT 1",
+    )
+    .bind(path)
+    .fetch_optional(connection)
+    .await
+}
+
 pub(super) async fn set_lock_timeout(
     connection: &mut PgConnection,
     timeout: Duration,

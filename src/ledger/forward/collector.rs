@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
-use secrecy::SecretString;
-
 use super::connection::{CollectorError, Connector};
 use super::entry::Entry;
 use super::https::Https;
 use super::syslog::Syslog;
 use crate::ledger::Log;
-use crate::settings::{Forward, ForwardProtocol};
+use crate::settings::{Environment, Forward, ForwardProtocol};
 
 /// A collector.
 #[derive(Debug)]
@@ -25,10 +23,10 @@ impl Collector {
     /// The collector of the settings. None without forwarding. It is not connected yet.
     ///
     /// # Errors
-    /// A file of the settings cannot be used.
+    /// A file or the secret of the settings cannot be used.
     pub fn new(
         settings: &Forward,
-        secret: Option<&SecretString>,
+        environment: &Environment,
     ) -> Result<Option<Self>, CollectorError> {
         let Some(endpoint) = settings.endpoint() else {
             return Ok(None);
@@ -36,7 +34,7 @@ impl Collector {
         let connector = Connector::new(settings, &endpoint)?;
         Ok(Some(Self(match endpoint.protocol {
             ForwardProtocol::Https => {
-                let https = Https::new(connector, settings, &endpoint, secret)?;
+                let https = Https::new(connector, settings, &endpoint, environment)?;
                 Protocol::Https(Box::new(https))
             }
             ForwardProtocol::Syslog => Protocol::Syslog(Box::new(Syslog::new(connector))),

@@ -17,7 +17,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use zeroize::Zeroizing;
 
-use crate::settings::{Endpoint, Forward, NotInPem, certificates};
+use crate::settings::{Endpoint, Forward, NotInPem, SecretError, certificates};
 
 /// How long the collector's machine may leave data unacknowledged before the connection fails. Less
 /// than the window in which syslog entries are not confirmed.
@@ -47,6 +47,9 @@ pub enum CollectorError {
     /// The URL names no host that a certificate can have.
     #[error("audit.forward.url: {0}")]
     Host(#[from] InvalidDnsNameError),
+    /// The secret cannot be read.
+    #[error("audit.forward.secret: {0}")]
+    Source(#[from] SecretError),
     /// The secret cannot be in a header.
     #[error("audit.forward.secret must be text that an HTTP header can contain")]
     Secret,

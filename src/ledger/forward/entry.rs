@@ -9,6 +9,7 @@ use crate::clock::Timestamp;
 use crate::ledger::leaf::{RETIRED, kind, leaf};
 use crate::ledger::store::Sealed;
 use crate::ledger::{Log, read};
+use crate::tlog::Hash;
 
 /// The number of records that are read at once.
 const STEP: u64 = 100;
@@ -24,6 +25,7 @@ pub(super) struct Entry {
     pub(super) at: Timestamp,
     /// Its leaf with `log_index`, one line. It is a line of an export, too.
     pub(super) line: String,
+    pub(super) hash: Hash,
 }
 
 impl Entry {
@@ -34,17 +36,27 @@ impl Entry {
         let line = match text.as_deref().and_then(|text| text.strip_prefix('{')) {
             Some(members) => format!("{{\"log_index\":{index},{members}"),
             // The record is retired, or missing, as verification shows.
-            None => {
-                let hash = sealed.leaf_hash.to_string();
-                json!({ "log_index": index, RETIRED: hash, "type": kind(log) }).to_string()
-            }
+            None => hash_line(log, index, sealed.leaf_hash),
         };
         Self {
             index,
             at: sealed.key.ts,
             line,
+            hash: sealed.leaf_hash,
         }
     }
+
+    /// The entry without its record, as for a retired record.
+    pub(super) fn without_record(&self, log: Log) -> Self {
+        Self {
+            line: hash_line(log, self.index, self.hash),
+            ..*self
+        }
+    }
+}
+
+fn hash_line(log: Log, index: u64, hash: Hash) -> String {
+    json!({ "log_index": index, RETIRED: hash.to_string(), "type": kind(log) }).to_string()
 }
 
 /// The entries of a log from `start`, without those beyond this number of bytes, but at least one if

@@ -10,6 +10,7 @@ use super::backoff::Backoff;
 use super::collector::Collector;
 use super::connection::CollectorError;
 use super::cursor::{Cursor, Position};
+use super::entry::Entry;
 use super::status::{ForwardState, ForwardStatus};
 use super::{entry, store};
 use crate::clock::Clock;
@@ -23,6 +24,9 @@ const BATCH: usize = 1024 * 1024;
 
 /// The status of an HTTPS collector that accepts shorter batches.
 const TOO_LONG: u16 = 413;
+
+/// How long a shorter batch is used before a longer one is tried.
+const SHORTENED: Duration = Duration::from_secs(60);
 
 /// The time after which a statement has failed.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -43,6 +47,8 @@ pub struct Forwarder {
     waiting: Option<PgConnection>,
     backoff: Backoff,
     batch: usize,
+    /// When the maximum of a batch last changed.
+    batch_changed: Duration,
 }
 
 /// The connection with the lock, and the position of the collector in each log.
@@ -85,6 +91,7 @@ impl Forwarder {
             waiting: None,
             backoff: Backoff::default(),
             batch: BATCH,
+            batch_changed: Duration::ZERO,
         }
     }
 
@@ -156,12 +163,17 @@ impl Forwarder {
         match self.send(session, now).await {
             Ok(()) => {
                 self.backoff.reset();
+                if self.batch < BATCH && now.saturating_sub(self.batch_changed) >= SHORTENED {
+                    self.batch = (self.batch * 2).min(BATCH);
+                    self.batch_changed = now;
+                }
                 self.set_state(&ForwardState::Forwarding);
                 Ok(())
             }
             Err(ForwardError::Collector(error)) => {
                 if matches!(error, CollectorError::Refused(TOO_LONG)) {
                     self.batch = (self.batch / 2).max(1);
+                    self.batch_changed = now;
                 }
                 self.backoff.fail(self.clock.monotonic());
                 self.set_state(&ForwardState::Failed(error.to_string()));
@@ -199,7 +211,7 @@ impl Forwarder {
                 let Some(last) = batch.last() else {
                     continue;
                 };
-                self.collector.send(*log, &batch).await?;
+                send_batch(&mut self.collector, &self.status, *log, &batch).await?;
                 let old = cursor.position;
                 cursor.sent(last.index + 1, self.clock.monotonic());
                 self.save(connection, *log, cursor, old).await?;
@@ -253,6 +265,29 @@ impl Forwarder {
             self.status.set_lags(&lags);
         }
     }
+}
+
+/// Sends a batch. A record that the collector refuses as too long, also alone, would stop all later
+/// ones: the collector receives its hash instead.
+async fn send_batch(
+    collector: &mut Collector,
+    status: &ForwardStatus,
+    log: Log,
+    batch: &[Entry],
+) -> Result<(), CollectorError> {
+    let refused = match (collector.send(log, batch).await, batch) {
+        (Err(CollectorError::Refused(TOO_LONG)), [refused]) => refused,
+        (sent, _) => return sent,
+    };
+    collector.send(log, &[refused.without_record(log)]).await?;
+    tracing::error!(
+        %log,
+        log_index = refused.index,
+        bytes = refused.line.len(),
+        "the collector refused a record as too long and received only its hash"
+    );
+    status.note_omitted();
+    Ok(())
 }
 
 async fn in_time<T>(

@@ -1,16 +1,19 @@
 //! Batches of NDJSON over HTTPS.
 
+use std::io;
+
 use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderName, HeaderValue, Request, header};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Bytes;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::ExposeSecret as _;
+use tokio::task::spawn_blocking;
 
 use super::connection::{CollectorError, Connector};
 use super::entry::Entry;
-use crate::settings::{Endpoint, Forward};
+use crate::settings::{Endpoint, Environment, Forward, SecretSource};
 
 /// The longest answer after which the connection is used again.
 const LONGEST_ANSWER: usize = 64 * 1024;
@@ -21,8 +24,33 @@ pub(super) struct Https {
     connector: Connector,
     host: String,
     path: PathAndQuery,
+    secret: Option<Secret>,
+    connection: Option<Connection>,
+}
+
+/// The source of the secret, which is read for each connection.
+#[derive(Clone, Debug)]
+struct Secret {
+    header: HeaderName,
+    source: SecretSource,
+    environment: Environment,
+}
+
+/// A connection and the header with the secret.
+#[derive(Debug)]
+struct Connection {
+    sender: SendRequest<Full<Bytes>>,
     secret: Option<(HeaderName, HeaderValue)>,
-    sender: Option<SendRequest<Full<Bytes>>>,
+}
+
+impl Secret {
+    fn read(&self) -> Result<HeaderValue, CollectorError> {
+        let secret = self.source.reveal(&self.environment)?;
+        let value = HeaderValue::try_from(secret.expose_secret());
+        let mut value = value.map_err(|_| CollectorError::Secret)?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
 }
 
 impl Https {
@@ -30,23 +58,26 @@ impl Https {
         connector: Connector,
         settings: &Forward,
         endpoint: &Endpoint,
-        secret: Option<&SecretString>,
+        environment: &Environment,
     ) -> Result<Self, CollectorError> {
-        let secret = secret.map(|secret| {
-            let name = HeaderName::try_from(&settings.header);
-            let value = HeaderValue::try_from(secret.expose_secret());
-            let (Ok(name), Ok(mut value)) = (name, value) else {
-                return Err(CollectorError::Secret);
-            };
-            value.set_sensitive(true);
-            Ok((name, value))
-        });
+        let secret = match &settings.secret {
+            None => None,
+            Some(source) => Some(Secret {
+                header: HeaderName::try_from(&settings.header)
+                    .map_err(|_| CollectorError::Secret)?,
+                source: source.clone(),
+                environment: environment.clone(),
+            }),
+        };
+        if let Some(secret) = &secret {
+            secret.read()?;
+        }
         Ok(Self {
             connector,
             host: format!("{}:{}", endpoint.host, endpoint.port),
             path: endpoint.path.clone(),
-            secret: secret.transpose()?,
-            sender: None,
+            secret,
+            connection: None,
         })
     }
 
@@ -55,31 +86,48 @@ impl Https {
     }
 
     pub(super) fn disconnect(&mut self) {
-        self.sender = None;
+        self.connection = None;
     }
 
     pub(super) fn is_connected(&self) -> bool {
-        self.sender
+        self.connection
             .as_ref()
-            .is_some_and(|sender| !sender.is_closed())
+            .is_some_and(|connection| !connection.sender.is_closed())
     }
 
     pub(super) async fn send(&mut self, batch: &[Entry]) -> Result<(), CollectorError> {
         let connector = self.connector.clone();
-        let sender = match self.sender.take() {
-            Some(sender) if !sender.is_closed() => sender,
-            Some(_) | None => connect(&connector).await?,
+        let connection = match self.connection.take() {
+            Some(connection) if !connection.sender.is_closed() => connection,
+            Some(_) | None => self.connect().await?,
         };
-        self.sender = connector.in_time(self.post(sender, batch)).await?;
+        self.connection = connector.in_time(self.post(connection, batch)).await?;
         Ok(())
+    }
+
+    async fn connect(&self) -> Result<Connection, CollectorError> {
+        let secret = match self.secret.clone() {
+            None => None,
+            Some(secret) => {
+                let header = secret.header.clone();
+                // The source can be a program.
+                let read = spawn_blocking(move || secret.read()).await;
+                Some((header, read.map_err(io::Error::other)??))
+            }
+        };
+        let stream = TokioIo::new(self.connector.connect().await?);
+        let (sender, connection) = http1::handshake(stream).await?;
+        // The task ends with the sender. Requests report its errors.
+        tokio::spawn(connection);
+        Ok(Connection { sender, secret })
     }
 
     /// Sends a request. Returns the connection if it can be used again.
     async fn post(
         &self,
-        mut sender: SendRequest<Full<Bytes>>,
+        mut connection: Connection,
         batch: &[Entry],
-    ) -> Result<Option<SendRequest<Full<Bytes>>>, CollectorError> {
+    ) -> Result<Option<Connection>, CollectorError> {
         let lines: String = batch
             .iter()
             .flat_map(|it| [it.line.as_str(), "\n"])
@@ -94,28 +142,20 @@ impl Https {
         }
         let kind = HeaderValue::from_static("application/x-ndjson");
         headers.insert(header::CONTENT_TYPE, kind);
-        if let Some((name, value)) = &self.secret {
+        if let Some((name, value)) = &connection.secret {
             headers.insert(name, value.clone());
         }
-        sender.ready().await?;
-        let answer = sender.send_request(request).await?;
+        connection.sender.ready().await?;
+        let answer = connection.sender.send_request(request).await?;
         let status = answer.status();
         let is_read = Limited::new(answer.into_body(), LONGEST_ANSWER)
             .collect()
             .await
             .is_ok();
         if status.is_success() {
-            Ok(is_read.then_some(sender))
+            Ok(is_read.then_some(connection))
         } else {
             Err(CollectorError::Refused(status.as_u16()))
         }
     }
-}
-
-async fn connect(connector: &Connector) -> Result<SendRequest<Full<Bytes>>, CollectorError> {
-    let stream = TokioIo::new(connector.connect().await?);
-    let (sender, connection) = http1::handshake(stream).await?;
-    // The task ends with the sender. Requests report its errors.
-    tokio::spawn(connection);
-    Ok(sender)
 }

@@ -1,6 +1,7 @@
 //! What this instance knows of forwarding, for metrics and the dashboard.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 
@@ -9,7 +10,14 @@ use crate::ledger::Log;
 
 /// The state of forwarding. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct ForwardStatus(Arc<ArcSwap<(ForwardState, Vec<Lag>)>>);
+pub struct ForwardStatus(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    present: ArcSwap<(ForwardState, Vec<Lag>)>,
+    /// How many records were omitted since the start of this instance.
+    omitted: AtomicU64,
+}
 
 /// What the forwarder of this instance does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,20 +64,32 @@ impl ForwardStatus {
     /// The state of the forwarder.
     #[must_use]
     pub fn state(&self) -> ForwardState {
-        self.0.load().0.clone()
+        self.0.present.load().0.clone()
     }
 
     /// The lag of each log; none without forwarding.
     #[must_use]
     pub fn lags(&self) -> Vec<Lag> {
-        self.0.load().1.clone()
+        self.0.present.load().1.clone()
+    }
+
+    /// The number of records of which the collector received only the hash, since this instance started.
+    #[must_use]
+    pub fn omitted(&self) -> u64 {
+        self.0.omitted.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn note_omitted(&self) {
+        self.0.omitted.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn set_state(&self, state: &ForwardState) {
-        self.0.rcu(|known| (state.clone(), known.1.clone()));
+        let present = &self.0.present;
+        present.rcu(|known| (state.clone(), known.1.clone()));
     }
 
     pub(super) fn set_lags(&self, lags: &[Lag]) {
-        self.0.rcu(|known| (known.0.clone(), lags.to_vec()));
+        let present = &self.0.present;
+        present.rcu(|known| (known.0.clone(), lags.to_vec()));
     }
 }

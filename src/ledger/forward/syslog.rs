@@ -96,6 +96,7 @@ fn frames(log: Log, batch: &[Entry]) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::clock::Timestamp;
+    use crate::tlog::Hash;
 
     #[test]
     fn a_frame_counts_the_bytes_of_its_message() {
@@ -103,6 +104,7 @@ mod tests {
             index,
             at: Timestamp::from_millis(0),
             line: line.to_owned(),
+            hash: Hash::of_empty_tree(),
         };
         let batch = [entry(7, "{\"ctx\":\"ü\"}"), entry(8, "{}")];
         let text = String::from_utf8(frames(Log::Operations, &batch)).unwrap();

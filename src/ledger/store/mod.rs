@@ -12,7 +12,8 @@ pub(super) use self::checkpoints::{
 pub(super) use self::connection::{Job, connect, lock, now};
 pub(super) use self::head::{head, insert_key, keys, lock_init, put_origin};
 pub(super) use self::records::{
-    RecordKey, Sealed, Slice, attached_days, count_newer, kept_from, sealed, sealed_record, slice,
+    RecordKey, Sealed, Slice, attached_days, count_newer, kept_from, sealed, sealed_around,
+    sealed_record, slice,
 };
 pub(super) use self::tree::{Growth, grow, hashes};
 use super::Log;

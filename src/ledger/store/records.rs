@@ -99,6 +99,23 @@ pub(in crate::ledger) async fn slice(
     Ok(slice)
 }
 
+/// The times of the sealed records around this time: the last one until it, and the first one after it.
+pub(in crate::ledger) async fn sealed_around(
+    connection: &mut PgConnection,
+    log: Log,
+    ts: Timestamp,
+) -> sqlx::Result<(Option<Timestamp>, Option<Timestamp>)> {
+    sqlx::query_as(
+        "SELECT max(record_ts) FILTER (WHERE record_ts <= $2),
+                min(record_ts) FILTER (WHERE record_ts > $2)
+           FROM audit_log_index WHERE log = $1",
+    )
+    .bind(number(log))
+    .bind(ts)
+    .fetch_one(connection)
+    .await
+}
+
 #[derive(sqlx::FromRow)]
 struct SealedRow {
     log_index: i64,

@@ -19,6 +19,9 @@ pub struct Verified {
     pub retired: u64,
     /// The number of records after the last checkpoint, which nothing proves.
     pub newer: u64,
+    /// The number of old records in the database that have no position yet, because sealing was
+    /// interrupted.
+    pub unsealed: u64,
 }
 
 /// One record in the order of its log.
@@ -114,6 +117,10 @@ impl<'a> Checker<'a> {
             Some(change) => Err(self.tampered(change)),
             None => Ok(()),
         }
+    }
+
+    pub(super) fn note_unsealed(&mut self) {
+        self.verified.unsealed += 1;
     }
 
     pub(super) fn finish(mut self) -> Result<Verified, Failure> {

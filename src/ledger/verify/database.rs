@@ -16,11 +16,15 @@ use crate::tlog::Hash;
 /// The number of records in one query.
 const CHUNK: u64 = 1_000;
 
-/// The maximum delay of a commit. Sealward did not write an older record without a position.
+/// The maximum delay of a commit. A working sealer has sealed older records.
 const LATEST_COMMIT: Duration = Duration::from_secs(2 * 60 * 60);
 
+/// The time in which a working sealer seals records. Longer gaps between sealed records can be
+/// interruptions, whose records are sealed later.
+const INTERRUPTION: Duration = Duration::from_secs(10 * 60);
+
 /// Verifies the records of a log, the hashes that the database keeps, and that no old record is outside
-/// of the log.
+/// of the log, except during interruptions of sealing.
 ///
 /// # Errors
 /// The records differ from the checkpoints, or cannot be read.
@@ -54,15 +58,27 @@ pub async fn database(
         }
     }
     let old = store::now(&mut *connection).await?.minus(LATEST_COMMIT);
+    let mut interruption = None;
     let mut place = RecordKey {
         ts: crate::clock::Timestamp::from_millis(0),
         id: uuid::Uuid::nil(),
     };
     loop {
         let slice = store::slice(&mut connection, log, place, 10_000).await?;
-        if let Some(added) = slice.unsealed.iter().find(|key| key.ts < old) {
-            let record = name(log, *added);
-            return Err(checker.tampered(Change::Added { record }));
+        for key in slice.unsealed.iter().filter(|key| key.ts < old) {
+            if interruption.is_none_or(|end| key.ts >= end) {
+                match store::sealed_around(&mut connection, log, key.ts).await? {
+                    (_, None) => interruption = Some(old),
+                    (Some(before), Some(after)) if after.since(before) > INTERRUPTION => {
+                        interruption = Some(after);
+                    }
+                    (_, Some(_)) => {
+                        let record = name(log, *key);
+                        return Err(checker.tampered(Change::Added { record }));
+                    }
+                }
+            }
+            checker.note_unsealed();
         }
         match slice.end {
             Some(end) => place = end,

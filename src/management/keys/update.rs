@@ -25,8 +25,8 @@ pub async fn update(
     expected: &Expected,
     mut request: ResourceRequest<KeyUpdate>,
 ) -> Result<Key, Error> {
-    if request.body.status.given() == Some(&Status::Active) {
-        check_token_holds(context, vault, id).await?;
+    if let Some(status) = request.body.status.given() {
+        check_token_holds(context, vault, id, *status).await?;
     }
     let mut change = context.begin().await?;
     let now = change.now();
@@ -69,20 +69,36 @@ pub async fn update(
     Ok(after)
 }
 
-/// Checks that a token holds the half that an inactive key needs to become active. The token is asked
-/// before the transaction begins, so that a slow token holds no lock.
+/// Checks that a token holds the half that a key needs to become active, or that a deleted key needs to
+/// be restored: a failover of Postgres can lose the record of a destruction. A deleted key can be restored
+/// while its token is out. The token is asked before the transaction begins, so that a slow token holds no
+/// lock.
 async fn check_token_holds(
     context: &Authorized<ManageKeys>,
     vault: &Vault,
     id: KeyId,
+    status: Status,
 ) -> Result<(), Error> {
     let Some(key) = store::by_id(&context.pool, id).await? else {
         return Ok(());
     };
-    match key.token_key() {
-        Some(half) if key.status != Status::Active && !vault.holds(&half).await? => Err(
-            Error::Conflict("no token holds the key: it cannot become active".to_owned()),
-        ),
-        _ => Ok(()),
+    let is_restored = key.status == Status::PendingDestruction && status != key.status;
+    let is_activated = key.status != Status::Active && status == Status::Active;
+    let Some(half) = key.token_key().filter(|_| is_restored || is_activated) else {
+        return Ok(());
+    };
+    match vault.holds(&half).await {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            let use_of_it = if is_activated {
+                "become active"
+            } else {
+                "be restored"
+            };
+            let message = format!("no token holds the key: it cannot {use_of_it}");
+            Err(Error::Conflict(message))
+        }
+        Err(_) if !is_activated => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }

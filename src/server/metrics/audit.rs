@@ -134,5 +134,10 @@ fn forwarding(page: &mut Page<'_>, app: &App) -> fmt::Result {
             let age = it.oldest.map_or(Duration::ZERO, |oldest| now.since(oldest));
             (vec![("log", it.log.name())], seconds(age))
         }),
+    )?;
+    page.counters(
+        "sealward_audit_forward_omitted",
+        "Audit records that the collector refused as too long, so that it has only their hash.",
+        [(vec![], status.omitted())],
     )
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::NoServerSessionStorage;
 use rustls::server::danger::ClientCertVerifier;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::version::{TLS12, TLS13};
@@ -55,6 +56,11 @@ impl Identity {
             .with_client_cert_verifier(clients.verifier.clone())
             .with_cert_resolver(Arc::new(SingleCertAndKey::from(key)));
         config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).into();
+        if files.client_ca.is_some() {
+            // A resumed session does not verify the client certificate again.
+            config.session_storage = Arc::new(NoServerSessionStorage {});
+            config.send_tls13_tickets = 0;
+        }
         Ok(Self {
             config: Arc::new(config),
             clients: clients.verifier,

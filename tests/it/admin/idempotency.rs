@@ -274,11 +274,12 @@ async fn the_key_of_a_request_that_lost_its_claim_is_destroyed() {
     let body = json!({ "serviceId": service, "algorithm": "AES-256", "generate": true });
     fail_commits_of_keys(&world.pool).await;
     for claimed in ["one", "two"] {
-        let failed = with(world.admin(), claimed).post("/admin/keys", body.clone());
-        failed.await.refused(503, "SERVICE_UNAVAILABLE");
+        let admin = with(world.admin(), claimed);
+        let failed = admin.post("/admin/keys", body.clone()).await;
+        failed.refused(503, "SERVICE_UNAVAILABLE");
     }
-    let without_claim = world.admin().post("/admin/keys", body);
-    without_claim.await.refused(503, "SERVICE_UNAVAILABLE");
+    let without_claim = world.admin().post("/admin/keys", body).await;
+    without_claim.refused(503, "SERVICE_UNAVAILABLE");
     // One of the requests still has its claim.
     sqlx::query(
         "INSERT INTO idempotent_calls (caller, path, key, fingerprint, attempt, begun_at)

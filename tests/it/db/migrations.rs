@@ -173,3 +173,64 @@ async fn an_index_is_created_without_a_transaction_also_after_an_interrupted_att
         .unwrap();
     assert!(valid);
 }
+
+/// Another role owns a schema that comes first in the search path of the owner, such as a schema with
+/// the name of the login.
+#[tokio::test]
+async fn a_hostile_schema_earlier_in_the_search_path_is_not_used() {
+    let database = Database::new().await;
+    let other = database.login(&[]).await;
+    let mut owner = database.options().connect().await.unwrap();
+    let hostile = format!(
+        "CREATE SCHEMA hostile AUTHORIZATION {other};
+         SET ROLE {other};
+         CREATE TABLE hostile._sqlx_migrations (version bigint, checksum bytea, success boolean);
+         CREATE TABLE hostile.called (caller name);
+         CREATE FUNCTION hostile.audit_day_name(date) RETURNS text LANGUAGE sql AS
+             $$ INSERT INTO hostile.called VALUES (current_user) RETURNING caller::text $$;",
+        other = other.get_username()
+    );
+    sqlx::raw_sql(sqlx::AssertSqlSafe(hostile))
+        .execute(&mut owner)
+        .await
+        .unwrap();
+    let options = database.options().clone();
+    let options = options.options([("search_path", "hostile,public")]);
+    let mut connection = options.connect().await.unwrap();
+    let next = with(
+        "CREATE TABLE made AS SELECT audit_day_name(now()::date) AS day",
+        false,
+    );
+    let applied = db::apply(&next, &mut connection, Duration::ZERO)
+        .await
+        .unwrap();
+    assert_eq!(applied, [9000]);
+    let made: (bool, i64) = sqlx::query_as(
+        "SELECT to_regclass('public.made') IS NOT NULL, count(*) FROM hostile.called",
+    )
+    .fetch_one(&mut connection)
+    .await
+    .unwrap();
+    assert_eq!(made, (true, 0));
+}
+
+#[tokio::test]
+async fn a_new_installation_is_in_the_first_schema_of_the_search_path() {
+    let database = Database::empty().await;
+    let mut owner = database.options().connect().await.unwrap();
+    run(&mut owner, "CREATE SCHEMA \"Own\"").await;
+    let options = database.options().clone();
+    let options = options.options([("search_path", "\"Own\",public")]);
+    let mut connection = options.connect().await.unwrap();
+    let migrations = sqlx::migrate!("./migrations");
+    db::apply(&migrations, &mut connection, Duration::ZERO)
+        .await
+        .unwrap();
+    let schema: String = sqlx::query_scalar(
+        "SELECT relnamespace::regnamespace::text FROM pg_class WHERE relname = 'keys'",
+    )
+    .fetch_one(&mut owner)
+    .await
+    .unwrap();
+    assert_eq!(schema, "\"Own\"");
+}

@@ -7,8 +7,8 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use axum::routing::get;
-use rustls::ProtocolVersion;
 use rustls::version::{TLS12, TLS13};
+use rustls::{ProtocolVersion, SupportedProtocolVersion};
 use sealward::clock::Clock;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -269,4 +269,34 @@ async fn a_silent_client_is_disconnected() {
     let mut response = Vec::new();
     silent.read_to_end(&mut response).await.unwrap();
     assert_eq!(response, b"");
+}
+
+/// Whether the second connection of a client with this certificate resumes the session of the first one.
+async fn resumes(
+    site: &Site,
+    version: &'static SupportedProtocolVersion,
+    issued: Option<&IssuedCertificate>,
+) -> bool {
+    let serving = Serving::start(site.tls().unwrap(), router()).await;
+    let client = SecureClient::with_versions(&site.authority, &[version], &["http/1.1"], issued);
+    let mut first = client.connect(serving.address).await.unwrap();
+    // Its tickets arrive before the response.
+    first.get("/").await.unwrap().ok();
+    assert!(!first.is_resumed);
+    let mut second = client.connect(serving.address).await.unwrap();
+    second.get("/").await.unwrap().ok();
+    second.is_resumed
+}
+
+#[tokio::test]
+async fn sessions_of_client_certificates_are_not_resumed() {
+    let clients = Authority::new();
+    let issued = clients.client();
+    for version in [&TLS13, &TLS12] {
+        let without = Site::new();
+        assert!(resumes(&without, version, None).await, "{version:?}");
+        let site = Site::new().with_client_authority(&clients);
+        let site = site.with_list(&clients.revocation_list(&[]));
+        assert!(!resumes(&site, version, Some(&issued)).await, "{version:?}");
+    }
 }

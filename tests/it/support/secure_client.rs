@@ -12,7 +12,9 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, ProtocolVersion, RootCertStore, SupportedProtocolVersion};
+use rustls::{
+    ClientConfig, HandshakeKind, ProtocolVersion, RootCertStore, SupportedProtocolVersion,
+};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -32,6 +34,8 @@ pub(crate) struct SecureClient {
 pub(crate) struct Secured {
     sender: Sender,
     pub(crate) version: Option<ProtocolVersion>,
+    /// Whether it resumed the session of an earlier connection.
+    pub(crate) is_resumed: bool,
     /// The server certificate.
     pub(crate) certificate: CertificateDer<'static>,
 }
@@ -109,6 +113,7 @@ impl Secured {
     async fn over(stream: TlsStream<TcpStream>) -> io::Result<Self> {
         let (_, session) = stream.get_ref();
         let version = session.protocol_version();
+        let is_resumed = session.handshake_kind() == Some(HandshakeKind::Resumed);
         let certificate = session.peer_certificates().expect("certificates")[0].clone();
         let is_http2 = session.alpn_protocol() == Some(b"h2");
         let stream = TokioIo::new(stream);
@@ -127,6 +132,7 @@ impl Secured {
         Ok(Self {
             sender,
             version,
+            is_resumed,
             certificate,
         })
     }

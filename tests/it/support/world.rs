@@ -225,7 +225,7 @@ impl World {
 
     /// Forwards sealed audit records with these settings.
     pub(crate) fn forward(&mut self, settings: &Forward) {
-        let collector = Collector::new(settings, None).expect("usable files");
+        let collector = Collector::new(settings, &Environment::default()).expect("usable files");
         self.service.forward(collector.expect("a URL"));
     }
 

@@ -62,6 +62,7 @@ pub(super) fn private_key(
         check_intent(jwk, kind, key.algorithm())?;
         Ok((Box::new(key), needless))
     })?;
+    noted(problems, MEMBER, key.public().check_strength())?;
     if needless {
         let message = "must be left out: the key is not encrypted";
         problems.note(Problem::new("passphrase", Code::Conflict, message));

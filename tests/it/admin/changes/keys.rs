@@ -52,7 +52,7 @@ async fn a_key_in_plaintext_cannot_be_proposed() {
     let service = office.open.service("partner").await;
     for source in [
         json!({ "privateKey": private("P-256") }),
-        json!({ "secretKey": "AAAAAAAAAAAAAAAAAAAAAA==", "algorithm": "AES-128" }),
+        json!({ "secretKey": "AQAAAAAAAAAAAAAAAAAAAA==", "algorithm": "AES-128" }),
     ] {
         let mut body = source;
         body["serviceId"] = json!(service);

@@ -202,3 +202,31 @@ async fn plaintext_requires_development() {
         assert!(refused.message().contains("keys.allow_plaintext_import"));
     }
 }
+
+/// The base point of P-256.
+const BASE: [&str; 2] = [
+    "axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY",
+    "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU",
+];
+
+#[tokio::test]
+async fn well_known_private_keys_are_refused() {
+    let world = World::new().await;
+    let service = world.service("weak").await;
+    let [x, y] = BASE;
+    let one = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE";
+    let public = json!({ "kty": "EC", "crv": "P-256", "x": x, "y": y });
+    let mut private = public.clone();
+    private["d"] = json!(one);
+    let zeros = |length: usize| json!(sealward::binary::to_base64(&vec![0; length]));
+    for (member, key) in [
+        ("publicKey", public),
+        ("privateKey", private),
+        ("secretKey", zeros(16)),
+        ("secretKey", zeros(32)),
+        ("secretKey", zeros(64)),
+    ] {
+        let refused = send(&world, &service, json!({ member: key })).await;
+        refused.invalid(&[(member, "range")]);
+    }
+}

@@ -6,7 +6,7 @@ use std::time::Duration;
 use sealward::clock::{Clock, Timestamp};
 use sealward::db::Pool;
 use sealward::ledger::forward::{Collector, ForwardState, ForwardStatus, Forwarder};
-use sealward::settings::{Forward, Span};
+use sealward::settings::{Environment, Forward, Span};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
@@ -67,9 +67,7 @@ impl Forwarded {
 
 impl OwnForwarder {
     pub(super) fn start(pool: Pool, clock: Clock, settings: &Forward) -> Self {
-        let secret = Some("Bearer forward-secret-41d0".into());
-        let secret = secret.filter(|_| settings.secret.is_some());
-        let collector = Collector::new(settings, secret.as_ref());
+        let collector = Collector::new(settings, &Environment::default());
         let collector = collector.expect("usable files").expect("a URL");
         let status = ForwardStatus::default();
         let forwarder = Forwarder::new(pool, clock, collector, settings, status.clone());

@@ -193,6 +193,76 @@ async fn a_collector_that_takes_less_receives_shorter_batches() {
 }
 
 #[tokio::test]
+async fn batches_become_longer_when_the_collector_takes_more() {
+    let forwarded = Forwarded::new().await;
+    let collector = HttpsCollector::start().await;
+    collector.behave(Behaviour::AcceptUpTo(1_000));
+    forwarded.record(30, 30).await;
+    let _forwarder = forwarded.forwarder(&collector.settings());
+    within(PATIENCE, async || {
+        forwarded.clock.advance(LONGEST);
+        collector.lines().len() == 30
+    })
+    .await;
+    collector.behave(Behaviour::Accept);
+    let mut total = 30;
+    within(PATIENCE, async || {
+        forwarded.clock.advance(LONGEST);
+        forwarded.record(20, total + 20).await;
+        total += 20;
+        let lines = collector.received(usize::try_from(total).unwrap()).await;
+        assert_eq!(indexes(&lines), all(total));
+        let accepted = collector.seen().accepted;
+        accepted.iter().any(|body| body.lines().count() == 20)
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_record_that_is_too_long_for_the_collector_does_not_stop_the_others() {
+    let forwarded = Forwarded::new().await;
+    let collector = HttpsCollector::start().await;
+    collector.behave(Behaviour::AcceptUpTo(2_000));
+    forwarded.record(1, 1).await;
+    forwarded
+        .kept
+        .execute(
+            "INSERT INTO crypto_operations_audit (id, ts, request_id, payload_size_bytes,
+                 response_status, response_time_ms, outcome, error_message)
+             VALUES (gen_random_uuid(), date_trunc('milliseconds', clock_timestamp()), 'r', 0, 200, 1,
+                 'done', repeat('x', 5000))",
+        )
+        .await;
+    forwarded.kept.covered(2).await;
+    forwarded.record(3, 5).await;
+    let forwarder = forwarded.forwarder(&collector.settings());
+    within(PATIENCE, async || {
+        forwarded.clock.advance(LONGEST);
+        collector.lines().len() == 5
+    })
+    .await;
+    let lines = collector.lines();
+    assert_eq!(indexes(&lines), all(5));
+    let parsed = lines.iter().map(|line| serde_json::from_str(line).unwrap());
+    let omitted: Vec<Value> = parsed
+        .filter(|line: &Value| line["leaf_hash"].is_string())
+        .collect();
+    let [omitted] = &omitted[..] else {
+        panic!("{omitted:?}");
+    };
+    let hash: String = sqlx::query_scalar(
+        "SELECT encode(leaf_hash, 'base64') FROM audit_log_index WHERE log = 1 AND log_index = 1",
+    )
+    .fetch_one(&forwarded.kept.owner)
+    .await
+    .unwrap();
+    let expected = serde_json::json!({ "log_index": 1, "leaf_hash": hash, "type": "operation" });
+    assert_eq!(*omitted, expected);
+    assert_eq!(forwarder.status.omitted(), 1);
+    forwarded.reaches((5, 5)).await;
+}
+
+#[tokio::test]
 async fn the_collector_sees_the_secret_and_the_client_certificate() {
     let forwarded = Forwarded::new().await;
     let clients = Authority::new();
@@ -205,17 +275,45 @@ async fn the_collector_sees_the_secret_and_the_client_certificate() {
     let folder = collector.folder.path().join("client");
     std::fs::create_dir(&folder).unwrap();
     let [certificate, key] = clients.client().write(&folder).map(Some);
+    let secret = folder.join("secret");
+    std::fs::write(&secret, "Bearer forward-secret-41d0\n").unwrap();
     let settings = Forward {
         certificate,
         key,
         header: "x-api-key".to_owned(),
-        secret: Some(SecretSource::File("in the fixture".into())),
+        secret: Some(SecretSource::File(secret)),
         ..collector.settings()
     };
     let _forwarder = forwarded.forwarder(&settings);
     collector.received(1).await;
     let sent = &collector.seen().headers["x-api-key"];
     assert_eq!(sent, "Bearer forward-secret-41d0");
+}
+
+#[tokio::test]
+async fn a_changed_secret_applies_to_the_next_connection() {
+    let forwarded = Forwarded::new().await;
+    let collector = HttpsCollector::start().await;
+    let secret = collector.folder.path().join("secret");
+    std::fs::write(&secret, "first").unwrap();
+    let settings = Forward {
+        secret: Some(SecretSource::File(secret.clone())),
+        ..collector.settings()
+    };
+    let sent = || collector.seen().headers["authorization"].clone();
+    let forwarder = forwarded.forwarder(&settings);
+    forwarded.record(1, 1).await;
+    collector.received(1).await;
+    assert_eq!(sent(), "first");
+
+    std::fs::write(&secret, "second").unwrap();
+    collector.behave(Behaviour::Refuse(401));
+    forwarded.record(1, 2).await;
+    assert!(forwarder.failed().await.contains("401"));
+    collector.behave(Behaviour::Accept);
+    forwarded.clock.advance(LONGEST);
+    collector.received(2).await;
+    assert_eq!(sent(), "second");
 }
 
 #[tokio::test]

@@ -21,10 +21,14 @@ struct Sealed {
 
 impl Sealed {
     async fn new() -> Self {
-        let kept = Kept::new().await;
+        Self::of(Kept::new().await, [(4, 4), (2, 6)]).await
+    }
+
+    /// With as many more records, and with checkpoints of these sizes.
+    async fn of(kept: Kept, checkpointed: [(usize, u64); 2]) -> Self {
         let sealer = kept.sealer().await;
         let mut checkpoints = Vec::new();
-        for (count, size) in [(4, 4), (2, 6)] {
+        for (count, size) in checkpointed {
             kept.record(count).await;
             kept.covered(size).await;
             let note = ledger::checkpoint(&kept.pool, Log::Operations).await;
@@ -209,15 +213,8 @@ async fn a_dropped_day_is_found() {
 #[tokio::test]
 async fn a_row_added_with_a_past_time_is_found() {
     let sealed = Sealed::new().await;
-    sealed
-        .kept
-        .execute(
-            "SELECT make_audit_day(((now() - interval '3 hours') AT TIME ZONE 'UTC')::date);
-             INSERT INTO crypto_operations_audit
-                 (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
-             VALUES ('01890000-0000-7000-8000-000000000000', now() - interval '3 hours', 'x', 0, 200, 1)",
-        )
-        .await;
+    let past = record("01890000-0000-7000-8000-000000000000", 3);
+    sealed.kept.execute(&past).await;
     let id =
         sealward::ids::RecordId::from_uuid(uuid::uuid!("01890000-0000-7000-8000-000000000000"));
     let added = Change::Added {
@@ -233,6 +230,54 @@ async fn a_row_added_with_a_past_time_is_found() {
     finds(sealed.export(&lines, None), &added, Some(4));
     lines[3] = with(&sealed.lines[0], "log_index", json!(2));
     finds(sealed.export(&lines, None), &added, Some(4));
+}
+
+/// A statement that inserts a record of this many hours ago.
+fn record(id: &str, hours: u8) -> String {
+    format!(
+        "SELECT make_audit_day(((now() - interval '{hours} hours') AT TIME ZONE 'UTC')::date);
+         INSERT INTO crypto_operations_audit
+             (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
+         VALUES ('{id}', date_trunc('milliseconds', now()) - interval '{hours} hours', 'x', 0, 200, 1,
+                 'done')"
+    )
+}
+
+/// Sealing is interrupted for hours. Afterwards new records are sealed before those of the interruption.
+#[tokio::test]
+async fn records_of_an_interruption_are_not_reported_as_added() {
+    let kept = Kept::new().await;
+    kept.execute(&record("01890000-0000-7000-8000-000000000001", 8))
+        .await;
+    let sealed = Sealed::of(kept, [(3, 4), (2, 6)]).await;
+    for (number, hours) in (2..).zip([6, 5, 4]) {
+        let id = format!("01890000-0000-7000-8000-00000000000{number}");
+        sealed.kept.execute(&record(&id, hours)).await;
+    }
+    let verified = sealed.database().await.unwrap();
+    assert_eq!((verified.covered, verified.unsealed), (6, 3));
+    // Before the first sealed record there was no interruption.
+    let added = uuid::uuid!("01890000-0000-7000-8000-000000000009");
+    sealed.kept.execute(&record(&added.to_string(), 10)).await;
+    let added = Change::Added {
+        record: sealward::ids::RecordId::from_uuid(added).to_string(),
+    };
+    finds(sealed.database().await, &added, Some(6));
+}
+
+/// The sealer has not run since the last sealed record.
+#[tokio::test]
+async fn records_after_the_last_sealed_one_are_not_reported_as_added() {
+    let kept = Kept::new().await;
+    kept.execute(&record("01890000-0000-7000-8000-000000000001", 9))
+        .await;
+    kept.execute(&record("01890000-0000-7000-8000-000000000002", 8))
+        .await;
+    let sealed = Sealed::of(kept, [(0, 2), (0, 2)]).await;
+    let late = record("01890000-0000-7000-8000-000000000003", 3);
+    sealed.kept.execute(&late).await;
+    let verified = sealed.database().await.unwrap();
+    assert_eq!((verified.covered, verified.unsealed), (2, 1));
 }
 
 #[tokio::test]

@@ -268,6 +268,33 @@ async fn a_key_that_no_token_holds_does_not_become_active() {
     assert_eq!(read(&world, id(&key)).await["status"], "disabled");
 }
 
+/// The primary destroys a key, and a failover loses its commits. The clock of the new primary is slow, so
+/// that the delay is not over there.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_whose_destruction_a_failover_lost_is_not_restored() {
+    let world = World::at(fast_clock(), Stage::Development).await;
+    let service = world.service("failing over").await;
+    let key = generate(&world, &service, "P-256").await;
+    world.admin().delete(&path(id(&key))).await.gone();
+    let key_ref: Vec<u8> = sqlx::query_scalar("SELECT token_id FROM keys")
+        .fetch_one(&world.pool)
+        .await
+        .expect("the key");
+    let key_ref = KeyRef::private(key_ref);
+    token()
+        .await
+        .destroy(&key_ref)
+        .await
+        .expect("a destroyed key");
+    for status in ["disabled", "retired", "active"] {
+        let refused = set(&world, id(&key), status).await;
+        refused.refused(409, "CONFLICT");
+    }
+    end_delay(&world).await;
+    destroy(&world).await;
+    assert_eq!(read(&world, id(&key)).await["status"], "destroyed");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_destroyed_key_is_removed_from_a_token_that_returns() {
     let world = World::at(fast_clock(), Stage::Development).await;
