@@ -14,9 +14,9 @@
 //! | 6 | `oidc`, `policy`, `web` |
 //! | 5 | `audit`, `auth`, `ratelimit` |
 //! | 4 | `catalog` |
-//! | 3 | `db`, `hardening`, `jwt`, `meter`, `telemetry` |
+//! | 3 | `client_certificates`, `db`, `hardening`, `jwt`, `meter`, `telemetry` |
 //! | 2 | `canonical`, `envelope`, `material`, `request_tag`, `resource`, `settings`, `tlog`, `web_client` |
-//! | 1 | `algorithms`, `binary`, `body_memory`, `change_kind`, `ids`, `json`, `operation`, `revision` |
+//! | 1 | `algorithms`, `binary`, `body_memory`, `change_kind`, `fingerprint`, `ids`, `json`, `operation`, `revision`, `spiffe` |
 //! | 0 | `clock`, `closed_set`, `problem`, `similar`, `wiped` |
 
 pub mod algorithms;
@@ -27,12 +27,14 @@ pub mod body_memory;
 pub mod canonical;
 pub mod catalog;
 pub mod change_kind;
+pub mod client_certificates;
 pub mod clock;
 pub mod closed_set;
 pub mod command;
 pub mod dashboard;
 pub mod db;
 pub mod envelope;
+pub mod fingerprint;
 pub mod hardening;
 pub mod http;
 pub mod ids;
@@ -55,6 +57,7 @@ pub mod revision;
 pub mod server;
 pub mod settings;
 pub mod similar;
+pub mod spiffe;
 pub mod telemetry;
 pub mod tlog;
 pub mod web;

@@ -32,7 +32,7 @@ const INTERNAL_CONNECTIONS_PER_ADDRESS: u32 = 8;
 pub(super) async fn run(config: Option<&Path>, environment: &Environment) -> Result<(), Failure> {
     let (settings, traces) = startup::prepare_to_serve(config, environment)?;
     let clock = Clock::system();
-    let files = settings.http.tls.files();
+    let files = settings.tls_files();
     let tls = files.map(|files| Tls::load(clock.clone(), files));
     let tls = tls.transpose()?;
     let listener = server::listen("http.listen", settings.http.listen).await?;

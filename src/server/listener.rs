@@ -244,12 +244,16 @@ impl<A: Answers> Door<A> {
         let (front, is_leaving) = (self.front, self.is_leaving);
         let pace = Pace::begin();
         let over_tls = tls.is_some().then_some(OverTls);
+        let certificate = tls.as_ref().and_then(Presented::certificate);
         let stream = Stream::new(stream, connection, pace.clone());
         let asking = pace.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
             if let Some(over_tls) = over_tls {
                 request.extensions_mut().insert(over_tls);
+            }
+            if let Some(certificate) = &certificate {
+                request.extensions_mut().insert(certificate.clone());
             }
             // HTTP/2 sends GOAWAY instead.
             let may_close = request.version() < Version::HTTP_2;

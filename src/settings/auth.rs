@@ -7,8 +7,9 @@ use axum::http::uri::Uri;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Stage;
+use super::{Stage, Tls};
 use crate::algorithms::JwsAlgorithm;
+use crate::spiffe::TrustDomain;
 
 /// Credentials of applications other than API keys.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
@@ -18,6 +19,24 @@ pub struct Auth {
     /// The issuers of JSON Web Tokens that applications can send instead of an API key. A token must
     /// match a workload identity (`/admin/identities`).
     pub issuers: Vec<AuthIssuer>,
+    /// The SPIFFE trust domains whose X.509 certificates (X509-SVID) are accepted on TLS connections. A
+    /// certificate must match a workload identity by `spiffeId`.
+    pub spiffe: Vec<AuthSpiffe>,
+    /// Whether a client certificate alone authenticates a request that has no `Authorization` header.
+    pub certificates: bool,
+}
+
+/// A SPIFFE trust domain.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct AuthSpiffe {
+    /// The name of the trust domain, for example `example.org`.
+    #[schemars(with = "String")]
+    pub trust_domain: TrustDomain,
+    /// PEM file with the CA certificates of the trust domain. They can vouch only for SPIFFE IDs of this
+    /// trust domain. A changed file is loaded like `http.tls.certificate`.
+    pub ca: PathBuf,
 }
 
 /// An issuer of tokens.
@@ -51,7 +70,35 @@ fn algorithms() -> Vec<JwsAlgorithm> {
 
 impl Auth {
     /// `client_id` is the audience of the ID tokens of administrators.
-    pub(super) fn contradictions(&self, stage: Stage, client_id: &str, found: &mut Vec<String>) {
+    pub(super) fn contradictions(
+        &self,
+        stage: Stage,
+        client_id: &str,
+        tls: &Tls,
+        found: &mut Vec<String>,
+    ) {
+        if !self.spiffe.is_empty() && tls.certificate.is_none() {
+            found.push(
+                "auth.spiffe requires http.tls.certificate and http.tls.key: workloads present their \
+                 certificates over TLS"
+                    .to_owned(),
+            );
+        }
+        if self.certificates && self.spiffe.is_empty() && tls.client_ca.is_none() {
+            found.push(
+                "auth.certificates requires http.tls.client_ca or auth.spiffe, which name the CAs of the \
+                 certificates"
+                    .to_owned(),
+            );
+        }
+        for (place, domain) in self.spiffe.iter().enumerate() {
+            let mut earlier = self.spiffe.iter().take(place);
+            if earlier.any(|it| it.trust_domain == domain.trust_domain) {
+                found.push(format!(
+                    "auth.spiffe[{place}].trust_domain must be another one than that of an earlier entry"
+                ));
+            }
+        }
         for (place, issuer) in self.issuers.iter().enumerate() {
             let setting = format!("auth.issuers[{place}]");
             issuer.contradictions(&setting, stage, found);
@@ -130,7 +177,11 @@ mod tests {
 
     fn wrong(issuers: Vec<AuthIssuer>, stage: Stage) -> Vec<String> {
         let mut found = Vec::new();
-        Auth { issuers }.contradictions(stage, "dashboard", &mut found);
+        let auth = Auth {
+            issuers,
+            ..Auth::default()
+        };
+        auth.contradictions(stage, "dashboard", &Tls::default(), &mut found);
         found
     }
 
@@ -188,6 +239,39 @@ mod tests {
                 "auth.issuers[0].audience must not be empty",
                 "auth.issuers[0].algorithms must name an algorithm"
             ]
+        );
+    }
+
+    #[test]
+    fn certificates_require_tls_and_cas() {
+        let with_client_ca = Tls {
+            certificate: Some("certificate.pem".into()),
+            client_ca: Some("clients.pem".into()),
+            ..Tls::default()
+        };
+        let domain = |name: &str| AuthSpiffe {
+            trust_domain: name.parse().unwrap(),
+            ca: "ca.pem".into(),
+        };
+        let wrong = |spiffe: &[&str], certificates, tls: &Tls| {
+            let mut found = Vec::new();
+            let auth = Auth {
+                spiffe: spiffe.iter().map(|name| domain(name)).collect(),
+                certificates,
+                ..Auth::default()
+            };
+            auth.contradictions(Stage::Production, "", tls, &mut found);
+            let names = found.iter().map(|text| text.split(' ').next().unwrap_or_default());
+            names.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let plain = Tls::default();
+        assert_eq!(wrong(&["a"], true, &with_client_ca), [""; 0]);
+        assert_eq!(wrong(&[], true, &with_client_ca), [""; 0]);
+        assert_eq!(wrong(&[], true, &plain), ["auth.certificates"]);
+        assert_eq!(wrong(&["a"], false, &plain), ["auth.spiffe"]);
+        assert_eq!(
+            wrong(&["a", "b", "a"], false, &with_client_ca),
+            ["auth.spiffe[2].trust_domain"]
         );
     }
 }

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Span, Tls};
+use crate::fingerprint::Fingerprint;
 
 /// The API listener and its trusted proxies.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -28,6 +29,11 @@ pub struct Http {
     /// address in `X-Forwarded-For` that is not a trusted proxy.
     #[schemars(with = "Vec<String>")]
     pub trusted_proxies: Vec<IpNet>,
+    /// The SHA-256 fingerprints of the TLS client certificates of trusted proxies that send the
+    /// certificates of their clients in the headers `Client-Cert` and `Client-Cert-Chain` (RFC 9440). The
+    /// service reads the headers of no other client. A certificate in this list never identifies a caller.
+    #[schemars(with = "Vec<String>")]
+    pub proxy_certificates: Vec<Fingerprint>,
     /// The maximum number of client connections. Further connections wait until another closes. The
     /// limit of file descriptors (`LimitNOFILE=`) can lower it.
     pub max_connections: u32,
@@ -58,6 +64,7 @@ impl Default for Http {
             probe_listen: None,
             tls: Tls::default(),
             trusted_proxies: Vec::new(),
+            proxy_certificates: Vec::new(),
             max_connections: 4096,
             max_connections_per_address: 512,
             header_timeout: Span::seconds(10),
@@ -70,8 +77,23 @@ impl Default for Http {
 }
 
 impl Http {
-    pub(super) fn contradictions(&self, found: &mut Vec<String>) {
-        self.tls.contradictions(found);
+    pub(super) fn contradictions(&self, has_spiffe: bool, found: &mut Vec<String>) {
+        self.tls.contradictions(has_spiffe, found);
+        if !self.proxy_certificates.is_empty() {
+            if self.trusted_proxies.is_empty() {
+                found.push(
+                    "http.proxy_certificates requires http.trusted_proxies, the networks of the proxies"
+                        .to_owned(),
+                );
+            }
+            if self.tls.client_ca.is_none() && !has_spiffe {
+                found.push(
+                    "http.proxy_certificates requires http.tls.client_ca or auth.spiffe, which name the \
+                     CAs of the certificates of proxies"
+                        .to_owned(),
+                );
+            }
+        }
         let is_plain = self.tls.certificate.is_none();
         if is_plain && !self.listen.ip().is_loopback() && !self.allow_plain {
             found.push(format!(

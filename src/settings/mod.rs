@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 pub use self::admin::Admin;
 pub use self::approvals::Approvals;
 pub use self::audit::{Audit, Seal, SealAnchor, SealWitness};
-pub use self::auth::{Auth, AuthIssuer};
+pub use self::auth::{Auth, AuthIssuer, AuthSpiffe};
 pub use self::certificates::{NotInPem, certificates, revocation_lists};
 pub use self::database::Database;
 pub use self::forward::{Endpoint, Forward, ForwardProtocol};
@@ -122,6 +122,12 @@ impl Settings {
             .unwrap_or(self.environment == Stage::Development)
     }
 
+    /// The files of TLS, if it is on.
+    #[must_use]
+    pub fn tls_files(&self) -> Option<TlsFiles> {
+        self.http.tls.files(&self.auth.spiffe)
+    }
+
     /// Whether keys that can leave the token may be adopted.
     #[must_use]
     pub fn extractable_allowed(&self) -> bool {
@@ -141,7 +147,8 @@ impl Settings {
     /// All mistakes beyond the type of a single setting.
     fn contradictions(&self) -> Vec<String> {
         let mut found = Vec::new();
-        self.http.contradictions(&mut found);
+        let has_spiffe = !self.auth.spiffe.is_empty();
+        self.http.contradictions(has_spiffe, &mut found);
         self.metrics.contradictions(&mut found);
         self.database.contradictions(self.environment, &mut found);
         self.hsm.contradictions(self.environment, &mut found);
@@ -149,8 +156,12 @@ impl Settings {
         self.ratelimit.contradictions(self.environment, &mut found);
         self.keys.contradictions(self.environment, &mut found);
         self.approvals.contradictions(&mut found);
-        self.auth
-            .contradictions(self.environment, &self.admin.oidc.client_id, &mut found);
+        self.auth.contradictions(
+            self.environment,
+            &self.admin.oidc.client_id,
+            &self.http.tls,
+            &mut found,
+        );
         self.audit.contradictions(self.environment, &mut found);
         self.admin.contradictions(self.environment, &mut found);
         self.migrate.contradictions(self.environment, &mut found);

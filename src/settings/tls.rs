@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use super::AuthSpiffe;
+
 /// TLS. With a certificate and its key, the API accepts TLS only.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -19,12 +21,13 @@ pub struct Tls {
     pub certificate: Option<PathBuf>,
     /// PEM file with the private key, without a passphrase.
     pub key: Option<PathBuf>,
-    /// PEM file with CA certificates. Clients must then present a certificate of one of them in
-    /// addition to their API key. Default: no client certificates.
+    /// PEM file with CA certificates. Clients must then present a certificate of one of them, or of a
+    /// trust domain in `auth.spiffe`. Their API key or token is still required, unless
+    /// `auth.certificates` is on. Default: no client certificates.
     pub client_ca: Option<PathBuf>,
     /// PEM file with a revocation list for each client CA. Clients are refused if their certificate
-    /// is revoked, or if the list of their CA is missing or expired. A changed file is loaded like
-    /// the certificate.
+    /// is revoked, or if the list of their CA is missing or expired. For a CA of `auth.spiffe`, a list is
+    /// optional. A changed file is loaded like the certificate.
     pub client_crl: Option<PathBuf>,
 }
 
@@ -39,6 +42,8 @@ pub struct TlsFiles {
     pub client_ca: Option<PathBuf>,
     /// Setting `http.tls.client_crl`.
     pub client_crl: Option<PathBuf>,
+    /// Setting `auth.spiffe`.
+    pub spiffe: Vec<AuthSpiffe>,
 }
 
 /// The state of a file that shows whether it has changed: its identity, its length, and its
@@ -48,17 +53,17 @@ pub struct Stamp(Vec<Option<[u64; 5]>>);
 
 impl Tls {
     /// The files, where TLS is on.
-    #[must_use]
-    pub fn files(&self) -> Option<TlsFiles> {
+    pub(super) fn files(&self, spiffe: &[AuthSpiffe]) -> Option<TlsFiles> {
         Some(TlsFiles {
             certificate: self.certificate.clone()?,
             key: self.key.clone()?,
             client_ca: self.client_ca.clone(),
             client_crl: self.client_crl.clone(),
+            spiffe: spiffe.to_vec(),
         })
     }
 
-    pub(super) fn contradictions(&self, found: &mut Vec<String>) {
+    pub(super) fn contradictions(&self, has_spiffe: bool, found: &mut Vec<String>) {
         match (&self.certificate, &self.key, &self.client_ca) {
             (Some(_), None, _) => found.push(
                 "http.tls.certificate requires http.tls.key, the file with its private key"
@@ -73,8 +78,8 @@ impl Tls {
             ),
             _ => {}
         }
-        if self.client_crl.is_some() && self.client_ca.is_none() {
-            found.push("http.tls.client_crl requires http.tls.client_ca".to_owned());
+        if self.client_crl.is_some() && self.client_ca.is_none() && !has_spiffe {
+            found.push("http.tls.client_crl requires http.tls.client_ca or auth.spiffe".to_owned());
         }
     }
 }
@@ -103,6 +108,8 @@ impl TlsFiles {
             let [seconds, nanos] = changed;
             Some([seen.dev(), seen.ino(), seen.size(), seconds, nanos])
         };
-        Stamp(files.into_iter().flatten().map(look).collect())
+        let files = files.into_iter().flatten();
+        let bundles = self.spiffe.iter().map(|domain| &domain.ca);
+        Stamp(files.chain(bundles).map(look).collect())
     }
 }

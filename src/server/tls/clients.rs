@@ -1,68 +1,67 @@
-//! Verification of client certificates.
+//! The CAs of client certificates.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use rustls::RootCertStore;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateRevocationListDer;
-use rustls::server::WebPkiClientVerifier;
-use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{ClientCertVerifierBuilder, WebPkiClientVerifier};
 use spki::der::Decode as _;
 use x509_cert::certificate::Rfc5280;
 use x509_cert::crl::CertificateList;
 
 use super::bad::{BadTls, Fault};
-use super::identity::moment;
+use crate::client_certificates::{Authority, Trust, moment};
 use crate::clock::Timestamp;
 use crate::settings::{TlsFiles, certificates, revocation_lists};
 
 const CA: &str = "http.tls.client_ca";
 const CRL: &str = "http.tls.client_crl";
-
-/// The accepted CAs.
-pub(super) struct Clients {
-    pub(super) verifier: Arc<dyn ClientCertVerifier>,
-    /// The earliest expiry of the revocation lists.
-    pub(super) lists_end: Option<Timestamp>,
-}
+const SPIFFE: &str = "auth.spiffe";
 
 /// The revocation lists, all valid now.
+#[derive(Default)]
 struct Lists {
     lists: Vec<CertificateRevocationListDer<'static>>,
     end: Option<Timestamp>,
 }
 
-impl Clients {
-    pub(super) fn read(
-        files: &TlsFiles,
-        now: Timestamp,
-        provider: &Arc<CryptoProvider>,
-    ) -> Result<Self, BadTls> {
-        let Some(ca) = &files.client_ca else {
-            return Ok(Self {
-                verifier: WebPkiClientVerifier::no_client_auth(),
-                lists_end: None,
-            });
-        };
-        let roots = Arc::new(authorities(ca)?);
+/// Reads the trusted CAs and their revocation lists.
+pub(super) fn trust(
+    files: &TlsFiles,
+    now: Timestamp,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Trust, BadTls> {
+    let lists = files.client_crl.as_deref();
+    let lists = lists.map(|path| Lists::read(path, now)).transpose()?;
+    let Lists { lists, end } = lists.unwrap_or_default();
+    let verifier = |setting, path: &Path| {
+        let roots = Arc::new(authorities(setting, path)?);
         let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider.clone());
-        let Some(crl) = &files.client_crl else {
-            return Ok(Self {
-                verifier: verifier.build().map_err(|error| unusable(CA, ca, &error))?,
-                lists_end: None,
-            });
-        };
-        let Lists { lists, end } = Lists::read(crl, now)?;
-        // Without a valid revocation list all certificates of a CA are refused.
-        let verifier = verifier.with_crls(lists).enforce_revocation_expiration();
-        Ok(Self {
-            verifier: verifier
-                .build()
-                .map_err(|error| unusable(CRL, crl, &error))?,
-            lists_end: end,
-        })
-    }
+        let verifier = verifier.with_crls(lists.clone());
+        Ok::<ClientCertVerifierBuilder, BadTls>(verifier.enforce_revocation_expiration())
+    };
+    let built = |setting, path: &Path, verifier: ClientCertVerifierBuilder| {
+        let built = verifier.build();
+        built.map_err(|error| unusable(setting, path, &error))
+    };
+    // Without a valid revocation list all certificates of a CA are refused.
+    let client_ca = files.client_ca.as_deref();
+    let client_ca = client_ca.map(|path| built(CA, path, verifier(CA, path)?));
+    let domains = files.spiffe.iter().map(|domain| {
+        // Certificates of workloads are valid for hours and seldom have revocation lists.
+        let verifier = verifier(SPIFFE, &domain.ca)?.allow_unknown_revocation_status();
+        let authority = built(SPIFFE, &domain.ca, verifier)?;
+        Ok((domain.trust_domain.clone(), authority as Authority))
+    });
+    Ok(Trust::new(
+        provider.clone(),
+        client_ca.transpose()?,
+        domains.collect::<Result<BTreeMap<_, _>, BadTls>>()?,
+        end,
+    ))
 }
 
 impl Lists {
@@ -83,12 +82,12 @@ impl Lists {
     }
 }
 
-fn authorities(path: &Path) -> Result<RootCertStore, BadTls> {
+fn authorities(setting: &'static str, path: &Path) -> Result<RootCertStore, BadTls> {
     let mut roots = RootCertStore::empty();
-    for certificate in certificates(path).map_err(|fault| bad(CA, path, fault))? {
+    for certificate in certificates(path).map_err(|fault| bad(setting, path, fault))? {
         roots
             .add(certificate)
-            .map_err(|error| unusable(CA, path, &error))?;
+            .map_err(|error| unusable(setting, path, &error))?;
     }
     Ok(roots)
 }

@@ -6,16 +6,15 @@ use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::NoServerSessionStorage;
-use rustls::server::danger::ClientCertVerifier;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::version::{TLS12, TLS13};
 use rustls::{InconsistentKeys, ServerConfig};
 use spki::der::Decode as _;
 use x509_cert::Certificate;
-use x509_cert::time::Time;
 
 use super::bad::{BadTls, Fault};
-use super::clients::Clients;
+use super::clients;
+use crate::client_certificates::{Trust, moment};
 use crate::clock::Timestamp;
 use crate::settings::{NotInPem, Stamp, TlsFiles, certificates};
 
@@ -28,10 +27,8 @@ const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 /// A TLS configuration for new connections.
 pub(super) struct Identity {
     pub(super) config: Arc<ServerConfig>,
-    pub(super) clients: Arc<dyn ClientCertVerifier>,
+    pub(super) trust: Arc<Trust>,
     pub(super) expires: Timestamp,
-    /// The earliest expiry of the client revocation lists.
-    pub(super) lists_end: Option<Timestamp>,
     /// The state of the files before they were read.
     pub(super) stamp: Stamp,
 }
@@ -48,24 +45,23 @@ impl Identity {
         let chain = certificates(&files.certificate).map_err(|fault| bad(fault.into()))?;
         let expires = validity(&chain, now).map_err(bad)?;
         let key = private_key(files, chain, &provider)?;
-        let clients = Clients::read(files, now, &provider)?;
+        let trust = Arc::new(clients::trust(files, now, &provider)?);
         let versions = ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&TLS13, &TLS12])
             .map_err(|error| bad(Fault::Unusable(error.to_string())))?;
         let mut config = versions
-            .with_client_cert_verifier(clients.verifier.clone())
+            .with_client_cert_verifier(trust.clone())
             .with_cert_resolver(Arc::new(SingleCertAndKey::from(key)));
         config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).into();
-        if files.client_ca.is_some() {
+        if files.client_ca.is_some() || !files.spiffe.is_empty() {
             // A resumed session does not verify the client certificate again.
             config.session_storage = Arc::new(NoServerSessionStorage {});
             config.send_tls13_tickets = 0;
         }
         Ok(Self {
             config: Arc::new(config),
-            clients: clients.verifier,
+            trust,
             expires,
-            lists_end: clients.lists_end,
             stamp,
         })
     }
@@ -85,12 +81,6 @@ fn validity(chain: &[CertificateDer<'_>], now: Timestamp) -> Result<Timestamp, F
     } else {
         Ok(ends)
     }
-}
-
-/// A time in an X.509 certificate.
-pub(super) fn moment(time: Time) -> Timestamp {
-    let millis = time.to_unix_duration().as_millis();
-    Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
 }
 
 fn private_key(

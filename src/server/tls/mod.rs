@@ -8,10 +8,8 @@ mod watch;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use rustls::pki_types::{CertificateDer, UnixTime};
 use tokio::sync::watch as notice;
 use tokio_rustls::TlsAcceptor;
 
@@ -19,6 +17,7 @@ pub use self::bad::{BadTls, Fault};
 use self::identity::Identity;
 pub(super) use self::presented::Presented;
 pub use self::watch::keep_current;
+use crate::client_certificates::{Chain, CurrentTrust};
 use crate::clock::{Clock, Timestamp};
 use crate::settings::TlsFiles;
 
@@ -30,6 +29,8 @@ struct Shared {
     clock: Clock,
     files: TlsFiles,
     present: ArcSwap<Identity>,
+    /// The CAs of `present`, for the requests of open connections.
+    trust: CurrentTrust,
     /// Notifies open connections after a reload.
     reloads: notice::Sender<()>,
 }
@@ -44,6 +45,7 @@ impl Tls {
         Ok(Self(Arc::new(Shared {
             clock,
             files,
+            trust: CurrentTrust::new(identity.trust.clone()),
             present: ArcSwap::from_pointee(identity),
             reloads: notice::Sender::new(()),
         })))
@@ -55,6 +57,7 @@ impl Tls {
     /// Names the file that cannot be used, and why.
     pub fn reload(&self) -> Result<(), BadTls> {
         let identity = Identity::read(&self.0.files, self.0.clock.now())?;
+        self.0.trust.replace(identity.trust.clone());
         self.0.present.store(Arc::new(identity));
         self.0.reloads.send_replace(());
         Ok(())
@@ -69,18 +72,17 @@ impl Tls {
     /// The earliest expiry of the revocation lists in use.
     #[must_use]
     pub fn lists_end(&self) -> Option<Timestamp> {
-        self.0.present.load().lists_end
+        self.0.present.load().trust.lists_end()
     }
 
-    /// Whether a new connection with this certificate chain would be accepted.
-    fn accepts(&self, chain: &[CertificateDer<'static>]) -> bool {
-        let Some((own, others)) = chain.split_first() else {
-            return true;
-        };
-        let now = u64::try_from(self.0.clock.now().as_millis()).unwrap_or_default();
-        let now = UnixTime::since_unix_epoch(Duration::from_millis(now));
-        let clients = self.0.present.load().clients.clone();
-        clients.verify_client_cert(own, others, now).is_ok()
+    /// The trusted CAs of client certificates.
+    fn trust(&self) -> &CurrentTrust {
+        &self.0.trust
+    }
+
+    /// Whether a new connection with this certificate would be accepted.
+    fn accepts(&self, chain: &Chain) -> bool {
+        self.0.trust.load().accepts(chain, self.0.clock.now())
     }
 
     /// The configuration for the next connection.

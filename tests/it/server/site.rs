@@ -34,6 +34,7 @@ impl Site {
             authority: Authority::new(),
             client_ca: None,
             client_crl: None,
+            spiffe: Vec::new(),
         };
         site.authority.server(HOST).write(site.folder.path());
         site
@@ -70,6 +71,7 @@ impl Site {
             key: self.folder.path().join("certificate-key.pem"),
             client_ca: self.client_ca.clone(),
             client_crl: self.client_crl.clone(),
+            spiffe: Vec::new(),
         }
     }
 

@@ -41,6 +41,7 @@ impl Chromium {
             key,
             client_ca: None,
             client_crl: None,
+            spiffe: Vec::new(),
         };
         let tls = Tls::load(Clock::system(), files).expect("a certificate that was just issued");
         Self::before(format!("https://{}", world.served(Some(tls)).await)).await

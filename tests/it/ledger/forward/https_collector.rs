@@ -84,6 +84,7 @@ impl HttpsCollector {
                 key,
                 client_ca,
                 client_crl: None,
+                spiffe: Vec::new(),
             },
             folder,
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
