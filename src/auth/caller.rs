@@ -4,10 +4,21 @@ use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::identity::{Identity, Noted};
+use super::identity::{Identity, Noted, Refusal, Workload};
 use super::{Administrator, CallerId, Kind, RateLimit, Roles};
 use crate::ids::{CredentialId, PolicyId, ServiceId};
 use crate::operation::{Operation, Operations};
+
+/// The number of characters of a subject that the audit log keeps.
+const SUBJECT: usize = 256;
+
+/// The part of a subject that the audit log keeps.
+pub(super) fn recorded_subject(subject: &str) -> Arc<str> {
+    match subject.char_indices().nth(SUBJECT) {
+        Some((end, _)) => subject.get(..end).unwrap_or_default().into(),
+        None => subject.into(),
+    }
+}
 
 /// An authenticated caller. Only authentication creates one.
 #[derive(Clone, Debug)]
@@ -38,10 +49,19 @@ impl Caller {
         }
     }
 
-    /// The same caller with the subject of its token.
-    pub(super) fn with_token_subject(mut self, subject: Arc<str>) -> Self {
-        self.token_subject = Some(subject);
-        self
+    /// A workload, unless it is disabled. The subject is of its token or its certificate.
+    pub(super) fn of_workload(
+        workload: &Workload,
+        subject: Arc<str>,
+        client: IpAddr,
+    ) -> Result<Self, Refusal> {
+        if workload.is_disabled {
+            return Err(Refusal::Disabled);
+        }
+        Ok(Self {
+            token_subject: Some(subject),
+            ..Self::new(Arc::clone(&workload.identity), client.to_canonical())
+        })
     }
 
     /// The identifier of the caller.
@@ -56,7 +76,8 @@ impl Caller {
         self.identity.credential_id
     }
 
-    /// The beginning of the subject of its token; none for API keys.
+    /// The beginning of the subject of its token or of its SPIFFE ID, or the fingerprint of its certificate;
+    /// none for API keys.
     #[must_use]
     pub fn token_subject(&self) -> Option<&str> {
         self.token_subject.as_deref()

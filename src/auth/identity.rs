@@ -7,7 +7,9 @@ use std::sync::atomic::AtomicI64;
 use ipnet::IpNet;
 
 use super::{AtRest, Kind, RateLimit, Roles};
+use crate::client_certificates;
 use crate::clock::Timestamp;
+use crate::fingerprint::Fingerprint;
 use crate::ids::{CredentialId, PolicyId, ServiceId};
 use crate::jwt;
 use crate::operation::Operations;
@@ -34,6 +36,8 @@ pub(super) struct StoredKey {
     pub(super) at_rest: AtRest,
     pub(super) kind: Kind,
     pub(super) allowed_networks: Option<Vec<IpNet>>,
+    /// The client certificate that requests with the key need.
+    pub(super) certificate: Option<Fingerprint>,
     pub(super) expires_at: Option<Timestamp>,
     pub(super) revoked_at: Option<Timestamp>,
     pub(super) identity: Arc<Identity>,
@@ -47,7 +51,7 @@ pub(super) struct Workload {
 }
 
 impl StoredKey {
-    /// The reason to refuse the key, apart from its digest.
+    /// The reason to refuse the key, apart from its digest and its certificate.
     pub(super) fn refusal(&self, now: Timestamp, stage: Stage, client: IpAddr) -> Option<Refusal> {
         if self.revoked_at.is_some() {
             return Some(Refusal::Revoked);
@@ -78,8 +82,14 @@ pub enum Refusal {
     /// The token is not valid.
     #[error(transparent)]
     Token(#[from] jwt::Refused),
-    /// The token is valid, but not exactly one workload identity matches it.
-    #[error("the token matches no workload identity, or several")]
+    /// The client certificate does not count.
+    #[error(transparent)]
+    Certificate(#[from] client_certificates::Refused),
+    /// The key requires another client certificate.
+    #[error("API key used without the client certificate that it requires")]
+    OtherCertificate,
+    /// The token or certificate is valid, but not exactly one workload identity matches it.
+    #[error("the credential matches no workload identity, or several")]
     NoIdentity,
     /// The workload identity is disabled.
     #[error("disabled workload identity")]
@@ -141,6 +151,7 @@ impl StoredKey {
             at_rest: AtRest::from_bytes([0; 32]),
             kind: Kind::Live,
             allowed_networks: None,
+            certificate: None,
             expires_at: None,
             revoked_at: None,
             identity: Arc::new(Identity::sample()),

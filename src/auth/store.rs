@@ -12,6 +12,7 @@ use super::identity::{Identity, Noted, StoredKey, Workload};
 use super::{AtRest, Kind, Match, RateLimit, Roles, Tier};
 use crate::clock::Timestamp;
 use crate::db::{Pool, undecodable};
+use crate::fingerprint::Fingerprint;
 use crate::ids::{ApiKeyId, CredentialId, IdentityId, PolicyId, ServiceId};
 use crate::operation::Operations;
 
@@ -23,7 +24,7 @@ pub(super) async fn api_key(
     let row: Option<KeyRow> = sqlx::query_as(
         "SELECT k.id, k.name, k.type AS kind, k.roles, k.digest, k.service_id, k.policy_id,
                 k.allowed_operations, k.allowed_cidrs::text[] AS allowed_networks,
-                k.expires_at, k.revoked_at, s.tier, s.requests_per_second, s.burst
+                k.certificate_sha256, k.expires_at, k.revoked_at, s.tier, s.requests_per_second, s.burst
            FROM api_keys k LEFT JOIN services s ON s.id = k.service_id
           WHERE k.digest = $1",
     )
@@ -33,6 +34,18 @@ pub(super) async fn api_key(
     row.map(StoredKey::try_from).transpose()
 }
 
+macro_rules! select_workloads {
+    ($condition:literal) => {
+        concat!(
+            "SELECT i.id, i.name, i.match, i.status = 'disabled' AS is_disabled, i.service_id,
+                    i.policy_id, i.allowed_operations, s.tier, s.requests_per_second, s.burst
+               FROM identities i JOIN services s ON s.id = i.service_id
+              WHERE i.deleted_at IS NULL AND ",
+            $condition
+        )
+    };
+}
+
 /// The identities that can match tokens of this issuer and subject, with what they match. Disabled ones
 /// are included, so that disabling one does not let another take its place.
 pub(super) async fn workloads(
@@ -40,15 +53,27 @@ pub(super) async fn workloads(
     issuer: &str,
     subject: &str,
 ) -> sqlx::Result<Vec<(Match, Workload)>> {
-    let rows: Vec<WorkloadRow> = sqlx::query_as(
-        "SELECT i.id, i.name, i.match, i.status = 'disabled' AS is_disabled, i.service_id,
-                i.policy_id, i.allowed_operations, s.tier, s.requests_per_second, s.burst
-           FROM identities i JOIN services s ON s.id = i.service_id
-          WHERE i.deleted_at IS NULL AND i.match->>'issuer' = $1
-            AND (i.match->>'subject' IS NULL OR i.match->>'subject' = $2)",
-    )
+    let rows: Vec<WorkloadRow> = sqlx::query_as(select_workloads!(
+        "i.match->>'issuer' = $1 AND (i.match->>'subject' IS NULL OR i.match->>'subject' = $2)"
+    ))
     .bind(issuer)
     .bind(subject)
+    .fetch_all(database)
+    .await?;
+    Ok(rows.into_iter().map(WorkloadRow::into_parts).collect())
+}
+
+/// The identities that match this SPIFFE ID or this fingerprint of a certificate, disabled ones included.
+pub(super) async fn certified(
+    database: impl PgExecutor<'_>,
+    spiffe_id: Option<&str>,
+    fingerprint: Option<&str>,
+) -> sqlx::Result<Vec<(Match, Workload)>> {
+    let rows: Vec<WorkloadRow> = sqlx::query_as(select_workloads!(
+        "(i.match->>'spiffeId' = $1 OR i.match->>'certificateSha256' = $2)"
+    ))
+    .bind(spiffe_id)
+    .bind(fingerprint)
     .fetch_all(database)
     .await?;
     Ok(rows.into_iter().map(WorkloadRow::into_parts).collect())
@@ -152,6 +177,7 @@ struct KeyRow {
     policy_id: Option<PolicyId>,
     allowed_operations: Option<Operations>,
     allowed_networks: Option<Vec<String>>,
+    certificate_sha256: Option<Fingerprint>,
     expires_at: Option<Timestamp>,
     revoked_at: Option<Timestamp>,
     tier: Option<Tier>,
@@ -186,6 +212,7 @@ impl TryFrom<KeyRow> for StoredKey {
                 .map(|texts| texts.iter().map(|text| text.parse::<IpNet>()).collect())
                 .transpose()
                 .map_err(undecodable)?,
+            certificate: row.certificate_sha256,
             expires_at: row.expires_at,
             revoked_at: row.revoked_at,
         })

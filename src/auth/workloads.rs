@@ -10,9 +10,10 @@ use std::time::Duration;
 use moka::future::Cache as Entries;
 use sha2::{Digest as _, Sha256};
 
+use super::caller::recorded_subject;
 use super::denied::Denied;
 use super::identity::{Refusal, Workload};
-use super::{Caller, store};
+use super::{Caller, Match, store};
 use crate::catalog::{Cache, Catalog, Topic};
 use crate::clock::Clock;
 use crate::db::Pool;
@@ -24,9 +25,6 @@ const CAPACITY: u64 = 20_000;
 
 /// The maximum time for which a verified token is not verified again.
 const VERIFIED_FOR: Duration = Duration::from_secs(10 * 60);
-
-/// The number of characters of a subject that the audit log keeps.
-const SUBJECT: usize = 256;
 
 /// The workloads that authenticate with tokens.
 #[derive(Debug)]
@@ -117,12 +115,7 @@ impl Workloads {
         let verified = Arc::new(Verified {
             digest,
             issuer: Arc::clone(issuer),
-            subject: token
-                .subject
-                .chars()
-                .take(SUBJECT)
-                .collect::<String>()
-                .into(),
+            subject: recorded_subject(&token.subject),
             token,
             at: self.clock.monotonic(),
         });
@@ -183,7 +176,7 @@ async fn find(pool: &Pool, token: &Token) -> sqlx::Result<Option<Workload>> {
     let candidates = store::workloads(pool, &token.issuer, &token.subject).await?;
     let mut matching = candidates
         .into_iter()
-        .filter(|(rule, _)| rule.matches(token))
+        .filter(|(rule, _)| matches!(rule, Match::Token(rule) if rule.matches(token)))
         .map(|(_, workload)| workload);
     let first = matching.next();
     Ok(first.filter(|_| matching.next().is_none()))
@@ -195,11 +188,7 @@ fn admit(
     client: IpAddr,
 ) -> Result<Caller, Refusal> {
     let workload = workload.ok_or(Refusal::NoIdentity)?;
-    if workload.is_disabled {
-        return Err(Refusal::Disabled);
-    }
-    let caller = Caller::new(Arc::clone(&workload.identity), client.to_canonical());
-    Ok(caller.with_token_subject(Arc::clone(&verified.subject)))
+    Caller::of_workload(&workload, Arc::clone(&verified.subject), client)
 }
 
 impl PartialEq for TokenKey {

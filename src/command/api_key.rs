@@ -11,6 +11,7 @@ use super::{Failure, startup};
 use crate::auth::{Kind, Role};
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
+use crate::fingerprint::Fingerprint;
 use crate::ids::ApiKeyId;
 use crate::management::api_keys::{self, ApiKey, ApiKeyRequest, Created, Filter, Status};
 use crate::management::{Authorized, Error, Expected, ManageApiKeys, PageRequest};
@@ -73,6 +74,9 @@ struct Create {
     /// The person who uses an admin key.
     #[arg(long)]
     person: Option<String>,
+    /// The SHA-256 of the client certificate that requests with the key need.
+    #[arg(long, value_name = "SHA256")]
+    certificate_sha256: Option<Fingerprint>,
     /// The expiry, for example 2027-01-01T00:00:00Z.
     #[arg(long, value_name = "TIME")]
     expires: Option<String>,
@@ -149,6 +153,7 @@ fn request(wanted: &Create) -> Result<ResourceRequest<ApiKeyRequest>, Error> {
         "serviceId": wanted.service,
         "person": wanted.person,
         "policyNumber": wanted.policy,
+        "certificateSha256": wanted.certificate_sha256,
         "expiresAt": wanted.expires,
     });
     if !wanted.roles.is_empty()

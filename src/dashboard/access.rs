@@ -19,6 +19,7 @@ use super::session::{self, Holder, Secret, Transport};
 use super::viewer::{TOKEN, Viewer, Visitor};
 use crate::auth::{Administrator, AtRest, CallerId, Denied, Person};
 use crate::body_memory::{BodyShare, CallerMemory, SMALL_BODY};
+use crate::client_certificates::ClientCertificate;
 use crate::ids::PersonId;
 use crate::management::security::RefusedRequest;
 use crate::management::{Actor, Event};
@@ -49,7 +50,8 @@ pub(super) async fn signed_in_only(
         }
         return to_sign_in(&request);
     };
-    let resumed = resume(&dashboard, secret, client).instrument(step!("caller"));
+    let certificate = request.extensions().get().cloned().unwrap_or_default();
+    let resumed = resume(&dashboard, secret, client, &certificate).instrument(step!("caller"));
     let viewer = match resumed.await {
         Ok(Some(viewer)) => viewer,
         Ok(None) => return to_sign_in(&request),
@@ -137,6 +139,7 @@ async fn resume(
     dashboard: &Dashboard,
     secret: Secret,
     client: IpAddr,
+    certificate: &ClientCertificate,
 ) -> Result<Option<Viewer>, PageError> {
     let now = dashboard.clock.now();
     let look_up = dashboard.limiter.look_up(client);
@@ -144,7 +147,9 @@ async fn resume(
     let resumed = sessions.resume(&dashboard.database, now, &secret, look_up);
     let administrator = match resumed.await? {
         None => return Ok(None),
-        Some(Holder::Key(at_rest)) => holder_of_key(dashboard, at_rest, client).await?,
+        Some(Holder::Key(at_rest)) => {
+            holder_of_key(dashboard, at_rest, client, certificate).await?
+        },
         Some(Holder::Person(id)) => signed_in(dashboard, id, client).await?,
     };
     if administrator.is_none() {
@@ -161,11 +166,13 @@ async fn holder_of_key(
     dashboard: &Dashboard,
     at_rest: AtRest,
     client: IpAddr,
+    certificate: &ClientCertificate,
 ) -> Result<Option<Administrator>, PageError> {
     if !dashboard.settings.admin.key_sign_in {
         return Ok(None);
     }
-    match dashboard.authenticator.resume(at_rest, client).await {
+    let authenticator = &dashboard.authenticator;
+    match authenticator.resume(at_rest, client, certificate).await {
         Ok(caller) => Ok(caller.administrator().ok()),
         Err(Denied::Unreadable(unreadable)) => Err(unreadable.into()),
         Err(Denied::Crowded) => Err(PageError::Crowded),

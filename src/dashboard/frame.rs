@@ -9,7 +9,9 @@ use super::app::Dashboard;
 use super::error::{self, PageError};
 use super::session::Transport;
 use crate::request_tag::RequestTag;
-use crate::web::{ClientAddress, Failure, OverTls, Surface, X_REQUEST_ID};
+use crate::web::{
+    ClientAddress, Failure, OverTls, Surface, X_REQUEST_ID, client_certificate,
+};
 
 /// No scripts; styles, images and forms of this site only; no framing.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
@@ -52,6 +54,8 @@ pub(super) async fn frame(
     request.extensions_mut().insert(client);
     let transport = Transport::of(client.0, request.extensions().get::<OverTls>());
     request.extensions_mut().insert(transport);
+    let certificate = client_certificate(&request, &dashboard.settings.http);
+    request.extensions_mut().insert(certificate);
 
     let handle = async |request| next.run(request).await;
     let framed = dashboard.frame::<Pages, _>(route, tag, request, handle);

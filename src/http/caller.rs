@@ -3,21 +3,21 @@
 use std::net::IpAddr;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tracing::Instrument as _;
 
 use super::app::App;
 use super::error::ApiError;
-use crate::auth::{Administrator, Application, Caller, Denied};
+use crate::auth::{Administrator, Application, Caller, Credentials, Denied};
 use crate::catalog::Unreadable;
 use crate::management::security::RefusedRequest;
 use crate::management::{Actor, Event};
 use crate::ratelimit::{Rule, Scope};
 use crate::request_tag::RequestTag;
 use crate::telemetry::step;
-use crate::web::{ClientAddress, LoggedCaller, write_rate_limit};
+use crate::web::{ClientAddress, LoggedCaller, credentials, write_rate_limit};
 
 /// Admits administrators within their rate limit, and adds the [`Administrator`] to the request's
 /// extensions. Records refusals.
@@ -37,7 +37,8 @@ pub(super) async fn administrators_only(
     };
     let request_id = request.extensions().get::<RequestTag>();
     let request_id = request_id.map(ToString::to_string).unwrap_or_default();
-    let identified = identify(&app, request.headers(), client).instrument(step!("caller"));
+    let credentials = credentials(request.headers(), request.extensions());
+    let identified = identify(&app, &credentials, client).instrument(step!("caller"));
     let caller = match identified.await {
         Ok(caller) => caller,
         Err(error) => {
@@ -101,7 +102,8 @@ pub(super) async fn for_application<R: IntoResponse>(
 ) -> Response {
     let client = client_address(&request);
     let parts = request.into_parts().0;
-    let identified = identify(app, &parts.headers, client).instrument(step!("caller"));
+    let credentials = credentials(&parts.headers, &parts.extensions);
+    let identified = identify(app, &credentials, client).instrument(step!("caller"));
     let caller = match identified.await {
         Ok(caller) => caller,
         Err(error) => return error.into_response(),
@@ -122,10 +124,10 @@ pub(super) async fn for_application<R: IntoResponse>(
 /// Authenticates the caller of a request.
 pub(super) async fn identify(
     app: &App,
-    headers: &HeaderMap,
+    credentials: &Credentials<'_>,
     client: IpAddr,
 ) -> Result<Caller, ApiError> {
-    match app.authenticate(authorization(headers), client).await {
+    match app.authenticate(credentials, client).await {
         Ok(caller) => Ok(caller),
         Err(denied) => Err(unauthenticated(app, client, denied).await),
     }
@@ -135,13 +137,6 @@ pub(super) async fn identify(
 pub(super) fn client_address(request: &Request) -> IpAddr {
     let address = request.extensions().get::<ClientAddress>();
     address.map_or(IpAddr::from([127, 0, 0, 1]), |client| client.0)
-}
-
-/// The one `Authorization` header; several count as none.
-pub(super) fn authorization(headers: &HeaderMap) -> Option<&[u8]> {
-    let mut given = headers.get_all(header::AUTHORIZATION).iter();
-    let first = given.next()?;
-    given.next().is_none().then(|| first.as_bytes())
 }
 
 /// The error for a denied request: 401 for a refused credential, or 429 once the address has failed

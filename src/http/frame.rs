@@ -6,10 +6,12 @@ use axum::response::{IntoResponse, Response};
 
 use super::app::App;
 use super::error::{ApiError, CarriedError};
+use crate::client_certificates::PeerCertificate;
 use crate::problem::{Code, Problem};
 use crate::request_tag::{NotATag, RequestTag};
 use crate::web::{
     AmbiguousHead, Cause, ClientAddress, Failure, Surface, TrustedProxy, X_REQUEST_ID,
+    client_certificate,
 };
 
 /// The W3C Trace Context header, which continues a client's trace.
@@ -32,6 +34,10 @@ where
     request.extensions_mut().insert(client);
     if let Some(proxy) = TrustedProxy::of_request(&request, &app.settings.http.trusted_proxies) {
         request.extensions_mut().insert(proxy);
+    }
+    if request.extensions().get::<PeerCertificate>().is_some() {
+        let certificate = client_certificate(&request, &app.settings.http);
+        request.extensions_mut().insert(certificate);
     }
     let (tag, refused) = match request_tag(app, &request) {
         Ok(tag) => (tag, ambiguity(&request)),

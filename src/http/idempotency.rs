@@ -11,11 +11,11 @@ use tracing::Instrument as _;
 
 use super::app::App;
 use super::body;
-use super::caller::authorization;
 use super::error::ApiError;
-use crate::auth::Administrator;
+use crate::auth::{Administrator, Authorization};
 use crate::management::{Claim, IdempotentCall, Standing};
 use crate::problem::{Code, Problem};
+use crate::web::authorization;
 
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
@@ -101,7 +101,9 @@ fn key(headers: &HeaderMap) -> Result<String, ApiError> {
 /// An HMAC of the body. Its key is the credential, which the database does not have, so that the
 /// fingerprint of a body with little entropy tells nothing.
 fn fingerprint(headers: &HeaderMap, body: &[u8]) -> Result<[u8; 32], ApiError> {
-    let credential = authorization(headers).ok_or(ApiError::Internal)?;
+    let Authorization::One(credential) = authorization(headers) else {
+        return Err(ApiError::Internal);
+    };
     let credential = credential.rsplit(|byte| *byte == b' ').next();
     let key = hmac::Key::new(HMAC_SHA256, credential.unwrap_or_default());
     let mut mac = hmac::Context::with_key(&key);

@@ -1,6 +1,8 @@
 //! Values of members, and how they are read from JSON.
 
+use std::fmt::Display;
 use std::num::NonZeroU32;
+use std::str::FromStr;
 
 use serde_json::Number;
 use serde_json::value::RawValue;
@@ -9,10 +11,12 @@ use utoipa::ToSchema;
 use super::{Input, Member};
 use crate::clock::Timestamp;
 use crate::closed_set::{ClosedSet, NamedValue as _};
+use crate::fingerprint::Fingerprint;
 use crate::ids::{Id, Named};
 use crate::json::{Kind, Text};
 use crate::operation::{Operation, Operations};
 use crate::problem::{Code, Problem, Problems};
+use crate::spiffe::SpiffeId;
 
 /// The most items of a list.
 const MOST_ITEMS: usize = 1_000;
@@ -124,6 +128,22 @@ impl<K: Named> Value for Id<K> {
     }
 }
 
+impl Value for Fingerprint {
+    const INPUT: Input = Input::Line;
+
+    fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
+        parsed(text, field, problems)
+    }
+}
+
+impl Value for SpiffeId {
+    const INPUT: Input = Input::Line;
+
+    fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
+        parsed(text, field, problems)
+    }
+}
+
 impl Value for Timestamp {
     const INPUT: Input = Input::Moment;
 
@@ -150,6 +170,18 @@ impl<K: Named> Value for Vec<Id<K>> {
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
         list(text, field, problems)
     }
+}
+
+/// Reads a string in the format of `T`, whose error states the rule.
+fn parsed<T: FromStr<Err: Display>>(
+    text: Text<'_>,
+    field: &str,
+    problems: &mut Problems,
+) -> Member<T> {
+    string(text, field, problems, |text| {
+        text.parse()
+            .map_err(|error: T::Err| Problem::of_body(Code::Format, error.to_string()))
+    })
 }
 
 /// Reads a string and parses it with `parse`.

@@ -12,7 +12,7 @@ use super::front::Front;
 use super::metrics;
 use super::tls::Tls;
 use crate::audit::{self, Recorder, Writer};
-use crate::auth::{Authenticator, LastUse, Unusable, Workloads};
+use crate::auth::{Authenticator, LastUse, Unusable};
 use crate::body_memory::BodyMemory;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Entropy};
@@ -72,22 +72,15 @@ impl Service {
     ) -> Result<Self, CannotStart> {
         let mut jobs = JoinSet::new();
         let catalog = Catalog::new();
-        let workloads = Workloads::new(
-            clock.clone(),
-            catalog.clone(),
-            database.clone(),
-            &settings.auth,
-        )?;
-        for issuer in workloads.issuers() {
-            jobs.spawn(keep_keys(issuer.keys().clone()));
-        }
         let authenticator = Arc::new(Authenticator::new(
             clock.clone(),
             catalog.clone(),
             database.clone(),
-            settings.environment,
-            workloads,
-        ));
+            &settings,
+        )?);
+        for issuer in authenticator.workloads().issuers() {
+            jobs.spawn(keep_keys(issuer.keys().clone()));
+        }
         jobs.spawn(listen(catalog.clone(), database.clone(), entropy));
         jobs.spawn(keep_last_use(
             authenticator.last_use().clone(),

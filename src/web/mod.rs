@@ -1,11 +1,12 @@
-//! Request handling that the JSON API and the dashboard share: their resources, the client address, the
-//! frame around every handler, and rate limits.
+//! Request handling that the JSON API and the dashboard share: their resources, the client address and
+//! certificate, the frame around every handler, and rate limits.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
 mod arrival;
 mod authentication;
 mod client_address;
+mod client_certificate;
 mod frame;
 mod rate_limit;
 mod request_log;
@@ -13,6 +14,7 @@ mod resources;
 
 pub use self::arrival::Arrival;
 pub use self::client_address::{AmbiguousHead, ClientAddress, OverTls, TrustedProxy};
+pub use self::client_certificate::{authorization, client_certificate, credentials};
 pub use self::frame::{Failure, Surface, X_REQUEST_ID};
 pub use self::rate_limit::write_rate_limit;
 pub use self::request_log::{Cause, LoggedCaller};

@@ -106,6 +106,10 @@ pub(in crate::dashboard) async fn show(
                 ("Bound policy", bound(&key)),
                 ("Allowed operations", html! { (operations(&key)) }),
                 ("Allowed networks", html! { (networks(&key)) }),
+                ("Required certificate", match key.certificate_sha256 {
+                    Some(fingerprint) => html! { code { (fingerprint) } },
+                    None => html! { span.faint { "none" } },
+                }),
                 ("Expires", expiry(&key, now)),
                 ("Last used", moment_or(key.last_used_at, "never")),
                 ("Created", moment(key.created_at)),

@@ -47,15 +47,15 @@ pub(in crate::dashboard) async fn list(
     let create = html! { a.button.main href={ (SECTION.place()) "/new" } { (CREATE) } };
     let listing = Listing {
         section: SECTION,
-        columns: &["Identity", "Issuer", "Service", "Status", "Last used"],
+        columns: &["Identity", "Match", "Service", "Status", "Last used"],
         no_match: "No identity matches",
         nothing: "No identities yet",
-        why: "Workloads authenticate with tokens of their platform instead of API keys.",
+        why: "Workloads authenticate with tokens of their platform or client certificates instead of API keys.",
         action: Some(create.clone()),
     };
     let content = html! {
         div.head { h1 { "Identities" } div.actions { (create) } }
-        p.lead { "Workloads authenticate with tokens of their platform, such as Kubernetes. An identity states which tokens act for which service." }
+        p.lead { "Workloads authenticate with tokens of their platform, such as Kubernetes, or with client certificates. An identity states which credentials act for which service." }
         (listing.render(&filters, &page, |identity| row(identity, &names, now)))
     };
     Ok(cx.page(SECTION, "Identities", &content))
@@ -80,12 +80,7 @@ pub(in crate::dashboard) async fn show(
         section.card {
             (facts([
                 ("Service", service(identity.service_id, &names)),
-                ("Issuer", isolated(identity.r#match.issuer())),
-                ("Subject", match identity.r#match.subject() {
-                    Some(subject) => isolated(subject),
-                    None => html! { span.faint { "any" } },
-                }),
-                ("Claims", claims(&identity.r#match)),
+                ("Match", matching(&identity.r#match)),
                 ("Bound policy", bound(&identity)),
                 ("Allowed operations", html! { (operations(&identity)) }),
                 ("Last used", moment_or(identity.last_used_at, "never")),
@@ -105,18 +100,37 @@ fn row(
 ) -> Vec<Markup> {
     vec![
         html! { a href=(place(identity.id)) { (isolated(&identity.name)) } },
-        isolated(identity.r#match.issuer()),
+        summary(&identity.r#match),
         service(identity.service_id, names),
         status(identity.status),
         ago(identity.last_used_at, now),
     ]
 }
 
-fn claims(matching: &Match) -> Markup {
-    let mut claims = matching.claims().peekable();
-    html! {
-        @if claims.peek().is_none() { span.faint { "any" } }
-        @for (name, value) in claims { code { (name) } " is " code { (value) } br; }
+/// The credentials that match, for a list.
+fn summary(matching: &Match) -> Markup {
+    match matching {
+        Match::Token(rule) => isolated(rule.issuer()),
+        Match::Spiffe { spiffe_id } => isolated(spiffe_id.as_str()),
+        Match::Certificate { certificate_sha256 } => {
+            let fingerprint = certificate_sha256.to_string();
+            html! { "certificate " code { (fingerprint.get(..16).unwrap_or_default()) "…" } }
+        }
+    }
+}
+
+/// The credentials that match, in full.
+fn matching(matching: &Match) -> Markup {
+    match matching {
+        Match::Token(rule) => html! {
+            "tokens of the issuer " (isolated(rule.issuer()))
+            @if let Some(subject) = rule.subject() { br; "subject is " (isolated(subject)) }
+            @for (name, value) in rule.claims() { br; code { (name) } " is " code { (value) } }
+        },
+        Match::Spiffe { spiffe_id } => html! { "SPIFFE ID " (isolated(spiffe_id.as_str())) },
+        Match::Certificate { certificate_sha256 } => {
+            html! { "certificate with the SHA-256 " code { (certificate_sha256) } }
+        }
     }
 }
 
@@ -194,7 +208,7 @@ impl Creatable for WorkloadIdentity {
 
 impl Removable for WorkloadIdentity {
     const CONSEQUENCES: &'static [&'static str] = &[
-        "Requests with its tokens get 401, on all instances within one second.",
+        "Requests with its credentials get 401, on all instances within one second.",
         "It cannot be restored. Audit records keep its ID.",
     ];
 

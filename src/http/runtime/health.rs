@@ -5,21 +5,21 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use hsm::{TokenState, TokenStatus};
 use serde::Serialize;
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
-use crate::auth::{Caller, Denied};
+use crate::auth::{Caller, Credentials, Denied};
 use crate::clock::Timestamp;
 use crate::http::app::App;
-use crate::http::caller::{authorization, client_address, unauthenticated};
+use crate::http::caller::{client_address, unauthenticated};
 use crate::http::error::ApiError;
 use crate::ids::KeyId;
 use crate::ratelimit::Counting;
-use crate::web::{LoggedCaller, write_rate_limit};
+use crate::web::{LoggedCaller, credentials, write_rate_limit};
 
 /// Time limit for authentication: without the database, a remembered caller is enough.
 const AUTHENTICATION_TIMEOUT: Duration = Duration::from_millis(500);
@@ -109,7 +109,8 @@ struct RateLimiter {
 pub(in crate::http) async fn health(State(app): State<App>, request: Request) -> impl IntoResponse {
     let client = client_address(&request);
     let parts = request.into_parts().0;
-    let caller = match identify(&app, &parts.headers, client).await {
+    let credentials = credentials(&parts.headers, &parts.extensions);
+    let caller = match identify(&app, &credentials, client).await {
         Ok(caller) => caller,
         Err(error) => return error.into_response(),
     };
@@ -125,16 +126,19 @@ pub(in crate::http) async fn health(State(app): State<App>, request: Request) ->
 }
 
 /// Authenticates the caller; without the database, a remembered caller is enough.
-async fn identify(app: &App, headers: &HeaderMap, client: IpAddr) -> Result<Caller, ApiError> {
-    let authorization = authorization(headers);
-    let known = app.authenticate(authorization, client);
+async fn identify(
+    app: &App,
+    credentials: &Credentials<'_>,
+    client: IpAddr,
+) -> Result<Caller, ApiError> {
+    let known = app.authenticate(credentials, client);
     match timeout(AUTHENTICATION_TIMEOUT, known).await {
         Ok(Ok(caller)) => Ok(caller),
         Ok(Err(denied @ (Denied::Refused(_) | Denied::Crowded))) => {
             Err(unauthenticated(app, client, denied).await)
         }
         Ok(Err(Denied::Unreadable(_))) | Err(_) => {
-            let remembered = app.authenticator.recall(authorization, client).await;
+            let remembered = app.authenticator.recall(credentials, client).await;
             remembered.map_err(|_| ApiError::Unavailable)
         }
     }

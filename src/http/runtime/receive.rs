@@ -16,14 +16,14 @@ use crate::auth::{Caller, Denied};
 use crate::body_memory::{BodyBytes, SMALL_BODY};
 use crate::http::app::App;
 use crate::http::body;
-use crate::http::caller::{authorization, client_address, unauthenticated};
+use crate::http::caller::{client_address, unauthenticated};
 use crate::json::Text;
 use crate::protection::{Batch, Call, Refusal, Unread};
 use crate::ratelimit::Standing;
 use crate::request_tag::RequestTag;
 use crate::settings::Limits;
 use crate::telemetry::step;
-use crate::web::LoggedCaller;
+use crate::web::{LoggedCaller, credentials};
 
 /// A request of an identified caller, with its body.
 pub(super) struct Received {
@@ -61,9 +61,9 @@ pub(super) async fn receive(
         client: client_address(&request),
     };
     let (parts, body) = request.into_parts();
-    let authorization = authorization(&parts.headers);
+    let credentials = credentials(&parts.headers, &parts.extensions);
     match app
-        .authenticate(authorization, origin.client)
+        .authenticate(&credentials, origin.client)
         .instrument(step!("caller"))
         .await
     {
@@ -176,8 +176,8 @@ async fn revalidate(
     if app.clock.monotonic().saturating_sub(origin.arrived) < CREDENTIAL_FRESHNESS {
         return Ok(caller);
     }
-    let authorization = authorization(&parts.headers);
-    let again = app.authenticate(authorization, origin.client);
+    let credentials = credentials(&parts.headers, &parts.extensions);
+    let again = app.authenticate(&credentials, origin.client);
     again.instrument(step!("caller")).await
 }
 

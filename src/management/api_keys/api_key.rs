@@ -11,6 +11,7 @@ use super::bound_policy::BoundPolicy;
 use super::network::Networks;
 use crate::auth::{Kind, Role, Roles};
 use crate::clock::Timestamp;
+use crate::fingerprint::Fingerprint;
 use crate::ids::{ApiKeyId, ServiceId};
 use crate::operation::Operations;
 use crate::resource::{Name, Person};
@@ -40,6 +41,9 @@ resource! {
         "Operations" allowed_operations: Option<Operations> = None;
         /// The networks from which the key can be used; null for any network.
         "Networks" allowed_cidrs: Option<Networks> = None;
+        /// The SHA-256 of the client certificate that requests with the key need; null for none. The
+        /// certificate must lead to a CA in `http.tls.client_ca`.
+        "Certificate SHA-256" certificate_sha256: Option<Fingerprint> = None;
         /// The time from which the key is refused; null for never.
         "Expires" expires_at: Option<Timestamp> = None;
         @read_only {

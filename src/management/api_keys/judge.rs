@@ -33,6 +33,8 @@ fn allows_more(before: &ApiKey, after: &ApiKey) -> bool {
         || adds_networks(before.allowed_cidrs.as_ref(), after.allowed_cidrs.as_ref())
         || expires_later(before.expires_at, after.expires_at)
         || after.policy_number != before.policy_number
+        || (before.certificate_sha256.is_some()
+            && after.certificate_sha256 != before.certificate_sha256)
 }
 
 /// Whether a credential allows an operation that it did not allow before.
@@ -79,6 +81,8 @@ mod tests {
     use crate::resource::{RequestBody, ResourceRequest};
 
     const SOON: &str = "2030-01-01T00:00:00Z";
+    const ONE: &str = "0000000000000000000000000000000000000000000000000000000000000001";
+    const OTHER: &str = "0000000000000000000000000000000000000000000000000000000000000002";
     const LATE: &str = "2031-01-01T00:00:00Z";
 
     fn now() -> Timestamp {
@@ -164,6 +168,17 @@ mod tests {
             (
                 networks,
                 json!({ "allowedCidrs": ["192.0.2.0/24", "::1/128"] }),
+                true,
+            ),
+            (json!({}), json!({ "certificateSha256": ONE }), false),
+            (
+                json!({ "certificateSha256": ONE }),
+                json!({ "certificateSha256": null }),
+                true,
+            ),
+            (
+                json!({ "certificateSha256": ONE }),
+                json!({ "certificateSha256": OTHER }),
                 true,
             ),
             (json!({}), json!({ "expiresAt": SOON }), false),

@@ -17,7 +17,7 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT k.id, k.name, k.type, k.roles, k.person, k.service_id, k.policy_id, k.allowed_operations,
-                    k.allowed_cidrs, k.last_four, k.expires_at, k.revoked_at, k.last_used_at,
+                    k.allowed_cidrs, k.certificate_sha256, k.last_four, k.expires_at, k.revoked_at, k.last_used_at,
                     k.revision, k.created_at, k.updated_at, p.policy_number, $1 AS now
                FROM api_keys k LEFT JOIN policies p ON p.id = k.policy_id ",
             $rest

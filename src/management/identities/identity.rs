@@ -9,7 +9,8 @@ use crate::resource::Name;
 use crate::{closed_set, resource};
 
 resource! {
-    /// A workload that authenticates with tokens of an issuer instead of an API key.
+    /// A workload that authenticates with tokens of an issuer or with a client certificate instead of an
+    /// API key.
     pub struct WorkloadIdentity(IdentityId) in "identities", requested by IdentityRequest {
         @fixed {
             /// The calling service.
@@ -22,10 +23,10 @@ resource! {
         "Bound policy" policy_number: BoundPolicy = BoundPolicy::default();
         /// The operations that the identity allows; null for all operations.
         "Operations" allowed_operations: Option<Operations> = None;
-        /// The tokens that match the identity. A token that several identities match, disabled ones
-        /// included, is refused.
+        /// The credentials that match the identity. A credential that several identities match, disabled
+        /// ones included, is refused.
         "Match" r#match: Match;
-        /// Whether the tokens are accepted.
+        /// Whether the credentials are accepted.
         "Status" status: Status = Status::Active;
         @volatile {
             /// The time of the last authenticated request, with a delay of some seconds.
@@ -35,7 +36,7 @@ resource! {
 }
 
 closed_set! {
-    /// Whether the tokens of an identity are accepted.
+    /// Whether the credentials of an identity are accepted.
     #[derive(Default)]
     pub enum Status: "IdentityStatus" {
         /// They are accepted.

@@ -106,6 +106,21 @@ mod tests {
                 matching(json!({ "issuer": "a", "subject": "t" })),
                 true,
             ),
+            (
+                matching(json!({ "spiffeId": "spiffe://a/b" })),
+                matching(json!({ "spiffeId": "spiffe://a/b" })),
+                false,
+            ),
+            (
+                matching(json!({ "spiffeId": "spiffe://a/b" })),
+                matching(json!({ "spiffeId": "spiffe://a/c" })),
+                true,
+            ),
+            (
+                matching(json!({ "issuer": "a", "subject": "s" })),
+                matching(json!({ "spiffeId": "spiffe://a/b" })),
+                true,
+            ),
         ];
         for field in IdentityRequest::FIELDS {
             let mut changes = table.iter().map(|(_, change, _)| change);

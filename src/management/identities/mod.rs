@@ -1,4 +1,4 @@
-//! Workload identities: which tokens authenticate as which service.
+//! Workload identities: which tokens and certificates authenticate as which service.
 
 mod identity;
 mod judge;

@@ -7,6 +7,7 @@ mod bad_input;
 mod bad_members;
 mod batch;
 mod binding;
+mod certificates;
 mod context;
 mod data_keys;
 mod encodings;

@@ -34,7 +34,6 @@ impl Site {
             authority: Authority::new(),
             client_ca: None,
             client_crl: None,
-            spiffe: Vec::new(),
         };
         site.authority.server(HOST).write(site.folder.path());
         site

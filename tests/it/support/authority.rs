@@ -6,15 +6,19 @@ use std::sync::Arc;
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
-    KeyPair, date_time_ymd,
+    KeyPair, SanType, date_time_ymd,
 };
 
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use super::Scratch;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as BASE64;
+use sealward::fingerprint::Fingerprint;
+
 use super::openssl::openssl;
+use super::{Scratch, certificate};
 
 /// A certificate authority. Only clients and servers with its certificate trust it.
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -58,6 +62,37 @@ impl Authority {
         self.issue("client", usage, |params| {
             params.not_after = date_time_ymd(2020, 1, 1);
         })
+    }
+
+    /// A certificate for a workload with these URIs.
+    pub(crate) fn workload(&self, uris: &[&str]) -> IssuedCertificate {
+        self.workload_with(uris, |_| {})
+    }
+
+    /// A certificate for a workload with these URIs and this change.
+    pub(crate) fn workload_with(
+        &self,
+        uris: &[&str],
+        change: impl FnOnce(&mut CertificateParams),
+    ) -> IssuedCertificate {
+        let usage = ExtendedKeyUsagePurpose::ClientAuth;
+        self.issue("workload", usage, |params| {
+            for uri in uris {
+                let uri = (*uri).try_into().expect("ASCII");
+                params.subject_alt_names.push(SanType::URI(uri));
+            }
+            change(params);
+        })
+    }
+
+    /// An authority whose certificate this authority issues.
+    pub(crate) fn intermediate(&self) -> Self {
+        let mut params = CertificateParams::default();
+        let name = format!("intermediate {:032x}", rand::random::<u128>());
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let issuer = CertifiedIssuer::signed_by(params, key(), &self.0);
+        Self(issuer.expect("an authority"))
     }
 
     /// A certificate for the server `name`, valid from 1 January of one year to 1 January of another.
@@ -139,6 +174,16 @@ impl IssuedCertificate {
             fs::write(file, text).expect("write a certificate");
         }
         files
+    }
+
+    /// Its SHA-256 in hexadecimal digits.
+    pub(crate) fn sha256(&self) -> String {
+        Fingerprint::of(&certificate(&self.certificate)).to_string()
+    }
+
+    /// The certificate as the header `Client-Cert` (RFC 9440).
+    pub(crate) fn header(&self) -> String {
+        format!(":{}:", BASE64.encode(certificate(&self.certificate)))
     }
 
     /// The configuration of a TLS server with this certificate.

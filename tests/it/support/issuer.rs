@@ -154,6 +154,7 @@ impl TokenIssuer {
     pub(crate) fn auth(&self) -> Auth {
         Auth {
             issuers: vec![self.settings()],
+            ..Auth::default()
         }
     }
 

@@ -71,6 +71,27 @@ impl World {
         Self::with(clock, settings).await
     }
 
+    /// A service in development with these settings of certificates.
+    pub(crate) async fn with_certificates(clock: Clock, auth: Auth, http: Http) -> Self {
+        let settings = Settings {
+            auth,
+            http,
+            ..settings(Stage::Development)
+        };
+        Self::with(clock, settings).await
+    }
+
+    /// Another instance with these settings of certificates.
+    pub(crate) async fn another_with_certificates(&self, auth: Auth, http: Http) -> Self {
+        let settings = Settings {
+            auth,
+            http,
+            ..settings(self.stage)
+        };
+        let options = self.database.options().clone();
+        self.another_with(options, settings).await
+    }
+
     /// Another instance that accepts tokens as these settings say.
     pub(crate) async fn another_with_auth(&self, auth: Auth) -> Self {
         let mut settings = settings(self.stage);

@@ -10,7 +10,8 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::{Markup, html};
 
 use self::refused::Refused;
-use crate::auth::{Administrator, Denied};
+use crate::auth::{Administrator, Authorization, Credentials, Denied};
+use crate::client_certificates::ClientCertificate;
 use crate::dashboard::app::Dashboard;
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::{PageContext, Query, Submitted};
@@ -35,6 +36,7 @@ pub(in crate::dashboard) async fn enter(
     State(dashboard): State<Dashboard>,
     Extension(visitor): Extension<Visitor>,
     Extension(ClientAddress(client)): Extension<ClientAddress>,
+    Extension(certificate): Extension<ClientCertificate>,
     Extension(transport): Extension<Transport>,
     Extension(tag): Extension<RequestTag>,
     Submitted(form): Submitted,
@@ -57,7 +59,7 @@ pub(in crate::dashboard) async fn enter(
         record_failure("admin keys cannot sign in to the dashboard");
         return Ok(again(Refused::KeysOff));
     }
-    let administrator = match authenticate(&dashboard, &form, client).await {
+    let administrator = match authenticate(&dashboard, &form, client, certificate).await {
         Ok(Ok(administrator)) => administrator,
         Err(error) => {
             if matches!(error, PageError::Crowded) {
@@ -111,12 +113,14 @@ async fn authenticate(
     dashboard: &Dashboard,
     form: &Form,
     client: std::net::IpAddr,
+    certificate: ClientCertificate,
 ) -> Result<Result<Administrator, String>, PageError> {
     let bearer = zeroize::Zeroizing::new(format!("Bearer {}", form.text("key")));
-    match dashboard
-        .authenticate(Some(bearer.as_bytes()), client)
-        .await
-    {
+    let credentials = Credentials {
+        authorization: Authorization::One(bearer.as_bytes()),
+        certificate,
+    };
+    match dashboard.authenticate(&credentials, client).await {
         Ok(caller) => Ok(caller.administrator().map_err(|wrong| wrong.to_string())),
         Err(Denied::Refused(refusal)) => {
             tracing::info!(%client, %refusal, "a sign-in to the dashboard was refused");

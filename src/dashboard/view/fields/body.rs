@@ -167,6 +167,7 @@ mod tests {
             "name": "billing", "type": "live", "serviceId": "svc_1", "policyNumber": null,
             "allowedOperations": ["protect", "hash"], "allowedCidrs": ["10.0.0.0/8", "::1/128"],
             "expiresAt": "2030-01-31T12:00:00.250Z", "roles": [], "person": null,
+            "certificateSha256": null,
         });
         let form = form_of(&key, ApiKeyRequest::FIELDS.iter());
         let again = Value::from(body(&form, ApiKeyRequest::FIELDS.iter().copied(), false));

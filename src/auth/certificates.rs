@@ -1,0 +1,117 @@
+//! Authentication of workloads by client certificates.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use super::caller::recorded_subject;
+use super::denied::Denied;
+use super::identity::{Refusal, Workload};
+use super::{Caller, Match, store};
+use crate::catalog::{Cache, Catalog, Topic};
+use crate::client_certificates::{ClientCertificate, Verified};
+use crate::clock::Clock;
+use crate::db::Pool;
+use crate::fingerprint::Fingerprint;
+use crate::spiffe::SpiffeId;
+
+/// The maximum number of cached workloads.
+const CAPACITY: u64 = 20_000;
+
+/// The workloads that authenticate with client certificates.
+#[derive(Debug)]
+pub(super) struct Certificates {
+    clock: Clock,
+    /// Setting `auth.certificates`.
+    is_on: bool,
+    workloads: Cache<Names, Known>,
+}
+
+/// The names for which the CA of a certificate vouches.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Names {
+    fingerprint: Option<Fingerprint>,
+    spiffe_id: Option<SpiffeId>,
+}
+
+/// A workload, and the name that matches it.
+#[derive(Clone)]
+struct Known {
+    workload: Arc<Workload>,
+    subject: Arc<str>,
+}
+
+impl Certificates {
+    pub(super) fn new(clock: Clock, catalog: Catalog, pool: Pool, is_on: bool) -> Self {
+        let topics = &[Topic::Identities, Topic::Services];
+        let read = move |names: Names| {
+            let pool = pool.clone();
+            async move { find(&pool, &names).await }
+        };
+        Self {
+            clock,
+            is_on,
+            workloads: Cache::new(catalog, topics, CAPACITY, read),
+        }
+    }
+
+    /// The caller with this certificate. A look-up of a new certificate waits for `admission` first.
+    pub(super) async fn authenticate(
+        &self,
+        certificate: &ClientCertificate,
+        client: IpAddr,
+        admission: impl Future<Output = Result<(), Denied>> + Send,
+    ) -> Result<Caller, Denied> {
+        let names = self.names(certificate).await?;
+        let known = self.workloads.get_admitted(&names, admission).await?;
+        Ok(admit(known, client)?)
+    }
+
+    /// Authenticates from the cache alone.
+    pub(super) async fn recall(
+        &self,
+        certificate: &ClientCertificate,
+        client: IpAddr,
+    ) -> Result<Caller, Refusal> {
+        let names = self.names(certificate).await?;
+        admit(self.workloads.remembered(&names).await, client)
+    }
+
+    async fn names(&self, certificate: &ClientCertificate) -> Result<Names, Refusal> {
+        if !self.is_on {
+            return Err(Refusal::Missing);
+        }
+        let verified = certificate.verified(self.clock.now()).await?;
+        let Verified {
+            fingerprint,
+            spiffe_id,
+            ..
+        } = &*verified;
+        Ok(Names {
+            fingerprint: *fingerprint,
+            spiffe_id: spiffe_id.clone(),
+        })
+    }
+}
+
+/// The one workload that matches one of the names.
+async fn find(pool: &Pool, names: &Names) -> sqlx::Result<Option<Known>> {
+    let fingerprint = names.fingerprint.map(|fingerprint| fingerprint.to_string());
+    let spiffe_id = names.spiffe_id.as_ref().map(SpiffeId::as_str);
+    let found = store::certified(pool, spiffe_id, fingerprint.as_deref()).await?;
+    let mut matching = found.into_iter();
+    let first = matching.next().filter(|_| matching.next().is_none());
+    Ok(first.and_then(|(rule, workload)| {
+        let subject = match rule {
+            Match::Spiffe { spiffe_id } => recorded_subject(spiffe_id.as_str()),
+            Match::Certificate { certificate_sha256 } => certificate_sha256.to_string().into(),
+            Match::Token(_) => return None,
+        };
+        let workload = Arc::new(workload);
+        Some(Known { workload, subject })
+    }))
+}
+
+fn admit(known: Option<Known>, client: IpAddr) -> Result<Caller, Refusal> {
+    let Known { workload, subject } = known.ok_or(Refusal::NoIdentity)?;
+    Caller::of_workload(&workload, subject, client)
+}
