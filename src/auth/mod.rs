@@ -35,4 +35,4 @@ pub use self::matching::{Match, TokenRule};
 pub use self::people::{Person, Profile};
 pub use self::rate::{RateLimit, Tier};
 pub use self::role::{Role, Roles};
-pub use self::workloads::{Unusable, Workloads};
+pub use self::workloads::{Unusable, Workloads, issuer};

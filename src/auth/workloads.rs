@@ -64,10 +64,7 @@ impl Workloads {
     /// # Errors
     /// The CA file of an issuer cannot be used.
     pub fn new(clock: Clock, catalog: Catalog, pool: Pool, auth: &Auth) -> Result<Self, Unusable> {
-        let issuers = auth
-            .issuers
-            .iter()
-            .map(|issuer| of_settings(&clock, issuer));
+        let issuers = auth.issuers.iter().map(|wanted| issuer(&clock, wanted));
         let topics = &[Topic::Identities, Topic::Services];
         let read = move |key: TokenKey| {
             let pool = pool.clone();
@@ -104,10 +101,8 @@ impl Workloads {
             return Ok(admit(&key.0, workload, client)?);
         }
         let unverified = Unverified::parse(token).map_err(Refusal::from)?;
-        let named = self
-            .issuers
-            .iter()
-            .find(|issuer| issuer.name() == unverified.issuer());
+        let mut issuers = self.issuers.iter();
+        let named = issuers.find(|issuer| issuer.name() == unverified.issuer());
         let issuer = named.ok_or(Refused::Issuer).map_err(Refusal::from)?;
         admission.await?;
         let verified = issuer.verify(unverified, self.clock.now()).await;
@@ -144,7 +139,11 @@ impl Workloads {
     }
 }
 
-fn of_settings(clock: &Clock, settings: &AuthIssuer) -> Result<Arc<Issuer>, Unusable> {
+/// The issuer in these settings. Its keys are not fetched yet.
+///
+/// # Errors
+/// Its CA file cannot be used.
+pub fn issuer(clock: &Clock, settings: &AuthIssuer) -> Result<Arc<Issuer>, Unusable> {
     let authorities = settings.ca.as_ref().map(|path| {
         certificates(path).map_err(|source| Unusable {
             path: path.clone(),

@@ -11,7 +11,8 @@ use crate::clock::Timestamp;
 use crate::spiffe::SpiffeId;
 
 /// The expiry of a certificate; none if it cannot be read.
-pub(super) fn expiry(certificate: &CertificateDer<'_>) -> Option<Timestamp> {
+#[must_use]
+pub fn expiry(certificate: &CertificateDer<'_>) -> Option<Timestamp> {
     let certificate = Certificate::from_der(certificate).ok()?;
     Some(moment(certificate.tbs_certificate().validity().not_after))
 }

@@ -25,7 +25,7 @@ pub struct PublishedKey {
 /// The response is not a JWK Set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a JWK Set with at most {MOST_KEYS} keys")]
-pub(super) struct NotAKeySet;
+pub struct NotAKeySet;
 
 /// The signature keys of a JWK Set. Keys of other types and for other uses are left out. A key that
 /// `before` has is shared with it.

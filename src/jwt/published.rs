@@ -66,15 +66,20 @@ struct State {
 
 /// Why keys could not be fetched.
 #[derive(Debug, thiserror::Error)]
-enum Failure {
+pub enum CannotFetch {
+    /// The request failed.
     #[error(transparent)]
     Http(#[from] ureq::Error),
+    /// The response is no success.
     #[error("the response has the status {0}")]
     Status(u16),
+    /// The OpenID configuration is of another issuer, or has no safe URL.
     #[error("the OpenID configuration must name this issuer and an https:// jwks_uri")]
     Configuration,
+    /// The response has no keys.
     #[error(transparent)]
     KeySet(#[from] NotAKeySet),
+    /// The task that fetches ended early.
     #[error("the task ended early")]
     BrokenOff,
 }
@@ -148,7 +153,7 @@ impl PublishedKeys {
         let inner = Arc::clone(&self.0);
         let before = Arc::clone(&self.state().keys);
         let fetched = tokio::task::spawn_blocking(move || inner.fetch(&before)).await;
-        let fetched = fetched.map_err(|_| Failure::BrokenOff).and_then(|it| it);
+        let fetched = fetched.map_err(|_| CannotFetch::BrokenOff).and_then(|it| it);
         let mut state = self.state();
         match fetched {
             Ok(keys) => {
@@ -168,13 +173,23 @@ impl PublishedKeys {
         }
     }
 
+    /// Fetches the keys once, without keeping them, and returns their number.
+    ///
+    /// # Errors
+    /// Why they cannot be fetched.
+    pub async fn probe(&self) -> Result<usize, CannotFetch> {
+        let inner = Arc::clone(&self.0);
+        let fetched = tokio::task::spawn_blocking(move || inner.fetch(&[])).await;
+        Ok(fetched.map_err(|_| CannotFetch::BrokenOff)??.len())
+    }
+
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Inner {
-    fn fetch(&self, before: &[Arc<PublishedKey>]) -> Result<Vec<Arc<PublishedKey>>, Failure> {
+    fn fetch(&self, before: &[Arc<PublishedKey>]) -> Result<Vec<Arc<PublishedKey>>, CannotFetch> {
         let url = match &self.location {
             Location::Url(url) => url.clone(),
             Location::Discovery(issuer) => self.discover(issuer)?,
@@ -183,27 +198,27 @@ impl Inner {
     }
 
     /// The URL of the keys in the configuration of the issuer (OpenID Connect Discovery, section 4).
-    fn discover(&self, issuer: &str) -> Result<String, Failure> {
+    fn discover(&self, issuer: &str) -> Result<String, CannotFetch> {
         let base = issuer.trim_end_matches('/');
         let configuration = self.get(&format!("{base}/.well-known/openid-configuration"))?;
-        let text = Text::parse(&configuration).map_err(|_| Failure::Configuration)?;
+        let text = Text::parse(&configuration).map_err(|_| CannotFetch::Configuration)?;
         let mut members = Members::of(text, &["issuer", "jwks_uri"]);
         let [named, url] = ["issuer", "jwks_uri"].map(|name| members.required_string(name));
         let both = members.finish(|| named.zip(url));
-        let (named, url) = both.map_err(|_| Failure::Configuration)?;
+        let (named, url) = both.map_err(|_| CannotFetch::Configuration)?;
         // An issuer that is reached without TLS is on this machine, in development.
         let is_safe = url.starts_with("https://") || issuer.starts_with("http://");
         if named != issuer || !is_safe {
-            return Err(Failure::Configuration);
+            return Err(CannotFetch::Configuration);
         }
         Ok(url.into_owned())
     }
 
-    fn get(&self, url: &str) -> Result<Vec<u8>, Failure> {
+    fn get(&self, url: &str) -> Result<Vec<u8>, CannotFetch> {
         let mut response = self.agent.get(url).call()?;
         let status = response.status();
         if !status.is_success() {
-            return Err(Failure::Status(status.as_u16()));
+            return Err(CannotFetch::Status(status.as_u16()));
         }
         let body = response.body_mut().with_config().limit(LONGEST);
         Ok(body.read_to_vec()?)

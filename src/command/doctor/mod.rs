@@ -1,7 +1,9 @@
-//! `sealward doctor`: tests the tokens, compares them with the records, and connects to the collector.
+//! `sealward doctor`: tests the tokens, compares them with the records, and connects to the collector, the
+//! provider and the issuers.
 
 mod approvals;
 mod collector;
+mod credentials;
 mod database;
 mod provider;
 mod records;
@@ -43,6 +45,7 @@ pub(super) async fn run(
     let reports = token.probe().await;
     let collector = collector::check(&settings, environment).await?;
     let provider = provider::check(&settings, environment).await?;
+    let credentials = credentials::check(&settings).await;
     let login = database::login(&database).await;
     let records = records::compare(&database, &token).await;
     let pool = database.as_ref().ok().map(Primary::pool);
@@ -58,9 +61,10 @@ pub(super) async fn run(
         let collector = collector::as_json(&collector);
         let provider = provider::as_json(&provider);
         let people = approvals::as_json(people.as_deref());
+        let credentials = credentials::as_json(&credentials);
         let whole = json!({
             "tokens": reports, "login": login, "records": records, "collector": collector,
-            "openIdConnect": provider, "approvals": people,
+            "openIdConnect": provider, "credentials": credentials, "approvals": people,
         });
         writeln!(io::stdout(), "{whole:#}")?;
     } else if arguments.report {
@@ -73,6 +77,7 @@ pub(super) async fn run(
         io::stdout().write_all(records::text(&records).as_bytes())?;
         io::stdout().write_all(collector::text(&collector).as_bytes())?;
         io::stdout().write_all(provider::text(&provider).as_bytes())?;
+        io::stdout().write_all(credentials::text(&credentials).as_bytes())?;
         io::stdout().write_all(approvals::text(people.as_deref()).as_bytes())?;
     }
     let ill: Vec<&str> = reports
@@ -100,6 +105,9 @@ pub(super) async fn run(
     }
     if let Some(Err(reason)) = provider {
         return Err(Failure::Other(format!("admin.oidc.issuer: {reason}")));
+    }
+    if let Some(fault) = credentials::fault(&credentials) {
+        return Err(Failure::Other(fault));
     }
     match records {
         Ok((found, _)) if !found.missing.is_empty() => Err(Failure::Other(
