@@ -58,7 +58,8 @@ impl Token {
         if issuer != rules.issuer {
             return Err(Refused::Issuer);
         }
-        if subject.is_empty() {
+        // Postgres has no texts with U+0000.
+        if subject.is_empty() || subject.contains('\0') {
             return Err(Refused::Claim);
         }
         let audiences = audiences.ok_or(Refused::Claim)?;

@@ -1,5 +1,5 @@
-//! Counts with callgrind the instructions to seal, to open and to answer a protect request. Counts
-//! are repeatable where times are not. `tests/instructions/run` compares them with `counts.json` and
+//! Counts with callgrind the instructions to seal, to open, to answer a protect request, and to
+//! authenticate with a known API key or token. Counts are repeatable where times are not. `tests/instructions/run` compares them with `counts.json` and
 //! fails if they differ by more than 5 % in either direction.
 //!
 //! The request runs on one thread from the listener's service to its response. Only its own task is
@@ -23,17 +23,23 @@ mod private_key;
 mod support;
 
 use std::hint::black_box;
+use std::net::IpAddr;
 
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use sealward::clock::Entropy;
+use sealward::auth::{Authenticator, Authorization, Credentials};
+use sealward::catalog::Catalog;
+use sealward::client_certificates::ClientCertificate;
+use sealward::clock::{Clock, Entropy};
 use sealward::envelope::{Alg, Enc, Envelope, HeaderMembers, Recipient, seal};
 use sealward::json::Text;
 use sealward::server::Answers as _;
+use sealward::settings::{Settings, Stage};
+use serde_json::json;
 
 use callgrind::{Counted, counting};
 use private_key::PrivateKey;
-use support::{PROTECT, World};
+use support::{PATIENCE, PROTECT, SigningKey, TokenIssuer, World, within};
 
 /// The number of repetitions; the count is per repetition.
 const TIMES: usize = 50;
@@ -44,6 +50,7 @@ async fn main() {
     let payload = format!("\"{}\"", "x".repeat(KIB - 2));
     envelopes(&payload);
     protect(&payload).await;
+    authenticate().await;
 }
 
 /// Seals for a public key, and opens with the content key that the private key returns.
@@ -108,4 +115,49 @@ async fn protect(payload: &str) {
     }
     callgrind::dump("protect", TIMES);
     callgrind::stop();
+}
+
+/// Authenticates with credentials that are already cached.
+async fn authenticate() {
+    let signing_key = SigningKey::ec("one");
+    let issuer = TokenIssuer::publishing(&[&signing_key]).await;
+    let world = World::with_auth(Clock::system(), issuer.auth()).await;
+    let application = world.application("caller").await;
+    let service = application.service.as_deref().expect("a service");
+    let matching = json!({ "issuer": issuer.name(), "subject": "job" });
+    let identity = json!({ "name": "job", "serviceId": service, "match": matching });
+    let created = world.admin().post("/admin/identities", identity).await;
+    created.created();
+    let token = signing_key.token(&issuer.claims("job", world.clock.now()));
+    let key = application.key.as_deref().expect("a key");
+
+    let (catalog, pool) = (Catalog::new(), world.pool.clone());
+    let settings = Settings {
+        environment: Stage::Development,
+        auth: issuer.auth(),
+        ..Settings::default()
+    };
+    let clock = world.clock.clone();
+    let authenticator = Authenticator::new(clock, catalog.clone(), pool.clone(), &settings);
+    let authenticator = authenticator.expect("settings in order");
+    tokio::spawn(catalog.clone().listen(pool, Entropy::system()));
+    within(PATIENCE, async || catalog.is_current()).await;
+    for (name, credential) in [("authenticate-key", key), ("authenticate-token", &token)] {
+        let bearer = format!("Bearer {credential}");
+        let credentials = Credentials {
+            authorization: Authorization::One(bearer.as_bytes()),
+            certificate: ClientCertificate::Absent,
+        };
+        let client = IpAddr::from([127, 0, 0, 1]);
+        let once = || authenticator.authenticate(&credentials, client, async { Ok(()) });
+        for _ in 0..5 {
+            once().await.expect("a caller");
+        }
+        callgrind::start();
+        for _ in 0..TIMES {
+            black_box(Counted::of(once()).await.expect("a caller"));
+        }
+        callgrind::dump(name, TIMES);
+        callgrind::stop();
+    }
 }

@@ -149,6 +149,36 @@ async fn all_problems_are_reported_at_once() {
             "match.sub",
             "unknown",
         ),
+        (
+            "match",
+            json!({ "issuer": "a", "claims": { "b": 1.5 } }),
+            "match.claims.b",
+            "range",
+        ),
+        (
+            "match",
+            json!({ "spiffeId": "spiffe://a.example" }),
+            "match.spiffeId",
+            "format",
+        ),
+        (
+            "match",
+            json!({ "certificateSha256": "ab" }),
+            "match.certificateSha256",
+            "format",
+        ),
+        (
+            "match",
+            json!({ "spiffeId": "spiffe://a.example/b", "subject": "c" }),
+            "match.subject",
+            "conflict",
+        ),
+        (
+            "match",
+            json!({ "issuer": "a", "subject": "b", "spiffeId": "spiffe://a.example/b" }),
+            "match.spiffeId",
+            "conflict",
+        ),
         ("secret", json!("x"), "secret", "unknown"),
     ] {
         let mut body = new(&service);
@@ -213,4 +243,24 @@ async fn a_service_and_a_policy_of_an_identity_are_not_deleted() {
         .delete(&format!("/admin/policies/{policy}"))
         .await
         .gone();
+}
+
+#[tokio::test]
+async fn an_identity_matches_tokens_or_certificates() {
+    let world = World::new().await;
+    let (admin, service) = (world.admin(), world.service("shop").await);
+    for matching in [
+        json!({ "spiffeId": "spiffe://example.org/shop/cart" }),
+        json!({ "certificateSha256": format!("{:064x}", 7) }),
+        json!({ "issuer": "https://issuer.example", "subject": "cart" }),
+    ] {
+        let mut body = new(&service);
+        body["match"] = matching.clone();
+        let created = admin.post(PATH, body).await.created();
+        assert_eq!(created.json()["match"], matching);
+        let path = created.header("location").to_owned();
+        let other = json!({ "spiffeId": "spiffe://example.org/shop/till" });
+        let changed = admin.patch(&path, json!({ "match": other })).await.ok();
+        assert_eq!(changed.json()["match"], other);
+    }
 }

@@ -297,4 +297,22 @@ async fn an_identity_is_created_and_changed_with_its_claims() {
         json!({ "issuer": "https://issuer.example", "subject": "job" })
     );
     assert_eq!(identity["status"], "disabled");
+    let spiffe_id = "spiffe://example.org/shop/cart";
+    let changed = browser
+        .send(
+            &format!("{place}/edit"),
+            &[
+                ("name", "cart"),
+                ("status", "active"),
+                ("allowedOperations.scope", "all"),
+                ("match.spiffeId", spiffe_id),
+            ],
+        )
+        .await;
+    assert_eq!(changed.status, StatusCode::SEE_OTHER, "{}", changed.body);
+    assert_eq!(read().await["match"], json!({ "spiffeId": spiffe_id }));
+    for page in [place, "/dashboard/identities".to_owned()] {
+        let page = browser.get(&page).await.ok().body;
+        assert!(page.contains(spiffe_id), "{page}");
+    }
 }

@@ -191,6 +191,7 @@ async fn api_keys() {
     }
     let (soon, late) = ("2040-01-01T00:00:00Z", "2041-01-01T00:00:00Z");
     let network = json!({ "allowedCidrs": ["192.0.2.0/24"] });
+    let certificate = |number: u8| json!({ "certificateSha256": format!("{number:064x}") });
     let rows = [
         (json!({}), json!({ "name": "other" }), false),
         (
@@ -205,6 +206,9 @@ async fn api_keys() {
         ),
         (network.clone(), json!({ "allowedCidrs": null }), true),
         (json!({}), network, false),
+        (json!({}), certificate(1), false),
+        (certificate(1), certificate(2), true),
+        (certificate(1), json!({ "certificateSha256": null }), true),
         (json!({}), json!({ "expiresAt": soon }), false),
         (
             json!({ "expiresAt": late }),
@@ -282,6 +286,8 @@ async fn identities() {
         "policyNumber": "P" });
     office.open.admin().post(POLICIES, policy).await.created();
     let rule = |members: Value| json!({ "match": merged(&json!({ "issuer": "a" }), &members) });
+    let spiffe = |name: &str| json!({ "match": { "spiffeId": format!("spiffe://a/{name}") } });
+    let certificate = json!({ "match": { "certificateSha256": format!("{:064x}", 1) } });
     let disabled = json!({ "status": "disabled" });
     let rows = [
         (json!({}), json!({ "name": "other" }), false),
@@ -300,6 +306,11 @@ async fn identities() {
             rule(json!({ "subject": "b", "claims": { "d": "e" } })),
             false,
         ),
+        (json!({}), spiffe("b"), true),
+        (spiffe("b"), spiffe("b"), false),
+        (spiffe("b"), spiffe("c"), true),
+        (spiffe("b"), certificate.clone(), true),
+        (certificate.clone(), certificate, false),
     ];
     let body = json!({ "name": "n", "serviceId": service,
         "match": { "issuer": "a", "subject": "b" } });
