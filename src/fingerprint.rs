@@ -165,7 +165,11 @@ mod tests {
             format!("{}:", &separated[..94]),
             "é".repeat(32),
         ] {
-            assert_eq!(wrong.parse::<Fingerprint>(), Err(NotAFingerprint), "{wrong}");
+            assert_eq!(
+                wrong.parse::<Fingerprint>(),
+                Err(NotAFingerprint),
+                "{wrong}"
+            );
         }
     }
 }

@@ -32,7 +32,9 @@ pub struct NotASpiffeId;
 
 /// The text is not a trust domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be a trust domain such as example.org: lower-case letters, digits, dots, dashes and underscores")]
+#[error(
+    "must be a trust domain such as example.org: lower-case letters, digits, dots, dashes and underscores"
+)]
 pub struct NotATrustDomain;
 
 impl SpiffeId {
@@ -58,7 +60,8 @@ impl FromStr for SpiffeId {
     fn from_str(text: &str) -> Result<Self, NotASpiffeId> {
         let rest = text.strip_prefix(SCHEME).ok_or(NotASpiffeId)?;
         let (domain, path) = rest.split_once('/').ok_or(NotASpiffeId)?;
-        let is_right = text.len() <= LONGEST && is_domain(domain) && path.split('/').all(is_segment);
+        let is_right =
+            text.len() <= LONGEST && is_domain(domain) && path.split('/').all(is_segment);
         is_right.then(|| Self(text.to_owned())).ok_or(NotASpiffeId)
     }
 }
@@ -89,8 +92,7 @@ fn is_domain(text: &str) -> bool {
 }
 
 fn is_segment(text: &str) -> bool {
-    let is_allowed =
-        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
     !matches!(text, "" | "." | "..") && text.bytes().all(is_allowed)
 }
 
@@ -155,7 +157,9 @@ mod tests {
 
     #[test]
     fn an_id_has_a_trust_domain_and_a_path() {
-        let id: SpiffeId = "spiffe://example.org/ns/shop/sa/Cart_1.a-b".parse().unwrap();
+        let id: SpiffeId = "spiffe://example.org/ns/shop/sa/Cart_1.a-b"
+            .parse()
+            .unwrap();
         assert_eq!(id.trust_domain(), "example.org");
         let long = |length: usize| format!("spiffe://a/{}", "b".repeat(length - 11));
         assert!(long(LONGEST).parse::<SpiffeId>().is_ok());
@@ -181,8 +185,18 @@ mod tests {
         ] {
             assert_eq!(wrong.parse::<SpiffeId>(), Err(NotASpiffeId), "{wrong}");
         }
-        for wrong in ["", "Example.org", "example.org/", "spiffe://a", &"a".repeat(256)] {
-            assert_eq!(wrong.parse::<TrustDomain>(), Err(NotATrustDomain), "{wrong}");
+        for wrong in [
+            "",
+            "Example.org",
+            "example.org/",
+            "spiffe://a",
+            &"a".repeat(256),
+        ] {
+            assert_eq!(
+                wrong.parse::<TrustDomain>(),
+                Err(NotATrustDomain),
+                "{wrong}"
+            );
         }
     }
 }

@@ -20,10 +20,7 @@ pub struct Chain {
 impl Chain {
     /// The chain of a certificate.
     #[must_use]
-    pub fn new(
-        own: CertificateDer<'static>,
-        intermediates: Vec<CertificateDer<'static>>,
-    ) -> Self {
+    pub fn new(own: CertificateDer<'static>, intermediates: Vec<CertificateDer<'static>>) -> Self {
         Self {
             fingerprint: Fingerprint::of(&own),
             own,

@@ -149,7 +149,7 @@ async fn resume(
         None => return Ok(None),
         Some(Holder::Key(at_rest)) => {
             holder_of_key(dashboard, at_rest, client, certificate).await?
-        },
+        }
         Some(Holder::Person(id)) => signed_in(dashboard, id, client).await?,
     };
     if administrator.is_none() {

@@ -153,7 +153,9 @@ impl PublishedKeys {
         let inner = Arc::clone(&self.0);
         let before = Arc::clone(&self.state().keys);
         let fetched = tokio::task::spawn_blocking(move || inner.fetch(&before)).await;
-        let fetched = fetched.map_err(|_| CannotFetch::BrokenOff).and_then(|it| it);
+        let fetched = fetched
+            .map_err(|_| CannotFetch::BrokenOff)
+            .and_then(|it| it);
         let mut state = self.state();
         match fetched {
             Ok(keys) => {

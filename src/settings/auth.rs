@@ -261,7 +261,9 @@ mod tests {
                 ..Auth::default()
             };
             auth.contradictions(Stage::Production, "", tls, &mut found);
-            let names = found.iter().map(|text| text.split(' ').next().unwrap_or_default());
+            let names = found
+                .iter()
+                .map(|text| text.split(' ').next().unwrap_or_default());
             names.map(str::to_owned).collect::<Vec<_>>()
         };
         let plain = Tls::default();

@@ -86,12 +86,21 @@ async fn a_malformed_or_repeated_header_is_refused() {
         &format!(":{inner}:;a=1"),
         &format!("{good}, {good}"),
         &format!(":{}:", &inner[..inner.len() - 8]),
-        &format!(":{}:", inner.replace('+', "-").replace('/', "_").replacen("MI", "M_", 1)),
+        &format!(
+            ":{}:",
+            inner
+                .replace('+', "-")
+                .replace('/', "_")
+                .replacen("MI", "M_", 1)
+        ),
         "\"text\"",
     ] {
         unauthenticated(site.ask_by_proxy(&[("client-cert", malformed)]).await);
     }
-    let repeated = [("client-cert", good.as_str()), ("client-cert", good.as_str())];
+    let repeated = [
+        ("client-cert", good.as_str()),
+        ("client-cert", good.as_str()),
+    ];
     unauthenticated(site.ask_by_proxy(&repeated).await);
     // Another credential does not make it right.
     let application = site.world.application("other").await;

@@ -183,9 +183,9 @@ fn with(
     request: axum::http::request::Builder,
     headers: &[(&str, &str)],
 ) -> axum::http::request::Builder {
-    headers
-        .iter()
-        .fold(request, |request, (name, value)| request.header(*name, *value))
+    headers.iter().fold(request, |request, (name, value)| {
+        request.header(*name, *value)
+    })
 }
 
 fn unauthenticated(answer: Answer) {

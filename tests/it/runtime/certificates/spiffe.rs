@@ -57,11 +57,26 @@ async fn a_certificate_needs_exactly_one_uri_of_its_own_trust_domain() {
         ("no URI", site.one.workload(&[])),
         ("the CA of another trust domain", site.two.workload(&[CART])),
         ("the client CA", site.clients.workload(&[CART])),
-        ("another workload", site.one.workload(&["spiffe://one.example/shop/cart2"])),
-        ("a workload below it", site.one.workload(&["spiffe://one.example/shop/cart/1"])),
-        ("another case", site.one.workload(&["spiffe://one.example/shop/Cart"])),
-        ("an unknown trust domain", site.one.workload(&["spiffe://three.example/shop/cart"])),
-        ("a port", site.one.workload(&["spiffe://one.example:443/shop/cart"])),
+        (
+            "another workload",
+            site.one.workload(&["spiffe://one.example/shop/cart2"]),
+        ),
+        (
+            "a workload below it",
+            site.one.workload(&["spiffe://one.example/shop/cart/1"]),
+        ),
+        (
+            "another case",
+            site.one.workload(&["spiffe://one.example/shop/Cart"]),
+        ),
+        (
+            "an unknown trust domain",
+            site.one.workload(&["spiffe://three.example/shop/cart"]),
+        ),
+        (
+            "a port",
+            site.one.workload(&["spiffe://one.example:443/shop/cart"]),
+        ),
         ("a key that signs certificates", signing),
     ] {
         let answer = site.ask(&issued, &[]).await;
@@ -128,7 +143,10 @@ async fn where_authorization_is_present_only_it_authenticates() {
         vec![("authorization", "Basic x")],
         vec![("authorization", "")],
         vec![("authorization", "Bearer e30.e30.c2ln")],
-        vec![("authorization", bearer.as_str()), ("authorization", bearer.as_str())],
+        vec![
+            ("authorization", bearer.as_str()),
+            ("authorization", bearer.as_str()),
+        ],
     ] {
         unauthenticated(site.ask(&issued, &headers).await);
     }
@@ -185,7 +203,9 @@ async fn malformed_json_is_refused_before_the_certificate() {
     malformed.refused(400, "INVALID_REQUEST");
     unauthenticated(site.hash(&issued, "{}").await);
     site.identity(json!({ "spiffeId": CART })).await;
-    site.hash(&issued, "{}").await.refused(400, "INVALID_REQUEST");
+    site.hash(&issued, "{}")
+        .await
+        .refused(400, "INVALID_REQUEST");
 }
 
 #[tokio::test]

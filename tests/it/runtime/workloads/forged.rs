@@ -134,7 +134,11 @@ async fn claims_are_checked() {
         ("other sub", json!({ "sub": "JOB" }), 401),
         ("sub with U+0000", json!({ "sub": "job\0" }), 401),
         ("sub with a space", json!({ "sub": "job " }), 401),
-        ("sub in full-width letters", json!({ "sub": "\u{ff4a}ob" }), 401),
+        (
+            "sub in full-width letters",
+            json!({ "sub": "\u{ff4a}ob" }),
+            401,
+        ),
         ("no exp", json!({ "exp": null }), 401),
         ("exp text", json!({ "exp": "9999999999" }), 401),
         ("expired", json!({ "exp": now - 60 }), 401),
@@ -183,10 +187,14 @@ async fn a_key_authenticates_only_tokens_of_its_issuer() {
     let one = TokenIssuer::publishing(&[&keys[0]]).await;
     let other = TokenIssuer::publishing(&[&keys[1]]).await;
     let issuers = vec![one.settings(), other.settings()];
-    let world = World::with_auth(Clock::system(), Auth {
-        issuers,
-        ..Auth::default()
-    }).await;
+    let world = World::with_auth(
+        Clock::system(),
+        Auth {
+            issuers,
+            ..Auth::default()
+        },
+    )
+    .await;
     let service = world.service("billing").await;
     for issuer in [&one, &other] {
         let matching = json!({ "issuer": issuer.name(), "subject": "job" });
