@@ -30,7 +30,8 @@ pub struct Entry {
     pub api_key_id: Option<ApiKeyId>,
     /// The workload identity of the caller; null for API keys.
     pub identity_id: Option<IdentityId>,
-    /// The first 256 characters of the subject of the caller's token; null for API keys.
+    /// The first 256 characters of the subject of the caller's token or of its SPIFFE ID, or the SHA-256 of
+    /// its certificate; null for API keys.
     pub token_subject: Option<String>,
     pub client_address: Option<String>,
     /// The outcome of the request; null in records of earlier releases.
@@ -65,7 +66,8 @@ pub struct Filter {
     pub key_id: Option<KeyId>,
     /// The workload identity of the caller.
     pub identity_id: Option<IdentityId>,
-    /// The subject of the caller's token, its first 256 characters.
+    /// The subject of the caller's token, its SPIFFE ID, or the SHA-256 of its certificate: the first 256
+    /// characters.
     pub token_subject: Option<String>,
     /// Records at or after this time.
     pub from: Option<Timestamp>,

@@ -18,7 +18,7 @@ pub struct Record {
     pub application_id: Option<ServiceId>,
     /// The API key or the workload identity of the caller.
     pub credential_id: Option<CredentialId>,
-    /// The beginning of the subject of the caller's token.
+    /// The beginning of the subject of the caller's token or certificate.
     pub token_subject: Option<Box<str>>,
     /// The operation; none for some unauthenticated requests.
     pub operation_type: Option<OperationType>,

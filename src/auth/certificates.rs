@@ -54,16 +54,32 @@ impl Certificates {
         }
     }
 
-    /// The caller with this certificate. A look-up of a new certificate waits for `admission` first.
+    /// The caller with this certificate. The verification of a new certificate, or the look-up of its
+    /// identity, waits for `admission` first.
     pub(super) async fn authenticate(
         &self,
         certificate: &ClientCertificate,
         client: IpAddr,
         admission: impl Future<Output = Result<(), Denied>> + Send,
     ) -> Result<Caller, Denied> {
-        let names = self.names(certificate).await?;
-        let known = self.workloads.get_admitted(&names, admission).await?;
-        Ok(admit(known, client)?)
+        if !self.is_on {
+            return Err(Refusal::Missing.into());
+        }
+        let now = self.clock.now();
+        let known = certificate.known(now).await.map_err(Refusal::from)?;
+        let workload = match known {
+            Some(verified) => {
+                let names = Names::of(&verified);
+                self.workloads.get_admitted(&names, admission).await?
+            }
+            None => {
+                admission.await?;
+                let verified = certificate.verified(now).await;
+                let names = Names::of(&*verified.map_err(Refusal::from)?);
+                self.workloads.get(&names).await?
+            }
+        };
+        Ok(admit(workload, client)?)
     }
 
     /// Authenticates from the cache alone.
@@ -72,24 +88,21 @@ impl Certificates {
         certificate: &ClientCertificate,
         client: IpAddr,
     ) -> Result<Caller, Refusal> {
-        let names = self.names(certificate).await?;
-        admit(self.workloads.remembered(&names).await, client)
-    }
-
-    async fn names(&self, certificate: &ClientCertificate) -> Result<Names, Refusal> {
         if !self.is_on {
             return Err(Refusal::Missing);
         }
         let verified = certificate.verified(self.clock.now()).await?;
-        let Verified {
-            fingerprint,
-            spiffe_id,
-            ..
-        } = &*verified;
-        Ok(Names {
-            fingerprint: *fingerprint,
-            spiffe_id: spiffe_id.clone(),
-        })
+        let names = Names::of(&verified);
+        admit(self.workloads.remembered(&names).await, client)
+    }
+}
+
+impl Names {
+    fn of(verified: &Verified) -> Self {
+        Self {
+            fingerprint: verified.fingerprint,
+            spiffe_id: verified.spiffe_id.clone(),
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! A certificate as a client presents it.
 
 use std::fmt;
+use std::time::Duration;
 
-use rustls::pki_types::CertificateDer;
+use rustls::pki_types::{CertificateDer, UnixTime};
 use sha2::{Digest as _, Sha256};
 use x509_cert::time::Time;
 
@@ -58,4 +59,10 @@ impl fmt::Debug for Chain {
 pub fn moment(time: Time) -> Timestamp {
     let millis = time.to_unix_duration().as_millis();
     Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
+}
+
+/// The time as rustls has it.
+pub(super) fn unix_time(now: Timestamp) -> UnixTime {
+    let millis = u64::try_from(now.as_millis()).unwrap_or_default();
+    UnixTime::since_unix_epoch(Duration::from_millis(millis))
 }

@@ -1,7 +1,5 @@
 //! The verification of client certificates in a TLS handshake.
 
-use std::time::Duration;
-
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, UnixTime};
@@ -9,7 +7,6 @@ use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{CertificateError, DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
 
 use super::trust::Trust;
-use crate::clock::Timestamp;
 
 /// Accepts a certificate of any trusted CA.
 impl ClientCertVerifier for Trust {
@@ -69,10 +66,4 @@ impl ClientCertVerifier for Trust {
             .signature_verification_algorithms
             .supported_schemes()
     }
-}
-
-/// The time as rustls has it.
-pub(super) fn unix_time(now: Timestamp) -> UnixTime {
-    let millis = u64::try_from(now.as_millis()).unwrap_or_default();
-    UnixTime::since_unix_epoch(Duration::from_millis(millis))
 }

@@ -42,6 +42,20 @@ pub enum Refused {
 }
 
 impl ClientCertificate {
+    /// The names for which the CA of the certificate may vouch, if it was verified before.
+    ///
+    /// # Errors
+    /// There is no certificate.
+    pub async fn known(&self, now: Timestamp) -> Result<Option<Arc<Verified>>, Refused> {
+        match self {
+            Self::Absent => Err(Refused::Absent),
+            Self::Malformed => Err(Refused::Malformed),
+            Self::Presented(PeerCertificate { chain, trust }) => {
+                Ok(trust.load().known(chain, now).await)
+            }
+        }
+    }
+
     /// The names for which the CA of the certificate may vouch.
     ///
     /// # Errors

@@ -11,9 +11,8 @@ use rustls::DistinguishedName;
 use rustls::crypto::CryptoProvider;
 use rustls::server::danger::ClientCertVerifier;
 
-use super::chain::Chain;
+use super::chain::{Chain, unix_time};
 use super::examined;
-use super::handshake::unix_time;
 use crate::clock::Timestamp;
 use crate::fingerprint::Fingerprint;
 use crate::spiffe::{SpiffeId, TrustDomain};
@@ -93,15 +92,20 @@ impl Trust {
             .is_ok()
     }
 
+    /// The result of an earlier verification that still holds.
+    pub async fn known(&self, chain: &Chain, now: Timestamp) -> Option<Arc<Verified>> {
+        let known = self.verified.get(&chain.digest()).await;
+        known.filter(|known| now < known.expires)
+    }
+
     /// The names for which the CA of the certificate may vouch; none if there are none.
     pub async fn verify(&self, chain: &Chain, now: Timestamp) -> Option<Arc<Verified>> {
-        let digest = chain.digest();
-        let known = self.verified.get(&digest).await;
-        if let Some(known) = known.filter(|known| now < known.expires) {
+        if let Some(known) = self.known(chain, now).await {
             return Some(known);
         }
         let verified = Arc::new(self.examine(chain, now)?);
-        self.verified.insert(digest, Arc::clone(&verified)).await;
+        let kept = Arc::clone(&verified);
+        self.verified.insert(chain.digest(), kept).await;
         Some(verified)
     }
 

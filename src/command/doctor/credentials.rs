@@ -79,7 +79,7 @@ async fn fetch(clock: &Clock, wanted: &AuthIssuer) -> Result<String, String> {
     let keys = issuer.keys().probe().await;
     match keys.map_err(|error| error.to_string())? {
         0 => Err(format!("{} publishes no signature key", issuer.name())),
-        keys => Ok(format!("{} publishes {keys} signature keys", issuer.name())),
+        keys => Ok(format!("signature keys of {}: {keys}", issuer.name())),
     }
 }
 
@@ -93,7 +93,7 @@ fn read(path: &Path, now: Timestamp) -> Result<String, String> {
         Some(end) if end <= now.plus(SOON) => Ok(format!(
             "warning: all CAs in {shown} expire by {end}; add the next ones"
         )),
-        Some(end) => Ok(format!("{} CAs in {shown}, valid until {end}", all.len())),
+        Some(end) => Ok(format!("CAs in {shown}: {}, valid until {end}", all.len())),
         None => Err(format!("{shown} must contain X.509 certificates")),
     }
 }

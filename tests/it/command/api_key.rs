@@ -65,6 +65,11 @@ async fn an_admin_key_gets_its_roles_and_person() {
         (&created["roles"], &created["person"]),
         (&json!(["owner"]), &json!(null))
     );
+    let certificate = "0f".repeat(32);
+    let bound = ["--certificate-sha256", certificate.as_str()];
+    let created = create(&bound).success().json();
+    assert_eq!(created["certificateSha256"], json!(certificate));
+    create(&["--certificate-sha256", "0f"]).failure(2, &["64 hexadecimal digits"]);
     create(&["--role", "root"]).failure(2, &["owner, custodian, policy-admin, auditor"]);
     create(&["--person", ""]).failure(1, &["person"]);
 }

@@ -1,8 +1,10 @@
 //! `sealward doctor` with a working token and with invalid settings.
 
+use std::path::Path;
+
 use crate::ledger::HttpsCollector;
 use crate::process::{LABEL, Site};
-use crate::support::softhsm_module;
+use crate::support::{Authority, Behavior, SigningKey, TokenIssuer, softhsm_module};
 
 #[tokio::test]
 async fn a_working_token_passes_with_warnings_about_its_weaknesses() {
@@ -155,6 +157,63 @@ async fn a_reachable_collector_passes() {
     assert_eq!(
         report["collector"],
         serde_json::json!({ "reachable": true })
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn issuers_and_cas_of_workloads_are_checked() {
+    let site = Site::new().await;
+    let key = SigningKey::ec("one");
+    let issuer = TokenIssuer::publishing(&[&key]).await;
+    let settings = issuer.settings();
+    let issuers = format!(
+        "[{{ issuer = {:?}, audience = \"a\", ca = {:?} }}]",
+        settings.issuer,
+        settings.ca.expect("a file")
+    );
+    let authority = Authority::new();
+    let ca = site.write("workloads.pem", &authority.certificate());
+    let domains = |ca: &Path| format!("[{{ trust_domain = \"example.org\", ca = {ca:?} }}]");
+    let doctor = |ca: &Path| {
+        site.command(&["doctor", "--json"])
+            .env("SEALWARD_AUTH_ISSUERS", &issuers)
+            .env("SEALWARD_AUTH_SPIFFE", domains(ca))
+            .env("SEALWARD_HTTP_TLS_CERTIFICATE", "certificate.pem")
+            .env("SEALWARD_HTTP_TLS_KEY", "key.pem")
+            .output()
+            .expect("run the binary")
+    };
+    let checked = |ca: &Path| {
+        let report: serde_json::Value = serde_json::from_slice(&doctor(ca).stdout).expect("JSON");
+        report["credentials"].clone()
+    };
+    let found = checked(&ca);
+    let expected = format!("signature keys of {}: 1", settings.issuer);
+    assert_eq!(found[0]["setting"], "auth.issuers[0]");
+    assert_eq!(found[0]["state"], serde_json::json!(expected));
+    assert_eq!(found[1]["setting"], "auth.spiffe[0]");
+    let state = found[1]["state"].as_str().expect("a state");
+    assert!(
+        state.starts_with("CAs in ") && state.contains(": 1, valid until "),
+        "{state}"
+    );
+
+    let expired = authority.expired_client().certificate;
+    let expired = site.write("expired.pem", &expired);
+    for (file, reason) in [
+        (expired.as_path(), "has only expired CAs"),
+        (Path::new("/no/ca.pem"), "cannot be read"),
+    ] {
+        let error = checked(file)[1]["error"].clone();
+        let error = error.as_str().expect("a reason");
+        assert!(error.contains(reason), "{error}");
+    }
+    assert!(!doctor(&expired).status.success());
+    issuer.behave(Behavior::Broken);
+    let error = checked(&ca)[0]["error"].clone();
+    assert!(
+        error.as_str().is_some_and(|it| it.contains("JWK Set")),
+        "{error}"
     );
 }
 
