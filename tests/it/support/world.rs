@@ -15,7 +15,8 @@ use sealward::ratelimit::{Limiter, Shared};
 use sealward::resource::ResourceRequest;
 use sealward::server::{Answers as _, Front, Service};
 use sealward::settings::{
-    Admin, Approvals, Auth, Environment, Forward, Limits, RateLimit, Seal, Settings, Span, Stage,
+    Admin, Approvals, Auth, Environment, Forward, Http, Limits, RateLimit, Seal, Settings, Span,
+    Stage,
 };
 use secrecy::ExposeSecret as _;
 use serde_json::json;
