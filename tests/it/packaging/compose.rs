@@ -149,7 +149,8 @@ fn every_service_runs_with_minimal_privileges() {
 #[test]
 fn the_load_balancer_reaches_the_instances() {
     let compose = compose();
-    let http = settings(SETTINGS).http;
+    let settings = settings(SETTINGS);
+    let http = &settings.http;
     let balancer = &compose["services"]["load-balancer"];
     let variables = balancer["environment"].as_object().expect("variables");
     let expected = read("deploy/haproxy.cfg");
@@ -180,7 +181,7 @@ fn the_load_balancer_reaches_the_instances() {
         "{published:?}"
     );
 
-    assert!(http.tls.files().is_some(), "instances speak TLS");
+    assert!(settings.tls_files().is_some(), "instances speak TLS");
     let subnet = &compose["networks"]["default"]["ipam"]["config"][0]["subnet"];
     let trusted: Vec<String> = http
         .trusted_proxies

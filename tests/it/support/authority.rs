@@ -44,6 +44,11 @@ impl Authority {
         self.0.pem()
     }
 
+    /// The CA certificate as an item of the header `Client-Cert-Chain` (RFC 9440).
+    pub(crate) fn header(&self) -> String {
+        byte_sequence(&self.certificate())
+    }
+
     /// A certificate for the server `name`.
     pub(crate) fn server(&self, name: &str) -> IssuedCertificate {
         let usage = ExtendedKeyUsagePurpose::ServerAuth;
@@ -183,7 +188,7 @@ impl IssuedCertificate {
 
     /// The certificate as the header `Client-Cert` (RFC 9440).
     pub(crate) fn header(&self) -> String {
-        format!(":{}:", BASE64.encode(certificate(&self.certificate)))
+        byte_sequence(&self.certificate)
     }
 
     /// The configuration of a TLS server with this certificate.
@@ -202,4 +207,9 @@ impl IssuedCertificate {
 
 fn key() -> KeyPair {
     KeyPair::generate().expect("a key")
+}
+
+/// A certificate in PEM as a byte sequence of a structured field (RFC 9651).
+fn byte_sequence(pem: &str) -> String {
+    format!(":{}:", BASE64.encode(certificate(pem)))
 }
