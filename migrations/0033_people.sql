@@ -5,7 +5,7 @@ CREATE TABLE people (
     subject    text NOT NULL CHECK (char_length(subject) BETWEEN 1 AND 128),
     name       text NOT NULL CHECK (name <> ''),
     roles      text[] NOT NULL,
-    seen_at    timestamptz NOT NULL,
+    issued_at  timestamptz NOT NULL,
     CONSTRAINT people_are_unique UNIQUE (issuer, subject),
     CONSTRAINT people_roles_are_known CHECK (
         roles <@ ARRAY['owner', 'custodian', 'policy-admin', 'auditor']
@@ -18,7 +18,7 @@ COMMENT ON COLUMN people.issuer IS 'The issuer of their ID tokens.';
 COMMENT ON COLUMN people.subject IS 'The subject of their ID tokens.';
 COMMENT ON COLUMN people.name IS 'Their name in the last token.';
 COMMENT ON COLUMN people.roles IS 'Their roles by the groups in the last token; empty if no group has a role.';
-COMMENT ON COLUMN people.seen_at IS 'The time of the last token.';
+COMMENT ON COLUMN people.issued_at IS 'When the last token was issued. An older token changes no roles.';
 
 -- The service never deletes a person.
 REVOKE DELETE ON people FROM sealward_application;

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::{Caller, Person, RateLimit, Roles};
 use crate::ids::{ApiKeyId, CredentialId, PersonId};
 
-/// An administrator: the holder of an admin key, or a person who signed in.
+/// An administrator: the holder of an admin key, or a person who signed in or has an access token.
 #[derive(Clone, Debug)]
 pub struct Administrator(Credential);
 
@@ -57,9 +57,14 @@ impl Administrator {
     /// A person who signed in, if they have a role.
     #[must_use]
     pub fn signed_in(person: Arc<Person>, client_address: IpAddr) -> Option<Self> {
-        let client_address = client_address.to_canonical();
-        let credential = Credential::Person(person, client_address);
-        Some(Self(credential)).filter(|administrator| !administrator.roles().is_empty())
+        let person = Some(person).filter(|person| person.has_roles());
+        person.map(|person| Self::with_token(person, client_address))
+    }
+
+    /// A person with an access token. Without a role, they may do nothing.
+    #[must_use]
+    pub fn with_token(person: Arc<Person>, client_address: IpAddr) -> Self {
+        Self(Credential::Person(person, client_address.to_canonical()))
     }
 
     /// The id of the admin key; none for a person.

@@ -32,6 +32,15 @@ pub(super) enum Presented<'a> {
 }
 
 impl<'a> Credentials<'a> {
+    /// The token that authenticates the request; none for another credential.
+    #[must_use]
+    pub fn token(&self) -> Option<&'a str> {
+        match self.presented() {
+            Ok(Presented::Token(token)) => Some(token),
+            Ok(Presented::Key(_) | Presented::Certificate) | Err(_) => None,
+        }
+    }
+
     /// Where there is an `Authorization` header, only it authenticates.
     pub(super) fn presented(&self) -> Result<Presented<'a>, Refusal> {
         if let ClientCertificate::Malformed = self.certificate {

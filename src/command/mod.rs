@@ -2,7 +2,9 @@
 
 mod api_key;
 mod audit;
+mod change;
 mod check_config;
+mod client;
 mod completions;
 mod doctor;
 mod failure;
@@ -88,6 +90,8 @@ enum Command {
     },
     /// Wrap keys offline, or import them over the API.
     Key(key::Arguments),
+    /// List, show, approve and reject changes that need approval, over the API.
+    Change(change::Arguments),
     /// Print a completion script for a shell.
     Completions(completions::Arguments),
     /// Write the man pages of all commands to a folder.
@@ -129,6 +133,7 @@ pub async fn run(arguments: Arguments) -> ExitCode {
             return health::run(file.path(), environment, &arguments);
         }
         Command::Key(arguments) => key::run(arguments).await,
+        Command::Change(arguments) => change::run(arguments).await,
         Command::Doctor { file, arguments } => {
             doctor::run(file.path(), environment, &arguments).await
         }

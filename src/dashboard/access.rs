@@ -17,13 +17,12 @@ use super::error::{self, PageError};
 use super::form::Form;
 use super::session::{self, Holder, Secret, Transport};
 use super::viewer::{TOKEN, Viewer, Visitor};
-use crate::auth::{Administrator, AtRest, CallerId, Denied, Person};
+use crate::auth::{Administrator, AtRest, Denied, Person};
 use crate::body_memory::{BodyShare, CallerMemory, SMALL_BODY};
 use crate::client_certificates::ClientCertificate;
 use crate::ids::PersonId;
 use crate::management::security::RefusedRequest;
 use crate::management::{Actor, Event};
-use crate::ratelimit::{Rule, Scope};
 use crate::request_tag::RequestTag;
 use crate::telemetry::step;
 use crate::web::{ClientAddress, LoggedCaller};
@@ -197,14 +196,8 @@ async fn admit(
     viewer: &Viewer,
     request: &mut Request,
 ) -> Result<(), PageError> {
-    let rate = viewer.administrator.rate_limit();
     let caller = viewer.administrator.id();
-    let scope = match caller {
-        CallerId::Credential(id) => Scope::AdminKey(id),
-        CallerId::Person(id) => Scope::Person(id),
-    };
-    let rule = Rule::new(rate.requests_per_second, rate.burst);
-    let taken = dashboard.limiter.take(scope, rule);
+    let taken = dashboard.admit_administrator(&viewer.administrator);
     let taken = taken.instrument(step!("limit")).await;
     taken.map_err(|_| PageError::TooMany)?;
     let limit = dashboard.settings.limits.max_body_bytes;

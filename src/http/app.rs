@@ -11,6 +11,7 @@ use crate::keys::{Keyring, Vault};
 use crate::ledger::SealStatus;
 use crate::ledger::forward::ForwardStatus;
 use crate::management::security::SecurityLog;
+use crate::oidc::Provider;
 use crate::protection::Protection;
 use crate::web::Resources;
 
@@ -33,6 +34,8 @@ pub struct Parts {
     pub vault: Vault,
     /// Records security events.
     pub security: SecurityLog,
+    /// The provider whose access tokens the management API accepts.
+    pub provider: Option<Provider>,
     /// The state of the sealer.
     pub seal_status: SealStatus,
     /// The state of forwarding.

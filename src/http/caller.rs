@@ -10,11 +10,11 @@ use tracing::Instrument as _;
 
 use super::app::App;
 use super::error::ApiError;
-use crate::auth::{Administrator, Application, Caller, Credentials, Denied};
+use crate::auth::{Administrator, Application, Caller, CallerId, Credentials, Denied};
 use crate::catalog::Unreadable;
 use crate::management::security::RefusedRequest;
 use crate::management::{Actor, Event};
-use crate::ratelimit::{Rule, Scope};
+use crate::ratelimit::{Exceeded, Rule, Scope, Standing};
 use crate::request_tag::RequestTag;
 use crate::telemetry::step;
 use crate::web::{ClientAddress, LoggedCaller, credentials, write_rate_limit};
@@ -38,7 +38,7 @@ pub(super) async fn administrators_only(
     let request_id = request.extensions().get::<RequestTag>();
     let request_id = request_id.map(ToString::to_string).unwrap_or_default();
     let credentials = credentials(request.headers(), request.extensions());
-    let identified = identify(&app, &credentials, client).instrument(step!("caller"));
+    let identified = known(&app, &credentials, client).instrument(step!("caller"));
     let caller = match identified.await {
         Ok(caller) => caller,
         Err(error) => {
@@ -56,11 +56,8 @@ pub(super) async fn administrators_only(
         }
     };
     LoggedCaller::note(request.extensions(), caller.id());
-    let (standing, admitted) = match app.admit(&caller).instrument(step!("limit")).await {
-        Ok(standing) => (
-            standing,
-            caller.clone().administrator().map_err(ApiError::from),
-        ),
+    let (standing, admitted) = match caller.admit(&app).instrument(step!("limit")).await {
+        Ok(standing) => (standing, caller.clone().administrator()),
         Err(exceeded) => (exceeded.standing, Err(ApiError::from(exceeded))),
     };
     let mut response = match admitted {
@@ -77,7 +74,7 @@ pub(super) async fn administrators_only(
         app.security
             .submit_anonymous(client, request_id, refusal(response.status()));
     } else if response.status() == StatusCode::FORBIDDEN {
-        let actor = Actor::caller(&caller, request_id);
+        let actor = caller.actor(request_id);
         let recorded = app
             .security
             .record(&actor, refusal(response.status()))
@@ -88,6 +85,70 @@ pub(super) async fn administrators_only(
     }
     write_rate_limit(standing, response.headers_mut());
     response
+}
+
+/// An authenticated caller of the management API.
+#[derive(Clone)]
+enum Known {
+    /// With an API key or the token of a workload.
+    Caller(Caller),
+    /// With an access token of the provider.
+    Person(Administrator),
+}
+
+impl Known {
+    fn id(&self) -> CallerId {
+        match self {
+            Self::Caller(caller) => caller.id(),
+            Self::Person(person) => person.id(),
+        }
+    }
+
+    fn actor(&self, request_id: String) -> Actor {
+        match self {
+            Self::Caller(caller) => Actor::caller(caller, request_id),
+            Self::Person(person) => Actor::administrator(person, request_id),
+        }
+    }
+
+    /// Takes one request from the limit of the caller.
+    async fn admit(&self, app: &App) -> Result<Standing, Exceeded> {
+        match self {
+            Self::Caller(caller) => app.admit(caller).await,
+            Self::Person(person) => app.admit_administrator(person).await,
+        }
+    }
+
+    fn administrator(self) -> Result<Administrator, ApiError> {
+        match self {
+            Self::Caller(caller) => Ok(caller.administrator()?),
+            Self::Person(person) => Ok(person),
+        }
+    }
+}
+
+/// Authenticates a caller of the management API.
+async fn known(
+    app: &App,
+    credentials: &Credentials<'_>,
+    client: IpAddr,
+) -> Result<Known, ApiError> {
+    if let Some(provider) = &app.provider
+        && let Some(token) = credentials.token()
+    {
+        let mut look_up = app.limiter.look_up(client);
+        let admission = async { look_up.turn().await.map_err(|_| Denied::Crowded) };
+        let person = provider.person(&app.database, &app.entropy, token, admission);
+        match person.await {
+            Ok(Some(person)) => {
+                look_up.found();
+                return Ok(Known::Person(Administrator::with_token(person, client)));
+            }
+            Ok(None) => {}
+            Err(denied) => return Err(unauthenticated(app, client, denied).await),
+        }
+    }
+    identify(app, credentials, client).await.map(Known::Caller)
 }
 
 fn matched_path(request: &Request) -> Option<MatchedPath> {

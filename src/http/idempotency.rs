@@ -7,12 +7,13 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use secrecy::ExposeSecret as _;
 use tracing::Instrument as _;
 
 use super::app::App;
 use super::body;
 use super::error::ApiError;
-use crate::auth::{Administrator, Authorization};
+use crate::auth::{Administrator, Authorization, Person};
 use crate::management::{Claim, IdempotentCall, Standing};
 use crate::problem::{Code, Problem};
 use crate::web::authorization;
@@ -48,7 +49,7 @@ async fn begin(app: &App, request: Request) -> Result<(Standing, Request), ApiEr
     let administrator = parts.extensions.get::<Administrator>();
     // A route without authentication before it is a defect of the router.
     let administrator = administrator.ok_or(ApiError::Internal)?;
-    let caller = administrator.api_key_id().ok_or(ApiError::Internal)?;
+    let (caller, person) = (administrator.id(), administrator.person().cloned());
     let limits = &app.settings.limits;
     let memory = app.body_memory.of(caller.uuid());
     let body = body::read(&parts, body, limits.max_body_bytes, Some(memory)).await?;
@@ -56,7 +57,7 @@ async fn begin(app: &App, request: Request) -> Result<(Standing, Request), ApiEr
         caller,
         path: parts.uri.path().to_owned(),
         key,
-        fingerprint: fingerprint(&parts.headers, &body)?,
+        fingerprint: fingerprint(secret(app, &parts.headers, person.as_deref())?, &body)?,
     };
     let patience = limits.request_timeout.0 + MARGIN;
     let standing = call.claim(&app.database, &app.entropy, app.clock.now(), patience);
@@ -98,14 +99,27 @@ fn key(headers: &HeaderMap) -> Result<String, ApiError> {
     }
 }
 
-/// An HMAC of the body. Its key is the credential, which the database does not have, so that the
-/// fingerprint of a body with little entropy tells nothing.
-fn fingerprint(headers: &HeaderMap, body: &[u8]) -> Result<[u8; 32], ApiError> {
+/// The key of fingerprints: a secret of the caller that the database does not have. An API key is one. The
+/// access tokens of a person change, so the secret of this service at the provider takes their place.
+fn secret<'a>(
+    app: &'a App,
+    headers: &'a HeaderMap,
+    person: Option<&Person>,
+) -> Result<&'a [u8], ApiError> {
+    if person.is_some() {
+        let provider = app.provider.as_ref().ok_or(ApiError::Internal)?;
+        return Ok(provider.secret().expose_secret().as_bytes());
+    }
     let Authorization::One(credential) = authorization(headers) else {
         return Err(ApiError::Internal);
     };
     let credential = credential.rsplit(|byte| *byte == b' ').next();
-    let key = hmac::Key::new(HMAC_SHA256, credential.unwrap_or_default());
+    Ok(credential.unwrap_or_default())
+}
+
+/// An HMAC of the body with a secret, so that the fingerprint of a body with little entropy tells nothing.
+fn fingerprint(secret: &[u8], body: &[u8]) -> Result<[u8; 32], ApiError> {
+    let key = hmac::Key::new(HMAC_SHA256, secret);
     let mut mac = hmac::Context::with_key(&key);
     mac.update(PURPOSE);
     mac.update(body);

@@ -28,6 +28,8 @@ pub struct Token {
     pub subject: String,
     /// The time from which the token is refused.
     pub refused_from: Timestamp,
+    /// When it was issued, if it says so.
+    pub issued_at: Option<Timestamp>,
     /// The type in lower case, without the prefix `application/`.
     pub typ: Option<String>,
     /// All claims.
@@ -79,6 +81,7 @@ impl Token {
             issuer: issuer.into_owned(),
             subject: subject.into_owned(),
             refused_from,
+            issued_at: issued.map(moment).transpose()?,
             typ: header.typ,
             claims: serde_json::from_str(text.as_str()).map_err(|_| Refused::Claim)?,
             key,

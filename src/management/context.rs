@@ -239,8 +239,9 @@ impl Change<'_> {
             Authority::Approved(last) => {
                 let approver =
                     store::lock_author(&mut self.transaction, &last.approver, self.now).await?;
-                check(&last.approver, approver.as_ref(), &last.roles())?;
-                let (before, after) = last.finish(&mut self.transaction, &kinds, made).await?;
+                check(&last.approver, approver.as_ref(), &last.roles)?;
+                let finished = last.finish(&mut self.transaction, self.now, &kinds, made);
+                let (before, after) = finished.await?;
                 let event = Event::changed(Action::Approve, &before, &after);
                 (Some(after), Some((event, &last.approver)))
             }

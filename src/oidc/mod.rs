@@ -5,6 +5,7 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod access;
 mod metadata;
 mod profile;
 mod redeem;
@@ -19,6 +20,7 @@ use secrecy::SecretString;
 use sha2::{Digest as _, Sha256};
 use ureq::Agent;
 
+use self::access::AccessTokens;
 use self::metadata::Metadata;
 pub use self::redeem::Redirect;
 use crate::algorithms::JwsAlgorithm;
@@ -55,6 +57,8 @@ struct Inner {
     metadata: Cache<(), Arc<Metadata>>,
     /// Verifies ID tokens.
     id_tokens: Issuer,
+    /// Verifies access tokens, if the management API accepts them.
+    access_tokens: Option<AccessTokens>,
 }
 
 /// The values that bind a sign-in to a browser.
@@ -135,6 +139,7 @@ impl Provider {
             secret,
             agent: client(authorities.as_deref(), PATIENCE),
             metadata: Cache::builder().time_to_live(CACHED).build(),
+            access_tokens: AccessTokens::new(settings, keys.clone()),
             id_tokens: Issuer::new(rules, keys),
         }))))
     }
@@ -143,6 +148,12 @@ impl Provider {
     #[must_use]
     pub fn keys(&self) -> &PublishedKeys {
         self.0.id_tokens.keys()
+    }
+
+    /// A secret of this service that the database does not have.
+    #[must_use]
+    pub fn secret(&self) -> &SecretString {
+        &self.0.secret
     }
 
     /// The issuer.

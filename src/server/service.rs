@@ -161,7 +161,7 @@ impl Service {
             resources: resources.clone(),
             vault: vault.clone(),
             security: security.clone(),
-            provider,
+            provider: provider.clone(),
             seal_status: seal_status.clone(),
             forward_status: forward_status.clone(),
         });
@@ -172,6 +172,7 @@ impl Service {
             keyring,
             vault,
             security,
+            provider,
             seal_status,
             forward_status,
             draining: AtomicBool::new(false),

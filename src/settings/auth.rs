@@ -7,7 +7,7 @@ use axum::http::uri::Uri;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Stage, Tls};
+use super::{Oidc, Stage, Tls};
 use crate::algorithms::JwsAlgorithm;
 use crate::spiffe::TrustDomain;
 
@@ -69,11 +69,11 @@ fn algorithms() -> Vec<JwsAlgorithm> {
 }
 
 impl Auth {
-    /// `client_id` is the audience of the ID tokens of administrators.
+    /// `administrators` has the audiences of tokens of administrators.
     pub(super) fn contradictions(
         &self,
         stage: Stage,
-        client_id: &str,
+        administrators: &Oidc,
         tls: &Tls,
         found: &mut Vec<String>,
     ) {
@@ -102,9 +102,10 @@ impl Auth {
         for (place, issuer) in self.issuers.iter().enumerate() {
             let setting = format!("auth.issuers[{place}]");
             issuer.contradictions(&setting, stage, found);
-            if !client_id.is_empty() && issuer.audience == client_id {
+            let mut audiences = administrators.audiences();
+            if let Some((name, _)) = audiences.find(|(_, it)| *it == issuer.audience) {
                 found.push(format!(
-                    "{setting}.audience must differ from admin.oidc.client_id: tokens of administrators \
+                    "{setting}.audience must differ from admin.oidc.{name}: tokens of administrators \
                      must not authenticate workloads"
                 ));
             }
@@ -177,11 +178,16 @@ mod tests {
 
     fn wrong(issuers: Vec<AuthIssuer>, stage: Stage) -> Vec<String> {
         let mut found = Vec::new();
+        let administrators = Oidc {
+            client_id: "dashboard".to_owned(),
+            api_audience: Some("management".to_owned()),
+            ..Oidc::default()
+        };
         let auth = Auth {
             issuers,
             ..Auth::default()
         };
-        auth.contradictions(stage, "dashboard", &Tls::default(), &mut found);
+        auth.contradictions(stage, &administrators, &Tls::default(), &mut found);
         found
     }
 
@@ -221,13 +227,17 @@ mod tests {
             wrong(twice, Stage::Production),
             ["auth.issuers[1].issuer must be another one than that of an earlier entry"]
         );
-        let shared = AuthIssuer {
-            audience: "dashboard".to_owned(),
-            ..at("https://a")
-        };
-        let found = wrong(vec![shared], Stage::Production);
-        assert!(found[0].starts_with("auth.issuers[0].audience must differ"));
-        assert_eq!(found.len(), 1);
+        for (audience, setting) in [("dashboard", "client_id"), ("management", "api_audience")] {
+            let shared = AuthIssuer {
+                audience: audience.to_owned(),
+                ..at("https://a")
+            };
+            let found = wrong(vec![shared], Stage::Production);
+            let message =
+                format!("auth.issuers[0].audience must differ from admin.oidc.{setting}:");
+            assert!(found[0].starts_with(&message), "{found:?}");
+            assert_eq!(found.len(), 1);
+        }
         let empty = AuthIssuer {
             audience: String::new(),
             algorithms: Vec::new(),

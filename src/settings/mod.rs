@@ -158,7 +158,7 @@ impl Settings {
         self.approvals.contradictions(&mut found);
         self.auth.contradictions(
             self.environment,
-            &self.admin.oidc.client_id,
+            &self.admin.oidc,
             &self.http.tls,
             &mut found,
         );

@@ -33,6 +33,11 @@ pub struct Oidc {
     pub groups_claim: String,
     /// The groups that have each role.
     pub roles: RoleGroups,
+    /// The audience of access tokens with which people call the management API. It must differ from
+    /// `client_id` and from the audiences in `auth.issuers`. Default: the API accepts no access tokens.
+    pub api_audience: Option<String>,
+    /// The scope of these access tokens. Required if the provider issues them without the type `at+jwt`.
+    pub api_scope: Option<String>,
     /// PEM file with the CA certificates of the provider. Default: the CAs of the system.
     pub ca: Option<PathBuf>,
 }
@@ -62,12 +67,22 @@ impl Default for Oidc {
             scopes: ["openid", "profile"].map(str::to_owned).to_vec(),
             groups_claim: "groups".to_owned(),
             roles: RoleGroups::default(),
+            api_audience: None,
+            api_scope: None,
             ca: None,
         }
     }
 }
 
 impl Oidc {
+    /// The audiences of tokens of administrators: of ID tokens and of access tokens.
+    pub(super) fn audiences(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let client = ("client_id", self.client_id.as_str());
+        let api = self.api_audience.as_deref().map(|it| ("api_audience", it));
+        let all = [Some(client), api].into_iter().flatten();
+        all.filter(|(_, audience)| !audience.is_empty())
+    }
+
     /// Whether a group has the role `owner`.
     #[must_use]
     pub fn has_owners(&self) -> bool {
@@ -77,8 +92,14 @@ impl Oidc {
     pub(super) fn contradictions(&self, stage: Stage, found: &mut Vec<String>) {
         let mut refuse = |message: &str| found.push(message.to_owned());
         let Some(issuer) = &self.issuer else {
-            if !self.client_id.is_empty() || self.client_secret.is_some() || self.ca.is_some() {
-                refuse("admin.oidc.client_id, client_secret and ca require admin.oidc.issuer");
+            let is_partial = !self.client_id.is_empty()
+                || self.client_secret.is_some()
+                || self.api_audience.is_some()
+                || self.ca.is_some();
+            if is_partial {
+                refuse(
+                    "admin.oidc.client_id, client_secret, api_audience and ca require admin.oidc.issuer",
+                );
             }
             return;
         };
@@ -110,6 +131,24 @@ impl Oidc {
         }
         if self.groups_claim.is_empty() {
             refuse("admin.oidc.groups_claim must be the name of a claim");
+        }
+        match &self.api_audience {
+            Some(audience) if audience.is_empty() || *audience == self.client_id => refuse(
+                "admin.oidc.api_audience must not be empty and must differ from admin.oidc.client_id, \
+                 the audience of ID tokens",
+            ),
+            Some(_) => {}
+            None if self.api_scope.is_some() => {
+                refuse("admin.oidc.api_scope requires admin.oidc.api_audience");
+            }
+            None => {}
+        }
+        if self
+            .api_scope
+            .as_deref()
+            .is_some_and(|scope| scope.is_empty() || scope.contains(' '))
+        {
+            refuse("admin.oidc.api_scope must be one scope");
         }
         let roles = &self.roles;
         let groups = [
@@ -181,7 +220,16 @@ mod tests {
     #[test]
     fn each_mistake_names_its_setting() {
         type Mistake = fn(&mut Oidc);
-        let cases: [(&str, Mistake); 10] = [
+        let cases: [(&str, Mistake); 14] = [
+            ("api_audience", |it| {
+                it.api_audience = Some("sealward".to_owned())
+            }),
+            ("api_audience", |it| it.api_audience = Some(String::new())),
+            ("api_scope", |it| it.api_scope = Some("admin".to_owned())),
+            ("api_scope", |it| {
+                it.api_audience = Some("https://sealward.example.com/admin".to_owned());
+                it.api_scope = Some("two scopes".to_owned());
+            }),
             ("issuer", |it| it.issuer = Some("http://a".to_owned())),
             ("issuer", |it| it.issuer = Some("https://a/?b=c".to_owned())),
             ("client_id", |it| it.client_id.clear()),

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Resources;
-use crate::auth::Caller;
+use crate::auth::{Administrator, Caller, CallerId};
 use crate::ratelimit::{Exceeded, Rule, Scope, Standing};
 
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -19,6 +19,23 @@ impl Resources {
     /// The caller has exceeded its limit.
     pub async fn admit(&self, caller: &Caller) -> Result<Standing, Exceeded> {
         let (scope, rule) = bucket(caller);
+        self.limiter.take(scope, rule).await
+    }
+
+    /// Takes one request from the limit of an administrator.
+    ///
+    /// # Errors
+    /// The administrator has exceeded it.
+    pub async fn admit_administrator(
+        &self,
+        administrator: &Administrator,
+    ) -> Result<Standing, Exceeded> {
+        let limit = administrator.rate_limit();
+        let scope = match administrator.id() {
+            CallerId::Credential(id) => Scope::AdminKey(id),
+            CallerId::Person(id) => Scope::Person(id),
+        };
+        let rule = Rule::new(limit.requests_per_second, limit.burst);
         self.limiter.take(scope, rule).await
     }
 

@@ -32,6 +32,8 @@ pub struct Profile {
     pub name: String,
     /// Their roles by their groups.
     pub roles: Roles,
+    /// When the token was issued.
+    pub issued_at: Timestamp,
 }
 
 impl Person {
@@ -62,20 +64,17 @@ impl Person {
         !self.roles.is_empty()
     }
 
-    /// Stores the profile of a verified token. Its roles apply to all sessions of the person. A new
-    /// person gets the identifier `id`.
+    /// Stores the profile of a verified token. Its roles apply to all sessions and access tokens of the
+    /// person, unless a later token has given others. A new person gets the identifier `id`.
     ///
     /// # Errors
     /// The database fails.
     pub async fn record(
         database: &Pool,
         id: PersonId,
-        now: Timestamp,
         profile: &Profile,
     ) -> sqlx::Result<Arc<Self>> {
-        store::record(database, id, now, profile)
-            .await
-            .map(Arc::new)
+        store::record(database, id, profile).await.map(Arc::new)
     }
 
     /// The person with this identifier.

@@ -3,20 +3,21 @@
 use sqlx::PgExecutor;
 
 use super::{Person, Profile};
-use crate::clock::Timestamp;
 use crate::ids::PersonId;
 
 pub(super) async fn record(
     database: impl PgExecutor<'_>,
     id: PersonId,
-    now: Timestamp,
     profile: &Profile,
 ) -> sqlx::Result<Person> {
     sqlx::query_as(
-        "INSERT INTO people (id, issuer, subject, name, roles, seen_at)
+        "INSERT INTO people AS known (id, issuer, subject, name, roles, issued_at)
          VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (issuer, subject) DO UPDATE
-            SET name = excluded.name, roles = excluded.roles, seen_at = excluded.seen_at
+            SET name = excluded.name,
+                roles = CASE WHEN known.issued_at <= excluded.issued_at
+                             THEN excluded.roles ELSE known.roles END,
+                issued_at = greatest(known.issued_at, excluded.issued_at)
       RETURNING id, issuer, subject, name, roles",
     )
     .bind(id)
@@ -24,7 +25,7 @@ pub(super) async fn record(
     .bind(&profile.subject)
     .bind(&profile.name)
     .bind(&profile.roles)
-    .bind(now)
+    .bind(profile.issued_at)
     .fetch_one(database)
     .await
 }

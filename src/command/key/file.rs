@@ -107,7 +107,7 @@ pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
 }
 
 /// The first line of a file that holds a secret.
-pub(super) fn first_line(path: &Path) -> Result<Zeroizing<String>, Failure> {
+pub(in crate::command) fn first_line(path: &Path) -> Result<Zeroizing<String>, Failure> {
     let bytes = read(path)?;
     let text = str::from_utf8(&bytes).map_err(|_| invalid(path, "must be text"))?;
     match text.lines().next() {
@@ -116,7 +116,7 @@ pub(super) fn first_line(path: &Path) -> Result<Zeroizing<String>, Failure> {
     }
 }
 
-pub(super) fn invalid(path: &Path, what: impl std::fmt::Display) -> Failure {
+pub(in crate::command) fn invalid(path: &Path, what: impl std::fmt::Display) -> Failure {
     Failure::Other(format!("{}: {what}", path.display()))
 }
 

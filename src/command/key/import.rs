@@ -5,10 +5,10 @@ use std::io::{self, Write as _};
 use hsm::ImportMechanism;
 use serde_json::{Map, Value, json};
 
-use super::client::{Client, Connection};
 use super::file::KeyFile;
 use super::wrap::{check_fingerprint, mechanism, wrap};
 use crate::command::Failure;
+use crate::command::client::{Client, Connection};
 use crate::material::PublicKey;
 
 /// Import a key over the API. The key is wrapped on this machine.
@@ -90,6 +90,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         })),
     );
     let key = client.post("/admin/keys", &Value::Object(order))?;
+    if key.get("proposedBy").is_some() {
+        writeln!(
+            io::stderr(),
+            "the import needs approval: this is the proposed change"
+        )?;
+    }
     let mut out = io::stdout();
     if arguments.json {
         serde_json::to_writer_pretty(&mut out, &key).map_err(io::Error::from)?;

@@ -1,10 +1,10 @@
 //! `sealward key`: imports keys without exposing their plaintext.
 
-mod client;
 mod file;
 mod import;
 mod wrap;
 
+pub(super) use self::file::{first_line, invalid};
 use super::Failure;
 
 #[derive(Debug, clap::Args)]

@@ -1,6 +1,7 @@
 //! Imports keys, in plaintext or wrapped.
 
 use hsm::{ImportError, ImportKey, ImportMechanism, ImportWrapped, KeyMaterial, KeyRef, NewKey};
+use sqlx::PgConnection;
 use zeroize::Zeroizing;
 
 use super::{Assignment, UnrecordedKey, Vault, VaultError, unlike_half};
@@ -81,9 +82,13 @@ impl Vault {
     ///
     /// # Errors
     /// The import key is no longer valid or has another mechanism, or the database fails.
-    pub async fn end_of_import_key(&self, wrapped: &Wrapped) -> Result<Timestamp, VaultError> {
+    pub async fn end_of_import_key(
+        &self,
+        connection: &mut PgConnection,
+        wrapped: &Wrapped,
+    ) -> Result<Timestamp, VaultError> {
         let now = self.clock.now();
-        let usable = ImportKeyRecord::usable(&self.pool, wrapped.import_key, now).await?;
+        let usable = ImportKeyRecord::usable(connection, wrapped.import_key, now).await?;
         let usable = usable.ok_or_else(no_import_key)?;
         check_mechanism(usable.mechanism, wrapped)?;
         Ok(usable.expires_at)

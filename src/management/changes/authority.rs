@@ -5,9 +5,10 @@ use std::sync::Arc;
 use sqlx::PgConnection;
 
 use super::proposal::{Approval, ChangeStatus, Proposal};
-use super::{eligible, store};
+use super::store;
 use crate::auth::Role;
 use crate::change_kind::ChangeKind;
+use crate::clock::Timestamp;
 use crate::ids::ChangeId;
 use crate::management::{Actor, Error, Event};
 
@@ -29,6 +30,8 @@ pub(in crate::management) struct LastApproval {
     /// The change before this approval.
     pub(super) proposal: Proposal,
     pub(super) approval: Approval,
+    /// The roles that all approvers need: one of each list.
+    pub(in crate::management) roles: Vec<&'static [Role]>,
     /// The author of the approval.
     pub(in crate::management) approver: Actor,
 }
@@ -44,19 +47,15 @@ impl Authority {
 }
 
 impl LastApproval {
-    /// The roles that the approver needs, one of each element.
-    pub(in crate::management) fn roles(&self) -> Vec<&'static [Role]> {
-        let kinds = self.proposal.action.iter();
-        kinds.map(|kind| eligible::roles(*kind)).collect()
-    }
-
     /// Marks the change as applied, in the transaction that makes it. Returns its states before and after.
     ///
     /// # Errors
-    /// The change has more kinds than its approvers saw, or another person decided it in the meantime.
+    /// The change has more kinds than its approvers saw, an approver lost the role, or another person decided
+    /// it in the meantime.
     pub(in crate::management) async fn finish(
         &self,
         connection: &mut PgConnection,
+        now: Timestamp,
         kinds: &[ChangeKind],
         made: &Event,
     ) -> Result<(Proposal, Proposal), Error> {
@@ -66,11 +65,15 @@ impl LastApproval {
             return Err(Error::Conflict(message.to_owned()));
         }
         let mut after = before.approved_by(self.approval.clone(), self.approver.uuid());
+        let approvers = &after.approver_ids;
+        let valid = store::with_roles(&mut *connection, approvers, &self.roles, now).await?;
+        if valid.len() < approvers.len() {
+            let message = "an approver lost the role in the meantime";
+            return Err(Error::Conflict(message.to_owned()));
+        }
         after.status = ChangeStatus::Applied;
         after.resource_id = made.id();
-        if store::save(connection, &before, &after, made.resource_id).await? {
-            return Ok((before, after));
-        }
-        Err(Error::Conflict("it was decided in the meantime".to_owned()))
+        store::save(connection, now, &before, &after, made.resource_id).await?;
+        Ok((before, after))
     }
 }

@@ -1,13 +1,7 @@
-//! Approves, rejects and withdraws changes.
+//! Rejects and withdraws changes, and checks who may decide about them.
 
-use std::sync::Arc;
-
-use super::apply::{Token, apply};
-use super::authority::LastApproval;
 use super::proposal::{Approval, ChangeStatus, Proposal};
 use super::{eligible, store};
-use uuid::Uuid;
-
 use crate::ids::ChangeId;
 use crate::management::check::checked;
 use crate::management::{Action, Authorized, Change, Error, Event, Missing, ReadResources};
@@ -20,73 +14,6 @@ request! {
         /// The reason, for other people.
         "Comment" comment: Option<Description> = None;
     }
-}
-
-/// Approves a change. The last approval makes it, in the name of its proposer.
-///
-/// # Errors
-/// There is none, the author may not approve it, it is decided, expired or stale, or the token or the
-/// database fails.
-pub async fn approve(
-    context: &Authorized<ReadResources>,
-    token: Token,
-    id: ChangeId,
-    request: ResourceRequest<DecisionRequest>,
-) -> Result<Proposal, Error> {
-    let comment = comment(request)?;
-    let context = context.clone();
-    // A separate task: if the client disconnects, the change is still completed and recorded.
-    let approved = tokio::spawn(async move {
-        let approved = carry_out(&context, &token, id, comment).await?;
-        Ok(approved.shown_to(&context))
-    });
-    approved.await.map_err(|_| Error::BrokenOff)?
-}
-
-async fn carry_out(
-    context: &Authorized<ReadResources>,
-    token: &Token,
-    id: ChangeId,
-    comment: Option<String>,
-) -> Result<Proposal, Error> {
-    let (mut change, mut before) = begin(context, id).await?;
-    let approval = decision(&mut change, &before, comment)?;
-    before.check_pending()?;
-    let is_again = |earlier: &Approval| earlier.person == approval.person;
-    if before.approvals.iter().any(is_again) {
-        return Err(Error::NotAnApprover(
-            "you have approved the change: another person must approve it too",
-        ));
-    }
-    retain_valid(&mut change, &mut before).await?;
-    let approver = context.actor.uuid();
-    let given = i32::try_from(before.approvals.len()).unwrap_or(i32::MAX);
-    if given.saturating_add(1) < before.required {
-        let after = before.approved_by(approval, approver);
-        return save(change, Action::Approve, before, after).await;
-    }
-    let last = LastApproval {
-        proposal: before.clone(),
-        approval,
-        approver: context.actor.clone(),
-    };
-    let call = store::call(change.connection(), id).await?;
-    let outcome = match apply(context, token, Arc::new(last), &call).await {
-        // A use case without effect does not mark its change as applied.
-        Ok(()) => match store::read(&context.pool, change.now(), id).await? {
-            Some(after) if after.status == ChangeStatus::Applied => return Ok(after),
-            Some(_) | None => Error::Conflict("it would have no effect".to_owned()),
-        },
-        Err(error) if error.is_temporary() => return Err(error),
-        Err(error) => error,
-    };
-    let after = before.become_status(ChangeStatus::Stale);
-    // Another person may have decided it in the meantime: then that decision stands.
-    if store::save(change.connection(), &before, &after, None).await? {
-        let event = Event::changed(Action::Update, &before, &after);
-        change.commit(event).await?;
-    }
-    Err(Error::Conflict(format!("the change is stale: {outcome}")))
 }
 
 /// Rejects a change.
@@ -130,25 +57,24 @@ pub async fn withdraw(context: &Authorized<ReadResources>, id: ChangeId) -> Resu
 }
 
 /// Begins a decision. Other decisions about the same change wait for it.
-async fn begin(
+pub(super) async fn begin(
     context: &Authorized<ReadResources>,
     id: ChangeId,
 ) -> Result<(Change<'_>, Proposal), Error> {
     let mut change = context.begin().await?;
     let now = change.now();
-    store::lock(change.connection(), id).await?;
-    let found = store::read(change.connection(), now, id).await?;
+    let found = store::lock(change.connection(), now, id).await?;
     Ok((change, found.ok_or(Error::Missing(Missing::Change))?))
 }
 
 /// The decision of the author, if the author may decide.
-fn decision(
+pub(super) fn decision(
     change: &mut Change<'_>,
     proposal: &Proposal,
     comment: Option<String>,
 ) -> Result<Approval, Error> {
-    for kind in &proposal.action {
-        change.require_one_of(eligible::roles(*kind))?;
+    for roles in eligible::roles_of(proposal) {
+        change.require_one_of(roles)?;
     }
     let Some(person) = change.person() else {
         return Err(Error::NotAnApprover(
@@ -167,40 +93,22 @@ fn decision(
     })
 }
 
-/// Drops the approvals of people who lost the role or whose API key is no longer valid.
-async fn retain_valid(change: &mut Change<'_>, proposal: &mut Proposal) -> Result<(), Error> {
-    let now = change.now();
-    let mut ids: Vec<_> = proposal.approver_ids.iter().flatten().copied().collect();
-    for kind in &proposal.action {
-        let roles = eligible::roles(*kind);
-        ids = store::with_role(change.connection(), &ids, roles, now).await?;
-    }
-    let given = std::mem::take(&mut proposal.approvals).into_iter();
-    let by = std::mem::take(&mut proposal.approver_ids);
-    let is_valid = |id: &Option<Uuid>| id.is_some_and(|id| ids.contains(&id));
-    (proposal.approvals, proposal.approver_ids) =
-        given.zip(by).filter(|(_, id)| is_valid(id)).unzip();
-    Ok(())
-}
-
-async fn save(
+pub(super) async fn save(
     mut change: Change<'_>,
     action: Action,
     before: Proposal,
     after: Proposal,
 ) -> Result<Proposal, Error> {
-    if !store::save(change.connection(), &before, &after, None).await? {
-        return Err(Error::Conflict(
-            "the change was decided in the meantime".to_owned(),
-        ));
-    }
+    let now = change.now();
+    store::save(change.connection(), now, &before, &after, None).await?;
     change
         .commit(Event::changed(action, &before, &after))
         .await?;
     Ok(after)
 }
 
-fn comment(request: ResourceRequest<DecisionRequest>) -> Result<Option<String>, Error> {
+/// The comment of a decision; none if it is empty.
+pub(super) fn comment(request: ResourceRequest<DecisionRequest>) -> Result<Option<String>, Error> {
     let mut problems = request.problems;
     let comment = request.body.comment;
     comment.check_new("comment", None, &mut problems);
@@ -211,7 +119,7 @@ fn comment(request: ResourceRequest<DecisionRequest>) -> Result<Option<String>, 
 }
 
 impl Proposal {
-    fn check_pending(&self) -> Result<(), Error> {
+    pub(super) fn check_pending(&self) -> Result<(), Error> {
         match self.status {
             ChangeStatus::Pending => Ok(()),
             decided @ (ChangeStatus::Applied

@@ -1,5 +1,6 @@
 //! The people who can decide about changes.
 
+use super::proposal::Proposal;
 use super::store;
 use crate::auth::Role;
 use crate::change_kind::ChangeKind;
@@ -20,7 +21,7 @@ pub struct Shortage {
 }
 
 /// The roles whose holders propose and approve changes of this kind.
-pub(super) const fn roles(kind: ChangeKind) -> &'static [Role] {
+const fn roles(kind: ChangeKind) -> &'static [Role] {
     match kind {
         ChangeKind::KeyImport
         | ChangeKind::KeyAdopt
@@ -30,6 +31,11 @@ pub(super) const fn roles(kind: ChangeKind) -> &'static [Role] {
         ChangeKind::CredentialOpen => ManageApiKeys::ROLES,
         ChangeKind::ApiKeyAdmin => ManageAdminKeys::ROLES,
     }
+}
+
+/// The roles that decide about a change: one of each list.
+pub(super) fn roles_of(proposal: &Proposal) -> Vec<&'static [Role]> {
+    proposal.action.iter().map(|kind| roles(*kind)).collect()
 }
 
 /// The kinds that need approval and for which there are too few people.

@@ -5,6 +5,7 @@
 //! can bypass it. The last approval carries out the same use case again, as its proposer.
 
 mod apply;
+mod approve;
 mod authority;
 mod call;
 mod decide;
@@ -17,9 +18,10 @@ mod read;
 mod store;
 
 pub use self::apply::Token;
+pub use self::approve::approve;
 pub(super) use self::authority::Authority;
 pub(super) use self::call::{Call, NewCredential};
-pub use self::decide::{DecisionRequest, approve, reject, withdraw};
+pub use self::decide::{DecisionRequest, reject, withdraw};
 pub use self::eligible::{Shortage, shortage};
 pub use self::filter::Filter;
 pub use self::judgement::Judgement;

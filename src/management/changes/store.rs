@@ -12,7 +12,8 @@ use super::proposal::{Approval, ChangeStatus, Proposal, Proposer, Target};
 use crate::auth::Role;
 use crate::clock::Timestamp;
 use crate::ids::ChangeId;
-use crate::management::{PageRequest, ResourceType};
+use crate::management::{Error, PageRequest, ResourceType};
+use crate::resource::Columns;
 use crate::revision::Revision;
 
 /// Reads changes; `$1` is the present.
@@ -74,60 +75,67 @@ pub(super) async fn call(database: impl PgExecutor<'_>, id: ChangeId) -> sqlx::R
     Ok(call.0)
 }
 
-/// Waits for other decisions about the change until the transaction ends.
-pub(super) async fn lock(connection: &mut PgConnection, id: ChangeId) -> sqlx::Result<()> {
-    sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))")
-        .bind(format!("sealward change {id}"))
-        .execute(connection)
-        .await?;
-    Ok(())
+/// Reads a change. Other decisions about it wait until the transaction ends.
+pub(super) async fn lock(
+    connection: &mut PgConnection,
+    now: Timestamp,
+    id: ChangeId,
+) -> sqlx::Result<Option<Proposal>> {
+    sqlx::query_as(select!("WHERE id = $2 FOR UPDATE"))
+        .bind(now)
+        .bind(id)
+        .fetch_optional(connection)
+        .await
 }
 
+/// Inserts a proposal. It has no decisions yet, so the other columns keep their defaults.
 pub(in crate::management) async fn insert(
     connection: &mut PgConnection,
     proposal: &Proposal,
     call: &Call,
 ) -> sqlx::Result<()> {
-    sqlx::query(
-        "INSERT INTO changes (id, kinds, summary, resource_type, target_id, target_revision, before,
-                              after, call, proposer_key, proposer_person, proposer_name, proposed_at,
-                              expires_at, required, status, revision, proposer_id)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
-    )
-    .bind(proposal.id)
-    .bind(&proposal.action)
-    .bind(&proposal.summary)
-    .bind(proposal.resource_type)
-    .bind(proposal.target.map(|target| target.id))
-    .bind(proposal.target.map(|target| target.revision))
-    .bind(proposal.before.as_ref().map(Json))
-    .bind(proposal.after.as_ref().map(Json))
-    .bind(Json(call))
-    .bind(proposal.proposed_by.api_key_id)
-    .bind(proposal.proposed_by.person.as_deref())
-    .bind(&proposal.proposed_by.name)
-    .bind(proposal.proposed_at)
-    .bind(proposal.expires_at)
-    .bind(proposal.required)
-    .bind(proposal.status)
-    .bind(proposal.revision)
-    .bind(proposal.proposed_by.person_id)
-    .execute(connection)
-    .await?;
-    Ok(())
+    let by = &proposal.proposed_by;
+    Columns::default()
+        .with("id", proposal.id)
+        .with("kinds", &proposal.action)
+        .with("summary", &proposal.summary)
+        .with("resource_type", proposal.resource_type)
+        .with("target_id", proposal.target.map(|target| target.id))
+        .with(
+            "target_revision",
+            proposal.target.map(|target| target.revision),
+        )
+        .with("before", &proposal.before)
+        .with("after", &proposal.after)
+        .with("call", Json(call.clone()))
+        .with("proposer_key", by.api_key_id)
+        .with("proposer_id", by.person_id)
+        .with("proposer_person", &by.person)
+        .with("proposer_name", &by.name)
+        .with("proposed_at", proposal.proposed_at)
+        .with("expires_at", proposal.expires_at)
+        .with("required", proposal.required)
+        .with("status", proposal.status)
+        .with("revision", proposal.revision)
+        .insert(connection, "changes")
+        .await
 }
 
-/// Writes a decision. Returns false where another decision came first.
+/// Writes a decision.
+///
+/// # Errors
+/// Another decision came first, the change expired, or the database fails.
 pub(super) async fn save(
     connection: &mut PgConnection,
+    now: Timestamp,
     before: &Proposal,
     after: &Proposal,
     resource: Option<Uuid>,
-) -> sqlx::Result<bool> {
+) -> Result<(), Error> {
     let done = sqlx::query(
         "UPDATE changes SET status = $3, approvals = $4, approver_ids = $5, rejection = $6,
                             resource_id = $7, revision = $8
-          WHERE id = $1 AND revision = $2 AND status = 'pending'",
+          WHERE id = $1 AND revision = $2 AND status = 'pending' AND expires_at > $9",
     )
     .bind(before.id)
     .bind(before.revision)
@@ -137,9 +145,14 @@ pub(super) async fn save(
     .bind(after.rejection.as_ref().map(Json))
     .bind(resource)
     .bind(after.revision)
+    .bind(now)
     .execute(connection)
     .await?;
-    Ok(done.rows_affected() == 1)
+    if done.rows_affected() == 1 {
+        return Ok(());
+    }
+    let message = "the change was decided or expired in the meantime";
+    Err(Error::Conflict(message.to_owned()))
 }
 
 /// Marks the pending changes of these resources as stale, because the resources change.
@@ -157,8 +170,21 @@ pub(in crate::management) async fn make_stale(
     Ok(())
 }
 
-/// Those of these valid API keys and people that have one of these roles.
-pub(super) async fn with_role(
+/// Those of these valid API keys and people that have a role of each of these lists.
+pub(super) async fn with_roles(
+    connection: &mut PgConnection,
+    ids: &[Option<Uuid>],
+    lists: &[&[Role]],
+    now: Timestamp,
+) -> sqlx::Result<Vec<Uuid>> {
+    let mut ids: Vec<Uuid> = ids.iter().flatten().copied().collect();
+    for roles in lists {
+        ids = with_role(&mut *connection, &ids, roles, now).await?;
+    }
+    Ok(ids)
+}
+
+async fn with_role(
     database: impl PgExecutor<'_>,
     ids: &[Uuid],
     roles: &[Role],

@@ -15,11 +15,10 @@ use uuid::Uuid;
 
 use super::changes::ChangeStatus;
 use super::{Error, ResourceType};
-use crate::auth::Kind;
+use crate::auth::{CallerId, Kind};
 use crate::change_kind::ChangeKind;
 use crate::clock::{Entropy, Timestamp};
 use crate::db::Pool;
-use crate::ids::ApiKeyId;
 
 /// How long an answer is kept.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -27,8 +26,8 @@ const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// A request with an `Idempotency-Key`.
 #[derive(Clone, Debug)]
 pub struct IdempotentCall {
-    /// The API key of the caller.
-    pub caller: ApiKeyId,
+    /// The caller.
+    pub caller: CallerId,
     /// The path of the request.
     pub path: String,
     /// The `Idempotency-Key`.

@@ -32,7 +32,7 @@ pub(super) async fn claim(
                 begun_at = excluded.begun_at, resource_type = NULL, answer = NULL
           WHERE known.begun_at <= $7 OR (known.answer IS NULL AND known.begun_at <= $8)",
     )
-    .bind(claim.call.caller)
+    .bind(claim.call.caller.uuid())
     .bind(&claim.call.path)
     .bind(&claim.call.key)
     .bind(claim.call.fingerprint.as_slice())
@@ -53,7 +53,7 @@ pub(super) async fn find(
         "SELECT fingerprint, resource_type, answer FROM idempotent_calls
           WHERE caller = $1 AND path = $2 AND key = $3",
     )
-    .bind(call.caller)
+    .bind(call.caller.uuid())
     .bind(&call.path)
     .bind(&call.key)
     .fetch_optional(database)
@@ -71,7 +71,7 @@ pub(super) async fn keep(
         "UPDATE idempotent_calls SET resource_type = $5, answer = $6
           WHERE caller = $1 AND path = $2 AND key = $3 AND attempt = $4",
     )
-    .bind(claim.call.caller)
+    .bind(claim.call.caller.uuid())
     .bind(&claim.call.path)
     .bind(&claim.call.key)
     .bind(claim.attempt)
@@ -87,7 +87,7 @@ pub(super) async fn release(database: impl PgExecutor<'_>, claim: &Claim) -> sql
         "DELETE FROM idempotent_calls
           WHERE caller = $1 AND path = $2 AND key = $3 AND attempt = $4 AND answer IS NULL",
     )
-    .bind(claim.call.caller)
+    .bind(claim.call.caller.uuid())
     .bind(&claim.call.path)
     .bind(&claim.call.key)
     .bind(claim.attempt)

@@ -68,7 +68,8 @@ async fn carry_out(
     if change.is_proposed(&plan).await? {
         let mut end = None;
         if let Source::Wrapped { wrapped, .. } = &requested.source {
-            end = Some(vault.end_of_import_key(wrapped).await?);
+            let connection = change.connection();
+            end = Some(vault.end_of_import_key(connection, wrapped).await?);
         }
         if let Some(call) = call {
             change.propose_as(call.usable_until(end));

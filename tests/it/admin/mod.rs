@@ -1,5 +1,6 @@
 //! The management API.
 
+mod access_tokens;
 mod api_keys;
 mod changes;
 mod concurrency;

@@ -2,6 +2,7 @@
 
 mod api_key;
 mod audit_init;
+mod change;
 mod connection;
 mod doctor;
 mod hardening;

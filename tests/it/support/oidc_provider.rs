@@ -8,10 +8,24 @@ use std::time::Duration;
 
 use sealward::settings::{Admin, Oidc, RoleGroups, SecretSource, certificates};
 use sealward::web_client::client;
-use serde_json::json;
+use serde_json::{Value, json};
 use ureq::Agent;
 
 use super::{Authority, PATIENCE, Scratch};
+
+/// The audience of access tokens for the management API.
+const API: &str = "https://sealward.test/admin";
+
+/// A PKCE verifier with its challenge (RFC 7636, appendix B).
+const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+/// The tokens of one person.
+pub(crate) struct Tokens {
+    pub(crate) id_token: String,
+    /// For the management API.
+    pub(crate) access_token: String,
+}
 
 /// A provider on this machine with the people of `tests/oidc/provider.mjs`.
 pub(crate) struct OidcProvider {
@@ -76,6 +90,7 @@ impl OidcProvider {
                     policy_admin: Vec::new(),
                     auditor: group("sealward-auditors"),
                 },
+                api_audience: Some(API.to_owned()),
                 ca: Some(self.folder.path().join("ca.pem")),
                 ..Oidc::default()
             },
@@ -94,6 +109,50 @@ impl OidcProvider {
         let (url, person) = (url.to_owned(), person.to_owned());
         let signed_in = tokio::task::spawn_blocking(move || visit(&agent, &issuer, url, &person));
         signed_in.await.expect("a redirect")
+    }
+
+    /// The tokens of `person`, as a program with the credentials of the client gets them.
+    pub(crate) async fn tokens(&self, person: &str) -> Tokens {
+        let redirect_uri = "http://127.0.0.1/dashboard/sign-in/callback";
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs([
+            ("client_id", "sealward"),
+            ("response_type", "code"),
+            ("scope", "openid profile groups sealward"),
+            ("resource", API),
+            ("redirect_uri", redirect_uri),
+            ("code_challenge", CHALLENGE),
+            ("code_challenge_method", "S256"),
+        ]);
+        let url = format!("{}/auth?{}", self.issuer, query.finish());
+        let back = self.sign_in(&url, person).await;
+        let (_, query) = back.split_once('?').expect("a query");
+        let mut query = form_urlencoded::parse(query.as_bytes());
+        let (_, code) = query.find(|(name, _)| name == "code").expect("a code");
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        form.extend_pairs([
+            ("grant_type", "authorization_code"),
+            ("code", &*code),
+            ("redirect_uri", redirect_uri),
+            ("code_verifier", VERIFIER),
+        ]);
+        let (agent, form) = (self.agent.clone(), form.finish());
+        let url = format!("{}/token", self.issuer);
+        let answer = tokio::task::spawn_blocking(move || {
+            let request = agent
+                .post(url)
+                .header("Authorization", "Basic c2VhbHdhcmQ6c2VhbHdhcmQtc2VjcmV0")
+                .header("Content-Type", "application/x-www-form-urlencoded");
+            let mut answer = request.send(form).expect("an answer");
+            answer.body_mut().read_to_string().expect("a body")
+        });
+        let answer = answer.await.expect("an answer");
+        let answer: Value = serde_json::from_str(&answer).expect("JSON");
+        let token = |name: &str| answer[name].as_str().map(str::to_owned);
+        Tokens {
+            id_token: token("id_token").unwrap_or_else(|| panic!("{answer}")),
+            access_token: token("access_token").unwrap_or_else(|| panic!("{answer}")),
+        }
     }
 
     /// Replaces the signing keys.

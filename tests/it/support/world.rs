@@ -150,6 +150,15 @@ impl World {
         Self::with(clock, settings).await
     }
 
+    /// A service in development whose administrators sign in like this, and where all changes need an
+    /// approval.
+    pub(crate) async fn with_admin_and_approvals(clock: Clock, admin: Admin) -> Self {
+        let mut settings = settings(Stage::Development);
+        settings.admin = admin;
+        settings.approvals.required = ChangeKind::ALL.to_vec();
+        Self::with(clock, settings).await
+    }
+
     /// Restarts the instance with these settings of administrators.
     pub(crate) async fn admitting(self, admin: Admin) -> Self {
         let mut settings = settings(self.stage);

@@ -91,7 +91,7 @@ pub(in crate::dashboard) async fn finish(
         Err(error) => return Ok(failure.respond(refusal(&error), &error.to_string())),
     };
     let id = PersonId::new(&dashboard.clock, &dashboard.entropy);
-    let person = Person::record(&dashboard.database, id, now, &profile).await?;
+    let person = Person::record(&dashboard.database, id, &profile).await?;
     match Administrator::signed_in(person, client) {
         Some(administrator) => {
             let place = attempt.place();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use futures_util::future::join;
+use futures_util::future::{join, join_all};
 use sealward::change_kind::ChangeKind;
 use serde_json::json;
 
@@ -87,6 +87,36 @@ async fn an_approval_counts_only_while_its_credential_has_the_role() {
         approve(&dan, &change).await.ok().json()["status"],
         "applied"
     );
+}
+
+#[tokio::test]
+async fn a_person_approves_again_after_the_first_key_was_revoked() {
+    let office = Office::requiring(&ChangeKind::ALL, 2).await;
+    let [ada, bob] = office.two_owners().await;
+    let change = proposed(&ada.post(POLICIES, office.policy("one").await).await);
+    approve(&bob, &change).await.ok();
+    office.open.admin().delete(&bob.key_path()).await.gone();
+    let bob = office.person("bob", &["owner"]).await;
+    let pending = approve(&bob, &change).await.ok().json();
+    assert_eq!(pending["status"], "pending");
+    assert_eq!(pending["approvals"].as_array().expect("approvals").len(), 1);
+    approve(&bob, &change).await.refused(403, "FORBIDDEN");
+}
+
+/// More of them than the database has connections for the instance.
+#[tokio::test]
+async fn many_approvals_at_once_do_not_wait_for_each_other() {
+    let office = Office::new().await;
+    let [ada, bob] = office.two_owners().await;
+    let mut changes = Vec::new();
+    for number in 0..12 {
+        let request = office.policy(&format!("policy {number}")).await;
+        changes.push(proposed(&ada.post(POLICIES, request).await));
+    }
+    let approvals = changes.iter().map(|change| approve(&bob, change));
+    for approval in join_all(approvals).await {
+        assert_eq!(approval.ok().json()["status"], "applied");
+    }
 }
 
 #[tokio::test]

@@ -44,6 +44,45 @@ async fn a_failed_approval_leaves_no_key_and_can_be_repeated() {
     assert_eq!(applied["status"], "applied");
 }
 
+/// The use case of an approval can take long. Its commit checks the approval again.
+#[tokio::test]
+async fn the_commit_checks_the_approver_and_the_expiry_again() {
+    for (meanwhile, message) in [
+        (
+            "UPDATE api_keys SET roles = '{auditor}' WHERE person = 'bob'",
+            "The change is stale: an approver lost the role in the meantime",
+        ),
+        (
+            "UPDATE changes SET expires_at = '2001-01-01'",
+            "The change is stale: the change was decided or expired in the meantime",
+        ),
+        (
+            "UPDATE changes SET status = 'rejected', revision = revision + 1",
+            "The change is stale: the change was decided or expired in the meantime",
+        ),
+    ] {
+        let office = Office::new().await;
+        let [ada, bob] = office.two_owners().await;
+        let change = proposed(
+            &ada.post("/admin/policies", office.policy("one").await)
+                .await,
+        );
+        let trigger = format!(
+            "CREATE FUNCTION meanwhile() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+             BEGIN {meanwhile}; RETURN NEW; END $$;
+             CREATE TRIGGER meanwhile BEFORE INSERT ON policies
+                FOR EACH ROW EXECUTE FUNCTION meanwhile();"
+        );
+        let database = &office.open.pool;
+        let created = sqlx::raw_sql(AssertSqlSafe(trigger)).execute(database);
+        created.await.expect("a trigger");
+        let refused = approve(&bob, &change).await.refused(409, "CONFLICT");
+        assert_eq!(refused.message(), message);
+        let policies = ada.get("/admin/policies").await.ok().json();
+        assert_eq!(policies["items"], json!([]));
+    }
+}
+
 /// The commit fails, so the approval does not know whether it succeeded.
 #[tokio::test]
 async fn what_a_failed_commit_leaves_in_the_token_is_removed() {

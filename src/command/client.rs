@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
-use ureq::Agent;
+use ureq::http::Response;
+use ureq::{Agent, Body};
 use zeroize::Zeroizing;
 
-use super::file;
-use crate::command::Failure;
+use super::Failure;
+use super::key::{first_line, invalid};
 use crate::settings::certificates;
 use crate::web_client::client;
 
@@ -18,7 +19,7 @@ pub(super) struct Connection {
     /// The base URL of the API, for example `https://sealward.example.com`.
     #[arg(long, env = "SEALWARD_URL")]
     url: String,
-    /// An admin key: the first line of this file, or of standard input for `-`.
+    /// An admin key or an access token: the first line of this file, or of standard input for `-`.
     #[arg(long, value_name = "FILE")]
     admin_key_file: PathBuf,
     /// PEM file with the trusted CA certificates, instead of those of the system.
@@ -46,11 +47,11 @@ impl Client {
                 "--url must be https://, except for this machine".to_owned(),
             ));
         }
-        let key = file::first_line(&connection.admin_key_file)?;
+        let key = first_line(&connection.admin_key_file)?;
         let authorities = connection
             .ca
             .as_ref()
-            .map(|path| certificates(path).map_err(|error| file::invalid(path, error)));
+            .map(|path| certificates(path).map_err(|error| invalid(path, error)));
         Ok(Self {
             agent: client(authorities.transpose()?.as_deref(), PATIENCE),
             url,
@@ -58,16 +59,30 @@ impl Client {
         })
     }
 
+    /// Reads a resource. An error response becomes a message.
+    pub(super) fn get(&self, path: &str) -> Result<Value, Failure> {
+        let request = self.agent.get(format!("{}{path}", self.url));
+        let request = request.header("Authorization", self.authorization.as_str());
+        self.body_of(path, request.call())
+    }
+
     /// Posts a body and returns the body of the response. An error response becomes a message.
     pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
-        let unreached = |error: ureq::Error| Failure::Other(format!("{}{path}: {error}", self.url));
-        let mut response = self
+        let request = self
             .agent
             .post(format!("{}{path}", self.url))
             .header("Authorization", self.authorization.as_str())
-            .header("Content-Type", "application/json")
-            .send(body.to_string())
-            .map_err(unreached)?;
+            .header("Content-Type", "application/json");
+        self.body_of(path, request.send(body.to_string()))
+    }
+
+    fn body_of(
+        &self,
+        path: &str,
+        sent: Result<Response<Body>, ureq::Error>,
+    ) -> Result<Value, Failure> {
+        let unreached = |error: ureq::Error| Failure::Other(format!("{}{path}: {error}", self.url));
+        let mut response = sent.map_err(unreached)?;
         let status = response.status();
         let text = response.body_mut().read_to_string().map_err(unreached)?;
         let answer: Value = serde_json::from_str(&text).unwrap_or_default();

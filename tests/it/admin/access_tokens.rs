@@ -1,0 +1,175 @@
+//! Access tokens of people for the management API, and approvals between people.
+
+use std::time::Duration;
+
+use sealward::clock::Clock;
+use sealward::settings::Admin;
+use serde_json::{Value, json};
+
+use crate::support::{OidcProvider, World};
+
+const ADDRESS: &str = "http://127.0.0.1:8080";
+const SERVICES: &str = "/admin/services";
+
+async fn world(provider: &OidcProvider) -> World {
+    World::with_admin(Clock::system(), provider.admin(ADDRESS)).await
+}
+
+async fn access_token(provider: &OidcProvider, person: &str) -> String {
+    provider.tokens(person).await.access_token
+}
+
+#[tokio::test]
+async fn a_person_has_the_roles_of_their_groups() {
+    let provider = OidcProvider::start();
+    let world = world(&provider).await;
+    let token = access_token(&provider, "carla").await;
+    let carla = world.client(&token);
+    for _ in 0..2 {
+        carla.get("/admin/keys").await.ok();
+        let refused = carla.post(SERVICES, json!({ "name": "one" })).await;
+        let refused = refused.refused(403, "FORBIDDEN");
+        assert_eq!(refused.message(), "Requires the role owner or policy-admin");
+    }
+    let token = access_token(&provider, "olivia").await;
+    let olivia = world.client(&token);
+    olivia
+        .post(SERVICES, json!({ "name": "one" }))
+        .await
+        .created();
+    let events = "/admin/audit/management?resourceType=service";
+    let event = olivia.get(events).await.ok().json()["items"][0].clone();
+    assert_eq!(
+        event["person"],
+        json!({ "iss": provider.issuer(), "sub": "olivia" })
+    );
+    assert_eq!(event["actor"], "Olivia Owner");
+    assert_eq!(event["api_key_id"], Value::Null);
+
+    let token = access_token(&provider, "guest").await;
+    world
+        .client(&token)
+        .get(SERVICES)
+        .await
+        .refused(403, "FORBIDDEN");
+}
+
+#[tokio::test]
+async fn only_current_access_tokens_for_the_api_are_accepted() {
+    let provider = OidcProvider::start();
+    let clock = Clock::held_at(Clock::system().now());
+    let world = World::with_admin(clock.clone(), provider.admin(ADDRESS)).await;
+    let tokens = provider.tokens("olivia").await;
+    let accepted = world.client(&tokens.access_token);
+    accepted.get(SERVICES).await.ok();
+    // Applications have other audiences.
+    let runtime = accepted.get("/api/v1/caller").await;
+    runtime.refused(401, "AUTHENTICATION_FAILED");
+    let id_token = world.client(&tokens.id_token).get(SERVICES).await;
+    id_token.refused(401, "AUTHENTICATION_FAILED");
+    let (signed, _) = tokens.access_token.rsplit_once('.').expect("a token");
+    let forged = world.client(&format!("{signed}.{}", "A".repeat(342)));
+    forged
+        .get(SERVICES)
+        .await
+        .refused(401, "AUTHENTICATION_FAILED");
+    clock.advance(Duration::from_secs(12 * 60));
+    let expired = accepted.get(SERVICES).await;
+    expired.refused(401, "AUTHENTICATION_FAILED");
+}
+
+#[tokio::test]
+async fn without_an_audience_no_access_token_is_accepted() {
+    let provider = OidcProvider::start();
+    let mut admin: Admin = provider.admin(ADDRESS);
+    admin.oidc.api_audience = None;
+    let world = World::with_admin(Clock::system(), admin).await;
+    let token = access_token(&provider, "olivia").await;
+    let refused = world.client(&token).get(SERVICES).await;
+    refused.refused(401, "AUTHENTICATION_FAILED");
+}
+
+#[tokio::test]
+async fn the_last_issued_token_of_a_person_states_the_roles() {
+    let provider = OidcProvider::start();
+    let world = world(&provider).await;
+    let used = access_token(&provider, "carla").await;
+    let unused = access_token(&provider, "carla").await;
+    world.client(&used).get(SERVICES).await.ok();
+    // As a later token does when no group has a role any more.
+    let later = "UPDATE people SET roles = '{}', issued_at = issued_at + interval '1 minute'";
+    sqlx::query(later)
+        .execute(&world.pool)
+        .await
+        .expect("a demotion");
+    for token in [used, unused] {
+        let refused = world.client(&token).get(SERVICES).await;
+        refused.refused(403, "FORBIDDEN");
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_is_sent_again_can_have_another_token() {
+    let provider = OidcProvider::start();
+    let world = world(&provider).await;
+    let mut answers = Vec::new();
+    for _ in 0..2 {
+        let token = access_token(&provider, "olivia").await;
+        let client = world.client(&token).with("idempotency-key", "order 4711");
+        answers.push(
+            client
+                .post(SERVICES, json!({ "name": "one" }))
+                .await
+                .created(),
+        );
+    }
+    assert_eq!(answers[1].header("idempotency-replayed"), "true");
+    assert_eq!(answers[0].json(), answers[1].json());
+    let token = access_token(&provider, "olivia").await;
+    let client = world.client(&token).with("idempotency-key", "order 4711");
+    let other = client.post(SERVICES, json!({ "name": "two" })).await;
+    other.refused(409, "CONFLICT");
+}
+
+#[tokio::test]
+async fn a_key_and_a_token_of_one_person_do_not_approve_each_other() {
+    let provider = OidcProvider::start();
+    let admin = provider.admin(ADDRESS);
+    let world = World::with_admin_and_approvals(Clock::system(), admin).await;
+    // The key is that of Carla, whose subject is "carla".
+    sqlx::query("UPDATE api_keys SET person = 'carla'")
+        .execute(&world.pool)
+        .await
+        .expect("a person");
+    let [carla, carlos, amir] = ["carla", "carlos", "amir"].map(|person| provider.tokens(person));
+    let [carla, carlos, amir] = [carla.await, carlos.await, amir.await];
+    let [token, other, auditor] =
+        [&carla, &carlos, &amir].map(|tokens| world.client(&tokens.access_token));
+    let key = world.admin();
+    let service = key
+        .post(SERVICES, json!({ "name": "billing" }))
+        .await
+        .created()
+        .text("id");
+    let body = json!({ "serviceId": service, "generate": true, "algorithm": "P-256" });
+    for (proposer, same) in [(&token, &key), (&key, &token)] {
+        let answer = proposer.post("/admin/keys", body.clone()).await;
+        assert_eq!(answer.status, 202, "{}", answer.body);
+        let change = answer.json();
+        assert_eq!(change["proposedBy"]["person"], "carla");
+        let place = format!("/admin/changes/{}/approve", answer.text("id"));
+        for (approver, message) in [
+            (
+                same,
+                "Another person than the proposer must decide about the change",
+            ),
+            (&auditor, "Requires the role owner or custodian"),
+        ] {
+            let refused = approver.post(&place, json!({})).await;
+            assert_eq!(refused.refused(403, "FORBIDDEN").message(), message);
+        }
+        let applied = other.post(&place, json!({})).await.ok().json();
+        assert_eq!(applied["status"], "applied");
+        assert_eq!(applied["approvals"][0]["person"], "carlos");
+    }
+}
