@@ -1,4 +1,4 @@
-//! The HTTP client for the trace collector, `sealward key import` and `sealward health`.
+//! The HTTP client for the trace collector, `sealward key import`, `sealward change` and `sealward health`.
 //!
 //! TLS trust is configured in one place.
 

@@ -10,6 +10,7 @@ use super::database_monitor::DatabaseMonitor;
 use crate::keys::{Keyring, Vault};
 use crate::ledger::SealStatus;
 use crate::ledger::forward::ForwardStatus;
+use crate::management::changes::Backlog;
 use crate::management::security::SecurityLog;
 use crate::oidc::Provider;
 use crate::protection::Protection;
@@ -34,6 +35,8 @@ pub struct Parts {
     pub vault: Vault,
     /// Records security events.
     pub security: SecurityLog,
+    /// The changes that wait for approval.
+    pub backlog: Backlog,
     /// The provider whose access tokens the management API accepts.
     pub provider: Option<Provider>,
     /// The state of the sealer.

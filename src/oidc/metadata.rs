@@ -9,6 +9,9 @@ pub(super) struct Metadata {
     pub(super) authorization_endpoint: String,
     pub(super) token_endpoint: String,
     pub(super) jwks_uri: String,
+    /// Where people sign out at the provider (OpenID Connect RP-Initiated Logout).
+    #[serde(default)]
+    pub(super) end_session_endpoint: Option<String>,
     #[serde(default)]
     token_endpoint_auth_methods_supported: Vec<String>,
     /// Whether redirects name the issuer (RFC 9207).
@@ -32,7 +35,8 @@ impl Metadata {
             &read.token_endpoint,
             &read.jwks_uri,
         ];
-        if endpoints.iter().all(|url| url.starts_with("https://")) {
+        let all = endpoints.into_iter().chain(&read.end_session_endpoint);
+        if all.fold(true, |safe, url| safe && url.starts_with("https://")) {
             return Ok(read);
         }
         Err("the endpoints of the OpenID configuration must be https:// URLs".to_owned())
@@ -79,6 +83,7 @@ mod tests {
             ("token_endpoint", "http://login.example.com/token"),
             ("jwks_uri", "http://login.example.com/jwks"),
             ("authorization_endpoint", "javascript:alert(1)"),
+            ("end_session_endpoint", "javascript:alert(1)"),
         ] {
             let mut changed = document();
             changed[member] = value.into();

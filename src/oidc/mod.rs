@@ -23,6 +23,7 @@ use ureq::Agent;
 use self::access::AccessTokens;
 use self::metadata::Metadata;
 pub use self::redeem::Redirect;
+pub use self::roles::without_groups;
 use crate::algorithms::JwsAlgorithm;
 use crate::binary::to_base64url;
 use crate::clock::Clock;
@@ -169,19 +170,29 @@ impl Provider {
     pub async fn authorization_url(&self, binding: Binding<'_>) -> Result<String, NotSignedIn> {
         let metadata = self.metadata().await?;
         let challenge = to_base64url(&Sha256::digest(binding.verifier.as_bytes()));
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        query
-            .append_pair("response_type", "code")
-            .append_pair("client_id", &self.0.settings.client_id)
-            .append_pair("redirect_uri", &self.0.redirect_uri)
-            .append_pair("scope", &self.0.settings.scopes.join(" "))
-            .append_pair("state", binding.state)
-            .append_pair("nonce", binding.nonce)
-            .append_pair("code_challenge", &challenge)
-            .append_pair("code_challenge_method", "S256");
-        let endpoint = &metadata.authorization_endpoint;
-        let separator = if endpoint.contains('?') { '&' } else { '?' };
-        Ok(format!("{endpoint}{separator}{}", query.finish()))
+        let scopes = self.0.settings.scopes.join(" ");
+        let query = [
+            ("response_type", "code"),
+            ("client_id", &self.0.settings.client_id),
+            ("redirect_uri", &self.0.redirect_uri),
+            ("scope", &scopes),
+            ("state", binding.state),
+            ("nonce", binding.nonce),
+            ("code_challenge", &challenge),
+            ("code_challenge_method", "S256"),
+        ];
+        Ok(with_query(&metadata.authorization_endpoint, &query))
+    }
+
+    /// The URL at the provider where a person ends the session there; none if the provider has none.
+    ///
+    /// # Errors
+    /// The provider is unavailable.
+    pub async fn sign_out_url(&self) -> Result<Option<String>, NotSignedIn> {
+        let metadata = self.metadata().await?;
+        let endpoint = metadata.end_session_endpoint.as_deref();
+        let query = [("client_id", self.0.settings.client_id.as_str())];
+        Ok(endpoint.map(|endpoint| with_query(endpoint, &query)))
     }
 
     /// Tries to read the OpenID configuration and the keys of the provider.
@@ -239,4 +250,12 @@ impl Provider {
         let sent = sent.await.map_err(|error| unavailable(error.to_string()))?;
         sent.map_err(|error| unavailable(error.to_string()))
     }
+}
+
+/// An endpoint, which may have a query, with these parameters.
+fn with_query(endpoint: &str, parameters: &[(&str, &str)]) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    let query = query.extend_pairs(parameters).finish();
+    let separator = if endpoint.contains('?') { '&' } else { '?' };
+    format!("{endpoint}{separator}{query}")
 }

@@ -13,6 +13,12 @@ pub(super) fn of_groups(map: &RoleGroups, groups: &[&str]) -> Roles {
     Role::ALL.into_iter().filter(has).collect()
 }
 
+/// The roles that no group has.
+pub fn without_groups(map: &RoleGroups) -> impl Iterator<Item = Role> {
+    let all = Role::ALL.into_iter();
+    all.filter(|role| with_role(map, *role).is_empty())
+}
+
 /// The groups that have `role`.
 fn with_role(map: &RoleGroups, role: Role) -> &[String] {
     match role {

@@ -24,6 +24,7 @@ use crate::jwt::PublishedKeys;
 use crate::keys::{Encryptions, Keyring, Vault};
 use crate::ledger::forward::{Collector, ForwardStatus, Forwarder};
 use crate::ledger::{InvalidWitness, SealStatus, Sealer};
+use crate::management::changes::Backlog;
 use crate::management::security::{SecurityLog, SecurityWriter};
 use crate::management::{Authorized, keys};
 use crate::meter::{Meter, TokenTimes};
@@ -134,6 +135,12 @@ impl Service {
             jobs.spawn(async { match keys.keep().await {} });
         }
         jobs.spawn(follow_tokens(security.clone(), token.clone()));
+        let backlog = Backlog::default();
+        jobs.spawn(watch_changes(
+            backlog.clone(),
+            clock.clone(),
+            database.clone(),
+        ));
         let seal_status = SealStatus::default();
         let seal = &settings.audit.seal;
         let sealer = Sealer::new(database.clone(), token.clone(), seal, seal_status.clone())?;
@@ -172,6 +179,7 @@ impl Service {
             keyring,
             vault,
             security,
+            backlog,
             provider,
             seal_status,
             forward_status,
@@ -269,6 +277,10 @@ async fn seal_records(sealer: Sealer) {
 async fn keep_days(clock: Clock, database: Pool) {
     let never = audit::keep_days(clock, database).await;
     match never {}
+}
+
+async fn watch_changes(backlog: Backlog, clock: Clock, database: Pool) {
+    match backlog.watch(&clock, &database).await {}
 }
 
 async fn follow_tokens(security: SecurityLog, token: hsm::Token) {

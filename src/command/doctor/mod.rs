@@ -44,11 +44,11 @@ pub(super) async fn run(
     let token = hsm::Token::open(startup::tokens(&settings, environment, memory)?).await?;
     let reports = token.probe().await;
     let collector = collector::check(&settings, environment).await?;
-    let provider = provider::check(&settings, environment).await?;
     let credentials = credentials::check(&settings).await;
     let login = database::login(&database).await;
     let records = records::compare(&database, &token).await;
     let pool = database.as_ref().ok().map(Primary::pool);
+    let provider = provider::check(&settings, environment, pool).await?;
     let people = approvals::check(pool, &settings.approvals).await;
     token.close().await;
 
@@ -59,7 +59,7 @@ pub(super) async fn run(
             .collect();
         let (login, records) = (database::as_json(&login), records::as_json(&records));
         let collector = collector::as_json(&collector);
-        let provider = provider::as_json(&provider);
+        let provider = provider::as_json(provider.as_ref());
         let people = approvals::as_json(people.as_deref());
         let credentials = credentials::as_json(&credentials);
         let whole = json!({
@@ -76,7 +76,7 @@ pub(super) async fn run(
         io::stdout().write_all(database::text(&login).as_bytes())?;
         io::stdout().write_all(records::text(&records).as_bytes())?;
         io::stdout().write_all(collector::text(&collector).as_bytes())?;
-        io::stdout().write_all(provider::text(&provider).as_bytes())?;
+        io::stdout().write_all(provider::text(provider.as_ref()).as_bytes())?;
         io::stdout().write_all(credentials::text(&credentials).as_bytes())?;
         io::stdout().write_all(approvals::text(people.as_deref()).as_bytes())?;
     }
@@ -103,7 +103,7 @@ pub(super) async fn run(
     if let Some(Err(reason)) = collector {
         return Err(Failure::Other(format!("audit.forward.url: {reason}")));
     }
-    if let Some(Err(reason)) = provider {
+    if let Some(Err(reason)) = provider.map(|found| found.reached) {
         return Err(Failure::Other(format!("admin.oidc.issuer: {reason}")));
     }
     if let Some(fault) = credentials::fault(&credentials) {

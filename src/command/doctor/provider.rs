@@ -1,45 +1,95 @@
-//! Whether the provider at which people sign in is reachable.
+//! Whether people can sign in at the provider.
+
+use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::clock::Clock;
+use crate::auth::Role;
+use crate::clock::{Clock, Timestamp};
 use crate::command::{Failure, startup};
-use crate::settings::{Environment, Settings};
+use crate::db::Pool;
+use crate::management::changes::unknown_people;
+use crate::oidc::without_groups;
+use crate::settings::{Environment, Oidc, Settings};
 
-/// Whether the OpenID configuration and the keys can be read. None without a provider.
-pub(super) type Reached = Option<Result<String, String>>;
+/// The findings about the provider of the settings.
+pub(super) struct Found {
+    /// The issuer, or the reason that its OpenID configuration or its keys cannot be read.
+    pub(super) reached: Result<String, String>,
+    warnings: Vec<String>,
+}
 
-/// Reads the OpenID configuration and the keys of the issuer.
+/// Reads the OpenID configuration and the keys of the issuer. None without a provider.
 pub(super) async fn check(
     settings: &Settings,
     environment: &Environment,
-) -> Result<Reached, Failure> {
-    let Some(provider) = startup::provider(settings, environment, Clock::system())? else {
+    database: Option<&Pool>,
+) -> Result<Option<Found>, Failure> {
+    let clock = Clock::system();
+    let Some(provider) = startup::provider(settings, environment, clock.clone())? else {
         return Ok(None);
     };
-    let reached = provider.probe().await;
-    let issuer = provider.issuer().to_owned();
-    Ok(Some(
-        reached.map(|()| issuer).map_err(|error| error.to_string()),
+    let (reached, issuer) = (provider.probe().await, provider.issuer());
+    let mut warnings = of_settings(&settings.admin.oidc);
+    if let Some(database) = database {
+        warnings.extend(of_people(database, clock.now(), issuer).await);
+    }
+    let reached = reached.map(|()| issuer.to_owned());
+    Ok(Some(Found {
+        reached: reached.map_err(|error| error.to_string()),
+        warnings,
+    }))
+}
+
+fn of_settings(oidc: &Oidc) -> Vec<String> {
+    let redirect_uri = oidc.redirect_uri.as_deref().unwrap_or_default();
+    let mut warnings = Vec::new();
+    if redirect_uri.starts_with("http://") {
+        let warning = "admin.oidc.redirect_uri is http://: people sign in on this machine only";
+        warnings.push(warning.to_owned());
+    }
+    let roles: Vec<_> = without_groups(&oidc.roles).map(Role::name).collect();
+    if !roles.is_empty() {
+        let roles = roles.join(", ");
+        warnings.push(format!("admin.oidc.roles has no group for {roles}"));
+    }
+    warnings
+}
+
+/// A person is the subject of tokens. A key with another name counts as another person.
+async fn of_people(database: &Pool, now: Timestamp, issuer: &str) -> Option<String> {
+    let people = unknown_people(database, now, issuer).await.ok()?;
+    let people = Some(people.join(", ")).filter(|people| !people.is_empty())?;
+    Some(format!(
+        "admin keys name people who never signed in: {people}. A person is the subject (sub) of the tokens"
     ))
 }
 
 /// For people.
-pub(super) fn text(reached: &Reached) -> String {
-    match reached {
-        None => String::new(),
-        Some(Ok(issuer)) => {
+pub(super) fn text(found: Option<&Found>) -> String {
+    let Some(Found { reached, warnings }) = found else {
+        return String::new();
+    };
+    let mut page = match reached {
+        Ok(issuer) => {
             format!("OpenID Connect\n  {issuer}: configuration and keys are readable\n")
         }
-        Some(Err(reason)) => format!("OpenID Connect\n  {reason}\n"),
+        Err(reason) => format!("OpenID Connect\n  {reason}\n"),
+    };
+    for warning in warnings {
+        // Writing to a string cannot fail.
+        let _ = writeln!(page, "  {warning}");
     }
+    page
 }
 
 /// For programs.
-pub(super) fn as_json(reached: &Reached) -> Value {
+pub(super) fn as_json(found: Option<&Found>) -> Value {
+    let Some(Found { reached, warnings }) = found else {
+        return Value::Null;
+    };
     match reached {
-        None => Value::Null,
-        Some(Ok(issuer)) => json!({ "issuer": issuer }),
-        Some(Err(reason)) => json!({ "error": reason }),
+        Ok(issuer) => json!({ "issuer": issuer, "warnings": warnings }),
+        Err(reason) => json!({ "error": reason, "warnings": warnings }),
     }
 }

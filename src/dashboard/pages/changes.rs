@@ -17,7 +17,7 @@ use crate::dashboard::view::notice::Notice;
 use crate::dashboard::view::shell::{Section, token};
 use crate::dashboard::view::words::{Tone, badge, isolated, moment, moment_and_distance};
 use crate::ids::ChangeId;
-use crate::management::changes::{self, ChangeStatus, Filter, Proposal, Proposer, Token};
+use crate::management::changes::{self, ChangeStatus, Filter, Proposal, Proposer, Standing, Token};
 
 const SECTION: Section = Section::Changes;
 
@@ -91,7 +91,7 @@ pub(in crate::dashboard) async fn show(
             }
         }
         (difference::card(change.before.as_ref(), change.after.as_ref()))
-        @if change.status == ChangeStatus::Pending { (form(&cx, &change)) }
+        @if change.status == ChangeStatus::Pending { (decide_card(&cx, &change).await?) }
     };
     Ok(cx.page(SECTION, &change.summary, &content))
 }
@@ -140,10 +140,17 @@ pub(in crate::dashboard) async fn warnings(cx: &PageContext) -> Result<Markup, P
     })
 }
 
-fn form(cx: &PageContext, change: &Proposal) -> Markup {
-    let is_own = change.is_proposed_by(&cx.context);
+/// The decisions that the viewer can make, or the reason that there are none.
+async fn decide_card(cx: &PageContext, change: &Proposal) -> Result<Markup, PageError> {
+    let is_own = match changes::standing(&cx.context, change).await? {
+        Standing::Withdraw => true,
+        Standing::Decide => false,
+        Standing::Neither(reason) => {
+            return Ok(html! { p.notice { "You cannot decide about this change: " (reason) "." } });
+        }
+    };
     let action = |decision: Decision| format!("{}/{decision}", place(change.id));
-    html! {
+    Ok(html! {
         section.card.confirm aria-labelledby="decide" {
             h2 #decide { "Decide" }
             form method="post" action=(action(Decision::Approve)) {
@@ -164,7 +171,7 @@ fn form(cx: &PageContext, change: &Proposal) -> Markup {
                 }
             }
         }
-    }
+    })
 }
 
 fn row(change: &Proposal) -> Vec<Markup> {
@@ -208,9 +215,10 @@ fn approvals(change: &Proposal) -> Markup {
 
 fn proposer(proposer: &Proposer) -> Markup {
     html! {
-        @match &proposer.person {
-            Some(person) => { (isolated(person)) br; span.faint { "API key " (isolated(&proposer.name)) } }
-            None => { "API key " (isolated(&proposer.name)) br; span.faint { "no person" } }
+        @match (&proposer.person, proposer.api_key_id) {
+            (Some(person), Some(_)) => { (isolated(person)) br; span.faint { "API key " (isolated(&proposer.name)) } }
+            (Some(person), None) => { (isolated(&proposer.name)) br; span.faint { (isolated(person)) } }
+            (None, _) => { "API key " (isolated(&proposer.name)) br; span.faint { "no person" } }
         }
     }
 }

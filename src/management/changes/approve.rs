@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use super::apply::{Token, apply};
 use super::authority::LastApproval;
-use super::decide::{DecisionRequest, begin, comment, decision, save};
-use super::proposal::{Approval, ChangeStatus, Proposal};
+use super::decide::{DecisionRequest, begin, check_first, comment, decision, save};
+use super::proposal::{ChangeStatus, Proposal};
 use super::{eligible, store};
 use crate::ids::ChangeId;
 use crate::management::{Action, Authorized, Change, Error, Event, ReadResources};
@@ -44,12 +44,7 @@ async fn carry_out(
     let approval = decision(&mut change, &before, comment)?;
     before.check_pending()?;
     retain_valid(&mut change, &mut before).await?;
-    let is_again = |earlier: &Approval| earlier.person == approval.person;
-    if before.approvals.iter().any(is_again) {
-        return Err(Error::NotAnApprover(
-            "you have approved the change: another person must approve it too",
-        ));
-    }
+    check_first(&before, &approval)?;
     let approver = context.actor.uuid();
     let given = i32::try_from(before.approvals.len()).unwrap_or(i32::MAX);
     if given.saturating_add(1) < before.required {

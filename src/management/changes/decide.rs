@@ -4,7 +4,9 @@ use super::proposal::{Approval, ChangeStatus, Proposal};
 use super::{eligible, store};
 use crate::ids::ChangeId;
 use crate::management::check::checked;
-use crate::management::{Action, Authorized, Change, Error, Event, Missing, ReadResources};
+use crate::management::{
+    Action, Authorized, Change, Context, Error, Event, Missing, ReadResources,
+};
 use crate::request;
 use crate::resource::{Description, ResourceRequest};
 
@@ -41,11 +43,7 @@ pub async fn reject(
 /// There is none, the author did not propose it, it is decided, expired or stale, or the database fails.
 pub async fn withdraw(context: &Authorized<ReadResources>, id: ChangeId) -> Result<(), Error> {
     let (change, before) = begin(context, id).await?;
-    let proposer = &before.proposed_by;
-    let is_same_key =
-        proposer.api_key_id.is_some() && proposer.api_key_id == context.actor.api_key_id;
-    let is_same_person = proposer.person.is_some() && proposer.person.as_deref() == change.person();
-    if !is_same_key && !is_same_person {
+    if !is_proposer(&change, context, &before) {
         return Err(Error::NotAnApprover(
             "only the proposer can withdraw the change",
         ));
@@ -54,6 +52,58 @@ pub async fn withdraw(context: &Authorized<ReadResources>, id: ChangeId) -> Resu
     let after = before.become_status(ChangeStatus::Withdrawn);
     save(change, Action::Withdraw, before, after).await?;
     Ok(())
+}
+
+/// What the author of a context can do with a pending change.
+#[derive(Clone, Debug)]
+pub enum Standing {
+    /// Withdraw it: the author proposed it.
+    Withdraw,
+    /// Approve or reject it.
+    Decide,
+    /// Nothing, for this reason.
+    Neither(String),
+}
+
+/// What the author of the context can do with this pending change.
+///
+/// # Errors
+/// The credential of the author is no longer valid, or the database cannot be read.
+pub async fn standing(
+    context: &Authorized<ReadResources>,
+    proposal: &Proposal,
+) -> Result<Standing, Error> {
+    let change = context.begin().await?;
+    if is_proposer(&change, context, proposal) {
+        return Ok(Standing::Withdraw);
+    }
+    let decision = decision(&change, proposal, None);
+    match decision.and_then(|decision| check_first(proposal, &decision)) {
+        Ok(()) => Ok(Standing::Decide),
+        Err(refusal @ (Error::NotAnApprover(_) | Error::Forbidden(_))) => {
+            Ok(Standing::Neither(refusal.to_string()))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Refuses a second approval of one person.
+pub(super) fn check_first(proposal: &Proposal, approval: &Approval) -> Result<(), Error> {
+    let mut earlier = proposal.approvals.iter();
+    if earlier.any(|earlier| earlier.person == approval.person) {
+        return Err(Error::NotAnApprover(
+            "you have approved the change: another person must approve it too",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether the author proposed the change, with this or another credential.
+fn is_proposer(change: &Change<'_>, context: &Context, proposal: &Proposal) -> bool {
+    let (proposer, actor) = (&proposal.proposed_by, &context.actor);
+    let is_same_key = proposer.api_key_id.is_some() && proposer.api_key_id == actor.api_key_id;
+    let is_same_person = proposer.person.is_some() && proposer.person.as_deref() == change.person();
+    is_same_key || is_same_person
 }
 
 /// Begins a decision. Other decisions about the same change wait for it.

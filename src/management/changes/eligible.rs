@@ -20,6 +20,18 @@ pub struct Shortage {
     pub needed: i64,
 }
 
+/// The people of valid admin keys who never signed in at this issuer.
+///
+/// # Errors
+/// The database cannot be read.
+pub async fn unknown_people(
+    pool: &Pool,
+    now: Timestamp,
+    issuer: &str,
+) -> sqlx::Result<Vec<String>> {
+    store::unknown_people(pool, now, issuer).await
+}
+
 /// The roles whose holders propose and approve changes of this kind.
 const fn roles(kind: ChangeKind) -> &'static [Role] {
     match kind {

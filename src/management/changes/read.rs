@@ -40,22 +40,11 @@ pub async fn read(context: &Authorized<ReadResources>, id: ChangeId) -> Result<P
 /// # Errors
 /// The database cannot be read.
 pub async fn pending(context: &Authorized<ReadResources>) -> Result<i64, Error> {
-    Ok(store::pending(&context.pool, context.clock.now()).await?)
+    let (pending, _) = store::backlog(&context.pool, context.clock.now()).await?;
+    Ok(pending)
 }
 
 impl Proposal {
-    /// Whether the author of the context proposed it with the same credential.
-    #[must_use]
-    pub fn is_proposed_by(&self, context: &Context) -> bool {
-        let proposer = &self.proposed_by;
-        let ids = [
-            proposer.api_key_id.map(|id| id.uuid()),
-            proposer.person_id.map(|id| id.uuid()),
-        ];
-        let own = context.actor.uuid();
-        own.is_some() && ids.contains(&own)
-    }
-
     /// The change with the states of its resource, if the reader may see the resource.
     pub(super) fn shown_to(self, context: &Context) -> Self {
         let is_visible = self.action.iter().all(|kind| match kind {

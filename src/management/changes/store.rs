@@ -204,12 +204,17 @@ async fn with_role(
     .await
 }
 
-/// How many changes are pending.
-pub(super) async fn pending(database: impl PgExecutor<'_>, now: Timestamp) -> sqlx::Result<i64> {
-    sqlx::query_scalar("SELECT count(*) FROM changes WHERE status = 'pending' AND expires_at > $1")
-        .bind(now)
-        .fetch_one(database)
-        .await
+/// How many changes are pending, and when the oldest was proposed.
+pub(super) async fn backlog(
+    database: impl PgExecutor<'_>,
+    now: Timestamp,
+) -> sqlx::Result<(i64, Option<Timestamp>)> {
+    sqlx::query_as(
+        "SELECT count(*), min(proposed_at) FROM changes WHERE status = 'pending' AND expires_at > $1",
+    )
+    .bind(now)
+    .fetch_one(database)
+    .await
 }
 
 /// How many different people have one of these roles, by a valid admin key or by their last sign-in.
@@ -228,6 +233,24 @@ pub(super) async fn people(
     .bind(roles)
     .bind(now)
     .fetch_one(database)
+    .await
+}
+
+/// The people of valid admin keys who are not known by a token of this issuer.
+pub(super) async fn unknown_people(
+    database: impl PgExecutor<'_>,
+    now: Timestamp,
+    issuer: &str,
+) -> sqlx::Result<Vec<String>> {
+    sqlx::query_scalar(
+        "SELECT DISTINCT person FROM api_keys
+          WHERE person IS NOT NULL AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1)
+            AND NOT EXISTS (SELECT FROM people WHERE issuer = $2 AND subject = api_keys.person)
+          ORDER BY person",
+    )
+    .bind(now)
+    .bind(issuer)
+    .fetch_all(database)
     .await
 }
 

@@ -9,7 +9,7 @@ use prometheus_client::metrics::MetricType;
 
 use super::audit::audit;
 use super::limits::limiter;
-use super::page::{Page, count, flag, seconds};
+use super::page::{Page, count, exact, flag, seconds};
 use super::process::process;
 use super::tokens::tokens;
 use crate::clock::Timestamp;
@@ -36,6 +36,7 @@ impl Collector for Parts {
         self.requests(page)?;
         tokens(page, &self.app.token.status().tokens, &self.token_times)?;
         self.keys(page)?;
+        self.changes(page)?;
         audit(page, &self.app)?;
         self.issuers(page)?;
         limiter(page, &self.app.limiter)?;
@@ -142,6 +143,20 @@ impl Parts {
                 .vault
                 .expiring()
                 .map(|(expiry, keys)| (vec![("within", expiry.name())], count(keys))),
+        )
+    }
+
+    fn changes(&self, page: &mut Page<'_>) -> fmt::Result {
+        let (backlog, now) = (&self.app.backlog, self.app.clock.now());
+        page.gauge(
+            "sealward_changes_pending",
+            "Changes that wait for approval.",
+            exact(backlog.pending().unsigned_abs()),
+        )?;
+        page.gauges(
+            "sealward_changes_oldest_pending_age_seconds",
+            "Time since the oldest pending change was proposed; absent without one.",
+            backlog.oldest().map(|at| (vec![], seconds(now.since(at)))),
         )
     }
 

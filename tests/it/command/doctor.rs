@@ -2,9 +2,13 @@
 
 use std::path::Path;
 
+use serde_json::json;
+
 use crate::ledger::HttpsCollector;
 use crate::process::{LABEL, Site};
-use crate::support::{Authority, Behavior, SigningKey, TokenIssuer, softhsm_module};
+use crate::support::{
+    Authority, Behavior, OidcProvider, SigningKey, TokenIssuer, softhsm_module,
+};
 
 #[tokio::test]
 async fn a_working_token_passes_with_warnings_about_its_weaknesses() {
@@ -242,4 +246,46 @@ async fn the_report_for_an_issue_identifies_no_installation() {
         let shown = report.replace("sealward  ", "");
         assert!(!shown.contains(hidden), "{hidden} is in\n{report}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_provider_and_the_people_are_checked() {
+    let mut provider = OidcProvider::start();
+    let site = Site::new().await;
+    let ca = provider.admin("").oidc.ca.expect("a CA file");
+    let settings = format!(
+        "[approvals]\nrequired = [\"key.import\"]\n\
+         [admin.oidc]\nissuer = \"{}\"\nclient_id = \"sealward\"\n\
+         client_secret = {{ value = \"sealward-secret\" }}\n\
+         redirect_uri = \"http://127.0.0.1/dashboard/sign-in/callback\"\nca = \"{}\"\n\
+         [admin.oidc.roles]\nowner = [\"sealward-owners\"]\nauditor = [\"sealward-auditors\"]\n",
+        provider.issuer(),
+        ca.display(),
+    );
+    let settings = site.default_settings() + &settings;
+    std::fs::write(site.settings(), settings).expect("write the settings");
+    let named = ["--name", "laptop", "--person", "ada"];
+    let create = ["api-key", "create", "--type", "admin"];
+    site.run(&[&create[..], &named].concat()).success();
+
+    let report = site.doctor();
+    let warnings = [
+        "admin.oidc.redirect_uri is http://: people sign in on this machine only",
+        "admin.oidc.roles has no group for custodian, policy-admin",
+        "admin keys name people who never signed in: ada. A person is the subject (sub) of the tokens",
+    ];
+    let expected = json!({ "issuer": provider.issuer(), "warnings": warnings });
+    assert_eq!(report["openIdConnect"], expected);
+    let shortage = |kind: &str| json!({ "kind": kind, "people": 1, "needed": 2 });
+    let expected = json!([shortage("key.import"), shortage("api-key.admin")]);
+    assert_eq!(report["approvals"]["tooFewPeople"], expected);
+    let text = site.run(&["doctor"]).success().stdout;
+    assert!(
+        warnings.iter().all(|warning| text.contains(warning)),
+        "{text}"
+    );
+
+    provider.stop();
+    let away = site.run(&["doctor"]);
+    away.failure(1, &["admin.oidc.issuer: the provider is unavailable"]);
 }

@@ -29,7 +29,13 @@ pub(in crate::dashboard) async fn ask(
     Extension(visitor): Extension<Visitor>,
     Query(query): Query,
 ) -> Markup {
-    page(&dashboard, &visitor, place(&query), None)
+    let provider = dashboard.provider.as_ref();
+    let end = match provider.filter(|_| query.text("out") == "yes") {
+        // A provider that is away shows no link.
+        Some(provider) => provider.sign_out_url().await.ok().flatten(),
+        None => None,
+    };
+    page(&dashboard, &visitor, place(&query), None, end.as_deref())
 }
 
 pub(in crate::dashboard) async fn enter(
@@ -42,7 +48,7 @@ pub(in crate::dashboard) async fn enter(
     Submitted(form): Submitted,
 ) -> Result<Response, PageError> {
     let again = |why: Refused| {
-        let page = page(&dashboard, &visitor, place(&form), Some(why));
+        let page = page(&dashboard, &visitor, place(&form), Some(why), None);
         (why.status(), page).into_response()
     };
     let record_failure = |reason: &str| {
@@ -154,7 +160,14 @@ fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Response 
     response
 }
 
-fn page(dashboard: &Dashboard, visitor: &Visitor, to: &str, refused: Option<Refused>) -> Markup {
+/// The sign-in page. After a sign-out, `end` is the URL that ends the session at the provider.
+fn page(
+    dashboard: &Dashboard,
+    visitor: &Visitor,
+    to: &str,
+    refused: Option<Refused>,
+    end: Option<&str>,
+) -> Markup {
     let takes_keys = dashboard.settings.admin.key_sign_in;
     let has_provider = dashboard.provider.is_some();
     let of_key = refused.filter(|why| why.is_about_key()).map(Refused::text);
@@ -164,6 +177,12 @@ fn page(dashboard: &Dashboard, visitor: &Visitor, to: &str, refused: Option<Refu
             div.brand-large { (shell::logo()) }
             h1 { "Sign in to Sealward" }
             @if let Some(wrong) = of_page { p.problem role="alert" { (wrong) } }
+            @if let Some(end) = end {
+                p.notice {
+                    "You are signed out of Sealward. The session of single sign-on continues. "
+                    a href=(end) { "End it too" }
+                }
+            }
             @if has_provider {
                 a.button.main.wide href=(provider::address(to)) { "Sign in with single sign-on" }
             }

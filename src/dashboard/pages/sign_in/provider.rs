@@ -152,7 +152,13 @@ impl Failure<'_> {
         let event = Event::sign_in_failed(reason);
         let security = &self.dashboard.security;
         security.submit_anonymous(self.client, self.tag.to_string(), event);
-        let page = page(self.dashboard, self.visitor, "/dashboard", Some(refused));
+        let page = page(
+            self.dashboard,
+            self.visitor,
+            "/dashboard",
+            Some(refused),
+            None,
+        );
         (refused.status(), page).into_response()
     }
 }
