@@ -10,9 +10,10 @@ import schemathesis
 
 WORLD = json.loads(os.environ["SEALWARD_WORLD"])
 """IDs by their prefix: `referred` for references in requests, and `changed` for changes and deletions.
-The list `kept` contains the IDs of the resources that the run itself requires."""
+The list `kept` contains the IDs of the resources that the run itself requires. `decided` has a pending change
+for each decision about changes, by its operation."""
 
-ID = re.compile(r"^(svc|pol|key|ak|idn|rec)_[0-7][0-9a-hjkmnp-tv-z]{25}$")
+ID = re.compile(r"^(svc|pol|key|ak|idn|rec|chg)_[0-7][0-9a-hjkmnp-tv-z]{25}$")
 
 DOCUMENTED = {
     "DESTINATION_KEY_NOT_FOUND": {"protect", "unprotect", "rewrap", "makeDataKey"},
@@ -31,6 +32,8 @@ def before_call(context, case, kwargs):
     """Replaces generated IDs in a request by IDs of existing resources."""
     kind = "changed" if case.method.upper() in ("PUT", "PATCH", "DELETE") else "referred"
     case.path_parameters = real(case.path_parameters, kind)
+    if operation_id(case) in WORLD["decided"] and ID.match(str(case.path_parameters["id"])):
+        case.path_parameters["id"] = WORLD["decided"][operation_id(case)]
     case.query = real(case.query, "referred")
     case.body = real(case.body, "referred")
     if isinstance(case.body, dict):
