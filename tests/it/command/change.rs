@@ -63,7 +63,9 @@ fn id(change: &Value) -> &str {
 #[tokio::test(flavor = "multi_thread")]
 async fn people_read_and_approve_a_change() {
     let office = Office::new().await;
-    ["ada", "bob"].map(|person| office.key_of(person));
+    for person in ["ada", "bob"] {
+        office.key_of(person);
+    }
     let change = office.propose("payments");
     let line = format!(
         "{}  pending    0 of 2  no person (first)  Create the policy “payments”",
