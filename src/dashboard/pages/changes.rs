@@ -17,7 +17,7 @@ use crate::dashboard::view::notice::Notice;
 use crate::dashboard::view::shell::{Section, token};
 use crate::dashboard::view::words::{Tone, badge, isolated, moment, moment_and_distance};
 use crate::ids::ChangeId;
-use crate::management::changes::{self, ChangeStatus, Filter, Proposal, Proposer, Standing, Token};
+use crate::management::changes::{self, ChangeStatus, Choice, Filter, Proposal, Proposer, Token};
 
 const SECTION: Section = Section::Changes;
 
@@ -142,10 +142,10 @@ pub(in crate::dashboard) async fn warnings(cx: &PageContext) -> Result<Markup, P
 
 /// The decisions that the viewer can make, or the reason that there are none.
 async fn decide_card(cx: &PageContext, change: &Proposal) -> Result<Markup, PageError> {
-    let is_own = match changes::standing(&cx.context, change).await? {
-        Standing::Withdraw => true,
-        Standing::Decide => false,
-        Standing::Neither(reason) => {
+    let is_own = match changes::choice(&cx.context, change).await? {
+        Choice::Withdraw => true,
+        Choice::Decide => false,
+        Choice::Neither(reason) => {
             return Ok(html! { p.notice { "You cannot decide about this change: " (reason) "." } });
         }
     };

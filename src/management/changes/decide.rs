@@ -56,7 +56,7 @@ pub async fn withdraw(context: &Authorized<ReadResources>, id: ChangeId) -> Resu
 
 /// What the author of a context can do with a pending change.
 #[derive(Clone, Debug)]
-pub enum Standing {
+pub enum Choice {
     /// Withdraw it: the author proposed it.
     Withdraw,
     /// Approve or reject it.
@@ -69,19 +69,19 @@ pub enum Standing {
 ///
 /// # Errors
 /// The credential of the author is no longer valid, or the database cannot be read.
-pub async fn standing(
+pub async fn choice(
     context: &Authorized<ReadResources>,
     proposal: &Proposal,
-) -> Result<Standing, Error> {
+) -> Result<Choice, Error> {
     let change = context.begin().await?;
     if is_proposer(&change, context, proposal) {
-        return Ok(Standing::Withdraw);
+        return Ok(Choice::Withdraw);
     }
     let decision = decision(&change, proposal, None);
     match decision.and_then(|decision| check_first(proposal, &decision)) {
-        Ok(()) => Ok(Standing::Decide),
+        Ok(()) => Ok(Choice::Decide),
         Err(refusal @ (Error::NotAnApprover(_) | Error::Forbidden(_))) => {
-            Ok(Standing::Neither(refusal.to_string()))
+            Ok(Choice::Neither(refusal.to_string()))
         }
         Err(error) => Err(error),
     }

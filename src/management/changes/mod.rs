@@ -23,7 +23,7 @@ pub use self::approve::approve;
 pub(super) use self::authority::Authority;
 pub use self::backlog::Backlog;
 pub(super) use self::call::{Call, NewCredential};
-pub use self::decide::{DecisionRequest, Standing, reject, standing, withdraw};
+pub use self::decide::{Choice, DecisionRequest, choice, reject, withdraw};
 pub use self::eligible::{Shortage, shortage, unknown_people};
 pub use self::filter::Filter;
 pub use self::judgement::Judgement;
