@@ -73,11 +73,11 @@ pub async fn choice(
     context: &Authorized<ReadResources>,
     proposal: &Proposal,
 ) -> Result<Choice, Error> {
-    let change = context.begin().await?;
+    let mut change = context.begin().await?;
     if is_proposer(&change, context, proposal) {
         return Ok(Choice::Withdraw);
     }
-    let decision = decision(&change, proposal, None);
+    let decision = decision(&mut change, proposal, None);
     match decision.and_then(|decision| check_first(proposal, &decision)) {
         Ok(()) => Ok(Choice::Decide),
         Err(refusal @ (Error::NotAnApprover(_) | Error::Forbidden(_))) => {

@@ -46,10 +46,10 @@ async fn a_failed_approval_leaves_no_key_and_can_be_repeated() {
 
 /// The use case of an approval can take long. Its commit checks the approval again.
 #[tokio::test]
-async fn the_commit_checks_the_approver_and_the_expiry_again() {
+async fn the_commit_checks_the_approvals_and_the_expiry_again() {
     for (meanwhile, message) in [
         (
-            "UPDATE api_keys SET roles = '{auditor}' WHERE person = 'bob'",
+            "UPDATE api_keys SET roles = '{auditor}' WHERE person = 'eve'",
             "The change is stale: an approver lost the role in the meantime",
         ),
         (
@@ -61,12 +61,14 @@ async fn the_commit_checks_the_approver_and_the_expiry_again() {
             "The change is stale: the change was decided or expired in the meantime",
         ),
     ] {
-        let office = Office::new().await;
+        let office = Office::requiring(&ChangeKind::ALL, 2).await;
         let [ada, bob] = office.two_owners().await;
+        let eve = office.person("eve", &["owner"]).await;
         let change = proposed(
             &ada.post("/admin/policies", office.policy("one").await)
                 .await,
         );
+        approve(&eve, &change).await.ok();
         let trigger = format!(
             "CREATE FUNCTION meanwhile() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
              BEGIN {meanwhile}; RETURN NEW; END $$;
