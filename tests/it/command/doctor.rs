@@ -6,9 +6,7 @@ use serde_json::json;
 
 use crate::ledger::HttpsCollector;
 use crate::process::{LABEL, Site};
-use crate::support::{
-    Authority, Behavior, OidcProvider, SigningKey, TokenIssuer, softhsm_module,
-};
+use crate::support::{Authority, Behavior, OidcProvider, SigningKey, TokenIssuer, softhsm_module};
 
 #[tokio::test]
 async fn a_working_token_passes_with_warnings_about_its_weaknesses() {
