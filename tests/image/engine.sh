@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # buildah and podman with images and containers in $work, without a registry. The caller sets $work.
 
-storage() { printf '%s\n' --root "$work/store" --runroot "$work/storerun"; }
+# podman accepts at most 50 characters for the second path.
+storage() { printf '%s\n' --root "$work/store" --runroot "/tmp/sealward-$(sha256sum <<<"$work" | head -c 12)"; }
 
 # overlay needs a file system below it that supports it; vfs works everywhere and needs more space.
 export STORAGE_DRIVER=${STORAGE_DRIVER:-overlay}
@@ -21,15 +22,12 @@ clone_sources() { git clone --quiet --no-hardlinks --depth 1 "file://$PWD" "$1";
 # make_bases FOLDER [PROGRAM]: the base images with the names that the Dockerfile expects.
 make_bases() {
     local argument name
-    tests/image/bases bookworm "$1" "${2:-}"
+    tests/image/bases bookworm "$1" "${2:-}" || return 1
     for argument in RUST DEBIAN; do
         name=$(sed -n "s/^ARG $argument=//p" Dockerfile)
-        case $argument in
-            RUST) podman_here import --quiet "$1/rust.tar" "$name" ;;
-            DEBIAN) podman_here import --quiet "$1/debian.tar" "$name" ;;
-        esac >/dev/null
+        podman_here import --quiet "$1/${argument,,}.tar" "$name" >/dev/null || return 1
+        rm "$1/${argument,,}.tar"
     done
-    rm -f "$1"/{rust,debian}.tar
 }
 
 # build_image SOURCES OPTION...: the times in the image are that of the commit. OCI images have no health
@@ -50,11 +48,15 @@ build_image() {
 
 # build_images SOURCES: sealward:latest and sealward:dev.
 build_images() {
-    build_image "$1" --target production --tag sealward:latest
-    build_image "$1" --target dev --tag sealward:dev
+    build_image "$1" --target production --tag sealward:latest &&
+        build_image "$1" --target dev --tag sealward:dev
 }
 
+# Removes all containers, and what their runtime keeps outside $work.
 stop_containers() {
+    local options
+    mapfile -t options < <(storage)
     podman_here rm --all --force --time 1 >/dev/null 2>&1 || true
     umount "$work/store/overlay" 2>/dev/null || true
+    rm -rf --one-file-system "${options[3]}"
 }
