@@ -2,10 +2,10 @@
 
 mod claims;
 mod row;
+mod schema;
 mod token_rule;
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use self::claims::{Claims, Exact};
 pub use self::token_rule::TokenRule;
@@ -38,9 +38,8 @@ request! {
 }
 
 /// The credentials that match an identity. Comparison is exact and case-sensitive.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-#[schema(as = IdentityMatch)]
 pub enum Match {
     /// Tokens of an issuer.
     Token(TokenRule),

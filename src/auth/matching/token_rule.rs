@@ -2,24 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use utoipa::ToSchema;
 
 use super::claims::{Claims, Exact};
 use crate::jwt::Token;
 
 /// The tokens that match an identity: all conditions hold.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(as = IdentityTokenMatch)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenRule {
     /// The claim `iss` of the token.
     pub(super) issuer: Exact,
     /// The claim `sub` of the token.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub(super) subject: Option<Exact>,
     /// Other claims of the token by their names.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub(super) claims: Option<Claims>,
 }
 

@@ -32,6 +32,7 @@ async fn a_key_is_shown_completely_only_once() {
         "policyNumber": null,
         "allowedOperations": null,
         "allowedCidrs": null,
+        "certificateSha256": null,
         "hint": hint,
         "status": "active",
         "expiresAt": null,
