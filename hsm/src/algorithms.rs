@@ -1,6 +1,7 @@
 //! Every kind of key and algorithm that tokens are used with, each with its name.
 
 use aws_lc_rs::agreement;
+use aws_lc_rs::signature::{ML_DSA_44, ML_DSA_65, ML_DSA_87, PqdsaVerificationAlgorithm};
 
 use crate::{KeyClass, closed_set};
 
@@ -21,6 +22,12 @@ closed_set! {
         P521 = "P-521",
         /// Signatures of RFC 8032.
         Ed25519 = "Ed25519",
+        /// Signatures of FIPS 204, category 2.
+        MlDsa44 = "ML-DSA-44",
+        /// Signatures of FIPS 204, category 3.
+        MlDsa65 = "ML-DSA-65",
+        /// Signatures of FIPS 204, category 5.
+        MlDsa87 = "ML-DSA-87",
         /// AES with 256 bits.
         Aes256 = "AES-256",
         /// AES with 128 bits.
@@ -39,6 +46,8 @@ closed_set! {
         Ec = "EC",
         /// Ed25519.
         Ed25519 = "Ed25519",
+        /// ML-DSA of any parameter set.
+        MlDsa = "ML-DSA",
         /// AES of any length.
         Aes = "AES",
         /// HMAC.
@@ -55,6 +64,18 @@ closed_set! {
         P384 = "P-384",
         /// P-521.
         P521 = "P-521",
+    }
+}
+
+closed_set! {
+    /// The parameter sets of ML-DSA (FIPS 204).
+    pub enum MlDsa: "MlDsa" {
+        /// ML-DSA-44.
+        MlDsa44 = "ML-DSA-44",
+        /// ML-DSA-65.
+        MlDsa65 = "ML-DSA-65",
+        /// ML-DSA-87.
+        MlDsa87 = "ML-DSA-87",
     }
 }
 
@@ -91,6 +112,12 @@ closed_set! {
         EcdsaSha512 = "ECDSA-SHA512",
         /// Ed25519 (RFC 8032) over the message itself.
         Ed25519 = "Ed25519",
+        /// ML-DSA-44 (FIPS 204) over the message itself, with an empty context.
+        MlDsa44 = "ML-DSA-44",
+        /// ML-DSA-65.
+        MlDsa65 = "ML-DSA-65",
+        /// ML-DSA-87.
+        MlDsa87 = "ML-DSA-87",
         /// HMAC with SHA-256.
         HmacSha256 = "HMAC-SHA256",
     }
@@ -141,6 +168,13 @@ pub enum PublicKey {
         /// The 32 bytes of RFC 8032.
         point: Vec<u8>,
     },
+    /// An ML-DSA key.
+    MlDsa {
+        /// The parameter set.
+        set: MlDsa,
+        /// The encoded key of FIPS 204.
+        key: Vec<u8>,
+    },
 }
 
 impl Algorithm {
@@ -151,6 +185,7 @@ impl Algorithm {
             Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096 => Family::Rsa,
             Self::P256 | Self::P384 | Self::P521 => Family::Ec,
             Self::Ed25519 => Family::Ed25519,
+            Self::MlDsa44 | Self::MlDsa65 | Self::MlDsa87 => Family::MlDsa,
             Self::Aes256 | Self::Aes128 => Family::Aes,
             Self::HmacSha256 => Family::Hmac,
         }
@@ -167,6 +202,9 @@ impl Algorithm {
             | Self::Rsa3072
             | Self::Rsa4096
             | Self::Ed25519
+            | Self::MlDsa44
+            | Self::MlDsa65
+            | Self::MlDsa87
             | Self::Aes256
             | Self::Aes128
             | Self::HmacSha256 => None,
@@ -184,6 +222,9 @@ impl Algorithm {
             | Self::P384
             | Self::P521
             | Self::Ed25519
+            | Self::MlDsa44
+            | Self::MlDsa65
+            | Self::MlDsa87
             | Self::Aes256
             | Self::Aes128
             | Self::HmacSha256 => None,
@@ -202,17 +243,32 @@ impl Algorithm {
             | Self::P256
             | Self::P384
             | Self::P521
-            | Self::Ed25519 => None,
+            | Self::Ed25519
+            | Self::MlDsa44
+            | Self::MlDsa65
+            | Self::MlDsa87 => None,
         }
+    }
+
+    /// The parameter set of ML-DSA; none for other keys.
+    #[must_use]
+    pub fn ml_dsa(self) -> Option<MlDsa> {
+        MlDsa::ALL.into_iter().find(|set| set.algorithm() == self)
     }
 
     /// Whether tokens keep such keys as private or as secret keys.
     #[must_use]
     pub const fn class(self) -> KeyClass {
         match self.family() {
-            Family::Rsa | Family::Ec | Family::Ed25519 => KeyClass::Private,
+            Family::Rsa | Family::Ec | Family::Ed25519 | Family::MlDsa => KeyClass::Private,
             Family::Aes | Family::Hmac => KeyClass::Secret,
         }
+    }
+
+    /// Whether private keys can be imported. Others are generated in the token or adopted.
+    #[must_use]
+    pub const fn is_importable(self) -> bool {
+        !matches!(self.family(), Family::MlDsa)
     }
 
     /// Whether it is one secret key rather than a pair.
@@ -260,6 +316,58 @@ impl Curve {
     }
 }
 
+impl MlDsa {
+    /// The kind of key with these parameters.
+    #[must_use]
+    pub const fn algorithm(self) -> Algorithm {
+        match self {
+            Self::MlDsa44 => Algorithm::MlDsa44,
+            Self::MlDsa65 => Algorithm::MlDsa65,
+            Self::MlDsa87 => Algorithm::MlDsa87,
+        }
+    }
+
+    /// The length of an encoded public key in bytes.
+    #[must_use]
+    pub const fn public_len(self) -> usize {
+        match self {
+            Self::MlDsa44 => 1312,
+            Self::MlDsa65 => 1952,
+            Self::MlDsa87 => 2592,
+        }
+    }
+
+    /// The length of a signature in bytes.
+    #[must_use]
+    pub const fn signature_len(self) -> usize {
+        match self {
+            Self::MlDsa44 => 2420,
+            Self::MlDsa65 => 3309,
+            Self::MlDsa87 => 4627,
+        }
+    }
+
+    /// The signature scheme of these parameters.
+    #[must_use]
+    pub const fn scheme(self) -> SignatureScheme {
+        match self {
+            Self::MlDsa44 => SignatureScheme::MlDsa44,
+            Self::MlDsa65 => SignatureScheme::MlDsa65,
+            Self::MlDsa87 => SignatureScheme::MlDsa87,
+        }
+    }
+
+    /// The verification of signatures in this process.
+    #[must_use]
+    pub fn verification(self) -> &'static PqdsaVerificationAlgorithm {
+        match self {
+            Self::MlDsa44 => &ML_DSA_44,
+            Self::MlDsa65 => &ML_DSA_65,
+            Self::MlDsa87 => &ML_DSA_87,
+        }
+    }
+}
+
 impl SignatureScheme {
     /// The length of the digest that is signed, in bytes; none where the message itself is signed.
     #[must_use]
@@ -268,7 +376,9 @@ impl SignatureScheme {
             Self::RsaSha256 | Self::RsaPssSha256 | Self::EcdsaSha256 => Some(32),
             Self::RsaSha384 | Self::RsaPssSha384 | Self::EcdsaSha384 => Some(48),
             Self::RsaSha512 | Self::RsaPssSha512 | Self::EcdsaSha512 => Some(64),
-            Self::Ed25519 | Self::HmacSha256 => None,
+            Self::Ed25519 | Self::MlDsa44 | Self::MlDsa65 | Self::MlDsa87 | Self::HmacSha256 => {
+                None
+            }
         }
     }
 
@@ -286,6 +396,9 @@ impl SignatureScheme {
             Self::EcdsaSha384 => &[Algorithm::P384],
             Self::EcdsaSha512 => &[Algorithm::P521],
             Self::Ed25519 => &[Algorithm::Ed25519],
+            Self::MlDsa44 => &[Algorithm::MlDsa44],
+            Self::MlDsa65 => &[Algorithm::MlDsa65],
+            Self::MlDsa87 => &[Algorithm::MlDsa87],
             Self::HmacSha256 => &[Algorithm::HmacSha256],
         }
     }
@@ -311,6 +424,7 @@ impl PublicKey {
                 Curve::P521 => SignatureScheme::EcdsaSha512,
             },
             Self::Ed25519 { .. } => SignatureScheme::Ed25519,
+            Self::MlDsa { set, .. } => set.scheme(),
         }
     }
 }
@@ -326,6 +440,11 @@ mod tests {
         }
         for curve in Curve::ALL {
             assert_eq!(curve.algorithm().name().parse(), Ok(curve));
+        }
+        for set in MlDsa::ALL {
+            assert_eq!(set.algorithm().name(), set.name());
+            assert_eq!(set.scheme().name(), set.name());
+            assert_eq!(set.algorithm().ml_dsa(), Some(set));
         }
         assert!("rsa-2048".parse::<Algorithm>().is_err());
     }

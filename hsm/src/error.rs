@@ -173,6 +173,12 @@ impl HsmError {
         }
     }
 
+    /// Whether the token lacks the mechanism. The operation has had no effect.
+    #[must_use]
+    pub fn lacks_mechanism(&self) -> bool {
+        self.code() == Some(RvError::MechanismInvalid)
+    }
+
     /// Whether the token's health should be checked after this failure.
     pub(crate) fn suggests_outage(&self) -> bool {
         self.is_ambiguous()

@@ -1,7 +1,7 @@
 //! The probe reports of the two tokens and their differences.
 
 use crate::support::{Kind, SharedToken};
-use hsm::{Config, ProbeReport, Token, Works};
+use hsm::{Config, MlDsa, ProbeReport, Token, Works};
 
 on_both_tokens! { the_probe_reports_supported_mechanisms, the_probe_reports_unsupported_mechanisms }
 
@@ -17,7 +17,7 @@ async fn the_probe_reports_supported_mechanisms(shared: &SharedToken) {
         .iter()
         .filter(|probed| probed.works != Works::Yes)
         .partition(|probed| probed.works.at_all());
-    assert!(missing.is_empty(), "{missing:#?}");
+    let missing: Vec<_> = missing.iter().map(|probed| probed.algorithm).collect();
     let fallbacks: Vec<_> = fallbacks.iter().map(|probed| probed.algorithm).collect();
     let imports = |mechanism: &str| -> Vec<_> {
         let probed = report.imports.iter();
@@ -32,6 +32,7 @@ async fn the_probe_reports_supported_mechanisms(shared: &SharedToken) {
     match shared.kind {
         Kind::SoftHsm => {
             assert_eq!(fallbacks, ["RSA-OAEP-256"]);
+            assert_eq!(missing, MlDsa::ALL.map(MlDsa::name));
             let kinds = [
                 "RSA-2048",
                 "P-256",
@@ -49,6 +50,13 @@ async fn the_probe_reports_supported_mechanisms(shared: &SharedToken) {
         }
         Kind::Kryoptic => {
             assert!(fallbacks.is_empty(), "{fallbacks:?}");
+            assert!(missing.is_empty(), "{missing:?}");
+            for set in MlDsa::ALL {
+                let rows = report.operations.iter();
+                let rows = rows.filter(|probed| probed.algorithm == set.name());
+                let operations: Vec<_> = rows.map(|probed| probed.operation).collect();
+                assert_eq!(operations, ["generate", "sign"]);
+            }
             assert_eq!(sha1, EVERY_KIND);
             assert_eq!(sha256, EVERY_KIND);
             assert_messages(&report.weaknesses, &[]);

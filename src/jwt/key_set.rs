@@ -101,7 +101,12 @@ impl PublishedKey {
             Algorithm::P384 => algorithm == JwsAlgorithm::Es384,
             Algorithm::P521 => algorithm == JwsAlgorithm::Es512,
             Algorithm::Ed25519 => algorithm == JwsAlgorithm::EdDsa,
-            Algorithm::Aes128 | Algorithm::Aes256 | Algorithm::HmacSha256 => false,
+            Algorithm::MlDsa44
+            | Algorithm::MlDsa65
+            | Algorithm::MlDsa87
+            | Algorithm::Aes128
+            | Algorithm::Aes256
+            | Algorithm::HmacSha256 => false,
         }
     }
 

@@ -30,7 +30,7 @@ impl PublishedJwk {
             kid,
             r#use: Usage::Enc,
             alg: alg.name(),
-            key,
+            key: key.without_alg(),
         }
     }
 }
@@ -42,7 +42,7 @@ impl JwkSet {
                 kid: key.kid(),
                 r#use: key.usage,
                 alg: alg(key.usage, key.algorithm)?,
-                key: key.public.as_ref()?.to_jwk(),
+                key: key.public.as_ref()?.to_jwk().without_alg(),
             })
         });
         Self {
@@ -65,6 +65,7 @@ fn alg(usage: Usage, algorithm: Algorithm) -> Option<&'static str> {
             Algorithm::P384 => Some("ES384"),
             Algorithm::P521 => Some("ES512"),
             Algorithm::Ed25519 => Some("EdDSA"),
+            Algorithm::MlDsa44 | Algorithm::MlDsa65 | Algorithm::MlDsa87 => Some(algorithm.name()),
             Algorithm::Aes256 | Algorithm::Aes128 | Algorithm::HmacSha256 => None,
         },
         (Usage::Enc | Usage::Data, _) => None,

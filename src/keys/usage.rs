@@ -24,7 +24,7 @@ impl Usage {
         match algorithm.family() {
             Family::Rsa | Family::Ec => Self::Enc,
             Family::Aes => Self::Data,
-            Family::Ed25519 | Family::Hmac => Self::Sig,
+            Family::Ed25519 | Family::MlDsa | Family::Hmac => Self::Sig,
         }
     }
 

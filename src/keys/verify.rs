@@ -60,6 +60,9 @@ fn algorithm(scheme: SignatureScheme) -> Option<&'static dyn VerificationAlgorit
         SignatureScheme::EcdsaSha384 => &signature::ECDSA_P384_SHA384_FIXED,
         SignatureScheme::EcdsaSha512 => &signature::ECDSA_P521_SHA512_FIXED,
         SignatureScheme::Ed25519 => &signature::ED25519,
+        SignatureScheme::MlDsa44 => &signature::ML_DSA_44,
+        SignatureScheme::MlDsa65 => &signature::ML_DSA_65,
+        SignatureScheme::MlDsa87 => &signature::ML_DSA_87,
         SignatureScheme::HmacSha256 => return None,
     })
 }

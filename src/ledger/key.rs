@@ -35,7 +35,9 @@ impl SigningKey {
                 curve: crate::material::Curve::P256,
                 ..
             } => (SignatureKind::EcdsaP256, spki.to_vec()),
-            PublicParts::Rsa { .. } | PublicParts::Ec { .. } => return None,
+            PublicParts::Rsa { .. } | PublicParts::Ec { .. } | PublicParts::MlDsa { .. } => {
+                return None;
+            }
         };
         Some(Self { id, kind, public })
     }

@@ -1,4 +1,4 @@
-//! JSON Web Keys (RFC 7517, RFC 7518 section 6, RFC 8037).
+//! JSON Web Keys (RFC 7517, RFC 7518 section 6, RFC 8037, RFC 9964).
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 use super::private::PrivateParts;
 
-use super::{PrivateKey, PublicKey, PublicParts, RsaParts, ec, rsa};
+use super::{PrivateKey, PublicKey, PublicParts, RsaParts, ec, ml_dsa, rsa};
 use crate::binary;
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};
@@ -15,12 +15,16 @@ use crate::problem::{Code, Problem, Problems};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Jwk {
     #[serde(skip_serializing_if = "Option::is_none")]
+    alg: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     crv: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     e: Option<String>,
     kty: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#pub: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     x: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,10 +35,12 @@ impl Jwk {
     fn of(parts: &PublicParts) -> Self {
         let encode = |bytes: &[u8]| Some(binary::to_base64url(bytes));
         let blank = Self {
+            alg: None,
             crv: None,
             e: None,
             kty: "",
             n: None,
+            r#pub: None,
             x: None,
             y: None,
         };
@@ -61,7 +67,18 @@ impl Jwk {
                 x: encode(point),
                 ..blank
             },
+            PublicParts::MlDsa { set, key } => Self {
+                kty: "AKP",
+                alg: Some(set.name()),
+                r#pub: encode(key),
+                ..blank
+            },
         }
+    }
+
+    /// Without `alg`, for a JWK that states `alg` for every type of key.
+    pub(crate) fn without_alg(self) -> Self {
+        Self { alg: None, ..self }
     }
 
     /// The text whose hash is the thumbprint.
@@ -100,12 +117,13 @@ impl PrivateKey {
 const ED25519: &str = "Ed25519";
 
 /// The members that are read. Others, such as `kid`, do not describe the key itself.
-const READ: [&str; 14] = [
-    "kty", "crv", "n", "e", "x", "y", "d", "p", "q", "dp", "dq", "qi", "oth", "k",
+const READ: [&str; 17] = [
+    "kty", "crv", "n", "e", "x", "y", "d", "p", "q", "dp", "dq", "qi", "oth", "k", "alg", "pub",
+    "priv",
 ];
 
 /// The private members.
-const PRIVATE: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+const PRIVATE: [&str; 9] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 
 /// Reads a public JWK.
 fn read_public(text: Text<'_>) -> Result<PublicKey, Problems> {
@@ -135,6 +153,11 @@ fn read_private(text: Text<'_>) -> Result<PrivateKey, Problems> {
             secret.map(|scalar| PrivateParts::Ec { curve, scalar })
         }
         Some(PublicParts::Ed25519 { .. }) => secret.map(|seed| PrivateParts::Ed25519 { seed }),
+        Some(PublicParts::MlDsa { .. }) => {
+            let message = "must be RSA, EC or OKP: the token generates keys of this type";
+            members.note(Problem::new("kty", Code::Unsupported, message));
+            None
+        }
         None => None,
     };
     let (public, parts) = members.finish(|| public.zip(parts))?;
@@ -207,12 +230,24 @@ fn public_parts(members: &mut Members<'_>) -> Option<PublicParts> {
             let point = x?.to_vec();
             Some(PublicParts::Ed25519 { point })
         }
+        "AKP" => {
+            let (alg, key) = (members.required_string("alg"), bytes(members, "pub"));
+            let Some(set) = alg?.parse().ok() else {
+                return unsupported(members, "alg", "must be ML-DSA-44, ML-DSA-65 or ML-DSA-87");
+            };
+            let key = key?.to_vec();
+            let length = ml_dsa::check(set, &key);
+            length
+                .map_err(|problem| members.note(problem.inside("pub")))
+                .ok()?;
+            Some(PublicParts::MlDsa { set, key })
+        }
         "oct" => unsupported(
             members,
             "kty",
-            "must be RSA, EC or OKP; send a secret key as secretKey",
+            "must be RSA, EC, OKP or AKP; send a secret key as secretKey",
         ),
-        _ => unsupported(members, "kty", "must be RSA, EC or OKP"),
+        _ => unsupported(members, "kty", "must be RSA, EC, OKP or AKP"),
     }
 }
 
@@ -303,6 +338,22 @@ mod tests {
                 r#"{"kty":"OKP","crv":"Ed25519","x":"AA=="}"#,
                 "x",
                 Code::Format,
+            ),
+            (r#"{"kty":"AKP","pub":"AA"}"#, "alg", Code::Required),
+            (
+                r#"{"kty":"AKP","alg":"ES256","pub":"AA"}"#,
+                "alg",
+                Code::Unsupported,
+            ),
+            (
+                r#"{"kty":"AKP","alg":"ML-DSA-44","pub":"AA"}"#,
+                "pub",
+                Code::Length,
+            ),
+            (
+                r#"{"kty":"AKP","alg":"ML-DSA-44","pub":"AA","priv":"AA"}"#,
+                "priv",
+                Code::Conflict,
             ),
         ] {
             assert!(wrong(jwk).contains(&(field.to_owned(), code)), "{jwk}");

@@ -8,8 +8,8 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::Jwk;
 
-const PUBLIC: [(&str, &str); 7] = [
-    ("kty", "The key type: `RSA`, `EC` or `OKP`."),
+const PUBLIC: [(&str, &str); 9] = [
+    ("kty", "The key type: `RSA`, `EC`, `OKP` or `AKP`."),
     ("crv", "The curve of an EC or OKP key."),
     ("e", "The public exponent of an RSA key, in base64url."),
     ("n", "The modulus of an RSA key, in base64url."),
@@ -18,6 +18,11 @@ const PUBLIC: [(&str, &str); 7] = [
         "The x coordinate of an EC key, or the OKP key, in base64url.",
     ),
     ("y", "The y coordinate of an EC key, in base64url."),
+    (
+        "alg",
+        "The algorithm. Required for an AKP key, such as `ML-DSA-65`.",
+    ),
+    ("pub", "The AKP key, in base64url."),
     ("kid", "The identifier of the key."),
 ];
 

@@ -1,6 +1,6 @@
 //! Public keys.
 
-use super::{Algorithm, PublicParts, ec, ed25519, rsa};
+use super::{Algorithm, PublicParts, ec, ed25519, ml_dsa, rsa};
 use crate::problem::Problem;
 
 /// A validated public key.
@@ -26,6 +26,10 @@ impl PublicKey {
                 ed25519::check_point(point)?;
                 Algorithm::Ed25519
             }
+            PublicParts::MlDsa { set, key } => {
+                ml_dsa::check(*set, key)?;
+                set.algorithm()
+            }
         };
         Ok(Self { parts, algorithm })
     }
@@ -35,7 +39,7 @@ impl PublicKey {
         match &self.parts {
             PublicParts::Rsa { modulus, .. } => rsa::check_strength(modulus),
             PublicParts::Ec { curve, point } => ec::check_strength(*curve, point),
-            PublicParts::Ed25519 { .. } => Ok(()),
+            PublicParts::Ed25519 { .. } | PublicParts::MlDsa { .. } => Ok(()),
         }
     }
 
@@ -56,7 +60,7 @@ impl PublicKey {
 mod tests {
     use super::*;
     use crate::json::Text;
-    use crate::material::Curve;
+    use crate::material::{Curve, MlDsa};
     use crate::problem::Problems;
 
     /// The key and the thumbprint of RFC 7638, section 3.1.
@@ -80,6 +84,10 @@ mod tests {
             curve,
             point: ec::public_of(curve, &ec::scalar(curve, &[3]).unwrap()).unwrap(),
         };
+        let ml_dsa = |set: MlDsa| PublicParts::MlDsa {
+            set,
+            key: vec![3; set.public_len()],
+        };
         let mut keys = vec![read(JWK).unwrap()];
         for parts in [
             ec(Curve::P256),
@@ -88,6 +96,9 @@ mod tests {
             PublicParts::Ed25519 {
                 point: ed25519::public_of(&[3; 32]).unwrap().to_vec(),
             },
+            ml_dsa(MlDsa::MlDsa44),
+            ml_dsa(MlDsa::MlDsa65),
+            ml_dsa(MlDsa::MlDsa87),
         ] {
             keys.push(PublicKey::new(parts).unwrap());
         }

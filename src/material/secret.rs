@@ -57,7 +57,10 @@ impl SecretKey {
             | Algorithm::P256
             | Algorithm::P384
             | Algorithm::P521
-            | Algorithm::Ed25519 => (false, "must be absent: this algorithm has key pairs"),
+            | Algorithm::Ed25519
+            | Algorithm::MlDsa44
+            | Algorithm::MlDsa65
+            | Algorithm::MlDsa87 => (false, "must be absent: this algorithm has key pairs"),
         };
         if !fits {
             return Err(Problem::of_body(Code::Length, message));

@@ -5,7 +5,7 @@ use pkcs8::der::{self, Decode as _, Encode as _};
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 use x509_cert::Certificate;
 
-use super::{Curve, PublicKey, PublicParts, pem, rsa};
+use super::{Curve, PublicKey, PublicParts, ml_dsa, pem, rsa};
 use crate::problem::{Code, Problem};
 
 pub(super) const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
@@ -75,7 +75,15 @@ pub(super) fn decode(bytes: &[u8]) -> Result<PublicKey, Problem> {
         ED25519 => PublicKey::new(PublicParts::Ed25519 {
             point: key.to_vec(),
         }),
-        _ => Err(unknown_kind()),
+        other => match ml_dsa::of_oid(other) {
+            Some(set) if info.algorithm.parameters.is_none() => {
+                PublicKey::new(PublicParts::MlDsa {
+                    set,
+                    key: key.to_vec(),
+                })
+            }
+            _ => Err(unknown_kind()),
+        },
     }
 }
 
@@ -107,6 +115,7 @@ fn try_encode(parts: &PublicParts) -> der::Result<Vec<u8>> {
         }
         PublicParts::Ec { curve, point } => (EC, Some(curve_parameters(*curve)), point.as_slice()),
         PublicParts::Ed25519 { point } => (ED25519, None, point.as_slice()),
+        PublicParts::MlDsa { set, key } => (ml_dsa::oid(*set), None, key.as_slice()),
     };
     SubjectPublicKeyInfoRef {
         algorithm: AlgorithmIdentifierRef { oid, parameters },
@@ -149,10 +158,10 @@ pub(super) fn curve_parameters(curve: Curve) -> AnyRef<'static> {
 }
 
 /// The problem of an unsupported kind of key.
-pub(super) fn unknown_kind() -> Problem {
+fn unknown_kind() -> Problem {
     Problem::of_body(
         Code::Unsupported,
-        "must be an RSA (rsaEncryption), EC or Ed25519 key",
+        "must be an RSA (rsaEncryption), EC, Ed25519 or ML-DSA key",
     )
 }
 

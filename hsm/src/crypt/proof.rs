@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 
 use super::{ecdh, gcm, oaep, sign};
 use crate::session::Session;
-use crate::{Curve, HsmError, OaepHash, OaepMethod, PublicKey, Purpose, SignatureScheme};
+use crate::{Curve, HsmError, MlDsa, OaepHash, OaepMethod, PublicKey, Purpose, SignatureScheme};
 
 const MESSAGE: &[u8] = b"proof of possession of a private key";
 
@@ -103,9 +103,21 @@ pub(crate) fn signs(
         ) => UnparsedPublicKey::new(algorithm, point)
             .verify(MESSAGE, &signature)
             .is_ok(),
+        (PublicKey::MlDsa { set, key }, Verification::MlDsa(of)) => {
+            *set == of
+                && UnparsedPublicKey::new(of.verification(), key)
+                    .verify(MESSAGE, &signature)
+                    .is_ok()
+        }
         (
-            PublicKey::Rsa { .. } | PublicKey::Ec { .. } | PublicKey::Ed25519 { .. },
-            Verification::Rsa(_) | Verification::Point(_) | Verification::None,
+            PublicKey::Rsa { .. }
+            | PublicKey::Ec { .. }
+            | PublicKey::Ed25519 { .. }
+            | PublicKey::MlDsa { .. },
+            Verification::Rsa(_)
+            | Verification::Point(_)
+            | Verification::MlDsa(_)
+            | Verification::None,
         ) => false,
     })
 }
@@ -141,6 +153,7 @@ fn signature(
 enum Verification {
     Rsa(&'static RsaParameters),
     Point(&'static dyn VerificationAlgorithm),
+    MlDsa(MlDsa),
     /// A MAC has no public half.
     None,
 }
@@ -158,6 +171,9 @@ fn verification(scheme: SignatureScheme) -> Verification {
         S::EcdsaSha384 => Verification::Point(&ECDSA_P384_SHA384_FIXED),
         S::EcdsaSha512 => Verification::Point(&ECDSA_P521_SHA512_FIXED),
         S::Ed25519 => Verification::Point(&ED25519),
+        S::MlDsa44 => Verification::MlDsa(MlDsa::MlDsa44),
+        S::MlDsa65 => Verification::MlDsa(MlDsa::MlDsa65),
+        S::MlDsa87 => Verification::MlDsa(MlDsa::MlDsa87),
         S::HmacSha256 => Verification::None,
     }
 }
@@ -168,7 +184,7 @@ fn rsa(public: &PublicKey) -> Option<PublicKeyComponents<&[u8]>> {
             n: modulus,
             e: exponent,
         }),
-        PublicKey::Ec { .. } | PublicKey::Ed25519 { .. } => None,
+        PublicKey::Ec { .. } | PublicKey::Ed25519 { .. } | PublicKey::MlDsa { .. } => None,
     }
 }
 

@@ -1,16 +1,17 @@
 //! Signatures with a key in the token.
 //!
 //! Messages are hashed in this process, because not every token hashes for ECDSA and because
-//! transfers to the token stay short. Ed25519 and HMAC take the message itself.
+//! transfers to the token stay short. Ed25519, ML-DSA and HMAC take the message itself.
 
 use aws_lc_rs::digest::{self, Algorithm, SHA256, SHA384, SHA512};
+use cryptoki::mechanism::dsa::{HedgeType, SignAdditionalContext};
 use cryptoki::mechanism::eddsa::{EddsaParams, EddsaSignatureScheme};
 use cryptoki::mechanism::rsa::{PkcsMgfType, PkcsPssParams};
 use cryptoki::mechanism::{Mechanism, MechanismType};
 use zeroize::Zeroizing;
 
 use crate::session::{Key, Session};
-use crate::{HsmError, SignatureScheme};
+use crate::{HsmError, MlDsa, SignatureScheme};
 
 /// The input of the token's signature operation for `message`.
 pub(crate) fn prepare(scheme: SignatureScheme, message: &[u8]) -> Zeroizing<Vec<u8>> {
@@ -58,6 +59,10 @@ fn mechanism(scheme: SignatureScheme) -> Mechanism<'static> {
         S::RsaPssSha512 => pss(MechanismType::SHA512, PkcsMgfType::MGF1_SHA512, 64),
         S::EcdsaSha256 | S::EcdsaSha384 | S::EcdsaSha512 => Mechanism::Ecdsa,
         S::Ed25519 => Mechanism::Eddsa(EddsaParams::new(EddsaSignatureScheme::Pure)),
+        // Without parameters: an empty context, and hedged where the token supports that.
+        S::MlDsa44 | S::MlDsa65 | S::MlDsa87 => {
+            Mechanism::MlDsa(SignAdditionalContext::new(HedgeType::Preferred, None))
+        }
         S::HmacSha256 => Mechanism::Sha256Hmac,
     }
 }
@@ -78,6 +83,9 @@ fn length(scheme: SignatureScheme) -> Option<usize> {
         S::EcdsaSha256 | S::Ed25519 => Some(64),
         S::EcdsaSha384 => Some(96),
         S::EcdsaSha512 => Some(132),
+        S::MlDsa44 => Some(MlDsa::MlDsa44.signature_len()),
+        S::MlDsa65 => Some(MlDsa::MlDsa65.signature_len()),
+        S::MlDsa87 => Some(MlDsa::MlDsa87.signature_len()),
         S::HmacSha256 => Some(32),
         S::RsaSha256
         | S::RsaSha384
@@ -95,7 +103,7 @@ fn hash(scheme: SignatureScheme) -> Option<&'static Algorithm> {
         S::RsaSha256 | S::RsaPssSha256 | S::EcdsaSha256 => Some(&SHA256),
         S::RsaSha384 | S::RsaPssSha384 | S::EcdsaSha384 => Some(&SHA384),
         S::RsaSha512 | S::RsaPssSha512 | S::EcdsaSha512 => Some(&SHA512),
-        S::Ed25519 | S::HmacSha256 => None,
+        S::Ed25519 | S::MlDsa44 | S::MlDsa65 | S::MlDsa87 | S::HmacSha256 => None,
     }
 }
 
@@ -112,6 +120,9 @@ fn encode(scheme: SignatureScheme, digest: &[u8]) -> Zeroizing<Vec<u8>> {
         | S::EcdsaSha384
         | S::EcdsaSha512
         | S::Ed25519
+        | S::MlDsa44
+        | S::MlDsa65
+        | S::MlDsa87
         | S::HmacSha256 => digest.to_vec(),
     })
 }

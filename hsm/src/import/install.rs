@@ -30,6 +30,11 @@ impl<'a> Plan<'a> {
                 "import keys are generated in the token",
             ));
         }
+        if !key.algorithm.is_importable() {
+            return Err(ImportError::Malformed(
+                "keys of this algorithm are generated in the token",
+            ));
+        }
         let usages = Usages::of(key.algorithm, key.purpose).ok_or(ImportError::Malformed(
             "keys of this algorithm cannot serve the purpose",
         ))?;
@@ -187,6 +192,10 @@ fn public_object(
             attributes.extend(ec_params);
             attributes.push(Attribute::EcPoint(octet_string(point)));
         }
+        PublicKey::MlDsa { set, key } => attributes.extend([
+            Attribute::ParameterSet(set.parameters()),
+            Attribute::Value(key.clone()),
+        ]),
     }
     attributes
 }

@@ -44,7 +44,12 @@ impl KeyMaterial {
             (Self::Secret(value), Family::Hmac) => HMAC_LENGTHS.contains(&value.len()),
             (
                 Self::Rsa(_) | Self::Ec { .. } | Self::Ed25519 { .. } | Self::Secret(_),
-                Family::Rsa | Family::Ec | Family::Ed25519 | Family::Aes | Family::Hmac,
+                Family::Rsa
+                | Family::Ec
+                | Family::Ed25519
+                | Family::MlDsa
+                | Family::Aes
+                | Family::Hmac,
             ) => false,
         }
     }

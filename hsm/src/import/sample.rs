@@ -33,6 +33,8 @@ impl Sample {
             Algorithm::Rsa4096 => rsa(KeySize::Rsa4096),
             Algorithm::Aes128 => secret(16),
             Algorithm::Aes256 | Algorithm::HmacSha256 => secret(32),
+            // Such keys are not imported.
+            Algorithm::MlDsa44 | Algorithm::MlDsa65 | Algorithm::MlDsa87 => Err(Unspecified),
         };
         made.map_err(|_| HsmError::refused("no sample key could be generated"))
     }

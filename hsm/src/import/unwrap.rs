@@ -125,6 +125,7 @@ impl<'a> Unwrapper<'a> {
                 (wrapped(*HMAC_LENGTHS.start())..=wrapped(*HMAC_LENGTHS.end())).contains(&second)
             }
             Family::Rsa | Family::Ec | Family::Ed25519 => second > 8 && second % 8 == 0,
+            Family::MlDsa => false,
         }
     }
 
@@ -134,6 +135,7 @@ impl<'a> Unwrapper<'a> {
         let sampled = match algorithm.family() {
             Family::Rsa => Algorithm::Rsa2048,
             Family::Ec | Family::Ed25519 | Family::Aes | Family::Hmac => algorithm,
+            Family::MlDsa => return Ok(false),
         };
         let wrapped = self.wrap(&Sample::of(sampled)?.bytes)?;
         match self.attempt(&wrapped, &template(algorithm, Usages::default())) {

@@ -2,10 +2,10 @@
 //! differ: "not sensitive, every usage" on one, "no usage at all" on another.
 
 use cryptoki::mechanism::MechanismType;
-use cryptoki::object::{Attribute, KeyType, ObjectClass};
+use cryptoki::object::{Attribute, KeyType, MlDsaParameterSetType, ObjectClass, ParameterSetType};
 
 use super::usages::Usages;
-use crate::{Algorithm, Curve, Family, HsmError, KeyClass, NewKey, Purpose};
+use crate::{Algorithm, Curve, Family, HsmError, KeyClass, MlDsa, NewKey, Purpose};
 
 /// DER of 1.3.101.112, the name of the curve in PKCS#11 3.0.
 pub(crate) const ED25519_OID: &[u8] = &[0x06, 0x03, 0x2b, 0x65, 0x70];
@@ -83,6 +83,7 @@ pub(crate) fn key_type(algorithm: Algorithm) -> KeyType {
         Family::Rsa => KeyType::RSA,
         Family::Ec => KeyType::EC,
         Family::Ed25519 => KeyType::EC_EDWARDS,
+        Family::MlDsa => KeyType::ML_DSA,
         Family::Aes => KeyType::AES,
         Family::Hmac => KeyType::GENERIC_SECRET,
     }
@@ -105,6 +106,7 @@ pub(crate) fn allowed_mechanisms(
         (_, Family::Rsa) => vec![MechanismType::RSA_PKCS, MechanismType::RSA_PKCS_PSS],
         (_, Family::Ec) => vec![MechanismType::ECDSA],
         (_, Family::Ed25519) => vec![MechanismType::EDDSA],
+        (_, Family::MlDsa) => vec![MechanismType::ML_DSA],
         (_, Family::Aes) => vec![MechanismType::AES_GCM],
         (_, Family::Hmac) => vec![MechanismType::SHA256_HMAC],
     }
@@ -137,6 +139,23 @@ pub(crate) fn either<A, T>(
         true => Err(error),
         false => attempt(second).map_err(|_| error),
     })
+}
+
+impl MlDsa {
+    /// `CKA_PARAMETER_SET`.
+    pub(crate) fn parameters(self) -> ParameterSetType {
+        match self {
+            Self::MlDsa44 => MlDsaParameterSetType::ML_DSA_44,
+            Self::MlDsa65 => MlDsaParameterSetType::ML_DSA_65,
+            Self::MlDsa87 => MlDsaParameterSetType::ML_DSA_87,
+        }
+        .into()
+    }
+
+    pub(crate) fn from_parameters(parameters: ParameterSetType) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|set| set.parameters() == parameters)
+    }
 }
 
 impl Curve {

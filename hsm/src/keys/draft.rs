@@ -8,7 +8,7 @@ use super::attributes::{
 };
 use super::usages::Usages;
 use crate::session::Session;
-use crate::{Family, HsmError, KeyClass, NewKey};
+use crate::{Family, HsmError, KeyClass, MlDsa, NewKey};
 
 /// A key to be generated.
 pub(super) struct Draft<'a> {
@@ -69,6 +69,11 @@ impl<'a> Draft<'a> {
                 let kind = vec![Attribute::EcParams(params.to_vec())];
                 pair(&Mechanism::EccEdwardsKeyPairGen, kind)
             }),
+            Family::MlDsa => {
+                let set = algorithm.ml_dsa().map(MlDsa::parameters);
+                let kind = set.map(Attribute::ParameterSet).into_iter().collect();
+                pair(&Mechanism::MlDsaKeyPairGen, kind)
+            }
             Family::Aes => self.secret(session, &Mechanism::AesKeyGen, KeyType::AES, bond),
             // Most tokens take generic secrets for HMAC; some want the specific type.
             Family::Hmac => either([KeyType::GENERIC_SECRET, KeyType::SHA256_HMAC], |kind| {

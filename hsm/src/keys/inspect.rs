@@ -4,7 +4,7 @@ use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectHandle};
 
 use super::usages::Usages;
 use crate::session::Session;
-use crate::{Algorithm, Curve, HsmError};
+use crate::{Algorithm, Curve, HsmError, MlDsa};
 
 /// What kind of key a token reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -136,6 +136,7 @@ fn kind(session: &Session, key: ObjectHandle) -> Result<KeyKind, HsmError> {
             _ => None,
         },
         KeyType::EC_EDWARDS => Some(Algorithm::Ed25519),
+        KeyType::ML_DSA => ml_dsa(session, key)?.map(MlDsa::algorithm),
         KeyType::AES => match value_length(session, key)? {
             Some(16) => Some(Algorithm::Aes128),
             Some(32) => Some(Algorithm::Aes256),
@@ -146,6 +147,14 @@ fn kind(session: &Session, key: ObjectHandle) -> Result<KeyKind, HsmError> {
         _ => None,
     };
     Ok(algorithm.map_or(KeyKind::Other, KeyKind::Known))
+}
+
+/// The parameter set of an ML-DSA key.
+pub(crate) fn ml_dsa(session: &Session, key: ObjectHandle) -> Result<Option<MlDsa>, HsmError> {
+    Ok(match read(session, key, AttributeType::ParameterSet)? {
+        Some(Attribute::ParameterSet(parameters)) => MlDsa::from_parameters(parameters),
+        _ => None,
+    })
 }
 
 /// The length of a secret key. Some tokens report none, or zero, for unwrapped keys.

@@ -3,7 +3,7 @@
 use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
 
 use super::attributes::{ED25519_NAME, ED25519_OID};
-use super::inspect::{read, trimmed};
+use super::inspect::{self, read, trimmed};
 use crate::session::{Session, named};
 use crate::{Curve, HsmError, KeyName, PublicKey};
 
@@ -66,6 +66,18 @@ pub(crate) fn of_object(session: &Session, object: ObjectHandle) -> Result<Publi
                     on_curve(&params, &point)
                 }
                 _ => Err(HsmError::refused("the token does not report the point")),
+            }
+        }
+        KeyType::ML_DSA => {
+            let set = inspect::ml_dsa(session, object)?;
+            let value = read(session, object, AttributeType::Value)?;
+            match (set, value) {
+                (Some(set), Some(Attribute::Value(key))) if key.len() == set.public_len() => {
+                    Ok(PublicKey::MlDsa { set, key })
+                }
+                _ => Err(HsmError::refused(
+                    "the token does not report the ML-DSA key",
+                )),
             }
         }
         other => Err(HsmError::refused(format!(

@@ -28,15 +28,24 @@ impl Usages {
         match (purpose, algorithm.family()) {
             (Purpose::Envelope, Family::Rsa) => usages.decrypt = true,
             (Purpose::Envelope, Family::Ec) => usages.derive = true,
-            (Purpose::Sign, Family::Rsa | Family::Ec | Family::Ed25519 | Family::Hmac) => {
+            (
+                Purpose::Sign,
+                Family::Rsa | Family::Ec | Family::Ed25519 | Family::MlDsa | Family::Hmac,
+            ) => {
                 usages.sign = true;
             }
             (Purpose::Data, Family::Aes) => (usages.encrypt, usages.decrypt) = (true, true),
             (Purpose::Import, Family::Rsa) => usages.unwrap = true,
-            (Purpose::Envelope, Family::Ed25519 | Family::Aes | Family::Hmac)
+            (Purpose::Envelope, Family::Ed25519 | Family::MlDsa | Family::Aes | Family::Hmac)
             | (Purpose::Sign, Family::Aes)
-            | (Purpose::Data, Family::Rsa | Family::Ec | Family::Ed25519 | Family::Hmac)
-            | (Purpose::Import, Family::Ec | Family::Ed25519 | Family::Aes | Family::Hmac) => {
+            | (
+                Purpose::Data,
+                Family::Rsa | Family::Ec | Family::Ed25519 | Family::MlDsa | Family::Hmac,
+            )
+            | (
+                Purpose::Import,
+                Family::Ec | Family::Ed25519 | Family::MlDsa | Family::Aes | Family::Hmac,
+            ) => {
                 return None;
             }
         }

@@ -7,7 +7,7 @@ use crate::import::{self, ImportError};
 use crate::keys::{self, TemporaryKey};
 use crate::session::Session;
 use crate::{
-    Algorithm, Curve, ErrorKind, HsmError, ImportMechanism, OaepHash, OaepMethod, PublicKey,
+    Algorithm, Curve, ErrorKind, HsmError, ImportMechanism, MlDsa, OaepHash, OaepMethod, PublicKey,
     Purpose, SignatureScheme,
 };
 
@@ -40,6 +40,9 @@ pub(super) fn operations(session: &Session) -> Result<Vec<Probed>, HsmError> {
         (Algorithm::P521, Purpose::Envelope),
         (Algorithm::P521, Purpose::Sign),
         (Algorithm::Ed25519, Purpose::Sign),
+        (Algorithm::MlDsa44, Purpose::Sign),
+        (Algorithm::MlDsa65, Purpose::Sign),
+        (Algorithm::MlDsa87, Purpose::Sign),
         (Algorithm::Aes128, Purpose::Data),
         (Algorithm::Aes256, Purpose::Data),
         (Algorithm::HmacSha256, Purpose::Sign),
@@ -202,6 +205,11 @@ fn schemes(public: &PublicKey) -> &'static [SignatureScheme] {
             Curve::P521 => &[S::EcdsaSha512],
         },
         PublicKey::Ed25519 { .. } => &[S::Ed25519],
+        PublicKey::MlDsa { set, .. } => match set {
+            MlDsa::MlDsa44 => &[S::MlDsa44],
+            MlDsa::MlDsa65 => &[S::MlDsa65],
+            MlDsa::MlDsa87 => &[S::MlDsa87],
+        },
     }
 }
 

@@ -46,6 +46,11 @@ pub(super) fn measure(session: &Session) -> Result<Vec<Speed>, HsmError> {
         ("P-256 sign", Algorithm::P256, SignatureScheme::EcdsaSha256),
         ("Ed25519 sign", Algorithm::Ed25519, SignatureScheme::Ed25519),
         (
+            "ML-DSA-65 sign",
+            Algorithm::MlDsa65,
+            SignatureScheme::MlDsa65,
+        ),
+        (
             "HMAC-SHA256, 1 KiB",
             Algorithm::HmacSha256,
             SignatureScheme::HmacSha256,

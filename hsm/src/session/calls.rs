@@ -30,6 +30,8 @@ use crate::HsmError;
 
 /// At least the longest result of an RSA operation.
 const BLOCK_ROOM: usize = 2048;
+/// At least the longest signature, that of ML-DSA-87.
+const SIGNATURE_ROOM: usize = 5120;
 /// More than any cipher adds to its input.
 const CIPHER_ROOM: usize = 64;
 
@@ -124,7 +126,7 @@ impl Calls {
         key: ObjectHandle,
         message: &[u8],
     ) -> Result<Vec<u8>, HsmError> {
-        let mut signature = self.sign.run(session, by, key, message, BLOCK_ROOM)?;
+        let mut signature = self.sign.run(session, by, key, message, SIGNATURE_ROOM)?;
         Ok(mem::take(&mut *signature))
     }
 

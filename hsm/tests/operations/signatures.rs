@@ -8,15 +8,19 @@ use aws_lc_rs::signature::{
     RSA_PSS_2048_8192_SHA256, RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512, RsaParameters,
     UnparsedPublicKey, VerificationAlgorithm,
 };
-use hsm::{Algorithm, ErrorKind, OaepHash, PublicKey, Purpose, SignatureScheme as Scheme};
+use hsm::{
+    Algorithm, ErrorKind, KeyName, MlDsa, NewKey, OaepHash, PublicKey, Purpose,
+    SignatureScheme as Scheme,
+};
 
 use super::public_key;
-use crate::support::{SharedToken, generate_key, seal};
+use crate::support::{Kind, SharedToken, generate_key, id, seal};
 
 on_both_tokens! {
     signatures_of_every_scheme_verify,
     a_key_only_supports_its_purpose,
     macs_are_deterministic,
+    ml_dsa_signatures_verify_where_the_token_has_them,
 }
 
 async fn signatures_of_every_scheme_verify(shared: &SharedToken) {
@@ -135,6 +139,55 @@ async fn macs_are_deterministic(shared: &SharedToken) {
     assert_eq!(mac.len(), 32);
     assert_eq!(shared.token.hmac(&key, b"a message").await.unwrap(), mac);
     assert_ne!(shared.token.hmac(&key, b"another").await.unwrap(), mac);
+}
+
+/// SoftHSM2 lacks ML-DSA, and reports that without making anything.
+async fn ml_dsa_signatures_verify_where_the_token_has_them(shared: &SharedToken) {
+    let token = &shared.token;
+    for set in MlDsa::ALL {
+        let key = NewKey {
+            id: id(),
+            label: "ML-DSA".to_owned(),
+            algorithm: set.algorithm(),
+            purpose: Purpose::Sign,
+        };
+        let created = token.generate(key.clone()).await;
+        if shared.kind == Kind::SoftHsm {
+            assert!(created.unwrap_err().lacks_mechanism());
+            assert_eq!(shared.objects(&key.id), 0);
+            continue;
+        }
+        let created = created.unwrap();
+        let Some(PublicKey::MlDsa { key: public, .. }) = &created.public else {
+            panic!("no public key: {:?}", created.public);
+        };
+        let verifies = UnparsedPublicKey::new(set.verification(), public);
+        for message in [&b""[..], b"a message", &[0x61; 100_000]] {
+            let signed = token.sign(&created.key, set.scheme(), message).await;
+            let signature = signed.unwrap();
+            assert_eq!(signature.len(), set.signature_len());
+            assert!(verifies.verify(message, &signature).is_ok(), "{set}");
+            assert!(verifies.verify(b"another", &signature).is_err(), "{set}");
+        }
+        let digest = token
+            .sign_digest(&created.key, set.scheme(), &[0; 32])
+            .await;
+        assert_eq!(digest.unwrap_err().kind(), ErrorKind::BadInput);
+        let other = MlDsa::ALL.into_iter().find(|other| *other != set).unwrap();
+        let other = token.sign(&created.key, other.scheme(), b"x").await;
+        assert_eq!(other.unwrap_err().kind(), ErrorKind::Refused);
+
+        let name = KeyName::Id(key.id.clone());
+        let adopted = token.adopt(name, Purpose::Sign, None).await.unwrap();
+        assert_eq!(adopted.algorithm, set.algorithm());
+        assert_eq!(adopted.public, created.public);
+        assert_eq!(adopted.weaknesses, []);
+        let public = created.public.as_ref().unwrap();
+        let proven = token.is_private_half(&created.key, public, Purpose::Sign);
+        assert!(proven.await.unwrap());
+        token.destroy(&created.key).await.unwrap();
+        assert_eq!(shared.objects(&key.id), 0);
+    }
 }
 
 /// The verification of a signature in this process.

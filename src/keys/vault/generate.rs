@@ -1,6 +1,6 @@
 //! Generates keys in the token.
 
-use hsm::{ImportMechanism, NewKey, Purpose};
+use hsm::{HsmError, ImportMechanism, NewKey, Purpose};
 
 use super::{Assignment, UnrecordedKey, Vault, VaultError, no_public_half, store};
 use crate::ids::ImportKeyId;
@@ -11,7 +11,7 @@ impl Vault {
     /// Generates a key in the token.
     ///
     /// # Errors
-    /// A token cannot open envelopes for the key, or the token or the database fails.
+    /// A token lacks the algorithm or cannot open envelopes for the key, or the token or the database fails.
     pub async fn generate(
         &self,
         assignment: Assignment,
@@ -25,7 +25,8 @@ impl Vault {
             algorithm,
             purpose: assignment.usage.purpose(),
         });
-        let unrecorded = self.or_forget(id.uuid(), unrecorded.await).await?;
+        let unrecorded = unrecorded.await.map_err(not_generated);
+        let unrecorded = self.or_forget(id.uuid(), unrecorded).await?;
         self.unrecorded(id, algorithm, unrecorded.key, unrecorded.public)
             .await
     }
@@ -62,4 +63,14 @@ impl Vault {
             None => Err(VaultError::Problem(no_public_half())),
         }
     }
+}
+
+/// A token without the mechanism has generated nothing.
+fn not_generated(error: HsmError) -> VaultError {
+    if error.lacks_mechanism() {
+        let message =
+            "must be an algorithm whose keys the token generates; `sealward doctor` lists them";
+        return VaultError::Problem(Problem::new("algorithm", Code::Unsupported, message));
+    }
+    error.into()
 }

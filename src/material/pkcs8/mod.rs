@@ -37,7 +37,10 @@ pub(super) fn decode(bytes: &[u8]) -> Result<PrivateKey, Problem> {
         spki::RSA => rsa_key(inner),
         spki::EC => ec_key(&info.algorithm, inner, attached),
         spki::ED25519 => ed25519_key(inner, attached),
-        _ => Err(spki::unknown_kind()),
+        _ => Err(Problem::of_body(
+            Code::Unsupported,
+            "must be an RSA (rsaEncryption), EC or Ed25519 key",
+        )),
     }
 }
 
@@ -128,7 +131,9 @@ fn try_encode(key: &PrivateKey) -> der::Result<Zeroizing<Vec<u8>>> {
         PrivateParts::Ec { curve, scalar } => {
             let point = match key.public().parts() {
                 PublicParts::Ec { point, .. } => Some(point.as_slice()),
-                PublicParts::Rsa { .. } | PublicParts::Ed25519 { .. } => None,
+                PublicParts::Rsa { .. }
+                | PublicParts::Ed25519 { .. }
+                | PublicParts::MlDsa { .. } => None,
             };
             let inner = sec1::EcPrivateKey {
                 private_key: scalar,

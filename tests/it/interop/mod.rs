@@ -5,6 +5,7 @@
 mod audit_log;
 mod envelopes;
 mod keys;
+mod ml_dsa;
 mod nimbus;
 mod partners;
 mod peer;

@@ -42,6 +42,15 @@ impl Peer {
         Self::start("keys", &home().join("venv/bin/python"), "keys_peer.py")
     }
 
+    /// PyPI `cryptography`, which signs and verifies with ML-DSA.
+    pub(super) fn ml_dsa() -> Self {
+        Self::start(
+            "cryptography",
+            &home().join("venv/bin/python"),
+            "ml_dsa_peer.py",
+        )
+    }
+
     /// Sends a request and waits for its response.
     pub(super) fn ask(&mut self, request: &Value) -> Value {
         writeln!(self.requests, "{request}").unwrap();

@@ -12,7 +12,7 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions as _, PgConnection};
 
 use super::Exit;
-use crate::support::{Database, softhsm_module};
+use crate::support::{Database, kryoptic_module, softhsm_module};
 
 /// The path of the binary.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sealward");
@@ -256,16 +256,6 @@ impl Drop for Site {
         // A remaining folder in /tmp does not fail the test.
         let _ = fs::remove_dir_all(&self.folder);
     }
-}
-
-#[allow(
-    clippy::disallowed_methods,
-    reason = "the tests read this variable instead of settings"
-)]
-fn kryoptic_module() -> PathBuf {
-    std::env::var_os("SEALWARD_TEST_KRYOPTIC")
-        .expect("SEALWARD_TEST_KRYOPTIC names kryoptic's module; ./dev test sets it")
-        .into()
 }
 
 fn run(command: &mut Command) {

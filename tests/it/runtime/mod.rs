@@ -18,6 +18,7 @@ mod isolation;
 mod large_bodies;
 mod limits;
 mod lookups;
+mod ml_dsa;
 mod operations;
 mod permissions;
 mod protect;

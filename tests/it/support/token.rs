@@ -21,6 +21,65 @@ pub(crate) async fn token() -> Token {
     TOKEN.get_or_init(open).await.clone()
 }
 
+/// A kryoptic token, which supports the mechanisms of a modern HSM. The first test creates it.
+pub(crate) async fn kryoptic() -> Token {
+    static TOKEN: OnceCell<Token> = OnceCell::const_new();
+    TOKEN.get_or_init(open_kryoptic).await.clone()
+}
+
+async fn open_kryoptic() -> Token {
+    // The token of SoftHSM2 comes first: it sweeps, and its settings serve the tool.
+    let _ = token().await;
+    let home = home();
+    let module = kryoptic_module();
+    make_kryoptic(&home, &module);
+    let config = TokenConfig {
+        module,
+        select: TokenSelect::Label(LABEL.to_owned()),
+        retry_pin: false,
+        pin: PIN.to_owned().into(),
+    };
+    let config = Config {
+        observer: Some(Arc::new(times().clone())),
+        ..Config::new(vec![config])
+    };
+    let opened = Token::open(config).await;
+    skip_destructors();
+    opened.expect("a new token")
+}
+
+/// The folder of the tokens of this process.
+fn home() -> PathBuf {
+    env::temp_dir().join(format!("{PREFIX}{}", process::id()))
+}
+
+/// Creates a kryoptic token in `home` and sets KRYOPTIC_CONF for this process.
+#[allow(
+    unsafe_code,
+    clippy::disallowed_methods,
+    reason = "kryoptic reads its settings only from the environment of the process"
+)]
+fn make_kryoptic(home: &Path, module: &Path) {
+    let settings = home.join("kryoptic.conf");
+    let slot = format!(
+        "[[slots]]\nslot = 0\ndbtype = \"sqlite\"\ndbargs = \"{}\"\n",
+        home.join("kryoptic.sql").display()
+    );
+    fs::write(&settings, slot).expect("kryoptic's settings");
+    // This SoftHSM2 tool initializes tokens of any module.
+    let created = Command::new("softhsm2-util")
+        .arg("--module")
+        .arg(module)
+        .args(["--init-token", "--slot", "0", "--label", LABEL])
+        .args(["--so-pin", "1234", "--pin", PIN])
+        .env("KRYOPTIC_CONF", &settings)
+        .output()
+        .expect("run softhsm2-util");
+    assert!(created.status.success(), "{created:?}");
+    // SAFETY: as for SoftHSM2.
+    unsafe { env::set_var("KRYOPTIC_CONF", &settings) };
+}
+
 /// The durations of operations on that token.
 pub(crate) fn times() -> &'static TokenTimes {
     static TIMES: LazyLock<TokenTimes> = LazyLock::new(TokenTimes::default);
@@ -29,8 +88,7 @@ pub(crate) fn times() -> &'static TokenTimes {
 
 async fn open() -> Token {
     sweep();
-    let home = env::temp_dir().join(format!("{PREFIX}{}", process::id()));
-    make(&home);
+    make(&home());
     vendor_keys();
     let config = TokenConfig {
         module: module(),
@@ -102,6 +160,16 @@ fn make(home: &Path) {
 pub(crate) fn module() -> PathBuf {
     env::var_os("SEALWARD_TEST_SOFTHSM")
         .expect("SEALWARD_TEST_SOFTHSM is not set; use ./dev test")
+        .into()
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the tests read this variable instead of settings"
+)]
+pub(crate) fn kryoptic_module() -> PathBuf {
+    env::var_os("SEALWARD_TEST_KRYOPTIC")
+        .expect("SEALWARD_TEST_KRYOPTIC names kryoptic's module; ./dev test sets it")
         .into()
 }
 

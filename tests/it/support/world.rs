@@ -2,6 +2,7 @@
 
 use axum::body::Body;
 use axum::http::Request;
+use hsm::Token;
 use sealward::auth::LiveKey;
 use sealward::catalog::Catalog;
 use sealward::change_kind::ChangeKind;
@@ -36,6 +37,7 @@ pub(crate) struct World {
     stage: Stage,
     admin_key: String,
     limits: Option<RateLimit>,
+    token: Token,
     // Must be dropped last.
     database: std::sync::Arc<Database>,
 }
@@ -59,10 +61,20 @@ impl World {
     }
 
     async fn with(clock: Clock, settings: Settings) -> Self {
+        Self::over(clock, settings, super::token::token().await).await
+    }
+
+    async fn over(clock: Clock, settings: Settings, token: Token) -> Self {
         let database = Database::new().await;
         let admin_key = first_admin_key(&clock, &database.pool()).await;
-        let options = database.options().clone();
-        Self::start(clock, settings, database.into(), options, admin_key, None).await
+        let (options, parts) = (database.options().clone(), (admin_key, None, token));
+        Self::start(clock, settings, database.into(), options, parts).await
+    }
+
+    /// A service in development with a kryoptic token, which supports the mechanisms of a modern HSM.
+    pub(crate) async fn on_kryoptic() -> Self {
+        let token = super::token::kryoptic().await;
+        Self::over(Clock::system(), settings(Stage::Development), token).await
     }
 
     /// A service in development with this clock that accepts tokens as these settings say.
@@ -132,9 +144,12 @@ impl World {
 
     async fn another_with(&self, options: PgConnectOptions, settings: Settings) -> Self {
         let database = self.database.clone();
-        let admin_key = self.admin_key.clone();
-        let (clock, limits) = (self.clock.clone(), self.limits.clone());
-        Self::start(clock, settings, database, options, admin_key, limits).await
+        let parts = (
+            self.admin_key.clone(),
+            self.limits.clone(),
+            self.token.clone(),
+        );
+        Self::start(self.clock.clone(), settings, database, options, parts).await
     }
 
     /// Stops the instance and starts it again.
@@ -176,8 +191,8 @@ impl World {
     async fn restarted_with(self, settings: Settings) -> Self {
         self.service.finish().await;
         let options = self.database.options().clone();
-        let (clock, database, limits) = (self.clock, self.database, self.limits);
-        Self::start(clock, settings, database, options, self.admin_key, limits).await
+        let parts = (self.admin_key, self.limits, self.token);
+        Self::start(self.clock, settings, self.database, options, parts).await
     }
 
     /// Restarts the instance with rate limits shared in `valkey`.
@@ -278,20 +293,18 @@ impl World {
         settings: Settings,
         database: std::sync::Arc<Database>,
         options: PgConnectOptions,
-        admin_key: String,
-        limits: Option<RateLimit>,
+        (admin_key, limits, token): (String, Option<RateLimit>, Token),
     ) -> Self {
         let limiter = limiter(&clock, limits.as_ref());
         limiter.find_shared().await;
         let stage = settings.environment;
         let provider = provider(&clock, &settings);
         let pool = postgres::pool(options.clone());
-        let token = super::token::token().await;
         let service = Service::start(
             (clock.clone(), Entropy::system()),
             settings,
             postgres::pool(db::as_application(options)),
-            token,
+            token.clone(),
             super::token::times().clone(),
             limiter,
             provider,
@@ -306,6 +319,7 @@ impl World {
             stage,
             admin_key,
             limits,
+            token,
             database,
         }
     }

@@ -97,11 +97,15 @@ fn is_for(alg: &str, usage: Usage, algorithm: Algorithm) -> bool {
             | Algorithm::Rsa3072
             | Algorithm::Rsa4096
             | Algorithm::Ed25519
+            | Algorithm::MlDsa44
+            | Algorithm::MlDsa65
+            | Algorithm::MlDsa87
             | Algorithm::Aes256
             | Algorithm::Aes128
             | Algorithm::HmacSha256 => false,
         },
         (Usage::Sig, Family::Ed25519) => ["EdDSA", "Ed25519"].contains(&alg),
+        (Usage::Sig, Family::MlDsa) => alg == algorithm.name(),
         // The request is refused for its use.
         (Usage::Enc | Usage::Sig | Usage::Data, _) => true,
     }

@@ -27,6 +27,12 @@ pub(super) fn wrapped_source(
         problems.note(Problem::new("algorithm", Code::Required, message));
         return None;
     };
+    if !algorithm.is_importable() {
+        let message =
+            "must be an algorithm whose keys can be imported; generate the key in the token";
+        problems.note(Problem::new("algorithm", Code::Unsupported, message));
+        return None;
+    }
     if let Some(public) = &public {
         kind.usage_of(public.algorithm(), problems)?;
     } else if algorithm.curve().is_some() || algorithm == Algorithm::Ed25519 {

@@ -6,6 +6,7 @@ mod destruction;
 mod import;
 mod jwk_intent;
 mod life;
+mod ml_dsa;
 mod partner_kid;
 mod public_key;
 mod reconciler;

@@ -1,0 +1,38 @@
+-- Keys of ML-DSA. All parameter sets are one family.
+
+ALTER TABLE keys DROP CONSTRAINT keys_usage_fits_family;
+ALTER TABLE keys DROP CONSTRAINT keys_have_a_public_half_unless_secret;
+ALTER TABLE keys DROP CONSTRAINT keys_algorithm_check;
+DROP INDEX keys_one_active_envelope_key;
+ALTER TABLE keys DROP COLUMN family;
+
+ALTER TABLE keys
+    ADD CONSTRAINT keys_algorithm_check CHECK (algorithm IN (
+        'RSA-2048', 'RSA-3072', 'RSA-4096', 'P-256', 'P-384', 'P-521', 'Ed25519',
+        'ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87', 'AES-256', 'AES-128', 'HMAC-SHA256'
+    )),
+    ADD COLUMN family text NOT NULL GENERATED ALWAYS AS (
+        CASE
+            WHEN algorithm LIKE 'RSA-%' THEN 'RSA'
+            WHEN algorithm LIKE 'P-%' THEN 'EC'
+            WHEN algorithm LIKE 'ML-DSA-%' THEN 'ML-DSA'
+            WHEN algorithm LIKE 'AES-%' THEN 'AES'
+            WHEN algorithm LIKE 'HMAC-%' THEN 'HMAC'
+            ELSE algorithm
+        END
+    ) STORED;
+
+ALTER TABLE keys
+    ADD CONSTRAINT keys_usage_fits_family CHECK (
+        (usage = 'enc' AND family IN ('RSA', 'EC'))
+        OR (usage = 'sig' AND family IN ('RSA', 'EC', 'Ed25519', 'ML-DSA', 'HMAC'))
+        OR (usage = 'data' AND family = 'AES')
+    ),
+    ADD CONSTRAINT keys_have_a_public_half_unless_secret CHECK (
+        (family IN ('AES', 'HMAC')) = (public_key IS NULL)
+        AND (public_key IS NULL) = (thumbprint IS NULL)
+    );
+CREATE UNIQUE INDEX keys_one_active_envelope_key ON keys (service_id, family)
+    WHERE usage = 'enc' AND status = 'active';
+
+COMMENT ON COLUMN keys.family IS 'Algorithms whose keys replace each other: a service has one active envelope key per family.';
