@@ -143,7 +143,11 @@ fn read_public(text: Text<'_>) -> Result<PublicKey, Problems> {
 fn read_private(text: Text<'_>) -> Result<PrivateKey, Problems> {
     let mut members = Members::of(text, &READ);
     let public = public_parts(&mut members);
-    let secret = bytes(&mut members, "d");
+    let secret = match &public {
+        Some(PublicParts::MlDsa { .. }) => None,
+        Some(PublicParts::Rsa { .. } | PublicParts::Ec { .. } | PublicParts::Ed25519 { .. })
+        | None => bytes(&mut members, "d"),
+    };
     let parts = match &public {
         Some(PublicParts::Rsa { modulus, exponent }) => {
             rsa_parts(&mut members, modulus, exponent, secret).map(PrivateParts::Rsa)
