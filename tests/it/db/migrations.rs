@@ -218,9 +218,9 @@ async fn a_hostile_schema_earlier_in_the_search_path_is_not_used() {
 async fn a_new_installation_is_in_the_first_schema_of_the_search_path() {
     let database = Database::empty().await;
     let mut owner = database.options().connect().await.unwrap();
-    run(&mut owner, "CREATE SCHEMA \"Own\"").await;
+    run(&mut owner, "CREATE SCHEMA own").await;
     let options = database.options().clone();
-    let options = options.options([("search_path", "\"Own\",public")]);
+    let options = options.options([("search_path", "own,public")]);
     let mut connection = options.connect().await.unwrap();
     let migrations = sqlx::migrate!("./migrations");
     db::apply(&migrations, &mut connection, Duration::ZERO)
@@ -232,5 +232,5 @@ async fn a_new_installation_is_in_the_first_schema_of_the_search_path() {
     .fetch_one(&mut owner)
     .await
     .unwrap();
-    assert_eq!(schema, "\"Own\"");
+    assert_eq!(schema, "own");
 }
