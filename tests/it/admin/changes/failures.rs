@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use sealward::change_kind::ChangeKind;
 use serde_json::json;
+use sqlx::AssertSqlSafe;
 
 use super::{Office, approve, proposed, status};
 use crate::admin::{fail_commits_of_keys, intents};
