@@ -58,7 +58,7 @@ check_sources() {
 # release_image FOLDER VERSION BASES: the images, and the program from the production image. The base
 # images are pulled, or made with debootstrap.
 release_image() {
-    local work=$1 version=$2 bases=$3 files=$1/files container name
+    local work=$1 version=$2 bases=$3 files=$1/files container
     . tests/image/engine.sh
     clone_sources "$work/sources"
     if [ -n "$bases" ]; then
@@ -68,21 +68,28 @@ release_image() {
         image_pull=(--pull)
     fi
     run build_images "$work/sources" || die "cannot build the images; see $work/build.log"
-    for name in latest dev; do
-        podman_here tag "sealward:$name" "sealward:$version${name/latest/}"
-    done
-    podman_here save --quiet --format docker-archive sealward:latest | gzip -n >"$files/sealward-$version-image.tar.gz"
-    podman_here save --quiet --format docker-archive sealward:dev | gzip -n >"$files/sealward-$version-trial-image.tar.gz"
+    save_image sealward:latest "sealward:$version" "$files/sealward-$version-image.tar.gz"
+    save_image sealward:dev sealward:dev "$files/sealward-$version-trial-image.tar.gz"
     container=$(podman_here create sealward:latest)
     podman_here cp "$container:/usr/local/bin/sealward" "$work/sealward"
     podman_here cp "$container:/var/lib/dpkg/status" "$work/status"
-    podman_here rm "$container" >/dev/null
+    podman_here rm "$container" >/dev/null 2>&1
     # dpkg-query of this machine reads the database of the image.
     mkdir -p "$work/dpkg"
     mv "$work/status" "$work/dpkg/"
     dpkg-query --admindir="$work/dpkg" --show --showformat '${Package}\t${Version}\t${Architecture}\n' >"$work/packages"
     stop_containers
     stage images "sealward-$version-image.tar.gz, sealward-$version-trial-image.tar.gz"
+}
+
+# save_image IMAGE NAME FILE: an archive from which docker load creates NAME. podman save would write
+# localhost/NAME.
+save_image() {
+    local options
+    mapfile -t options < <(storage)
+    buildah "${options[@]}" push --quiet --format v2s2 "$1" "docker-archive:$3.tar:$2"
+    gzip -n <"$3.tar" >"$3"
+    rm "$3.tar"
 }
 
 # release_packages FOLDER VERSION: everything that contains or describes the program.
