@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::Duration;
 
+use super::per_second::PerSecond;
 use super::record::Outcome;
 
 /// How many are recorded one by one in a second.
@@ -32,8 +33,7 @@ pub struct Summary<R> {
 
 #[derive(Debug)]
 struct Counts<R> {
-    second: u64,
-    recorded: u32,
+    recorded: PerSecond<PER_SECOND>,
     others: Option<Summary<R>>,
     summarized: Duration,
 }
@@ -41,8 +41,7 @@ struct Counts<R> {
 impl<R> Default for AnonymousLimit<R> {
     fn default() -> Self {
         Self(Mutex::new(Counts {
-            second: 0,
-            recorded: 0,
+            recorded: PerSecond::default(),
             others: None,
             summarized: Duration::ZERO,
         }))
@@ -53,14 +52,8 @@ impl<R: Copy> AnonymousLimit<R> {
     /// Whether a request that arrives `now` is recorded by itself; otherwise it is counted.
     pub fn admit(&self, now: Duration, refused: R) -> bool {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if counts.second != now.as_secs() {
-            counts.second = now.as_secs();
-            counts.recorded = 0;
-        }
-        let admitted = counts.recorded < PER_SECOND;
-        if admitted {
-            counts.recorded += 1;
-        } else {
+        let admitted = counts.recorded.admit(now);
+        if !admitted {
             counts.add(refused);
         }
         admitted

@@ -11,6 +11,7 @@ mod days;
 mod entry;
 mod export;
 mod login;
+mod per_second;
 mod query;
 mod queue;
 mod record;

@@ -1,11 +1,13 @@
 //! The records that wait to be committed, and the state that the recorder and the writer share.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 
 use super::anonymous::{AnonymousLimit, Refused};
+use super::per_second::PerSecond;
 use super::record::{Outcome, Record};
 use crate::clock::{Clock, Entropy, Timestamp};
 use crate::ids::RecordId;
@@ -14,12 +16,16 @@ use crate::meter::{Histogram, durations};
 /// The upper bounds of batches, in records.
 const SIZES: [f64; 10] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
 
+/// The maximum number of records a second of requests over their rate limits.
+const OVER_LIMIT_PER_SECOND: u32 = 1_000;
+
 /// The state that the recorder and the writer share.
 pub(super) struct Shared {
     pub(super) clock: Clock,
     pub(super) entropy: Entropy,
     pub(super) deadline: Duration,
     pub(super) anonymous: AnonymousLimit<Refused>,
+    over_limit: Mutex<PerSecond<OVER_LIMIT_PER_SECOND>>,
     pub(super) availability: Availability,
     pub(super) commit_durations: Histogram,
     pub(super) batch_sizes: Histogram,
@@ -88,12 +94,22 @@ impl Shared {
             entropy,
             deadline,
             anonymous: AnonymousLimit::default(),
+            over_limit: Mutex::default(),
             availability: Availability::default(),
             commit_durations: durations(),
             batch_sizes: Histogram::new(SIZES),
             passed_through: AtomicU64::new(0),
             further: AtomicUsize::new(0),
         }
+    }
+
+    /// Whether the record of another request over its rate limit is admitted in this second.
+    pub(super) fn admit_over_limit(&self) -> bool {
+        let mut admitted = self
+            .over_limit
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        admitted.admit(self.clock.monotonic())
     }
 
     /// One record, or the two of a rewrap.

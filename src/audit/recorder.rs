@@ -63,13 +63,13 @@ impl Recorder {
         self.enqueue(|waiter| self.shared.submission(record, Some(waiter)))
     }
 
-    /// Submits the record of a request over its rate limit. Half of the queue is reserved for requests
-    /// within their limits.
+    /// Submits the record of a request over its rate limit: at most 1,000 a second. Half of the
+    /// queue is reserved for requests within their limits.
     ///
     /// # Errors
-    /// The audit log is not available, half full or closed, and did not accept the record.
+    /// The audit log is not available, half full or closed, or this second had enough such records.
     pub fn submit_over_limit(&self, record: Record) -> Result<Pending, Unrecorded> {
-        if self.is_crowded() {
+        if self.is_crowded() || !self.shared.admit_over_limit() {
             return Err(Unrecorded::Full);
         }
         self.submit(record)

@@ -10,7 +10,7 @@ use crate::client_certificates::PeerCertificate;
 use crate::problem::{Code, Problem};
 use crate::request_tag::{NotATag, RequestTag};
 use crate::web::{
-    AmbiguousHead, Cause, ClientAddress, Failure, Surface, TrustedProxy, X_REQUEST_ID,
+    Cause, ClientAddress, Failure, RefusedHead, Surface, TrustedProxy, X_REQUEST_ID,
     client_certificate,
 };
 
@@ -40,7 +40,7 @@ where
         request.extensions_mut().insert(certificate);
     }
     let (tag, refused) = match request_tag(app, &request) {
-        Ok(tag) => (tag, ambiguity(&request)),
+        Ok(tag) => (tag, refused_head(&request)),
         Err(error) => (app.new_request_tag(), Some(error)),
     };
     let handle = async |request| match refused {
@@ -80,13 +80,23 @@ impl Surface for JsonApi {
     }
 }
 
-/// The error for a head that readers may read differently.
-fn ambiguity(request: &Request) -> Option<ApiError> {
-    let (field, message) = match request.extensions().get()? {
-        AmbiguousHead::TransferEncoding => ("Transfer-Encoding", "must be chunked or absent"),
-        AmbiguousHead::Host => ("Host", "must be one host with an optional port"),
+/// The error for a request that is refused because of its headers.
+fn refused_head(request: &Request) -> Option<ApiError> {
+    let problem = match request.extensions().get()? {
+        RefusedHead::TransferEncoding => Problem::new(
+            "Transfer-Encoding",
+            Code::Format,
+            "must be chunked or absent",
+        ),
+        RefusedHead::Host => Problem::new(
+            "Host",
+            Code::Format,
+            "must be one host with an optional port",
+        ),
+        RefusedHead::TooManyFields => {
+            Problem::new("headers", Code::Length, "must be at most 100 header fields")
+        }
     };
-    let problem = Problem::new(field, Code::Format, message);
     Some(ApiError::Problems(vec![problem]))
 }
 

@@ -33,6 +33,9 @@ pub struct Members<'a> {
     unreadable: bool,
 }
 
+/// The maximum number of members of an object. It bounds the memory for their names.
+const MAX_MEMBERS: usize = 1_000;
+
 impl<'a> Members<'a> {
     /// The members with these names. Others are ignored, but duplicate names are refused.
     #[must_use]
@@ -163,9 +166,13 @@ impl<'a> Members<'a> {
             members.unreadable = true;
             return members;
         }
-        let mut all = Vec::new();
+        let (mut all, mut count) = (Vec::new(), 0_usize);
         // The text was already scanned, so this cannot fail.
         let _ = scan(text.as_str(), |member| {
+            count += 1;
+            if count > MAX_MEMBERS {
+                return;
+            }
             let part = |range| Text::part(text.as_str().get(range).unwrap_or_default());
             match part(member.name).string() {
                 Some(Ok(name)) => {
@@ -182,6 +189,12 @@ impl<'a> Members<'a> {
                 )),
             }
         });
+        if count > MAX_MEMBERS {
+            members.problems.note(Problem::of_body(
+                Code::Length,
+                "must have at most 1000 members",
+            ));
+        }
         members.refuse_duplicates(all);
         members
     }
@@ -313,6 +326,20 @@ mod tests {
             "is unknown: leave it out",
         ];
         assert_eq!(messages, expected);
+    }
+
+    #[test]
+    fn an_object_has_at_most_1000_members() {
+        let object = |members: u32| {
+            let members: Vec<_> = (0..members).map(|n| format!("\"{n}\":1")).collect();
+            format!("{{{}}}", members.join(","))
+        };
+        let (most, more) = (object(1_000), object(1_001));
+        assert_eq!(problems(members(&most, &["0"])), []);
+        assert_eq!(
+            problems(members(&more, &["0"])),
+            [(String::new(), Code::Length)]
+        );
     }
 
     #[test]

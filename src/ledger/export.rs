@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::leaf::RETIRED;
 use super::retired::RetiredDays;
-use super::{Log, read};
+use super::{Log, read, store};
 use crate::db::Pool;
 
 /// The number of records per query and chunk.
@@ -18,6 +18,8 @@ pub struct Export {
     pool: Pool,
     log: Log,
     next: u64,
+    /// The size of the tree when the export began, so that it does not chase new records.
+    end: Option<u64>,
     retired: Option<RetiredDays>,
 }
 
@@ -29,6 +31,7 @@ impl Export {
             pool,
             log,
             next: 0,
+            end: None,
             retired: None,
         }
     }
@@ -50,7 +53,15 @@ impl Export {
             Some(retired) => retired,
             None => RetiredDays::load(&mut connection).await?,
         };
-        let found = read::lines(&mut connection, self.log, self.next..self.next + CHUNK).await?;
+        let end = match self.end {
+            Some(end) => end,
+            None => {
+                let head = store::head(&mut *connection, self.log).await?;
+                *self.end.insert(head.map_or(0, |head| head.size))
+            }
+        };
+        let places = self.next..end.min(self.next + CHUNK);
+        let found = read::lines(&mut connection, self.log, places).await?;
         let Some((last, _)) = found.last() else {
             return Ok(None);
         };

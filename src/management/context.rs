@@ -335,7 +335,7 @@ impl Change<'_> {
 }
 
 /// Checks that an author has a valid credential and one of the roles of each element of `required`.
-fn check(
+pub(super) fn check(
     actor: &Actor,
     author: Option<&Author>,
     required: &[&'static [Role]],

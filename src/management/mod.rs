@@ -46,6 +46,7 @@ pub mod changes;
 mod check;
 mod context;
 pub mod dangers;
+mod download;
 mod error;
 mod event;
 pub mod events;

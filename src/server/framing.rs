@@ -1,15 +1,20 @@
-//! Heads of requests that two readers may read differently.
+//! Headers of requests that are refused, mainly because two readers may read them differently.
 
 use axum::body::Body;
 use axum::http::uri::Authority;
 use axum::http::{HeaderValue, Request, Response, StatusCode, Version, header};
 
-use crate::web::AmbiguousHead;
+use crate::web::RefusedHead;
 
-/// The header on which readers may disagree. A clear request has no `Transfer-Encoding` or `chunked`,
-/// and one `Host`, which HTTP/1.0 may lack. HTTP/2 has no `Transfer-Encoding`, and `:authority` can
-/// replace `Host`.
-pub(super) fn ambiguity<B>(request: &Request<B>) -> Option<AmbiguousHead> {
+/// The maximum number of header fields of a request. On HTTP/1 the parser has the same limit.
+const FIELDS: usize = 100;
+
+/// Why a request is refused. A clear request has no `Transfer-Encoding` or `chunked`, and one `Host`,
+/// which HTTP/1.0 may lack. HTTP/2 has no `Transfer-Encoding`, and `:authority` can replace `Host`.
+pub(super) fn refused_head<B>(request: &Request<B>) -> Option<RefusedHead> {
+    if request.headers().len() > FIELDS {
+        return Some(RefusedHead::TooManyFields);
+    }
     let version = request.version();
     let mut encodings = request.headers().get_all(header::TRANSFER_ENCODING).iter();
     let is_length_clear = match (encodings.next(), encodings.next()) {
@@ -26,8 +31,8 @@ pub(super) fn ambiguity<B>(request: &Request<B>) -> Option<AmbiguousHead> {
     let has_clear_target = request.uri().authority().is_none_or(is_host_and_port);
     match (is_length_clear, is_one_host && has_clear_target) {
         (true, true) => None,
-        (false, _) => Some(AmbiguousHead::TransferEncoding),
-        (true, false) => Some(AmbiguousHead::Host),
+        (false, _) => Some(RefusedHead::TransferEncoding),
+        (true, false) => Some(RefusedHead::Host),
     }
 }
 

@@ -7,17 +7,17 @@ use tower::ServiceExt as _;
 
 use super::framing;
 use crate::http::Api;
-use crate::web::AmbiguousHead;
+use crate::web::RefusedHead;
 
 /// Answers requests. Cheap to clone.
 pub trait Answers: Clone + Send + 'static {
     /// The response to one request.
     fn answer(self, request: Request) -> impl Future<Output = Response> + Send;
 
-    /// The response to a request whose head readers may read differently. Its body is not read.
+    /// The response to a request that is refused because of its headers. Its body is not read.
     fn refuse(
         self,
-        ambiguous: AmbiguousHead,
+        refused: RefusedHead,
         request: Request,
     ) -> impl Future<Output = Response> + Send;
 }
@@ -35,7 +35,7 @@ impl Answers for Router {
         response
     }
 
-    async fn refuse(self, _: AmbiguousHead, _: Request) -> Response {
+    async fn refuse(self, _: RefusedHead, _: Request) -> Response {
         framing::refusal()
     }
 }
@@ -49,8 +49,8 @@ impl Answers for Front {
         }
     }
 
-    async fn refuse(self, ambiguous: AmbiguousHead, mut request: Request) -> Response {
-        request.extensions_mut().insert(ambiguous);
+    async fn refuse(self, refused: RefusedHead, mut request: Request) -> Response {
+        request.extensions_mut().insert(refused);
         self.api.answer(request).await
     }
 }

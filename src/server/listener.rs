@@ -260,13 +260,13 @@ impl<A: Answers> Door<A> {
             let asked = asking.asked(may_close);
             let is_leaving = is_leaving.clone();
             let request = request.map(|body| Body::new(asking.coming(body)));
-            let (front, ambiguous) = (front.clone(), framing::ambiguity(&request));
+            let (front, refused) = (front.clone(), framing::refused_head(&request));
             async move {
-                let mut answer = match ambiguous {
+                let mut answer = match refused {
                     None => front.answer(request).await,
-                    Some(ambiguous) => front.refuse(ambiguous, request).await,
+                    Some(refused) => front.refuse(refused, request).await,
                 };
-                if may_close && (ambiguous.is_some() || is_leaving.load(Ordering::Relaxed)) {
+                if may_close && (refused.is_some() || is_leaving.load(Ordering::Relaxed)) {
                     let headers = answer.headers_mut();
                     headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
                 }

@@ -270,7 +270,7 @@ mod tests {
                 certificates,
                 ..Auth::default()
             };
-            auth.contradictions(Stage::Production, "", tls, &mut found);
+            auth.contradictions(Stage::Production, &Oidc::default(), tls, &mut found);
             let names = found
                 .iter()
                 .map(|text| text.split(' ').next().unwrap_or_default());

@@ -13,7 +13,7 @@ mod request_log;
 mod resources;
 
 pub use self::arrival::Arrival;
-pub use self::client_address::{AmbiguousHead, ClientAddress, OverTls, TrustedProxy};
+pub use self::client_address::{ClientAddress, OverTls, RefusedHead, TrustedProxy};
 pub use self::client_certificate::{authorization, client_certificate, credentials};
 pub use self::frame::{Failure, Surface, X_REQUEST_ID};
 pub use self::rate_limit::write_rate_limit;

@@ -33,7 +33,7 @@ pub(in crate::http) async fn list(
 ) -> Result<Records<Operations>, ApiError> {
     if let Some(log) = in_log_order(&app, &context, Log::Operations, &headers, &mut filters).await?
     {
-        return Ok(Records::Log(log));
+        return Ok(Records::Log(log, context));
     }
     let file = wanted(&headers);
     let page = filters.page();
@@ -62,7 +62,7 @@ pub(in crate::http) async fn list(
     match file {
         Some(format) => {
             let source = Operations::new(database, now, filter);
-            Ok(Records::File(Export::new(source, format)))
+            Ok(Records::File(Export::new(source, format), context))
         }
         None => {
             let older_than = page.after().map(RecordId::from_uuid);

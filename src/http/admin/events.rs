@@ -33,7 +33,7 @@ pub(in crate::http) async fn list(
 ) -> Result<Records<ManagementLog>, ApiError> {
     if let Some(log) = in_log_order(&app, &context, Log::Management, &headers, &mut filters).await?
     {
-        return Ok(Records::Log(log));
+        return Ok(Records::Log(log, context));
     }
     let file = wanted(&headers);
     let page = filters.page();
@@ -58,7 +58,7 @@ pub(in crate::http) async fn list(
     match file {
         Some(format) => {
             let source = ManagementLog::new(context.pool.clone(), filter);
-            Ok(Records::File(Export::new(source, format)))
+            Ok(Records::File(Export::new(source, format), context))
         }
         None => {
             let page = events::list(&context, &filter, page).await?;

@@ -31,22 +31,24 @@ closed_set! {
 #[derive(Debug)]
 pub(in crate::http) enum Records<S: Source> {
     Page(List<S::Record>),
-    File(Export<S>),
-    Log(ledger::Export),
+    File(Export<S>, Authorized<ReadAudit>),
+    Log(ledger::Export, Authorized<ReadAudit>),
 }
 
 impl<S: Source> IntoResponse for Records<S> {
     fn into_response(self) -> Response {
         match self {
             Self::Page(page) => page.into_response(),
-            Self::File(export) => {
+            Self::File(export, reader) => {
                 let (media, disposition) = (export.media_type(), export.disposition());
-                download(media, disposition, Body::from_stream(export.pieces()))
+                let body = Body::from_stream(reader.download(export.pieces()));
+                download(media, disposition, body)
             }
-            Self::Log(export) => {
+            Self::Log(export, reader) => {
                 let disposition = format!("attachment; filename=\"{}.ndjson\"", S::Record::FILE);
                 let media = Format::Ndjson.media_type();
-                download(media, disposition, Body::from_stream(export.pieces()))
+                let body = Body::from_stream(reader.download(export.pieces()));
+                download(media, disposition, body)
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The audit log in Postgres.
 
 mod days;
+mod downloads;
 mod listing;
 mod recorder;
 mod roles;

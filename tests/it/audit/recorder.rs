@@ -241,6 +241,22 @@ async fn the_audit_log_is_paged_with_the_newest_record_first() {
 }
 
 #[tokio::test]
+async fn a_thousand_requests_over_their_rate_limit_are_recorded_each_second() {
+    let database = Database::new().await;
+    let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
+    let (recorder, _writer) = open(&database, clock.clone(), &Audit::default());
+    for _ in 0..2 {
+        for _ in 0..1_000 {
+            assert!(recorder.submit_over_limit(record("over")).is_ok());
+        }
+        let refused = recorder.submit_over_limit(record("over"));
+        assert_eq!(refused.err(), Some(Unrecorded::Full));
+        assert!(recorder.submit(record("within")).is_ok());
+        clock.advance(Duration::from_secs(1));
+    }
+}
+
+#[tokio::test]
 async fn requests_over_their_rate_limit_use_half_of_the_queue() {
     let database = Database::new().await;
     let settings = Audit {

@@ -50,6 +50,25 @@ async fn both_tls_versions_and_both_protocols_are_supported() {
     assert!(serving.end().await);
 }
 
+#[tokio::test]
+async fn an_http2_request_has_at_most_100_header_fields() {
+    let site = Site::new();
+    let serving = Serving::start(site.tls().unwrap(), router()).await;
+    let client = SecureClient::trusting(&site.authority);
+    let mut connection = client.connect(serving.address).await.unwrap();
+    assert_eq!(connection.protocol(), "h2");
+    for (fields, status) in [(100, StatusCode::OK), (101, StatusCode::BAD_REQUEST)] {
+        let mut request = Request::get(format!("https://{HOST}/"));
+        for field in 0..fields {
+            request = request.header("x-field", field);
+        }
+        let answer = connection.send(request.body(Body::empty()).unwrap()).await;
+        assert_eq!(answer.unwrap().status, status, "{fields} fields");
+    }
+    drop(connection);
+    assert!(serving.end().await);
+}
+
 /// The type of the first record of the server after a client hello, and its description if it is an
 /// alert.
 async fn first_response(serving: &Serving, hello: &[u8]) -> (u8, u8) {
