@@ -1,15 +1,24 @@
 //! The copy of the latest checkpoints outside of the database.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::Log;
 
 /// The file of `audit.seal.anchor`: a JSON object of a checkpoint for each log.
 #[derive(Clone, Debug)]
 pub(super) struct AnchorFile(PathBuf);
+
+/// The anchor while no other process writes it.
+#[derive(Clone, Debug)]
+pub(super) struct HeldAnchor {
+    file: AnchorFile,
+    /// The file that is locked. The lock ends with its last clone.
+    lock: Arc<File>,
+}
 
 /// The notes in an anchor.
 pub(super) type Notes = BTreeMap<String, String>;
@@ -28,6 +37,13 @@ pub enum AnchorError {
     /// It has another content.
     #[error("the file of audit.seal.anchor, {}, must be a JSON object of checkpoints", .0.display())]
     Content(PathBuf),
+    /// Another instance has its lock.
+    #[error(
+        "another instance writes the file of audit.seal.anchor, {}: if it does not end, it seals in \
+         another database",
+        .0.display()
+    )]
+    Held(PathBuf),
     /// The witness does not answer, or refuses the log.
     #[error(
         "the witness {name} of audit.seal.anchor did not confirm the latest checkpoint: {reason}"
@@ -51,15 +67,13 @@ impl AnchorFile {
         Ok(notes.remove(log.name()))
     }
 
-    /// Replaces the checkpoint of a log, on disk before it returns.
-    pub(super) async fn write(&self, log: Log, note: &str) -> Result<(), AnchorError> {
-        let note = note.to_owned();
-        self.blocking(move |path| {
-            let mut notes = read(&path)?;
-            notes.insert(log.name().to_owned(), note);
-            write(&path, &notes).map_err(|source| AnchorError::File { path, source })
+    /// Locks the anchor against instances that seal in another database, as after a failover.
+    pub(super) async fn hold(&self) -> Result<HeldAnchor, AnchorError> {
+        let lock = self.blocking(|path| lock(&path)).await?;
+        Ok(HeldAnchor {
+            file: self.clone(),
+            lock: Arc::new(lock),
         })
-        .await
     }
 
     async fn blocking<T: Send + 'static>(
@@ -74,6 +88,36 @@ impl AnchorFile {
                 source: io::Error::other(stopped),
             })
         })
+    }
+}
+
+impl HeldAnchor {
+    /// Replaces the checkpoint of a log, on disk before it returns.
+    pub(super) async fn write(&self, log: Log, note: &str) -> Result<(), AnchorError> {
+        let (note, held) = (note.to_owned(), Arc::clone(&self.lock));
+        self.file
+            .blocking(move |path| {
+                let mut notes = read(&path)?;
+                notes.insert(log.name().to_owned(), note);
+                let written = write(&path, &notes);
+                drop(held);
+                written.map_err(|source| AnchorError::File { path, source })
+            })
+            .await
+    }
+}
+
+/// Takes the lock of the anchor. It is a file of its own, because each write replaces the anchor.
+fn lock(path: &Path) -> Result<File, AnchorError> {
+    let failed = |source| AnchorError::File {
+        path: path.to_owned(),
+        source,
+    };
+    let file = File::create(path.with_added_extension("lock")).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(AnchorError::Held(path.to_owned())),
+        Err(TryLockError::Error(source)) => Err(failed(source)),
     }
 }
 

@@ -9,13 +9,11 @@ use futures_util::future::{join_all, select_all};
 use tokio::time::{Instant, sleep};
 
 use super::head::{Head, Signed};
-use super::status::WitnessStatus;
-use super::witness::{InvalidWitness, NotCosigned, Witness, witnesses};
+use super::witness::{InvalidWitness, Witness, witnesses};
 use super::{Log, store};
-use crate::clock::Timestamp;
 use crate::db::Pool;
 use crate::settings::{Seal, SealAnchor};
-use crate::tlog::{Checkpoint, Note, Signature, SignatureKind};
+use crate::tlog::{Checkpoint, Note, SignatureKind};
 
 /// The time after which a witness that failed is asked again.
 const PAUSE: Duration = Duration::from_secs(30);
@@ -65,6 +63,11 @@ impl Distributor {
     pub(super) fn anchor(&self) -> Option<&Witness> {
         let name = self.anchor.as_deref()?;
         self.witnesses.iter().find(|it| it.key.name() == name)
+    }
+
+    /// The time after which a witness that failed is asked again.
+    pub(super) fn pause(&self) -> Duration {
+        self.pause
     }
 
     /// Distributes checkpoints until it is dropped.
@@ -148,7 +151,7 @@ impl Distributor {
         let mut cosigned = note.clone();
         for (witness, answer) in due.iter().zip(answers) {
             let name = witness.key.name();
-            let status = status(name, signed.size, &answer);
+            let status = witness.status(signed.size, &answer);
             store::put_witness(&self.pool, log, &status).await?;
             match answer {
                 Ok(signature) => {
@@ -172,20 +175,5 @@ impl Distributor {
             store::put_cosigned(&self.pool, log, &head.origin, plain, &cosigned).await?;
         }
         Ok(cosigned)
-    }
-}
-
-fn status(name: &str, size: u64, answer: &Result<Signature, NotCosigned>) -> WitnessStatus {
-    let time = answer.as_ref().ok().and_then(Signature::cosigned_at);
-    let millis = time.map(|time| {
-        i64::try_from(time)
-            .unwrap_or(i64::MAX)
-            .saturating_mul(1_000)
-    });
-    WitnessStatus {
-        name: name.to_owned(),
-        size: if answer.is_ok() { size } else { 0 },
-        cosigned_at: millis.map(Timestamp::from_millis),
-        failure: answer.as_ref().err().map(ToString::to_string),
     }
 }

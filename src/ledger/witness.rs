@@ -7,7 +7,9 @@ use std::time::Duration;
 use ureq::Agent;
 
 use super::Log;
+use super::status::WitnessStatus;
 use super::tree::load_tiles;
+use crate::clock::Timestamp;
 use crate::db::Pool;
 use crate::settings::{NotInPem, SealWitness, certificates};
 use crate::tlog::{Hash, InvalidKey, Note, Signature, SignatureKind, VerifierKey, consistency};
@@ -62,7 +64,7 @@ pub(super) enum NotCosigned {
     UnknownLog,
     #[error("the witness accepts no signature of this log (403): register its public key")]
     UnknownKey,
-    #[error("the witness has cosigned a tree that this log does not extend (422)")]
+    #[error("the witness has cosigned a tree that this log does not extend (409 or 422)")]
     Inconsistent,
     #[error("the witness has cosigned {0} records, which is more than this log has")]
     Ahead(u64),
@@ -81,8 +83,8 @@ pub(super) enum NotCosigned {
 /// The answer to a checkpoint.
 enum Answer {
     Cosigned(Signature),
-    /// The witness has cosigned a tree of this size, which is not the given one.
-    Conflict(u64),
+    /// The witness has cosigned another tree, of this size if it says so.
+    Conflict(Option<u64>),
 }
 
 /// The witnesses of the settings.
@@ -134,13 +136,39 @@ impl Witness {
             let proof = proof(pool, log, old, size).await?;
             match self.add_checkpoint(old, &proof, note).await? {
                 Answer::Cosigned(signature) => return Ok(signature),
-                Answer::Conflict(cosigned) if cosigned > size => {
+                Answer::Conflict(cosigned)
+                    if old == size && cosigned.is_none_or(|cosigned| cosigned == size) =>
+                {
+                    return Err(NotCosigned::Inconsistent);
+                }
+                Answer::Conflict(None) => return Err(NotCosigned::Size),
+                Answer::Conflict(Some(cosigned)) if cosigned > size => {
                     return Err(NotCosigned::Ahead(cosigned));
                 }
-                Answer::Conflict(cosigned) => old = cosigned,
+                Answer::Conflict(Some(cosigned)) => old = cosigned,
             }
         }
         Err(NotCosigned::Status(409))
+    }
+
+    /// Its status after an answer to the checkpoint of `size` records.
+    pub(super) fn status(
+        &self,
+        size: u64,
+        answer: &Result<Signature, NotCosigned>,
+    ) -> WitnessStatus {
+        let time = answer.as_ref().ok().and_then(Signature::cosigned_at);
+        let millis = time.map(|time| {
+            i64::try_from(time)
+                .unwrap_or(i64::MAX)
+                .saturating_mul(1_000)
+        });
+        WitnessStatus {
+            name: self.key.name().to_owned(),
+            size: if answer.is_ok() { size } else { 0 },
+            cosigned_at: millis.map(Timestamp::from_millis),
+            failure: answer.as_ref().err().map(ToString::to_string),
+        }
     }
 
     async fn add_checkpoint(
@@ -168,7 +196,7 @@ impl Witness {
             200 => self.cosignature(note, &text).map(Answer::Cosigned),
             403 => Err(NotCosigned::UnknownKey),
             404 => Err(NotCosigned::UnknownLog),
-            409 => size(&text).map(Answer::Conflict).ok_or(NotCosigned::Size),
+            409 => Ok(Answer::Conflict(size(&text))),
             422 => Err(NotCosigned::Inconsistent),
             status => Err(NotCosigned::Status(status)),
         }

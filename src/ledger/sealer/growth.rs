@@ -32,7 +32,14 @@ pub(super) struct OpenLog {
     pub(super) sweeps: [Sweep; WINDOWS.len()],
     /// Whether it was empty, so that old records are sealed first.
     pub(super) is_new: bool,
-    pub(super) tried_at: Option<Instant>,
+    /// Why the head has no checkpoint, if the latest attempt failed.
+    pub(super) unsigned: Option<Unsigned>,
+}
+
+/// An attempt to sign that failed.
+pub(super) struct Unsigned {
+    pub(super) reason: String,
+    pub(super) retry_at: Instant,
 }
 
 /// Seals the records that the sweeps find, until the deadline.

@@ -7,24 +7,26 @@ use super::growth::OpenLog;
 use crate::ledger::Log;
 use crate::ledger::anchor::AnchorError;
 use crate::ledger::head::Head;
-use crate::ledger::key::SigningKey;
+use crate::ledger::key::{NotSigned, SigningKey};
 use crate::ledger::seal_error::SealError;
+use crate::ledger::store;
 use crate::ledger::tree::root_at;
-use crate::ledger::witness::NotCosigned;
-use crate::tlog::{Checkpoint, Hash, Note};
+use crate::ledger::witness::{NotCosigned, Witness};
+use crate::tlog::{Checkpoint, Hash, Note, Signature};
 
 impl Sealer {
     /// Compares a log with the witness of `audit.seal.anchor`. What the witness has cosigned was in the
     /// database before.
     pub(super) async fn compare(
-        &self,
+        &mut self,
+        connection: &mut PgConnection,
         keys: &[SigningKey],
-        open: &OpenLog,
+        open: &mut OpenLog,
     ) -> Result<(), SealError> {
         let Some(witness) = self.distributor.anchor() else {
             return Ok(());
         };
-        let (note, size) = match &open.head.signed {
+        let (note, signed) = match &open.head.signed {
             Some(signed) => (signed.note.clone(), signed.size),
             // Every log extends the empty one.
             None => {
@@ -37,29 +39,79 @@ impl Sealer {
                 (key.sign(&self.token, &empty).await?, 0)
             }
         };
-        let place = "audit.seal.anchor";
-        let forged = |_| SealError::Forged {
-            log: open.log,
-            place,
+        match self.ask(witness, open, (&note, signed), signed).await {
+            // The process that asked the witness ended before it stored the checkpoint.
+            Err(SealError::Fork { size, .. }) if signed < size && size <= open.head.size => {
+                let now = store::now(&mut *connection).await?;
+                self.sign(connection, keys, open, now).await
+            }
+            answer => answer.map(|_| ()),
+        }
+    }
+
+    /// The checkpoint of the head with the cosignature of the witness of `audit.seal.anchor`. The witness
+    /// cosigns one history only, also if two databases accept writes.
+    pub(super) async fn confirmed(
+        &self,
+        witness: &Witness,
+        open: &OpenLog,
+        note: &str,
+    ) -> Result<String, SealError> {
+        let before = open.head.signed.as_ref().map_or(0, |signed| signed.size);
+        let checkpoint = (note, open.head.size);
+        let signature = self.ask(witness, open, checkpoint, before).await?;
+        let cosigned = note.parse::<Note>().and_then(|note| note.with(signature));
+        let cosigned = cosigned.map_err(|_| SealError::NotSigned(NotSigned::Invalid))?;
+        Ok(cosigned.to_string())
+    }
+
+    /// Asks the witness of `audit.seal.anchor` for its cosignature of a checkpoint. `before` is the size
+    /// of the tree that it has probably cosigned.
+    async fn ask(
+        &self,
+        witness: &Witness,
+        open: &OpenLog,
+        (note, size): (&str, u64),
+        before: u64,
+    ) -> Result<Signature, SealError> {
+        let (log, place) = (open.log, "audit.seal.anchor");
+        let Ok(note) = note.parse::<Note>() else {
+            return Err(SealError::Forged { log, place });
         };
-        let note: Note = note.parse().map_err(forged)?;
-        let fork = |size| SealError::Fork {
-            log: open.log,
-            size,
-            place,
-        };
-        match witness
-            .cosign(&self.pool, open.log, (&note, size), size)
-            .await
-        {
-            Ok(_) => Ok(()),
-            Err(NotCosigned::Ahead(size)) => Err(fork(size)),
-            Err(NotCosigned::Inconsistent) => Err(fork(size)),
+        let checkpoint = (&note, size);
+        let answer = witness.cosign(&self.pool, log, checkpoint, before).await;
+        let status = witness.status(size, &answer);
+        store::put_witness(&self.pool, log, &status).await?;
+        match answer {
+            Ok(signature) => Ok(signature),
+            Err(NotCosigned::Ahead(size)) => Err(SealError::Fork { log, size, place }),
+            Err(NotCosigned::Inconsistent) => Err(SealError::Fork { log, size, place }),
             Err(error) => Err(SealError::Anchor(AnchorError::Witness {
                 name: witness.key.name().to_owned(),
                 reason: error.to_string(),
             })),
         }
+    }
+
+    /// Remembers the latest checkpoints that another instance has signed.
+    pub(super) async fn remember(&mut self) -> Result<(), SealError> {
+        let keys = store::keys(&self.pool).await?;
+        for log in Log::ALL {
+            let Some(head) = store::head(&self.pool, log).await? else {
+                continue;
+            };
+            let note = head.signed.as_ref().map(|signed| signed.note.as_str());
+            // The instance that seals reports a checkpoint that is not valid.
+            let Some(Ok(Some(latest))) = note.map(|it| own(it, &head, &keys, log, "the database"))
+            else {
+                continue;
+            };
+            let known = self.known.get(&log);
+            if known.is_none_or(|it| it.origin != latest.origin || it.size < latest.size) {
+                self.known.insert(log, latest);
+            }
+        }
+        Ok(())
     }
 
     /// Checks that a log extends each checkpoint that is known.
@@ -82,7 +134,7 @@ impl Sealer {
                 known.push((checkpoint, place));
             }
         }
-        let remembered = self.signed.get(&open.log).cloned();
+        let remembered = self.known.get(&open.log).cloned();
         let same_origin = |it: &Checkpoint| it.origin == open.head.origin;
         known.extend(remembered.filter(same_origin).map(|it| (it, "memory")));
         for (checkpoint, place) in known {

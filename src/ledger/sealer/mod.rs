@@ -3,7 +3,8 @@
 //! A batch of records, their hashes and the new head are one transaction, which changes nothing if the
 //! head is not the one that the sealer knows. Only a committed head is signed. So neither a sealer that
 //! has lost its lock nor a crash can lead to two checkpoints that contradict each other. What the
-//! database itself loses, the anchor and the memory of this process show.
+//! database itself loses, the anchor and the memory of this process show. A checkpoint is in the anchor
+//! before a client can read it. The anchor accepts one history only, also if two databases accept writes.
 
 mod growth;
 mod history;
@@ -16,10 +17,10 @@ use std::time::Duration;
 use sqlx::PgConnection;
 use tokio::time::{Instant, sleep, timeout};
 
-use self::growth::{OpenLog, WINDOWS, seal};
+use self::growth::{OpenLog, Unsigned, WINDOWS, seal};
 use self::numbers::read_status;
 use super::Log;
-use super::anchor::AnchorFile;
+use super::anchor::{AnchorError, AnchorFile};
 use super::distributor::Distributor;
 use super::head::Signed;
 use super::key::SigningKey;
@@ -51,8 +52,8 @@ pub struct Sealer {
     status: SealStatus,
     /// The connection that waits for the lock.
     waiting: Option<PgConnection>,
-    /// The latest checkpoints that this process has signed.
-    signed: BTreeMap<Log, Checkpoint>,
+    /// The latest checkpoints that this process has signed, or has seen while another instance seals.
+    known: BTreeMap<Log, Checkpoint>,
 }
 
 /// The connection with the lock, and the logs as they are.
@@ -84,7 +85,7 @@ impl Sealer {
             },
             status,
             waiting: None,
-            signed: BTreeMap::new(),
+            known: BTreeMap::new(),
         })
     }
 
@@ -155,6 +156,7 @@ impl Sealer {
         };
         if !store::lock(&mut connection, Job::Seal).await? {
             self.waiting = Some(connection);
+            self.remember().await?;
             return Ok(None);
         }
         let keys = store::keys(&mut connection).await?;
@@ -170,10 +172,10 @@ impl Sealer {
                 tree: tree.ok_or(SealError::Broken(log))?,
                 head,
                 sweeps: WINDOWS.map(Sweep::new),
-                tried_at: None,
+                unsigned: None,
             };
             self.check(&mut connection, &keys, &mut open).await?;
-            self.compare(&keys, &open).await?;
+            self.compare(&mut connection, &keys, &mut open).await?;
             logs.push(open);
         }
         Ok(Some(Session {
@@ -198,12 +200,8 @@ impl Sealer {
             let Session {
                 connection, keys, ..
             } = session;
-            match self.sign(connection, keys, open, now).await {
-                Ok(()) => {}
-                // Records are sealed without a signature while the token is out.
-                Err(SealError::NotSigned(error)) => failure = Some(error.to_string()),
-                Err(error) => return Err(error),
-            }
+            self.sign_in_turn(connection, keys, open, now).await?;
+            failure = failure.or(open.unsigned.as_ref().map(|it| it.reason.clone()));
         }
         let signs_with_ed25519 = session.keys.first().is_some_and(SigningKey::is_ed25519);
         if failure.is_none() && self.distributor.is_needed() && !signs_with_ed25519 {
@@ -219,8 +217,9 @@ impl Sealer {
         Ok(())
     }
 
-    /// Signs and stores a checkpoint of the head, unless there is one.
-    async fn sign(
+    /// Signs and stores a checkpoint of the head, unless there is one. Records are sealed without a
+    /// checkpoint while the token or the witness of the anchor is out.
+    async fn sign_in_turn(
         &mut self,
         connection: &mut PgConnection,
         keys: &[SigningKey],
@@ -228,20 +227,56 @@ impl Sealer {
         now: Timestamp,
     ) -> Result<(), SealError> {
         let is_current = |signed: &Signed| signed.size == open.head.size;
-        let is_retry = open.tried_at.is_some_and(|at| at.elapsed() < self.interval);
-        if open.head.signed.as_ref().is_some_and(is_current) || is_retry {
+        let is_waiting = |it: &Unsigned| Instant::now() < it.retry_at;
+        if open.head.signed.as_ref().is_some_and(is_current)
+            || open.unsigned.as_ref().is_some_and(is_waiting)
+        {
             return Ok(());
         }
-        open.tried_at = Some(Instant::now());
+        let (reason, pause) = match self.sign(connection, keys, open, now).await {
+            Ok(()) => {
+                open.unsigned = None;
+                return Ok(());
+            }
+            Err(SealError::NotSigned(error)) => (error.to_string(), self.interval),
+            Err(SealError::Anchor(error @ AnchorError::Witness { .. })) => {
+                (error.to_string(), self.distributor.pause())
+            }
+            Err(error) => return Err(error),
+        };
+        let retry_at = Instant::now() + pause;
+        open.unsigned = Some(Unsigned { reason, retry_at });
+        Ok(())
+    }
+
+    async fn sign(
+        &mut self,
+        connection: &mut PgConnection,
+        keys: &[SigningKey],
+        open: &mut OpenLog,
+        now: Timestamp,
+    ) -> Result<(), SealError> {
+        // A connection that ended has lost the lock, and another instance may seal.
+        let head = store::head(&mut *connection, open.log).await?;
+        if head.is_none_or(|head| head.checkpoint() != open.head.checkpoint()) {
+            return Err(SealError::Moved);
+        }
+        let held = match &self.anchor {
+            Some(anchor) => Some(anchor.hold().await?),
+            None => None,
+        };
         self.check(connection, keys, open).await?;
         let key = keys.first().ok_or(SealError::NotInitialized)?;
         let checkpoint = open.head.checkpoint();
-        let note = key.sign(&self.token, &checkpoint).await?;
-        // What a client sees is in the anchor.
-        if let Some(anchor) = &self.anchor {
+        let mut note = key.sign(&self.token, &checkpoint).await?;
+        // A checkpoint that clients can read is in the anchor.
+        if let Some(anchor) = &held {
             anchor.write(open.log, &note).await?;
         }
-        self.signed.insert(open.log, checkpoint);
+        if let Some(witness) = self.distributor.anchor() {
+            note = self.confirmed(witness, open, &note).await?;
+        }
+        self.known.insert(open.log, checkpoint);
         let signed = Signed {
             note,
             size: open.head.size,
@@ -249,7 +284,6 @@ impl Sealer {
         };
         store::put_checkpoint(connection, open.log, &open.head.origin, &signed).await?;
         open.head.signed = Some(signed);
-        open.tried_at = None;
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use sealward::db::Pool;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _};
 
-use crate::support::{Database, pool};
+use crate::support::{Database, PATIENCE, pool, within};
 
 /// An audit log with one row per day, for this number of days before today and for today.
 struct AuditLog {
@@ -108,6 +108,25 @@ async fn days_are_created_in_advance() {
     let ahead = "SELECT relname::text FROM pg_inherits JOIN pg_class ON oid = inhrelid
                   WHERE inhparent = 'crypto_operations_audit'::regclass";
     assert_eq!(audit_log.texts(ahead).await.len(), 8);
+}
+
+#[tokio::test]
+async fn two_transactions_can_create_the_same_day() {
+    let audit_log = AuditLog::of_days(0).await;
+    let create = "SELECT make_audit_day('2099-01-01')";
+    let mut first = audit_log.owner.begin().await.unwrap();
+    sqlx::query(create).execute(&mut *first).await.unwrap();
+    let application = audit_log.application.clone();
+    let second = tokio::spawn(async move { sqlx::query(create).execute(&application).await });
+    let waiting = "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database
+                    WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()";
+    within(PATIENCE, async || {
+        let waiting = sqlx::query_scalar::<_, i64>(waiting);
+        waiting.fetch_one(&audit_log.owner).await.unwrap() == 1
+    })
+    .await;
+    first.commit().await.unwrap();
+    second.await.unwrap().expect("the day exists");
 }
 
 #[tokio::test]

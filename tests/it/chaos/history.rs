@@ -1,7 +1,11 @@
 //! The history of a run from the view of its clients: requests with responses, changes by
 //! administrators, and the faults that relax a guarantee.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
+
+use sealward::ledger::Log;
+use sealward::tlog::VerifierKey;
 
 /// The time since the start of the run.
 pub(crate) type Moment = Duration;
@@ -30,6 +34,19 @@ pub(crate) struct History {
     pub(crate) instances: u32,
     /// The audit log at the end of the run.
     pub(crate) rows: Vec<Row>,
+    /// The tamper-evident logs at the end of the run.
+    pub(crate) logs: Vec<SealedLog>,
+}
+
+/// A tamper-evident log.
+#[derive(Clone, Debug)]
+pub(crate) struct SealedLog {
+    pub(crate) log: Log,
+    pub(crate) key: VerifierKey,
+    /// Its records in their order, as in an export.
+    pub(crate) lines: Vec<String>,
+    /// The checkpoints that a monitor has read during the run.
+    pub(crate) seen: BTreeSet<String>,
 }
 
 /// A calling service.

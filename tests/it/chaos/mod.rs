@@ -9,6 +9,7 @@ pub(crate) mod faults;
 pub(crate) mod fixtures;
 pub(crate) mod history;
 pub(crate) mod instances;
+pub(crate) mod monitor;
 pub(crate) mod plan;
 pub(crate) mod run;
 pub(crate) mod run_log;

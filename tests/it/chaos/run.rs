@@ -22,9 +22,9 @@ use super::instances::Instances;
 use super::plan::Plan;
 use super::run_log::{RunLog, RunLogEntries};
 use super::worker::Worker;
-use super::{changes, faults};
+use super::{changes, faults, monitor};
 use crate::process::Site;
-use crate::support::{Cluster, Valkey};
+use crate::support::{Cluster, Scratch, Valkey, pool};
 
 /// The time limit for full recovery after the last fault.
 const RECOVERY: Duration = Duration::from_secs(45);
@@ -60,7 +60,14 @@ pub(crate) struct Outcomes {
 pub(crate) async fn run(plan: &Plan, size: Size) -> Outcomes {
     let mut cluster = Cluster::start().await;
     let valkey = Valkey::start().await;
-    let site = Site::with_faults_over(cluster.through_proxy(), &valkey.section());
+    let folder = Scratch::new();
+    let settings = format!(
+        "{}[audit.seal]\nanchor = \"{}\"\n",
+        valkey.section(),
+        folder.path().join("anchor.json").display(),
+    );
+    let site = Site::with_faults_over(cluster.through_proxy(), &settings);
+    site.run(&["audit", "init"]).success();
     let run_log = RunLog::begin();
     let places = Places::default();
     let mut instances = Instances::start(&site, &places, &run_log, size.instances).await;
@@ -87,6 +94,8 @@ pub(crate) async fn run(plan: &Plan, size: Size) -> Outcomes {
         );
         load.spawn(send_requests(worker, applications, pause, stop.clone()));
     }
+    let admin_key = site.admin_key().to_owned();
+    let monitor = tokio::spawn(monitor::poll(places.clone(), admin_key, stop.clone()));
     let until = run_log.now() + size.faults;
     tokio::join!(
         faults::on_postgres(&mut cluster, &run_log, &plan.postgres, until),
@@ -100,6 +109,11 @@ pub(crate) async fn run(plan: &Plan, size: Size) -> Outcomes {
     let recovered = recover(last, &mut instances, &run_log).await;
     stop.store(true, Ordering::Relaxed);
     while load.join_next().await.is_some() {}
+    let seen = monitor.await.expect("the checkpoints");
+    if !monitor::all_covered(&cluster, &mut instances, RECOVERY).await {
+        let details = format!("records have no checkpoint {RECOVERY:?} after the last request");
+        run_log.violated(Guarantee::Sealed.violated(details));
+    }
     for place in 0..instances.number() {
         instances.end(place).await;
     }
@@ -108,6 +122,7 @@ pub(crate) async fn run(plan: &Plan, size: Size) -> Outcomes {
     let mut entries = std::mem::take(&mut *run_log.lock());
     entries.history.instances = u32::try_from(size.instances).expect("a few");
     entries.history.rows = rows;
+    entries.history.logs = monitor::logs(&pool(cluster.past_proxy()), seen).await;
     entries.history.unshared_limits = unshared_limits(&entries);
     let mut found = std::mem::take(&mut entries.violated);
     found.extend(violations(&entries.history));
@@ -224,14 +239,16 @@ fn figures(entries: &RunLogEntries, recovered: Duration) -> String {
         .iter()
         .map(|(name, count)| format!("{name}: {count}"))
         .collect();
+    let checkpoints = history.logs.iter().map(|log| log.seen.len());
     let timelines = [&history.api_keys, &history.policies, &history.keys];
     let changes = timelines.into_iter().flatten().map(|it| it.changes.len());
     let faults = entries.events.len() - changes.clone().sum::<usize>().min(entries.events.len());
     format!(
-        "{} requests ({}), {} rows, {} changes, {} other events, latest use after a revocation {:.0} ms, recovered {:.1} s after the last fault",
+        "{} requests ({}), {} rows, {} checkpoints, {} changes, {} other events, latest use after a revocation {:.0} ms, recovered {:.1} s after the last fault",
         history.attempts.len(),
         counts.join(", "),
         history.rows.len(),
+        checkpoints.sum::<usize>(),
         changes.sum::<usize>(),
         faults,
         latest_use(entries).as_secs_f64() * 1_000.0,

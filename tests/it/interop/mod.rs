@@ -10,3 +10,5 @@ mod nimbus;
 mod partners;
 mod peer;
 mod signatures;
+
+pub(crate) use self::peer::home;

@@ -93,7 +93,7 @@ impl Drop for Peer {
     clippy::disallowed_methods,
     reason = "./dev test sets the folder of the libraries"
 )]
-pub(super) fn home() -> PathBuf {
+pub(crate) fn home() -> PathBuf {
     std::env::var_os("SEALWARD_TEST_INTEROP")
         .expect("SEALWARD_TEST_INTEROP is not set: ./dev test sets it to what tests/interop/setup prints")
         .into()

@@ -10,6 +10,7 @@ use sealward::settings::{Seal, SealAnchor};
 use sealward::tlog::{Checkpoint, Hash, Tree, VerifierKey};
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
+use sqlx::postgres::PgConnectOptions;
 use tokio::task::JoinHandle;
 
 use crate::process::Site;
@@ -169,17 +170,26 @@ impl Kept {
             folder: Scratch::new(),
             _database: Some(database),
         };
-        initialize_in(&kept.pool, Renewal::default()).await;
-        // The tests count their own records.
-        kept.execute("DELETE FROM management_events").await;
+        kept.initialize().await;
         kept
+    }
+
+    /// Runs `sealward audit init`, and removes its event, because tests count their own records.
+    pub(super) async fn initialize(&self) {
+        initialize_in(&self.pool, Renewal::default()).await;
+        self.execute("DELETE FROM management_events").await;
     }
 
     /// The database of a site, whose process seals.
     pub(super) fn of_site(site: &Site) -> Self {
+        Self::over(site.database())
+    }
+
+    /// A migrated database.
+    pub(super) fn over(database: &PgConnectOptions) -> Self {
         Self {
-            pool: pool(as_application(site.database().clone())),
-            owner: pool(site.database().clone()),
+            pool: pool(as_application(database.clone())),
+            owner: pool(database.clone()),
             folder: Scratch::new(),
             _database: None,
         }

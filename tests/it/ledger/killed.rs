@@ -1,8 +1,11 @@
-//! Processes that are killed while they seal.
+//! Processes that are killed or paused while they seal.
 
 use std::collections::HashSet;
+use std::fs;
 
-use sealward::ledger::Log;
+use rustix::process::Signal;
+use sealward::ledger::{self, Log};
+use sealward::tlog::Checkpoint;
 use serde_json::Value;
 
 use super::fixture::{Kept, indexes, root_of};
@@ -43,4 +46,64 @@ async fn a_process_that_is_killed_while_it_seals_seals_each_record_once() {
         line["id"].as_str().unwrap().to_owned()
     };
     assert_eq!(lines.iter().map(id).collect::<HashSet<_>>().len(), total);
+}
+
+/// The number of connections of sealers, of which one has the lock.
+async fn sealers(kept: &Kept) -> i64 {
+    let sealers = "SELECT count(*) FROM pg_stat_activity
+                    WHERE application_name = 'sealward sealer' AND datname = current_database()";
+    let sealers = sqlx::query_scalar(sealers).fetch_one(&kept.owner).await;
+    sealers.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_outlives_its_lock_signs_no_other_history() {
+    let site = Site::new().await;
+    site.run(&["audit", "init"]).success();
+    let kept = Kept::of_site(&site);
+    let anchor = kept.anchor().display().to_string();
+    let variables = [("SEALWARD_AUDIT_SEAL_ANCHOR", anchor.as_str())];
+    kept.record(1).await;
+    let one = Process::start_with(&site, &variables).await;
+    let mut seen = vec![kept.covered(1).await];
+    let mut total = 1;
+    for _ in 0..3 {
+        kept.record(RECORDS).await;
+        total += RECORDS as u64;
+        within(PATIENCE, async || {
+            let size = "SELECT size FROM audit_log_heads WHERE log = 1";
+            let size = sqlx::query_scalar::<_, i64>(size).fetch_one(&kept.owner);
+            size.await.unwrap() > 1
+        })
+        .await;
+        // The lock of a paused process ends with its connection.
+        one.signal(Signal::STOP);
+        kept.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+              WHERE application_name = 'sealward sealer' AND datname = current_database()",
+        )
+        .await;
+        let two = Process::start_with(&site, &variables).await;
+        seen.push(kept.covered(total).await);
+        one.signal(Signal::CONT);
+        within(PATIENCE, async || sealers(&kept).await == 2).await;
+        kept.record(2).await;
+        total += 2;
+        seen.push(kept.covered(total).await);
+        two.kill();
+        kept.record(1).await;
+        total += 1;
+        seen.push(kept.covered(total).await);
+    }
+    let lines = kept.export().await;
+    assert_eq!(indexes(&lines), (0..total).collect::<Vec<_>>());
+    for checkpoint in &seen {
+        let covered = &lines[..usize::try_from(checkpoint.size).unwrap()];
+        assert_eq!(root_of(Log::Operations, covered), checkpoint.root);
+    }
+    let anchored: Value = serde_json::from_slice(&fs::read(kept.anchor()).unwrap()).unwrap();
+    let note = anchored["operations"].as_str().unwrap();
+    let keys = ledger::keys(&kept.pool, Log::Operations).await.unwrap();
+    let anchored = Checkpoint::open(note, &keys.unwrap()[0]).unwrap();
+    assert_eq!(Some(&anchored), seen.last());
 }

@@ -1,6 +1,8 @@
 //! The tamper-evident logs of the audit records.
 
 mod anchor;
+mod ecdsa_key;
+mod failover;
 mod fixture;
 mod forward;
 mod killed;

@@ -190,6 +190,9 @@ async fn add_checkpoint(State(witness): State<WitnessServer>, body: String) -> R
             return (StatusCode::CONFLICT, header, format!("{size}\n")).into_response();
         }
         let new = (checkpoint.size, checkpoint.root);
+        if old == checkpoint.size && root != checkpoint.root {
+            return StatusCode::CONFLICT.into_response();
+        }
         if verify_consistency((old, root), new, &proof).is_err() {
             return StatusCode::UNPROCESSABLE_ENTITY.into_response();
         }

@@ -62,6 +62,15 @@ impl Cluster {
 
     /// A synchronous standby of this cluster.
     pub(crate) async fn standby(&self) -> Self {
+        let standby = self.asynchronous_standby().await;
+        self.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            .await;
+        self.run("SELECT pg_reload_conf()").await;
+        standby
+    }
+
+    /// A standby that can lack the last commits of this cluster.
+    pub(crate) async fn asynchronous_standby(&self) -> Self {
         let mut standby = Self::of(self.programs.clone(), self.user).await;
         let created = self
             .program("pg_basebackup")
@@ -82,10 +91,20 @@ impl Cluster {
             .expect("its settings");
         file.write_all(settings.as_bytes()).expect("its settings");
         standby.start_again().await;
-        self.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
-            .await;
-        self.run("SELECT pg_reload_conf()").await;
         standby
+    }
+
+    /// Ends the replication to this standby.
+    pub(crate) async fn stop_replication(&self) {
+        self.run("ALTER SYSTEM SET primary_conninfo = ''").await;
+        self.run("SELECT pg_reload_conf()").await;
+        within(PATIENCE, async || {
+            let mut standby = self.past_proxy().connect().await.expect("a connection");
+            let receivers = "SELECT count(*) FROM pg_stat_wal_receiver";
+            let receivers = sqlx::query_scalar::<_, i64>(receivers);
+            receivers.fetch_one(&mut standby).await.expect("a count") == 0
+        })
+        .await;
     }
 
     /// A cluster with an empty folder.

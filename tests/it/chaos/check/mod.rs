@@ -1,11 +1,12 @@
 //! The checker: finds violated guarantees in a history.
 //!
-//! It uses only responses and audit records. If a connection broke or a response was 503, it accepts
+//! It uses only responses, audit records and their tamper-evident logs. If a connection broke or a response was 503, it accepts
 //! both possible outcomes.
 
 mod answers;
 mod audit_log;
 mod limits;
+mod sealed;
 
 #[cfg(test)]
 mod tests;
@@ -42,6 +43,10 @@ pub(crate) enum Guarantee {
     Answered,
     /// No instance exits unexpectedly, and all recover.
     Available,
+    /// Every record has one position in its tamper-evident log.
+    Sealed,
+    /// A log extends every checkpoint that an instance returned.
+    Consistent,
 }
 
 impl fmt::Display for Violation {
@@ -66,6 +71,7 @@ pub(crate) fn violations(history: &History) -> Vec<Violation> {
         found.extend(answers::check(history, attempt));
     }
     found.extend(limits::check(history));
+    found.extend(sealed::check(history));
     found
 }
 

@@ -2,6 +2,7 @@
 
 mod audit_log;
 mod limits;
+mod sealed;
 
 use std::time::Duration;
 

@@ -37,7 +37,8 @@ async fn one_record_is_verified_with_its_proof() {
     );
 }
 
-fn sealward(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+/// Runs `sealward audit verify` in a folder. Returns its exit code and its output.
+pub(in crate::ledger) fn sealward(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let done = Command::new(env!("CARGO_BIN_EXE_sealward"))
         .args(["audit", "verify"])
         .args(arguments)

@@ -9,6 +9,7 @@ use sealward::ledger::{self, Log, Renewal};
 use sealward::tlog::{TILE_WIDTH, Tile, TileContent};
 use serde_json::{Value, json};
 
+pub(super) use self::command::sealward;
 use super::fixture::{Kept, initialize_in};
 
 /// A log of six records with checkpoints of four and of six.

@@ -6,6 +6,7 @@ use sealward::settings::{Seal, SealAnchor};
 use super::super::anchor::is_fork;
 use super::super::fixture::{Kept, OwnSealer, initialize_in};
 use super::super::witness_server::{Behavior, WitnessServer};
+use crate::support::{PATIENCE, within};
 
 /// A witness of both logs that is the anchor, and the settings with it.
 async fn anchored(kept: &Kept) -> (WitnessServer, Seal) {
@@ -79,4 +80,48 @@ async fn sealing_begins_when_the_witness_of_the_anchor_answers() {
     assert_eq!(kept.checkpoint().await, None);
     witness.behave(Behavior::Correct);
     kept.covered(1).await;
+}
+
+#[tokio::test]
+async fn clients_read_what_the_witness_of_the_anchor_has_cosigned() {
+    let kept = Kept::new().await;
+    let (witness, settings) = anchored(&kept).await;
+    let sealer = OwnSealer::with(kept.pool.clone(), settings).await;
+    kept.record(3).await;
+    kept.cosigned(3, &witness).await;
+    witness.behave(Behavior::Broken);
+    kept.record(2).await;
+    let is_unconfirmed = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("did not confirm the latest checkpoint"));
+    sealer.state(is_unconfirmed).await;
+    // Records are sealed meanwhile.
+    within(PATIENCE, async || {
+        let size = "SELECT size FROM audit_log_heads WHERE log = 1";
+        let size = sqlx::query_scalar::<_, i64>(size).fetch_one(&kept.owner);
+        size.await.unwrap() == 5
+    })
+    .await;
+    assert_eq!(kept.checkpoint().await.unwrap().size, 3);
+    witness.behave(Behavior::Correct);
+    kept.cosigned(5, &witness).await;
+    sealer.state(|state| *state == SealState::Sealing).await;
+}
+
+#[tokio::test]
+async fn a_process_that_ended_before_it_stored_a_cosigned_checkpoint_is_continued() {
+    let kept = Kept::new().await;
+    let (witness, settings) = anchored(&kept).await;
+    let sealer = OwnSealer::with(kept.pool.clone(), settings.clone()).await;
+    kept.back_up().await;
+    kept.cosigned(5, &witness).await;
+    sealer.stop().await;
+    kept.execute(
+        "UPDATE audit_log_heads h SET checkpoint = b.checkpoint, checkpoint_size = b.checkpoint_size,
+                                      cosigned = NULL, cosigned_size = 0, cosigned_at = NULL
+           FROM backup b WHERE b.log = h.log",
+    )
+    .await;
+    assert_eq!(kept.checkpoint().await.unwrap().size, 3);
+    let sealer = OwnSealer::with(kept.pool.clone(), settings).await;
+    kept.cosigned(5, &witness).await;
+    sealer.state(|state| *state == SealState::Sealing).await;
 }

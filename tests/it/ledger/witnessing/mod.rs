@@ -1,6 +1,7 @@
 //! Witnesses cosign checkpoints.
 
 mod anchor;
+mod foreign;
 
 use sealward::ledger::verify::{self, Trust};
 use sealward::ledger::{self, InvalidWitness, Log, SealState, WitnessStatus};
@@ -38,11 +39,15 @@ impl Kept {
 
     /// Waits until the served checkpoint of `size` records is cosigned by this witness.
     async fn cosigned(&self, size: u64, witness: &WitnessServer) {
+        self.cosigned_by(size, &witness.key()).await;
+    }
+
+    async fn cosigned_by(&self, size: u64, key: &VerifierKey) {
         within(PATIENCE, async || {
             let note = self.note().await;
             note.is_some_and(|note| {
                 let checkpoint: Checkpoint = note.text().parse().unwrap();
-                checkpoint.size == size && note.is_signed_by(&witness.key())
+                checkpoint.size == size && note.is_signed_by(key)
             })
         })
         .await;
