@@ -32,10 +32,10 @@ pub struct Seal {
     /// The name of this installation in checkpoints, such as `example.com/sealward`. The origins of the
     /// logs are this name with `/operations` and `/management`. It takes effect at `sealward audit init`.
     pub origin: String,
-    /// The place outside of the database that has the latest checkpoints: the path of a file, which
-    /// instances should share, or `witness:NAME` for a witness of `witnesses`. Sealing stops if the logs do
-    /// not extend them. Sealward compares with a witness when it begins to seal, and waits until the
-    /// witness answers.
+    /// The place outside of the database that has the latest checkpoints: the path of a file that all
+    /// instances share, on a file system with locks, or `witness:NAME` for a witness of `witnesses`. Sealing
+    /// stops if the logs do not extend them. Clients can read a checkpoint when this place has it. Sealward
+    /// begins to seal when a witness has answered.
     pub anchor: Option<SealAnchor>,
     /// Whether checkpoints and hashes are served without authentication, below `/audit/log`. Records are
     /// not. It needs an Ed25519 key.

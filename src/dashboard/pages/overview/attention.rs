@@ -98,8 +98,7 @@ fn sealing(cx: &PageContext) -> Vec<Markup> {
                 (badge(Tone::Bad, "not sealed"))
                 p {
                     "New audit records get no signed checkpoint: " (isolated(&reason))
-                    ". Sealing continues when you have removed the cause."
-                    ". This page shows the next success. Records are sealed later, unless they are lost."
+                    ". Remove the cause. Sealward then seals and signs all records that wait."
                 }
             }
         }),
