@@ -82,7 +82,10 @@ async fn main() -> ExitCode {
             .fetch_one(&owner)
             .await
             .unwrap();
-        println!("| table `{table}` with its indexes | | {} |", mib(size.unsigned_abs()));
+        println!(
+            "| table `{table}` with its indexes | | {} |",
+            mib(size.unsigned_abs())
+        );
     }
     let began = Instant::now();
     let (tiles, bytes) = read_tiles(&service, rows).await;
@@ -91,7 +94,11 @@ async fn main() -> ExitCode {
     let began = Instant::now();
     let export = folder.path().join("export");
     let bytes = write_export(&service, &export).await;
-    row("export in the order of the log", began.elapsed(), &mib(bytes));
+    row(
+        "export in the order of the log",
+        began.elapsed(),
+        &mib(bytes),
+    );
     let note = ledger::checkpoint(&service, Log::Operations).await;
     let mut trust = Trust::new(&key.to_string()).unwrap();
     trust.add(&note.unwrap().unwrap()).unwrap();
@@ -100,7 +107,11 @@ async fn main() -> ExitCode {
     let verified = verify::export(&trust, file, None, &mut |_| ()).unwrap();
     assert_eq!(verified.covered, rows);
     let verifying = began.elapsed();
-    row("verified from the export", verifying, &rate(rows, verifying));
+    row(
+        "verified from the export",
+        verifying,
+        &rate(rows, verifying),
+    );
 
     let is_within = per_second(rows, sealing.time) >= SEALED
         && per_second(rows, verifying) >= VERIFIED
@@ -191,8 +202,7 @@ async fn read_tiles(service: &Pool, rows: u64) -> (u64, u64) {
 async fn write_export(service: &Pool, path: &std::path::Path) -> u64 {
     let mut file = BufWriter::new(File::create(path).unwrap());
     let mut bytes = 0;
-    let mut pieces =
-        std::pin::pin!(ledger::Export::new(service.clone(), Log::Operations).pieces());
+    let mut pieces = std::pin::pin!(ledger::Export::new(service.clone(), Log::Operations).pieces());
     while let Some(piece) = pieces.next().await {
         let piece = piece.expect("an export");
         bytes += piece.len() as u64;
