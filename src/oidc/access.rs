@@ -7,14 +7,9 @@ use std::sync::Arc;
 
 use moka::future::Cache;
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
-use super::{Provider, profile};
 use crate::algorithms::JwsAlgorithm;
-use crate::auth::{Denied, Person, Refusal};
-use crate::catalog::Unreadable;
-use crate::clock::{Entropy, Timestamp};
-use crate::db::Pool;
+use crate::clock::Timestamp;
 use crate::ids::PersonId;
 use crate::jwt::{Issuer, PublishedKey, PublishedKeys, Refused, Rules, Token, Unverified};
 use crate::settings::Oidc;
@@ -58,56 +53,40 @@ impl AccessTokens {
     }
 
     /// The person of a token that was verified before, while it is valid.
-    async fn known(&self, digest: &[u8; 32], now: Timestamp) -> Option<PersonId> {
+    pub(super) async fn known(&self, digest: &[u8; 32], now: Timestamp) -> Option<PersonId> {
         let known = self.verified.get(digest).await?;
         let is_current = now < known.refused_from && self.issuer.publishes(&known.key);
         is_current.then_some(known.person)
     }
-}
 
-impl Provider {
-    /// The person with this access token, with their roles by its groups. None if the provider did not
-    /// issue it for the management API. The verification of a new token waits for `admission` first.
-    ///
-    /// # Errors
-    /// The token is not valid, the admission fails, or the database is unreachable.
-    pub async fn person(
+    /// Whether the provider issued the token.
+    pub(super) fn are_of(&self, token: &Unverified<'_>) -> bool {
+        token.issuer() == self.issuer.name()
+    }
+
+    /// Verifies a token. None if it has another audience.
+    pub(super) async fn verify(
         &self,
-        database: &Pool,
-        entropy: &Entropy,
-        token: &str,
-        admission: impl Future<Output = Result<(), Denied>> + Send,
-    ) -> Result<Option<Arc<Person>>, Denied> {
-        let Some(tokens) = &self.0.access_tokens else {
-            return Ok(None);
-        };
-        let (digest, now) = (Sha256::digest(token).into(), self.0.clock.now());
-        if let Some(id) = tokens.known(&digest, now).await {
-            // A later token of the person may have given or taken roles.
-            return Ok(Person::read(database, id).await.map_err(Unreadable::from)?);
-        }
-        let unverified = Unverified::parse(token).map_err(Refusal::from)?;
-        if unverified.issuer() != tokens.issuer.name() {
-            return Ok(None);
-        }
-        admission.await?;
-        let token = match tokens.issuer.verify(unverified, now).await {
+        settings: &Oidc,
+        token: Unverified<'_>,
+        now: Timestamp,
+    ) -> Result<Option<Token>, Refused> {
+        let token = match self.issuer.verify(token, now).await {
             Err(Refused::Audience) => return Ok(None),
-            verified => verified.map_err(Refusal::from)?,
+            verified => verified?,
         };
-        check(&self.0.settings, &token).map_err(Refusal::from)?;
-        let profile = profile::of(&self.0.settings, &token, now);
-        let profile = profile.map_err(|_| Refusal::from(Refused::Claim))?;
-        let id = PersonId::new(&self.0.clock, entropy);
-        let person = Person::record(database, id, &profile);
-        let person = person.await.map_err(Unreadable::from)?;
+        check(settings, &token)?;
+        Ok(Some(token))
+    }
+
+    /// Remembers the person of a verified token.
+    pub(super) async fn remember(&self, digest: [u8; 32], token: Token, person: PersonId) {
         let verified = Verified {
-            person: person.id(),
+            person,
             refused_from: token.refused_from,
             key: token.key,
         };
-        tokens.verified.insert(digest, Arc::new(verified)).await;
-        Ok(Some(person))
+        self.verified.insert(digest, Arc::new(verified)).await;
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod access;
 mod metadata;
+mod person;
 mod profile;
 mod redeem;
 mod roles;

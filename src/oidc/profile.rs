@@ -26,7 +26,7 @@ pub(super) fn of(settings: &Oidc, token: &Token, now: Timestamp) -> Result<Profi
     let groups = groups(&token.claims, &settings.groups_claim);
     Ok(Profile {
         issuer: token.issuer.clone(),
-        name: name(&token.claims).unwrap_or_else(|| subject.clone()),
+        name: name(&token.claims),
         roles: roles::of_groups(&settings.roles, &groups),
         subject: subject.clone(),
         issued_at: token.issued_at.unwrap_or(now),

@@ -28,8 +28,8 @@ pub struct Profile {
     pub issuer: String,
     /// Its subject.
     pub subject: String,
-    /// Their name.
-    pub name: String,
+    /// Their name, if the token has one.
+    pub name: Option<String>,
     /// Their roles by their groups.
     pub roles: Roles,
     /// When the token was issued.

@@ -12,9 +12,9 @@ pub(super) async fn record(
 ) -> sqlx::Result<Person> {
     sqlx::query_as(
         "INSERT INTO people AS known (id, issuer, subject, name, roles, issued_at)
-         VALUES ($1, $2, $3, $4, $5, $6)
+         VALUES ($1, $2, $3, coalesce($4, $3), $5, $6)
          ON CONFLICT (issuer, subject) DO UPDATE
-            SET name = excluded.name,
+            SET name = coalesce($4, known.name),
                 roles = CASE WHEN known.issued_at <= excluded.issued_at
                              THEN excluded.roles ELSE known.roles END,
                 issued_at = greatest(known.issued_at, excluded.issued_at)
