@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use axum::body::Body;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
+use futures_util::TryStreamExt as _;
 use maud::{Markup, html};
 
 use crate::audit::{Entry, Export, Filter, Format, Operations, Outcome, entries, entry};
@@ -12,6 +13,7 @@ use crate::dashboard::error::PageError;
 use crate::dashboard::extract::{Addressed, PageContext, Query};
 use crate::dashboard::form::Form;
 use crate::dashboard::pages::{forwarding, sealed};
+use crate::dashboard::session;
 use crate::dashboard::view::filters::Filters;
 use crate::dashboard::view::list::{Listing, facts};
 use crate::dashboard::view::services::service;
@@ -19,7 +21,7 @@ use crate::dashboard::view::shell::Section;
 use crate::dashboard::view::words::{Tone, badge, count, isolated, millis, moment};
 use crate::ids::{ApiKeyId, IdentityId, RecordId, ServiceId};
 use crate::management::security::{Log, LogRead, Selection};
-use crate::management::{ManageApiKeys, ManageIdentities, Page, ReadAudit, services};
+use crate::management::{Error, ManageApiKeys, ManageIdentities, Page, ReadAudit, services};
 
 const SECTION: Section = Section::Audit;
 
@@ -187,7 +189,18 @@ async fn download(cx: &PageContext, query: Form, format: Format) -> Result<Respo
         (header::CONTENT_TYPE, export.media_type().to_owned()),
         (header::CONTENT_DISPOSITION, export.disposition()),
     ];
-    Ok((headers, Body::from_stream(reader.download(export.pieces()))).into_response())
+    let secret = cx.viewer.secret.clone();
+    let context = reader.clone();
+    let chunks = reader.download(export.pieces()).and_then(move |chunk| {
+        let (context, secret) = (context.clone(), secret.clone());
+        async move {
+            match session::is_valid(&context.pool, context.clock.now(), &secret).await? {
+                true => Ok(chunk),
+                false => Err(Error::Unauthenticated),
+            }
+        }
+    });
+    Ok((headers, Body::from_stream(chunks)).into_response())
 }
 
 fn filter(filters: &mut Filters, services: &[(ServiceId, String)]) -> Filter {

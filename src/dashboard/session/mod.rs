@@ -177,6 +177,16 @@ impl Default for Sessions {
     }
 }
 
+/// Whether the session of a browser is still valid.
+pub(super) async fn is_valid(
+    database: &Pool,
+    now: Timestamp,
+    secret: &Secret,
+) -> sqlx::Result<bool> {
+    let (idle_since, began) = (now.minus(IDLE), now.minus(LIFETIME));
+    store::is_valid(database, secret.digest(), idle_since, began).await
+}
+
 /// Ends a session.
 pub(super) async fn close(database: &Pool, secret: &Secret) -> sqlx::Result<()> {
     store::delete(database, secret.digest()).await

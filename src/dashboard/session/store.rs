@@ -55,6 +55,24 @@ pub(super) async fn touch(
     }))
 }
 
+/// Whether a session is valid. This is no use of it.
+pub(super) async fn is_valid(
+    database: impl PgExecutor<'_>,
+    digest: [u8; 32],
+    idle_since: Timestamp,
+    began: Timestamp,
+) -> sqlx::Result<bool> {
+    sqlx::query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM dashboard_sessions
+                         WHERE digest = $1 AND seen_at > $2 AND started_at > $3)",
+    )
+    .bind(digest.as_slice())
+    .bind(idle_since)
+    .bind(began)
+    .fetch_one(database)
+    .await
+}
+
 #[derive(FromRow)]
 struct HolderRow {
     of_key: Option<[u8; 32]>,

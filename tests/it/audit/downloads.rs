@@ -5,6 +5,10 @@ use axum::http::Request;
 use futures_util::StreamExt as _;
 use sealward::server::Answers as _;
 
+use sealward::ledger::Log;
+
+use crate::dashboard::Browser;
+use crate::ledger::{covered, hash, sealed_world};
 use crate::support::World;
 
 /// Writes so many records that a download has several chunks.
@@ -59,4 +63,45 @@ async fn a_download_ends_early_if_its_reader_loses_the_right() {
     ] {
         assert_eq!(download(&world, change).await, (0, false), "{change}");
     }
+}
+
+#[tokio::test]
+async fn a_download_ends_early_if_its_session_ends() {
+    let world = World::new().await;
+    fill(&world).await;
+    let mut browser = Browser::signed_in(&world).await;
+    let request = Request::get("/dashboard/audit/export.ndjson")
+        .header("cookie", browser.cookie.clone().expect("a cookie"))
+        .body(Body::empty())
+        .expect("a request");
+    let response = world.front().answer(request).await;
+    assert_eq!(response.status(), 200);
+    let mut chunks = response.into_body().into_data_stream();
+    chunks.next().await.expect("a chunk").expect("records");
+    let left = browser.send("/dashboard/sign-out", &[]).await;
+    assert_eq!(left.status, 303);
+    assert!(chunks.next().await.expect("an end").is_err());
+}
+
+#[tokio::test]
+async fn a_download_in_log_order_ends_where_the_log_ended_at_its_start() {
+    let world = sealed_world().await;
+    hash(&world, 3).await;
+    covered(&world, Log::Operations, 3).await;
+    let request = Request::get("/admin/audit?order=log_index")
+        .header("authorization", format!("Bearer {}", world.admin_key()))
+        .header("accept", "application/x-ndjson")
+        .body(Body::empty())
+        .expect("a request");
+    let mut chunks = world
+        .front()
+        .answer(request)
+        .await
+        .into_body()
+        .into_data_stream();
+    let first = chunks.next().await.expect("a chunk").expect("records");
+    assert_eq!(first.split(|byte| *byte == b'\n').count(), 3 + 1);
+    hash(&world, 2).await;
+    covered(&world, Log::Operations, 5).await;
+    assert!(chunks.next().await.is_none());
 }

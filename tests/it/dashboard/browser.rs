@@ -8,7 +8,7 @@ use crate::support::{Answer, OidcProvider, World};
 /// A browser, signed in or not.
 pub(crate) struct Browser<'w> {
     world: &'w World,
-    pub(super) cookie: Option<String>,
+    pub(crate) cookie: Option<String>,
     token: String,
 }
 
@@ -41,7 +41,7 @@ impl<'w> Browser<'w> {
     }
 
     /// Sends a form with the token of the last page.
-    pub(super) async fn send(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
+    pub(crate) async fn send(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let token = self.token.clone();
         self.send_with_token(path, fields, &token).await
     }
