@@ -35,8 +35,8 @@ impl Metadata {
             &read.token_endpoint,
             &read.jwks_uri,
         ];
-        let all = endpoints.into_iter().chain(&read.end_session_endpoint);
-        if all.fold(true, |safe, url| safe && url.starts_with("https://")) {
+        let is_safe = |url: &String| url.starts_with("https://");
+        if endpoints.into_iter().all(is_safe) && read.end_session_endpoint.iter().all(is_safe) {
             return Ok(read);
         }
         Err("the endpoints of the OpenID configuration must be https:// URLs".to_owned())

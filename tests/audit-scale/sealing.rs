@@ -65,7 +65,8 @@ async fn main() -> ExitCode {
     let owner = pool(cluster.past_proxy());
     let service = pool(as_application(cluster.past_proxy()));
     let time = (&Clock::system(), &Entropy::system());
-    let made = ledger::initialize(&service, &token().await, time, "bench", Renewal::default());
+    let token = token().await;
+    let made = ledger::initialize(&service, &token, time, "bench", Renewal::default());
     let key = made.await.expect("a key and two logs").keys.remove(0);
     fill(&owner, rows).await;
 

@@ -1,6 +1,7 @@
 //! Counts with callgrind the instructions to seal, to open, to answer a protect request, and to
-//! authenticate with a known API key or token. Counts are repeatable where times are not. `tests/instructions/run` compares them with `counts.json` and
-//! fails if they differ by more than 5 % in either direction.
+//! authenticate with a known API key or token. Counts are repeatable where times are not.
+//! `tests/instructions/run` compares them with `counts.json` and fails if they differ by more than 5 %
+//! in either direction.
 //!
 //! The request runs on one thread from the listener's service to its response. Only its own task is
 //! counted, not the database and not the audit writer.
