@@ -7,23 +7,17 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 mod number;
-mod tree;
 
 use std::borrow::Cow;
 
-use serde::Deserialize as _;
-
 use self::number::is_representable;
-use self::tree::Unambiguous;
-use crate::json::Text;
+use crate::json::{NotATree, Text};
 
 /// The value has no canonical form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotCanonical {
-    #[error("must not have two members of the same name in an object")]
-    DuplicateName,
-    #[error("must not contain a lone surrogate")]
-    LoneSurrogate,
+    #[error(transparent)]
+    Ambiguous(#[from] NotATree),
     #[error("must not have numbers beyond the digits or exponent of an IEEE 754 double")]
     Number,
 }
@@ -33,7 +27,7 @@ pub fn bytes(value: Text<'_>) -> Result<Cow<'_, [u8]>, NotCanonical> {
     match value.string() {
         Some(Ok(Cow::Borrowed(string))) => Ok(Cow::Borrowed(string.as_bytes())),
         Some(Ok(Cow::Owned(string))) => Ok(Cow::Owned(string.into_bytes())),
-        Some(Err(_)) => Err(NotCanonical::LoneSurrogate),
+        Some(Err(_)) => Err(NotATree::LoneSurrogate.into()),
         None => jcs(value).map(Cow::Owned),
     }
 }
@@ -42,17 +36,7 @@ fn jcs(value: Text<'_>) -> Result<Vec<u8>, NotCanonical> {
     if !value.numbers().all(is_representable) {
         return Err(NotCanonical::Number);
     }
-    let mut reader = serde_json::Deserializer::from_str(value.as_str());
-    // A `Text` is never deeper than `json::MAX_DEPTH`.
-    reader.disable_recursion_limit();
-    let Unambiguous(tree) = Unambiguous::deserialize(&mut reader).map_err(|error| {
-        // serde_json refuses nothing else in a well-formed text.
-        if error.is_data() {
-            NotCanonical::DuplicateName
-        } else {
-            NotCanonical::LoneSurrogate
-        }
-    })?;
+    let tree = value.tree()?;
     serde_json_canonicalizer::to_vec(&tree).map_err(|_| NotCanonical::Number)
 }
 

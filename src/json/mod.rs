@@ -10,7 +10,9 @@
 mod members;
 mod scan;
 mod text;
+mod tree;
 
 pub use members::Members;
 pub use scan::{MAX_DEPTH, NotJson};
 pub use text::{Kind, NotUnicode, Text};
+pub use tree::NotATree;

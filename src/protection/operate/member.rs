@@ -9,7 +9,7 @@ use utoipa::openapi::{RefOr, Schema};
 use crate::binary::from_base64;
 use crate::canonical::{self, NotCanonical};
 use crate::closed_set;
-use crate::json::{Members, Text};
+use crate::json::{Members, NotATree, Text};
 use crate::problem::{Code, Problem};
 use crate::protection::Refusal;
 use crate::protection::body::{Base64, Described, Json, ReadMember, WriteMember, base64};
@@ -117,8 +117,10 @@ impl<'a> ReadMember<'a> for Message<'a> {
         let message = canonical::bytes(members.required(name)?);
         if let Err(error) = &message {
             let code = match error {
-                NotCanonical::DuplicateName => Code::Conflict,
-                NotCanonical::LoneSurrogate | NotCanonical::Number => Code::Format,
+                NotCanonical::Ambiguous(NotATree::DuplicateName) => Code::Conflict,
+                NotCanonical::Ambiguous(NotATree::LoneSurrogate) | NotCanonical::Number => {
+                    Code::Format
+                }
             };
             members.note(Problem::new(name, code, error.to_string()));
         }

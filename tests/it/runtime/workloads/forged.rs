@@ -164,10 +164,18 @@ async fn a_token_with_duplicate_claims_is_refused() {
     assert_ne!(claims, twice);
     // A string is signed as it is, because JSON objects cannot have duplicates.
     let header = json!({ "alg": "ES256", "kid": "one" });
-    let token = site.key.signed_text(&header, &twice);
-    assert_eq!(site.status(&token).await, 401);
-    let token = site.key.signed_text(&header, &claims);
-    assert_eq!(site.status(&token).await, 200);
+    let nested = |members: &str| claims.replacen('{', &format!("{{\"k8s\":[{members}],"), 1);
+    let deep = nested(r#"{"ns":"a","n\u0073":"b"}"#);
+    let two_objects = nested(r#"{"ns":"a"},{"ns":"b"}"#);
+    for (claims, expected) in [
+        (&twice, 401),
+        (&deep, 401),
+        (&two_objects, 200),
+        (&claims, 200),
+    ] {
+        let token = site.key.signed_text(&header, claims);
+        assert_eq!(site.status(&token).await, expected, "{claims}");
+    }
 }
 
 #[tokio::test]

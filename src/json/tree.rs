@@ -1,12 +1,41 @@
-//! Parses JSON for canonicalization: a tree like that of serde_json, but duplicate names are errors.
+//! A JSON value as a tree like that of serde_json, but duplicate names are errors.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+use super::text::Text;
+
+/// The text has no unambiguous tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotATree {
+    #[error("must not have two members of the same name in an object")]
+    DuplicateName,
+    #[error("must not contain a lone surrogate")]
+    LoneSurrogate,
+}
+
 /// A JSON value without duplicate names.
-pub(super) struct Unambiguous(pub(super) Value);
+struct Unambiguous(Value);
+
+impl Text<'_> {
+    /// The value as a tree.
+    ///
+    /// # Errors
+    /// An object at any level has two members of the same name, or a string is not Unicode.
+    pub fn tree(self) -> Result<Value, NotATree> {
+        let mut reader = serde_json::Deserializer::from_str(self.as_str());
+        // A `Text` is never deeper than `MAX_DEPTH`.
+        reader.disable_recursion_limit();
+        match Unambiguous::deserialize(&mut reader) {
+            Ok(Unambiguous(tree)) => Ok(tree),
+            // serde_json refuses nothing else in a well-formed text.
+            Err(error) if error.is_data() => Err(NotATree::DuplicateName),
+            Err(_) => Err(NotATree::LoneSurrogate),
+        }
+    }
+}
 
 impl<'de> Deserialize<'de> for Unambiguous {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
