@@ -165,7 +165,15 @@ pub struct Clock(Hand);
 #[derive(Clone, Debug)]
 enum Hand {
     System,
-    Held(Arc<AtomicI64>),
+    Held(Arc<Held>),
+}
+
+/// A clock that a test moves, in milliseconds.
+#[derive(Debug)]
+struct Held {
+    monotonic: AtomicI64,
+    /// By how much the time was corrected.
+    correction: AtomicI64,
 }
 
 impl Clock {
@@ -175,10 +183,13 @@ impl Clock {
         Self(Hand::System)
     }
 
-    /// A clock that only [`Clock::advance`] moves.
+    /// A clock that only [`Clock::advance`] and [`Clock::set_back`] move.
     #[must_use]
     pub fn held_at(moment: Timestamp) -> Self {
-        Self(Hand::Held(Arc::new(AtomicI64::new(moment.as_millis()))))
+        Self(Hand::Held(Arc::new(Held {
+            monotonic: AtomicI64::new(moment.as_millis()),
+            correction: AtomicI64::new(0),
+        })))
     }
 
     /// The current time.
@@ -190,7 +201,11 @@ impl Clock {
     pub fn now(&self) -> Timestamp {
         match &self.0 {
             Hand::System => Timestamp::from_millis(jiff::Timestamp::now().as_millisecond()),
-            Hand::Held(millis) => Timestamp::from_millis(millis.load(Ordering::SeqCst)),
+            Hand::Held(held) => {
+                let correction = held.correction.load(Ordering::SeqCst);
+                let monotonic = held.monotonic.load(Ordering::SeqCst);
+                Timestamp::from_millis(monotonic.saturating_add(correction))
+            }
         }
     }
 
@@ -201,17 +216,27 @@ impl Clock {
         static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
         match &self.0 {
             Hand::System => ORIGIN.elapsed(),
-            Hand::Held(millis) => {
-                Duration::from_millis(u64::try_from(millis.load(Ordering::SeqCst)).unwrap_or(0))
+            Hand::Held(held) => {
+                let monotonic = held.monotonic.load(Ordering::SeqCst);
+                Duration::from_millis(u64::try_from(monotonic).unwrap_or(0))
             }
         }
     }
 
     /// Advances a test clock. The system clock ignores this.
     pub fn advance(&self, span: Duration) {
-        if let Hand::Held(millis) = &self.0 {
+        if let Hand::Held(held) = &self.0 {
             let span = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
-            millis.fetch_add(span, Ordering::SeqCst);
+            held.monotonic.fetch_add(span, Ordering::SeqCst);
+        }
+    }
+
+    /// Sets a test clock back, as a correction of the system clock does. Monotonic time stays. The system
+    /// clock ignores this.
+    pub fn set_back(&self, span: Duration) {
+        if let Hand::Held(held) = &self.0 {
+            let span = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+            held.correction.fetch_sub(span, Ordering::SeqCst);
         }
     }
 }
@@ -323,5 +348,8 @@ mod tests {
             other.now().since(Timestamp::from_millis(9_999)),
             Duration::ZERO
         );
+        clock.set_back(Duration::from_millis(1_000));
+        assert_eq!(other.now(), Timestamp::from_millis(234));
+        assert_eq!(other.monotonic(), Duration::from_millis(1_234));
     }
 }

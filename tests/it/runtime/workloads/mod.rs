@@ -199,6 +199,27 @@ async fn a_cached_token_is_refused_once_it_expires() {
 }
 
 #[tokio::test]
+async fn a_cached_token_is_verified_again_after_ten_minutes() {
+    const HOUR: Duration = Duration::from_secs(60 * 60);
+    let site = Site::new().await;
+    let clock = &site.world.clock;
+    let now = clock.now().as_millis() / 1_000;
+    let token = site
+        .key
+        .token(&site.claims(json!({ "exp": now + 3_600, "iat": now })));
+    assert_eq!(site.status(&token).await, 200);
+    // Only a verification notices that the token is issued in the future.
+    clock.set_back(HOUR);
+    assert_eq!(site.status(&token).await, 200);
+    clock.advance(Duration::from_secs(10 * 60 - 1));
+    assert_eq!(site.status(&token).await, 200);
+    clock.advance(Duration::from_secs(1));
+    assert_eq!(site.status(&token).await, 401);
+    clock.advance(HOUR);
+    assert_eq!(site.status(&token).await, 200);
+}
+
+#[tokio::test]
 async fn without_issuers_no_token_is_accepted() {
     let world = World::new().await;
     let issuer = TokenIssuer::publishing(&[]).await;
