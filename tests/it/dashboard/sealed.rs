@@ -63,6 +63,41 @@ async fn the_overview_warns_until_the_logs_have_begun() {
 }
 
 #[tokio::test]
+async fn the_overview_says_why_sealing_fails_and_what_to_do() {
+    let world = sealed_world().await;
+    let execute = async |sql: &'static str| {
+        let done = sqlx::raw_sql(sql).execute(&world.pool).await;
+        done.expect(sql);
+    };
+    hash(&world, 1).await;
+    covered(&world, Log::Operations, 1).await;
+    execute("CREATE TABLE backup AS TABLE audit_log_heads").await;
+    hash(&world, 2).await;
+    covered(&world, Log::Operations, 3).await;
+    let mut browser = Browser::signed_in(&world).await;
+    let page = browser.get("/dashboard").await.ok().body;
+    assert!(!page.contains("not sealed"), "{page}");
+
+    // A restored backup lost two records.
+    execute(
+        "DELETE FROM crypto_operations_audit r USING audit_log_index i
+          WHERE i.record_id = r.id AND i.log = 1 AND i.log_index >= 1;
+         DELETE FROM audit_log_index WHERE log = 1 AND log_index >= 1;
+         DELETE FROM audit_log_heads WHERE log = 1;
+         INSERT INTO audit_log_heads SELECT * FROM backup WHERE log = 1",
+    )
+    .await;
+    hash(&world, 2).await;
+    within(PATIENCE, async || {
+        let page = browser.get("/dashboard").await.ok().body;
+        page.contains("not sealed")
+            && page.contains("does not extend its checkpoint of 3 records in memory")
+            && page.contains("sealward audit init --new-origin")
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn the_audit_page_and_the_overview_show_the_witnesses() {
     let world = sealed_world().await;
     hash(&world, 1).await;

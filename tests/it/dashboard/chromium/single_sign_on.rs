@@ -2,7 +2,7 @@
 
 use sealward::clock::Clock;
 use sealward::server::listen;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Chromium;
 use crate::support::{OidcProvider, World};
@@ -44,6 +44,15 @@ async fn a_person_signs_in_at_the_provider_and_signs_out() {
 /// The text of the badge in the navigation.
 const BADGE: &str = "return document.querySelector('nav .badge')?.textContent ?? null";
 
+/// The buttons of the decisions.
+const BUTTONS: &str =
+    "return [...document.querySelectorAll('main form button')].map(it => it.textContent.trim())";
+
+/// The added parts of the difference that a color marks.
+const ADDED: &str = "return [...document.querySelectorAll('ins')]
+    .filter(it => getComputedStyle(it).backgroundColor !== 'rgba(0, 0, 0, 0)')
+    .map(it => it.textContent)";
+
 /// Signs in a person at the provider, at the start page.
 async fn signed_in(address: &str, person: &str) -> Chromium {
     let chromium = Chromium::before(address.to_owned()).await;
@@ -78,7 +87,7 @@ async fn two_people_make_a_change_together() {
         page.contains("Carla Custodian") && page.contains("Withdraw"),
         "{page}"
     );
-    assert!(!page.contains("Reject"), "{page}");
+    assert_eq!(carla.run(BUTTONS, &[]).await, json!(["Withdraw"]));
 
     let carlos = signed_in(&address, "Carlos Custodian").await;
     assert_eq!(carlos.run(BADGE, &[]).await, "1 pending");
@@ -87,6 +96,9 @@ async fn two_people_make_a_change_together() {
     carlos.press_first("td a[href*=chg_]").await;
     let page = carlos.text().await;
     assert!(page.contains("P-256") && page.contains("0 of 1"), "{page}");
+    let added = carlos.run(ADDED, &[]).await.to_string();
+    assert!(added.contains("P-256"), "{added}");
+    assert_eq!(carlos.run(BUTTONS, &[]).await, json!(["Approve", "Reject"]));
     carlos.fill("Comment", "as agreed").await;
     carlos.press("Approve").await;
     carlos
