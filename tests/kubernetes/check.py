@@ -12,6 +12,8 @@ work, api, token, helm, program, *ports = sys.argv[1:]
 work = Path(work)
 listen, probes, metrics = ports
 NAMESPACE = "sealward"
+ISSUER = "https://kubernetes.default.svc"
+AUDIENCE = "https://sealward.example.com"
 PATIENCE = 60
 unverified = ssl._create_unverified_context()
 
@@ -134,6 +136,9 @@ try:
             "metrics": {"listen": f"127.0.0.1:{metrics}"},
             "database": {"url": database, "ca": None},
             "migrate": {"url": database},
+            "auth": {"issuers": [{"issuer": ISSUER, "audience": AUDIENCE, "algorithms": ["RS256"],
+                                  "jwks_url": f"{api}/openid/v1/jwks",
+                                  "ca": str(work / "certificates/apiserver.crt")}]},
             "retain": {"url": database},
             "hsm": {"allow_raw_rsa": True, "tokens": [{
                 "module": "/usr/lib/softhsm/libsofthsm2.so", "label": "sealward",
@@ -181,11 +186,31 @@ try:
     admin_key = cli("api-key", "create", "--type", "admin", "--name", "first")
     trusted = ssl.create_default_context(cafile=work / "tls/ca.crt")
 
-    def call(key, path, body):
+    def call(key, path, body=None):
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-        sent = urllib.request.Request(f"https://localhost:{listen}{path}", json.dumps(body).encode(), headers)
+        data = None if body is None else json.dumps(body).encode()
+        sent = urllib.request.Request(f"https://localhost:{listen}{path}", data, headers)
         with urllib.request.urlopen(sent, context=trusted) as response:
             return json.load(response)
+
+    def status(credential):
+        try:
+            call(credential, "/api/v1/caller")
+            return 200
+        except urllib.error.HTTPError as refused:
+            return refused.code
+
+    def bound_token(name, audience, account=None):
+        """A token for a pod, as the kubelet requests it."""
+        account = account or name
+        if account == name:
+            request("POST", namespaced("v1", "serviceaccounts"), {"metadata": {"name": account}})
+        spec = {**json.loads(json.dumps(serve)), "serviceAccountName": account, "serviceAccount": account}
+        pod = request("POST", namespaced("v1", "pods"), {"metadata": {"name": name}, "spec": spec})
+        bound = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": pod["metadata"]["uid"]}
+        wanted = {"audiences": [audience], "expirationSeconds": 600, "boundObjectRef": bound}
+        granted = request("POST", namespaced("v1", "serviceaccounts", account) + "/token", {"spec": wanted})
+        return granted["status"]["token"]
 
     service_id = call(admin_key, "/admin/services", {"name": "shop"})["id"]
     call(admin_key, "/admin/keys", {"serviceId": service_id, "name": "first", "generate": True})
@@ -196,6 +221,25 @@ try:
     jwe = call(key, "/api/v1/protect", {"payload": {"card": "4111"}})["jwe"]
     assert call(key, "/api/v1/unprotect", {"jwe": jwe})["payload"] == {"card": "4111"}
     print("a round trip with the settings and secrets of the Deployment")
+
+    # The API server shows its keys to authenticated clients only, and Sealward is none.
+    discovery = "system:service-account-issuer-discovery"
+    request("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+        "metadata": {"name": "discovery-for-sealward"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": discovery},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "system:unauthenticated"}]})
+    identity = call(admin_key, "/admin/identities", {"name": "shop", "serviceId": service_id, "policyNumber": "SHOP",
+        "match": {"issuer": ISSUER, "claims": {"/kubernetes.io/namespace": NAMESPACE,
+                                               "/kubernetes.io/serviceaccount/name": "shop"}}})["id"]
+    of_shop = bound_token("shop", AUDIENCE)
+    # An unknown key is fetched at most every 30 seconds.
+    within("the keys of the API server", lambda: status(of_shop) == 200)
+    assert call(of_shop, "/api/v1/caller")["credential"] == {"type": "identity", "id": identity}
+    jwe = call(of_shop, "/api/v1/protect", {"payload": {"card": "4111"}})["jwe"]
+    assert call(of_shop, "/api/v1/unprotect", {"jwe": jwe})["payload"] == {"card": "4111"}
+    assert status(bound_token("other", AUDIENCE)) == 401
+    assert status(bound_token("shop-2", "https://kubernetes.default.svc", account="shop")) == 401
+    print("a bound service account token authenticates as a workload identity")
 
     words, variables_of_retain = command(retain, "retain")
     subprocess.run(words, env=variables_of_retain, check=True)
