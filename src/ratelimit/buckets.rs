@@ -86,12 +86,19 @@ impl Buckets {
         }
     }
 
-    /// Keeps the state of a shared bucket for an outage of the shared storage.
+    /// Keeps the state of a shared bucket for an outage of the shared storage. Responses to concurrent
+    /// requests come in any order, so the state with the fewest tokens counts.
     pub(super) fn learn(&self, scope: Scope, rule: Rule, lacking: u64, now: u64) {
         let mut shard = self.shard(scope);
+        let before = shard.bucket(scope);
+        let known = if before.is_ahead {
+            Fill::default()
+        } else {
+            before.fill
+        };
         let fill = Fill {
-            full_at: now.saturating_add(lacking),
-            repaid_at: now.saturating_add(rule.debt(lacking)),
+            full_at: now.saturating_add(lacking).max(known.full_at),
+            repaid_at: now.saturating_add(rule.debt(lacking)).max(known.repaid_at),
         };
         let is_ahead = false;
         let learnt = Bucket { fill, is_ahead };
@@ -159,6 +166,16 @@ mod tests {
         buckets.learn(scope, rule, 2_000_000_000, 500_000_000);
         assert_eq!(buckets.ahead(scope, 500_000_000), Ahead::default());
         assert_eq!(buckets.look(scope, rule, 500_000_000).remaining, 8);
+    }
+
+    #[test]
+    fn an_earlier_response_that_comes_later_adds_no_tokens() {
+        let rule = Rule::new(NonZeroU32::MIN, NonZeroU32::new(10).unwrap());
+        let buckets = Buckets::default();
+        let scope = Scope::Service(ServiceId::from_uuid(Uuid::from_u128(1)));
+        buckets.learn(scope, rule, 10_000_000_000, 0);
+        buckets.learn(scope, rule, 3_000_000_000, 0);
+        assert_eq!(buckets.look(scope, rule, 0).remaining, 0);
     }
 
     #[test]

@@ -14,9 +14,11 @@ use crate::support::World;
 /// Writes so many records that a download has several chunks.
 async fn fill(world: &World) {
     sqlx::raw_sql(
-        "INSERT INTO crypto_operations_audit
+        "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date);
+         INSERT INTO crypto_operations_audit
              (id, ts, request_id, operation_type, payload_size_bytes, response_status, response_time_ms)
-         SELECT gen_random_uuid(), now(), 'r', 'hash', 1, 200, 1 FROM generate_series(1, 2500)",
+         SELECT gen_random_uuid(), date_trunc('milliseconds', now()), 'r', 'hash', 1, 200, 1
+           FROM generate_series(1, 2500)",
     )
     .execute(&world.pool)
     .await

@@ -101,6 +101,10 @@ async fn signing_keys_are_published_as_jwks_of_type_akp() {
 async fn public_keys_verify_the_vectors_of_wycheproof() {
     let world = World::new().await;
     let alice = world.application("alice").await;
+    let service = alice.service.as_deref().expect("a service");
+    let path = format!("/admin/services/{service}");
+    let tier = json!({ "tier": "enterprise" });
+    world.admin().patch(&path, tier).await.ok();
     let sets = [
         (TestName::MlDsa44Verify, MlDsa::MlDsa44),
         (TestName::MlDsa65Verify, MlDsa::MlDsa65),

@@ -40,7 +40,7 @@ async fn private_keys_are_not_imported() {
         .post("/admin/keys/import-parameters", parameters)
         .await;
     let wrapped = json!({
-        "importKeyId": parameters.created().text("importKeyId"),
+        "importKeyId": parameters.text("importKeyId"),
         "mechanism": "RSA_OAEP_SHA1_AES_KWP",
         "ciphertext": BASE64_STANDARD.encode([1; 1024]),
     });
