@@ -4,12 +4,13 @@
 //! `preserve_order` of `serde_json` in all tests, unlike in the shipped binary, or add a second
 //! version of `http` and of `cookie`.
 
+use std::env;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{self, Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
-use std::{env, fs};
 
 use rustix::process::{Pid, Signal, geteuid, kill_process_group};
 use serde_json::{Value, json};
@@ -45,6 +46,7 @@ impl Driver {
             rand::random::<u32>()
         ));
         fs::create_dir(&home).expect("a folder for the profile");
+        let errors = home.join("errors");
         let mut process = Command::new(program("SEALWARD_TEST_CHROMEDRIVER"))
             .arg("--port=0")
             // Chromium writes its temporary files there.
@@ -52,12 +54,17 @@ impl Driver {
             .env("TMPDIR", &home)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(File::create(&errors).expect("a file for errors"))
             .process_group(0)
             .spawn()
             .expect("start chromedriver");
         let mut output = BufReader::new(process.stdout.take().expect("an output"));
-        let port = port(&mut output);
+        let port = port(&mut output).unwrap_or_else(|| {
+            panic!(
+                "chromedriver does not start: {:?}",
+                fs::read_to_string(&errors)
+            )
+        });
         let config = Agent::config_builder()
             .proxy(None)
             .timeout_global(Some(PATIENCE))
@@ -114,15 +121,13 @@ impl Drop for Driver {
     }
 }
 
-fn port(output: &mut impl BufRead) -> u16 {
-    let mut lines = output.lines();
-    loop {
-        let line = lines.next().expect("chromedriver starts").expect("a line");
-        let port = line.split("started successfully on port ").nth(1);
-        if let Some(port) = port {
-            return port.trim_end_matches('.').parse().expect("a port");
-        }
-    }
+/// The port of a driver that starts.
+fn port(output: &mut impl BufRead) -> Option<u16> {
+    output.lines().find_map(|line| {
+        let line = line.expect("a line");
+        let port = line.split("started successfully on port ").nth(1)?;
+        Some(port.trim_end_matches('.').parse().expect("a port"))
+    })
 }
 
 fn capabilities(home: &Path) -> Value {
