@@ -120,6 +120,14 @@ impl Change<'_> {
         self.author.as_ref()?.person.as_deref()
     }
 
+    /// The people who may act as the author: its person, and those who may know its API key.
+    pub(super) fn people(&self) -> Vec<String> {
+        let author = self.author.iter();
+        author
+            .flat_map(|author| author.person.iter().chain(&author.known_to).cloned())
+            .collect()
+    }
+
     /// Whether owners can sign in without an admin key.
     #[must_use]
     pub fn owners_sign_in(&self) -> bool {

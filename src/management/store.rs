@@ -15,19 +15,24 @@ use crate::resource::{Columns, Stored};
 pub(super) struct Author {
     pub(super) roles: Roles,
     pub(super) person: Option<String>,
+    /// The other people who may know the API key.
+    pub(super) known_to: Vec<String>,
 }
 
 /// Reads an author; `$1` is the API key or the person.
 macro_rules! select_author {
     (api_key $($lock:literal)?) => {
         concat!(
-            "SELECT roles, person FROM api_keys WHERE id = $1 AND revoked_at IS NULL
+            "SELECT roles, person, known_to FROM api_keys WHERE id = $1 AND revoked_at IS NULL
                 AND (expires_at IS NULL OR expires_at > $2)",
             $($lock)?
         )
     };
     (person $($lock:literal)?) => {
-        concat!("SELECT roles, subject AS person FROM people WHERE id = $1", $($lock)?)
+        concat!(
+            "SELECT roles, subject AS person, ARRAY[]::text[] AS known_to FROM people WHERE id = $1",
+            $($lock)?
+        )
     };
 }
 

@@ -164,7 +164,8 @@ pub(super) async fn record(
     let columns = api_key
         .columns()
         .with("digest", credential.at_rest().as_bytes().as_slice())
-        .with("last_four", credential.last_four.as_str());
+        .with("last_four", credential.last_four.as_str())
+        .with("known_to", change.people());
     change.propose_as(call.with_credential(credential.clone()));
     change.insert(&api_key, columns).await?;
     change.commit(Event::created(&api_key)).await?;

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::apply::{Token, apply};
 use super::authority::LastApproval;
-use super::decide::{DecisionRequest, begin, check_first, comment, decision, save};
+use super::decide::{DecisionRequest, begin, check_independent, comment, decision, save};
 use super::proposal::{ChangeStatus, Proposal};
 use super::{eligible, store};
 use crate::ids::ChangeId;
@@ -44,7 +44,7 @@ async fn carry_out(
     let approval = decision(&mut change, &before, comment)?;
     before.check_pending()?;
     retain_valid(&mut change, &mut before).await?;
-    check_first(&before, &approval)?;
+    check_independent(&mut change, &before, &approval).await?;
     let approver = context.actor.uuid();
     let given = i32::try_from(before.approvals.len()).unwrap_or(i32::MAX);
     if given.saturating_add(1) < before.required {

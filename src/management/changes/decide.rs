@@ -2,7 +2,7 @@
 
 use super::proposal::{Approval, ChangeStatus, Proposal};
 use super::{eligible, store};
-use crate::ids::ChangeId;
+use crate::ids::{ApiKeyId, ChangeId};
 use crate::management::check::checked;
 use crate::management::{
     Action, Authorized, Change, Context, Error, Event, Missing, ReadResources,
@@ -77,8 +77,11 @@ pub async fn choice(
     if is_proposer(&change, context, proposal) {
         return Ok(Choice::Withdraw);
     }
-    let decision = decision(&mut change, proposal, None);
-    match decision.and_then(|decision| check_first(proposal, &decision)) {
+    let allowed = match decision(&mut change, proposal, None) {
+        Ok(decision) => check_independent(&mut change, proposal, &decision).await,
+        Err(refusal) => Err(refusal),
+    };
+    match allowed {
         Ok(()) => Ok(Choice::Decide),
         Err(refusal @ (Error::NotAnApprover(_) | Error::Forbidden(_))) => {
             Ok(Choice::Neither(refusal.to_string()))
@@ -87,12 +90,27 @@ pub async fn choice(
     }
 }
 
-/// Refuses a second approval of one person.
-pub(super) fn check_first(proposal: &Proposal, approval: &Approval) -> Result<(), Error> {
-    let mut earlier = proposal.approvals.iter();
-    if earlier.any(|earlier| earlier.person == approval.person) {
+/// Refuses a second approval of one person, also with the API key of another person that they may know.
+pub(super) async fn check_independent(
+    change: &mut Change<'_>,
+    proposal: &Proposal,
+    approval: &Approval,
+) -> Result<(), Error> {
+    let mut earlier = proposal.approvers();
+    if earlier.contains(&approval.person) {
         return Err(Error::NotAnApprover(
             "you have approved the change: another person must approve it too",
+        ));
+    }
+    let own = change.people();
+    earlier.extend(proposal.proposed_by.person.clone());
+    let mut credentials = proposal.approver_ids.clone();
+    credentials.push(proposal.proposed_by.api_key_id.map(ApiKeyId::uuid));
+    earlier.extend(store::known_to(change.connection(), &credentials).await?);
+    if own.iter().any(|person| earlier.contains(person)) {
+        return Err(Error::NotAnApprover(
+            "a person of this change created the API key of another person and may know it: a different \
+             person must approve the change",
         ));
     }
     Ok(())

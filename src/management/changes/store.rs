@@ -170,6 +170,17 @@ pub(in crate::management) async fn make_stale(
     Ok(())
 }
 
+/// The people who may know these API keys besides their own people.
+pub(super) async fn known_to(
+    database: impl PgExecutor<'_>,
+    ids: &[Option<Uuid>],
+) -> sqlx::Result<Vec<String>> {
+    sqlx::query_scalar("SELECT unnest(known_to) FROM api_keys WHERE id = ANY ($1)")
+        .bind(ids)
+        .fetch_all(database)
+        .await
+}
+
 /// Those of these valid API keys and people that have a role of each of these lists.
 pub(super) async fn with_roles(
     connection: &mut PgConnection,

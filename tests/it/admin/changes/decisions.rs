@@ -6,7 +6,7 @@ use futures_util::future::{join, join_all};
 use sealward::change_kind::ChangeKind;
 use serde_json::json;
 
-use super::{Office, POLICIES, approve, path, proposed, reject, status};
+use super::{API_KEYS, Office, POLICIES, approve, path, proposed, reject, status};
 use crate::support::Client;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -69,6 +69,63 @@ async fn a_proposal_without_a_person_needs_one_approval_more() {
             .map(|approval| &approval["person"])
             .eq(["ada", "bob"])
     );
+}
+
+/// Proposes an admin key of an owner, which another person approves, and returns a client with it.
+async fn key_of<'o>(
+    office: &'o Office,
+    creator: &Client<'_>,
+    approver: &Client<'_>,
+    person: &str,
+) -> Client<'o> {
+    let body = json!({ "name": person, "type": "admin", "person": person });
+    let answer = creator.post(API_KEYS, body).await;
+    approve(approver, &proposed(&answer)).await.ok();
+    office.strict.client(&answer.text("secret"))
+}
+
+#[tokio::test]
+async fn a_key_and_its_creator_do_not_approve_each_other() {
+    let office = Office::new().await;
+    let [ada, bob] = office.two_owners().await;
+    // Ada saw the key of Carla, and with it that of Dan.
+    let carla = key_of(&office, &ada, &bob, "carla").await;
+    let dan = key_of(&office, &carla, &bob, "dan").await;
+    for (name, proposer, approver) in [
+        ("one", &ada, &carla),
+        ("two", &carla, &ada),
+        ("three", &ada, &dan),
+        ("four", &dan, &carla),
+        ("five", &carla, &dan),
+    ] {
+        let change = proposed(&proposer.post(POLICIES, office.policy(name).await).await);
+        let refused = approve(approver, &change).await.refused(403, "FORBIDDEN");
+        let message = "A person of this change created the API key of another person and may know \
+                       it: a different person must approve the change";
+        assert_eq!(refused.message(), message);
+        reject(approver, &change).await.ok();
+    }
+    let change = proposed(&dan.post(POLICIES, office.policy("six").await).await);
+    approve(&bob, &change).await.ok();
+}
+
+#[tokio::test]
+async fn two_keys_of_one_creator_are_one_approval() {
+    let office = Office::requiring(&ChangeKind::ALL, 2).await;
+    let [ada, bob] = office.two_owners().await;
+    let eve = office.person("eve", &["owner"]).await;
+    let body = json!({ "name": "carla", "type": "admin", "person": "carla" });
+    let answer = ada.post(API_KEYS, body).await;
+    let change = proposed(&answer);
+    for approver in [&bob, &eve] {
+        approve(approver, &change).await.ok();
+    }
+    let carla = office.strict.client(&answer.text("secret"));
+    let change = proposed(&bob.post(POLICIES, office.policy("one").await).await);
+    approve(&ada, &change).await.ok();
+    approve(&carla, &change).await.refused(403, "FORBIDDEN");
+    let applied = approve(&eve, &change).await.ok().json();
+    assert_eq!(applied["status"], "applied");
 }
 
 #[tokio::test]
