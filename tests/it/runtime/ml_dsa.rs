@@ -103,7 +103,8 @@ async fn public_keys_verify_the_vectors_of_wycheproof() {
     let alice = world.application("alice").await;
     let service = alice.service.as_deref().expect("a service");
     let path = format!("/admin/services/{service}");
-    let tier = json!({ "tier": "enterprise" });
+    let limit = json!({ "requestsPerSecond": 1_000, "burst": 10_000 });
+    let tier = json!({ "tier": "enterprise", "rateLimit": limit });
     world.admin().patch(&path, tier).await.ok();
     let sets = [
         (TestName::MlDsa44Verify, MlDsa::MlDsa44),
