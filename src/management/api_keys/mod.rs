@@ -21,6 +21,7 @@ use super::{
     Page, PageRequest, ResourceType,
 };
 use crate::auth::{Kind, LiveKey};
+use crate::change_kind::ChangeKind;
 use crate::clock::Timestamp;
 use crate::ids::{ApiKeyId, ServiceId};
 use crate::resource::{ResourceRequest, Stored as _};
@@ -161,11 +162,17 @@ pub(super) async fn record(
     let api_key = body.create(id, now, &mut problems);
     let mut api_key = checked(problems, api_key)?;
     api_key.hint = Hint::of(api_key.r#type, &credential.last_four);
+    // Before approvals are required, one person often creates the keys of all.
+    let known_to = if context.approvals.require(ChangeKind::ApiKeyAdmin) {
+        change.people()
+    } else {
+        Vec::new()
+    };
     let columns = api_key
         .columns()
         .with("digest", credential.at_rest().as_bytes().as_slice())
         .with("last_four", credential.last_four.as_str())
-        .with("known_to", change.people());
+        .with("known_to", known_to);
     change.propose_as(call.with_credential(credential.clone()));
     change.insert(&api_key, columns).await?;
     change.commit(Event::created(&api_key)).await?;
