@@ -113,7 +113,7 @@ temporary_cluster() {
     local home root
     root=$(temporary_root)
     home=$(as_postgres mktemp -d "$root/sealward-test-XXXXXX")
-    TMPDIR=$(mktemp -d "$root/sealward-work-XXXXXX")
+    TMPDIR=$(mktemp -d "$root/sealward-XXXXXX")
     export TMPDIR
     # Processes of other users have folders in it.
     chmod 711 "$TMPDIR"

@@ -19,7 +19,8 @@ use ureq::Agent;
 /// The time limit for the browser on a loaded machine.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
-const PREFIX: &str = "sealward-it-chromium-";
+/// Short, because Chromium makes a socket below it, and the path of a socket has at most 107 bytes.
+const PREFIX: &str = "sealward-web-";
 
 /// A Chromium with its own profile. Dropping this value removes both.
 pub(super) struct Driver {
