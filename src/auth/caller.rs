@@ -37,8 +37,17 @@ pub struct Application {
 
 /// The credential is valid, but not for this API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{} cannot call this API", self.named())]
-pub struct WrongKind(pub Option<Kind>);
+pub enum WrongKind {
+    /// An API key of this type.
+    #[error("keys of the type {0} cannot call this API")]
+    Key(Kind),
+    /// The token or the certificate of a workload.
+    #[error("workload identities cannot call this API")]
+    Workload,
+    /// The access token of a person.
+    #[error("people cannot call this API")]
+    Person,
+}
 
 impl Caller {
     pub(super) fn new(identity: Arc<Identity>, client_address: IpAddr) -> Self {
@@ -133,7 +142,7 @@ impl Caller {
                 caller: self,
                 service_id,
             }),
-            (kind, _) => Err(WrongKind(kind)),
+            (kind, _) => Err(kind.into()),
         }
     }
 
@@ -144,17 +153,15 @@ impl Caller {
     pub fn administrator(self) -> Result<Administrator, WrongKind> {
         match (self.kind(), self.credential_id().api_key()) {
             (Some(Kind::Admin), Some(id)) => Ok(Administrator::with_key(self, id)),
-            (kind, _) => Err(WrongKind(kind)),
+            (kind, _) => Err(kind.into()),
         }
     }
 }
 
-impl WrongKind {
-    fn named(self) -> String {
-        match self.0 {
-            Some(kind) => format!("keys of the type {kind}"),
-            None => "workload identities".to_owned(),
-        }
+/// The type of an API key; none for a workload identity.
+impl From<Option<Kind>> for WrongKind {
+    fn from(kind: Option<Kind>) -> Self {
+        kind.map_or(Self::Workload, Self::Key)
     }
 }
 

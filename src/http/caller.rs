@@ -10,7 +10,9 @@ use tracing::Instrument as _;
 
 use super::app::App;
 use super::error::ApiError;
-use crate::auth::{Administrator, Application, Caller, CallerId, Credentials, Denied};
+use crate::auth::{
+    Administrator, Application, Caller, CallerId, Credentials, Denied, Refusal, WrongKind,
+};
 use crate::catalog::Unreadable;
 use crate::management::security::RefusedRequest;
 use crate::management::{Actor, Event};
@@ -87,9 +89,9 @@ pub(super) async fn administrators_only(
     response
 }
 
-/// An authenticated caller of the management API.
+/// An authenticated caller.
 #[derive(Clone)]
-enum Known {
+pub(super) enum Known {
     /// With an API key or the token of a workload.
     Caller(Caller),
     /// With an access token of the provider.
@@ -97,7 +99,7 @@ enum Known {
 }
 
 impl Known {
-    fn id(&self) -> CallerId {
+    pub(super) fn id(&self) -> CallerId {
         match self {
             Self::Caller(caller) => caller.id(),
             Self::Person(person) => person.id(),
@@ -119,6 +121,14 @@ impl Known {
         }
     }
 
+    /// The state of the limit of the caller; takes nothing from it.
+    pub(super) async fn rate_limit(&self, app: &App) -> Standing {
+        match self {
+            Self::Caller(caller) => app.rate_limit(caller).await,
+            Self::Person(person) => app.rate_limit_of_administrator(person).await,
+        }
+    }
+
     fn administrator(self) -> Result<Administrator, ApiError> {
         match self {
             Self::Caller(caller) => Ok(caller.administrator()?),
@@ -133,22 +143,56 @@ async fn known(
     credentials: &Credentials<'_>,
     client: IpAddr,
 ) -> Result<Known, ApiError> {
-    if let Some(provider) = &app.provider
-        && let Some(token) = credentials.token()
-    {
-        let mut look_up = app.limiter.look_up(client);
-        let admission = async { look_up.turn().await.map_err(|_| Denied::Crowded) };
-        let person = provider.person(&app.database, &app.entropy, token, admission);
-        match person.await {
-            Ok(Some(person)) => {
-                look_up.found();
-                return Ok(Known::Person(Administrator::with_token(person, client)));
-            }
-            Ok(None) => {}
-            Err(denied) => return Err(unauthenticated(app, client, denied).await),
-        }
+    match person(app, credentials, client).await {
+        Ok(Some(person)) => return Ok(Known::Person(person)),
+        Ok(None) => {}
+        Err(denied) => return Err(unauthenticated(app, client, denied).await),
     }
-    identify(app, credentials, client).await.map(Known::Caller)
+    match app.authenticate(credentials, client).await {
+        Ok(caller) => Ok(Known::Caller(caller)),
+        Err(denied) => Err(unauthenticated(app, client, denied).await),
+    }
+}
+
+/// The person with an access token of the provider; none for other credentials.
+pub(super) async fn person(
+    app: &App,
+    credentials: &Credentials<'_>,
+    client: IpAddr,
+) -> Result<Option<Administrator>, Denied> {
+    let (Some(provider), Some(token)) = (&app.provider, credentials.token()) else {
+        return Ok(None);
+    };
+    let mut look_up = app.limiter.look_up(client);
+    let admission = async { look_up.turn().await.map_err(|_| Denied::Crowded) };
+    let person = provider.person(&app.database, &app.entropy, token, admission);
+    let person = person.await?;
+    if person.is_some() {
+        look_up.found();
+    }
+    Ok(person.map(|person| Administrator::with_token(person, client)))
+}
+
+/// The error for a denied request to the runtime API: 403 for the access token of a person, as for the
+/// keys of administrators, or else that of [`unauthenticated`].
+pub(super) async fn no_application(
+    app: &App,
+    credentials: &Credentials<'_>,
+    client: IpAddr,
+    denied: Denied,
+) -> ApiError {
+    if !matches!(denied, Denied::Refused(Refusal::Token(_))) {
+        return unauthenticated(app, client, denied).await;
+    }
+    match person(app, credentials, client).await {
+        Ok(Some(person)) => {
+            // The refusal counts, also if the limit is exceeded.
+            let _ = app.admit_administrator(&person).await;
+            WrongKind::Person.into()
+        }
+        Ok(None) => unauthenticated(app, client, denied).await,
+        Err(denied) => unauthenticated(app, client, denied).await,
+    }
 }
 
 fn matched_path(request: &Request) -> Option<MatchedPath> {
@@ -182,15 +226,15 @@ pub(super) async fn for_application<R: IntoResponse>(
     response
 }
 
-/// Authenticates the caller of a request.
-pub(super) async fn identify(
+/// Authenticates an application.
+async fn identify(
     app: &App,
     credentials: &Credentials<'_>,
     client: IpAddr,
 ) -> Result<Caller, ApiError> {
     match app.authenticate(credentials, client).await {
         Ok(caller) => Ok(caller),
-        Err(denied) => Err(unauthenticated(app, client, denied).await),
+        Err(denied) => Err(no_application(app, credentials, client, denied).await),
     }
 }
 

@@ -30,13 +30,14 @@ impl Resources {
         &self,
         administrator: &Administrator,
     ) -> Result<Standing, Exceeded> {
-        let limit = administrator.rate_limit();
-        let scope = match administrator.id() {
-            CallerId::Credential(id) => Scope::AdminKey(id),
-            CallerId::Person(id) => Scope::Person(id),
-        };
-        let rule = Rule::new(limit.requests_per_second, limit.burst);
+        let (scope, rule) = bucket_of_administrator(administrator);
         self.limiter.take(scope, rule).await
+    }
+
+    /// The state of the limit of an administrator; takes nothing from it.
+    pub async fn rate_limit_of_administrator(&self, administrator: &Administrator) -> Standing {
+        let (scope, rule) = bucket_of_administrator(administrator);
+        self.limiter.look(scope, rule).await
     }
 
     /// Takes the items of a batch from the caller's limit, in exchange for the token that the request
@@ -65,6 +66,15 @@ pub fn write_rate_limit(standing: Standing, headers: &mut HeaderMap) {
     headers.insert(LIMIT, HeaderValue::from(standing.limit));
     headers.insert(REMAINING, HeaderValue::from(standing.remaining));
     headers.insert(RESET, HeaderValue::from(standing.reset));
+}
+
+fn bucket_of_administrator(administrator: &Administrator) -> (Scope, Rule) {
+    let limit = administrator.rate_limit();
+    let scope = match administrator.id() {
+        CallerId::Credential(id) => Scope::AdminKey(id),
+        CallerId::Person(id) => Scope::Person(id),
+    };
+    (scope, Rule::new(limit.requests_per_second, limit.burst))
 }
 
 fn bucket(caller: &Caller) -> (Scope, Rule) {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::slice;
 use std::time::Duration;
 
 use axum::http::Method;
@@ -14,7 +15,7 @@ use sealward::settings::Stage;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 
-use crate::support::{Answer, World};
+use crate::support::{Answer, OidcProvider, SigningKey, TokenIssuer, World};
 
 const ROUTER: &str = include_str!("../../src/http/router.rs");
 
@@ -49,6 +50,59 @@ async fn each_route_accepts_only_its_credentials() {
         writeln!(grid, "{}", row.trim_end()).unwrap();
     }
     insta::assert_snapshot!(grid);
+}
+
+/// The access token of a person allows what an admin key with the same roles allows.
+#[tokio::test]
+async fn each_route_accepts_people_like_keys_with_their_roles() {
+    let provider = OidcProvider::start();
+    let admin = provider.admin("http://127.0.0.1:8080");
+    let world = World::with_admin(Clock::system(), admin).await;
+    let mut pairs = Vec::new();
+    for (person, role) in [
+        ("olivia", Role::Owner),
+        ("carla", Role::Custodian),
+        ("amir", Role::Auditor),
+    ] {
+        let token = provider.tokens(person).await.access_token;
+        let key = admin_key(&world, role).await;
+        pairs.push((person, bearer(&token), bearer(&key)));
+    }
+    for (method, path) in routes(&world).await {
+        for (person, token, key) in &pairs {
+            let [of_token, of_key] =
+                [token, key].map(|line| ask(&world, &method, &path, slice::from_ref(line)));
+            let (of_token, of_key) = (of_token.await, of_key.await);
+            let place = format!("{method} {path} {person}: {}", of_token.body);
+            assert_eq!(of_token.status, of_key.status, "{place}");
+            if path.starts_with("/api/v1/") && path != "/api/v1/health" {
+                assert_eq!(of_token.status, 403, "{place}");
+            }
+        }
+    }
+}
+
+/// A workload is no administrator, whatever its credential.
+#[tokio::test]
+async fn no_management_route_accepts_a_workload() {
+    let key = SigningKey::ec("one");
+    let issuer = TokenIssuer::publishing(&[&key]).await;
+    let world = World::with_auth(Clock::system(), issuer.auth()).await;
+    let service = world.service("billing").await;
+    let matching = json!({ "issuer": issuer.name(), "subject": "job" });
+    let body = json!({ "name": "job", "serviceId": service, "match": matching });
+    let identity = world.admin().post("/admin/identities", body).await;
+    identity.created();
+    let token = bearer(&key.token(&issuer.claims("job", world.clock.now())));
+    for (method, path) in routes(&world).await {
+        let answer = ask(&world, &method, &path, slice::from_ref(&token)).await;
+        if path.starts_with("/admin/") {
+            assert_eq!(answer.status, 403, "{method} {path}: {}", answer.body);
+        } else {
+            let is_refused = matches!(answer.status.as_u16(), 401 | 403);
+            assert!(!is_refused, "{method} {path}: {}", answer.body);
+        }
+    }
 }
 
 /// A role adds nothing to a credential that is not valid.

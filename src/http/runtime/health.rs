@@ -12,10 +12,10 @@ use serde::Serialize;
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
-use crate::auth::{Caller, Credentials, Denied};
+use crate::auth::{Credentials, Denied};
 use crate::clock::Timestamp;
 use crate::http::app::App;
-use crate::http::caller::{client_address, unauthenticated};
+use crate::http::caller::{Known, client_address, person, unauthenticated};
 use crate::http::error::ApiError;
 use crate::ids::KeyId;
 use crate::ratelimit::Counting;
@@ -121,7 +121,7 @@ pub(in crate::http) async fn health(State(app): State<App>, request: Request) ->
         Status::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
     };
     let mut response = (status, Json(health)).into_response();
-    write_rate_limit(app.rate_limit(&caller).await, response.headers_mut());
+    write_rate_limit(caller.rate_limit(&app).await, response.headers_mut());
     response
 }
 
@@ -130,8 +130,16 @@ async fn identify(
     app: &App,
     credentials: &Credentials<'_>,
     client: IpAddr,
-) -> Result<Caller, ApiError> {
-    let known = app.authenticate(credentials, client);
+) -> Result<Known, ApiError> {
+    let known = async {
+        match app.authenticate(credentials, client).await {
+            Err(denied @ Denied::Refused(_)) => {
+                let person = person(app, credentials, client).await?;
+                person.map(Known::Person).ok_or(denied)
+            }
+            known => known.map(Known::Caller),
+        }
+    };
     match timeout(AUTHENTICATION_TIMEOUT, known).await {
         Ok(Ok(caller)) => Ok(caller),
         Ok(Err(denied @ (Denied::Refused(_) | Denied::Crowded))) => {
@@ -139,6 +147,7 @@ async fn identify(
         }
         Ok(Err(Denied::Unreadable(_))) | Err(_) => {
             let remembered = app.authenticator.recall(credentials, client).await;
+            let remembered = remembered.map(Known::Caller);
             remembered.map_err(|_| ApiError::Unavailable)
         }
     }

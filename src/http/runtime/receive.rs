@@ -12,11 +12,11 @@ use tracing::Instrument as _;
 
 use super::respond::respond;
 use crate::audit::{Endpoint, Record};
-use crate::auth::{Caller, Denied};
+use crate::auth::{Caller, Credentials, Denied};
 use crate::body_memory::{BodyBytes, SMALL_BODY};
 use crate::http::app::App;
 use crate::http::body;
-use crate::http::caller::{client_address, unauthenticated};
+use crate::http::caller::{client_address, no_application};
 use crate::json::Text;
 use crate::protection::{Batch, Call, Refusal, Unread};
 use crate::ratelimit::Standing;
@@ -77,7 +77,7 @@ pub(super) async fn receive(
                 Some(_permit) => body::read(&parts, body, limit, None).await,
                 None => Err(Unread::NoMemory),
             };
-            Err(reject_anonymous(app, origin, denied, body).await)
+            Err(reject_anonymous(app, origin, (&credentials, denied), body).await)
         }
     }
 }
@@ -96,7 +96,10 @@ async fn receive_body(
     let body = body::read(parts, body, limit, memory).await;
     let caller = match revalidate(app, &origin, caller, parts).await {
         Ok(caller) => caller,
-        Err(denied) => return Err(reject_anonymous(app, origin, denied, body).await),
+        Err(denied) => {
+            let credentials = credentials(&parts.headers, &parts.extensions);
+            return Err(reject_anonymous(app, origin, (&credentials, denied), body).await);
+        }
     };
     let (admitted, body) = match (admitted, batch_of(origin.endpoint), body) {
         (Ok(standing), Some(batch), Ok(body)) => {
@@ -185,19 +188,20 @@ async fn revalidate(
 async fn reject_anonymous(
     app: &App,
     origin: Origin,
-    denied: Denied,
+    (credentials, denied): (&Credentials<'_>, Denied),
     body: Result<BodyBytes, Unread>,
 ) -> Response {
+    let client = origin.client;
     let error = match body {
         Err(unread @ (Unread::OtherMedia | Unread::Encoded | Unread::BrokenOff | Unread::Late)) => {
             unread.into()
         }
         // The syntax of the body is unknown.
         Err(Unread::TooLarge | Unread::NoMemory) => {
-            unauthenticated(app, origin.client, denied).await
+            no_application(app, credentials, client, denied).await
         }
         Ok(body) => match Text::parse(&body) {
-            Ok(_) => unauthenticated(app, origin.client, denied).await,
+            Ok(_) => no_application(app, credentials, client, denied).await,
             Err(not_json) => not_json.into(),
         },
     };

@@ -63,11 +63,10 @@ async fn only_current_access_tokens_for_the_api_are_accepted() {
     let tokens = provider.tokens("olivia").await;
     let accepted = world.client(&tokens.access_token);
     accepted.get(SERVICES).await.ok();
-    // Applications have other audiences.
-    let runtime = accepted.get("/api/v1/caller").await;
-    runtime.refused(401, "AUTHENTICATION_FAILED");
-    let id_token = world.client(&tokens.id_token).get(SERVICES).await;
-    id_token.refused(401, "AUTHENTICATION_FAILED");
+    for path in [SERVICES, "/api/v1/caller", "/api/v1/health"] {
+        let id_token = world.client(&tokens.id_token).get(path).await;
+        id_token.refused(401, "AUTHENTICATION_FAILED");
+    }
     let (signed, _) = tokens.access_token.rsplit_once('.').expect("a token");
     let forged = world.client(&format!("{signed}.{}", "A".repeat(342)));
     forged
