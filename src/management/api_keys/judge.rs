@@ -118,7 +118,9 @@ mod tests {
 
     #[test]
     fn an_api_key_opens_when_it_allows_more() {
-        let networks = json!({ "allowedCidrs": ["192.0.2.0/24"] });
+        let networks = |networks: &[&str]| json!({ "allowedCidrs": networks });
+        let one = || networks(&["192.0.2.0/24"]);
+        let anywhere = json!({ "allowedCidrs": null });
         let table = [
             (json!({}), json!({ "name": "other" }), false),
             (
@@ -153,23 +155,11 @@ mod tests {
                 json!({ "allowedOperations": ["hash"] }),
                 true,
             ),
-            (json!({}), networks.clone(), false),
-            (networks.clone(), json!({ "allowedCidrs": null }), true),
-            (
-                networks.clone(),
-                json!({ "allowedCidrs": ["192.0.2.128/25", "192.0.2.1/32"] }),
-                false,
-            ),
-            (
-                networks.clone(),
-                json!({ "allowedCidrs": ["192.0.2.0/23"] }),
-                true,
-            ),
-            (
-                networks,
-                json!({ "allowedCidrs": ["192.0.2.0/24", "::1/128"] }),
-                true,
-            ),
+            (json!({}), one(), false),
+            (one(), anywhere, true),
+            (one(), networks(&["192.0.2.128/25", "192.0.2.1/32"]), false),
+            (one(), networks(&["192.0.2.0/23"]), true),
+            (one(), networks(&["192.0.2.0/24", "::1/128"]), true),
             (json!({}), json!({ "certificateSha256": ONE }), false),
             (
                 json!({ "certificateSha256": ONE }),

@@ -92,7 +92,7 @@ mod tests {
     fn a_policy_opens_when_it_allows_more() {
         let (one, two) = (service(1), service(2));
         let destination = json!({ "keyOwnership": "destination_managed" });
-        let passes = json!({ "failureMode": "passthrough" });
+        let mode = |mode| json!({ "failureMode": mode });
         let table = [
             (json!({}), json!({ "name": "other" }), false),
             (json!({}), json!({ "description": "text" }), false),
@@ -117,18 +117,10 @@ mod tests {
                 json!({ "status": "active" }),
                 false,
             ),
-            (passes.clone(), json!({ "status": "inactive" }), true),
-            (json!({}), passes, false),
-            (
-                json!({ "status": "inactive" }),
-                json!({ "failureMode": "passthrough" }),
-                true,
-            ),
-            (
-                json!({ "status": "inactive" }),
-                json!({ "failureMode": "drop" }),
-                false,
-            ),
+            (mode("passthrough"), json!({ "status": "inactive" }), true),
+            (json!({}), mode("passthrough"), false),
+            (json!({ "status": "inactive" }), mode("passthrough"), true),
+            (json!({ "status": "inactive" }), mode("drop"), false),
             (json!({}), json!({ "allowedServiceIds": [one, two] }), true),
             (json!({}), json!({ "allowedServiceIds": [two] }), true),
             (json!({}), json!({ "allowedServiceIds": ["*"] }), true),
