@@ -33,6 +33,8 @@ fn allows_more(before: &Policy, after: &Policy) -> bool {
         || operations.any(|operation| !before.allowed_operations.contain(operation))
         || after.destination_service_id != before.destination_service_id
         || after.key_ownership != before.key_ownership
+        // Another key of the destination protects.
+        || after.alg.family() != before.alg.family()
         // Callers who name the number get another policy.
         || after.policy_number != before.policy_number
         || (before.context_required && !after.context_required)
@@ -109,6 +111,12 @@ mod tests {
                 true,
             ),
             (json!({}), json!({ "alg": "RSA-OAEP" }), false),
+            (json!({}), json!({ "alg": "ECDH-ES+A256KW" }), true),
+            (
+                json!({ "alg": "ECDH-ES+A256KW" }),
+                json!({ "alg": "ECDH-ES+A128KW" }),
+                false,
+            ),
             (json!({}), json!({ "enc": "A128GCM" }), false),
             (destination, json!({ "headers": { "iat": true } }), false),
             (json!({}), json!({ "status": "inactive" }), false),

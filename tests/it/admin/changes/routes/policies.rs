@@ -25,6 +25,7 @@ async fn only_changes_that_allow_more_are_proposed() {
         ),
         (destination, json!({ "headers": { "iat": true } }), false),
         (json!({}), json!({ "alg": "RSA-OAEP" }), false),
+        (json!({}), json!({ "alg": "ECDH-ES+A256KW" }), true),
         (json!({}), json!({ "enc": "A128GCM" }), false),
         (json!({}), json!({ "status": "inactive" }), false),
         (passes.clone(), json!({ "status": "inactive" }), true),
