@@ -2,7 +2,9 @@
 
 use crate::closed_set;
 
-pub use hsm::{Algorithm, Curve, Family, MlDsa, OaepHash, PublicKey as PublicParts, RsaParts};
+pub use hsm::{
+    Algorithm, Curve, Family, MlDsa, MlKem, OaepHash, PublicKey as PublicParts, RsaParts,
+};
 
 closed_set! {
     /// A signature algorithm of JSON Web Tokens (RFC 7518, RFC 8037). `none` and HMAC are not among them.

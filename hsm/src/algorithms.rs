@@ -1,7 +1,7 @@
 //! Every kind of key and algorithm that tokens are used with, each with its name.
 
-use aws_lc_rs::agreement;
 use aws_lc_rs::signature::{ML_DSA_44, ML_DSA_65, ML_DSA_87, PqdsaVerificationAlgorithm};
+use aws_lc_rs::{agreement, kem};
 
 use crate::{KeyClass, closed_set};
 
@@ -28,6 +28,10 @@ closed_set! {
         MlDsa65 = "ML-DSA-65",
         /// Signatures of FIPS 204, category 5.
         MlDsa87 = "ML-DSA-87",
+        /// Key encapsulation of FIPS 203, category 3.
+        MlKem768 = "ML-KEM-768",
+        /// Key encapsulation of FIPS 203, category 5.
+        MlKem1024 = "ML-KEM-1024",
         /// AES with 256 bits.
         Aes256 = "AES-256",
         /// AES with 128 bits.
@@ -48,6 +52,10 @@ closed_set! {
         Ed25519 = "Ed25519",
         /// ML-DSA of any parameter set.
         MlDsa = "ML-DSA",
+        /// ML-KEM-768.
+        MlKem768 = "ML-KEM-768",
+        /// ML-KEM-1024.
+        MlKem1024 = "ML-KEM-1024",
         /// AES of any length.
         Aes = "AES",
         /// HMAC.
@@ -76,6 +84,16 @@ closed_set! {
         MlDsa65 = "ML-DSA-65",
         /// ML-DSA-87.
         MlDsa87 = "ML-DSA-87",
+    }
+}
+
+closed_set! {
+    /// The parameter sets of ML-KEM (FIPS 203).
+    pub enum MlKem: "MlKem" {
+        /// ML-KEM-768.
+        MlKem768 = "ML-KEM-768",
+        /// ML-KEM-1024.
+        MlKem1024 = "ML-KEM-1024",
     }
 }
 
@@ -136,7 +154,7 @@ closed_set! {
 /// What a key may be used for. The token enforces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Purpose {
-    /// Opening envelopes: RSA keys decrypt, EC keys derive.
+    /// Opening envelopes: RSA keys decrypt, EC keys derive, ML-KEM keys decapsulate.
     Envelope,
     /// Signatures and HMAC.
     Sign,
@@ -175,6 +193,13 @@ pub enum PublicKey {
         /// The encoded key of FIPS 204.
         key: Vec<u8>,
     },
+    /// An ML-KEM key.
+    MlKem {
+        /// The parameter set.
+        set: MlKem,
+        /// The encapsulation key of FIPS 203.
+        key: Vec<u8>,
+    },
 }
 
 impl Algorithm {
@@ -186,6 +211,8 @@ impl Algorithm {
             Self::P256 | Self::P384 | Self::P521 => Family::Ec,
             Self::Ed25519 => Family::Ed25519,
             Self::MlDsa44 | Self::MlDsa65 | Self::MlDsa87 => Family::MlDsa,
+            Self::MlKem768 => Family::MlKem768,
+            Self::MlKem1024 => Family::MlKem1024,
             Self::Aes256 | Self::Aes128 => Family::Aes,
             Self::HmacSha256 => Family::Hmac,
         }
@@ -205,6 +232,8 @@ impl Algorithm {
             | Self::MlDsa44
             | Self::MlDsa65
             | Self::MlDsa87
+            | Self::MlKem768
+            | Self::MlKem1024
             | Self::Aes256
             | Self::Aes128
             | Self::HmacSha256 => None,
@@ -225,6 +254,8 @@ impl Algorithm {
             | Self::MlDsa44
             | Self::MlDsa65
             | Self::MlDsa87
+            | Self::MlKem768
+            | Self::MlKem1024
             | Self::Aes256
             | Self::Aes128
             | Self::HmacSha256 => None,
@@ -246,7 +277,9 @@ impl Algorithm {
             | Self::Ed25519
             | Self::MlDsa44
             | Self::MlDsa65
-            | Self::MlDsa87 => None,
+            | Self::MlDsa87
+            | Self::MlKem768
+            | Self::MlKem1024 => None,
         }
     }
 
@@ -256,11 +289,22 @@ impl Algorithm {
         MlDsa::ALL.into_iter().find(|set| set.algorithm() == self)
     }
 
+    /// The parameter set of ML-KEM; none for other keys.
+    #[must_use]
+    pub fn ml_kem(self) -> Option<MlKem> {
+        MlKem::ALL.into_iter().find(|set| set.algorithm() == self)
+    }
+
     /// Whether tokens keep such keys as private or as secret keys.
     #[must_use]
     pub const fn class(self) -> KeyClass {
         match self.family() {
-            Family::Rsa | Family::Ec | Family::Ed25519 | Family::MlDsa => KeyClass::Private,
+            Family::Rsa
+            | Family::Ec
+            | Family::Ed25519
+            | Family::MlDsa
+            | Family::MlKem768
+            | Family::MlKem1024 => KeyClass::Private,
             Family::Aes | Family::Hmac => KeyClass::Secret,
         }
     }
@@ -268,7 +312,10 @@ impl Algorithm {
     /// Whether private keys can be imported. Others are generated in the token or adopted.
     #[must_use]
     pub const fn is_importable(self) -> bool {
-        !matches!(self.family(), Family::MlDsa)
+        !matches!(
+            self.family(),
+            Family::MlDsa | Family::MlKem768 | Family::MlKem1024
+        )
     }
 
     /// Whether it is one secret key rather than a pair.
@@ -368,6 +415,47 @@ impl MlDsa {
     }
 }
 
+impl MlKem {
+    /// The length of a shared secret in bytes.
+    pub const SECRET_LEN: usize = 32;
+
+    /// The kind of key with these parameters.
+    #[must_use]
+    pub const fn algorithm(self) -> Algorithm {
+        match self {
+            Self::MlKem768 => Algorithm::MlKem768,
+            Self::MlKem1024 => Algorithm::MlKem1024,
+        }
+    }
+
+    /// The length of an encapsulation key in bytes.
+    #[must_use]
+    pub const fn public_len(self) -> usize {
+        match self {
+            Self::MlKem768 => 1184,
+            Self::MlKem1024 => 1568,
+        }
+    }
+
+    /// The length of a ciphertext in bytes.
+    #[must_use]
+    pub const fn ciphertext_len(self) -> usize {
+        match self {
+            Self::MlKem768 => 1088,
+            Self::MlKem1024 => 1568,
+        }
+    }
+
+    /// The encapsulation in this process.
+    #[must_use]
+    pub fn encapsulation(self) -> &'static kem::Algorithm<kem::AlgorithmId> {
+        match self {
+            Self::MlKem768 => &kem::ML_KEM_768,
+            Self::MlKem1024 => &kem::ML_KEM_1024,
+        }
+    }
+}
+
 impl SignatureScheme {
     /// The length of the digest that is signed, in bytes; none where the message itself is signed.
     #[must_use]
@@ -414,9 +502,10 @@ impl ImportMechanism {
 }
 
 impl PublicKey {
-    /// The scheme that proves possession of the private half by a signature.
-    pub(crate) fn signature_scheme(&self) -> SignatureScheme {
-        match self {
+    /// The scheme that proves possession of the private half by a signature; none for keys that do not
+    /// sign.
+    pub(crate) fn signature_scheme(&self) -> Option<SignatureScheme> {
+        Some(match self {
             Self::Rsa { .. } => SignatureScheme::RsaSha256,
             Self::Ec { curve, .. } => match curve {
                 Curve::P256 => SignatureScheme::EcdsaSha256,
@@ -425,7 +514,8 @@ impl PublicKey {
             },
             Self::Ed25519 { .. } => SignatureScheme::Ed25519,
             Self::MlDsa { set, .. } => set.scheme(),
-        }
+            Self::MlKem { .. } => return None,
+        })
     }
 }
 
@@ -445,6 +535,10 @@ mod tests {
             assert_eq!(set.algorithm().name(), set.name());
             assert_eq!(set.scheme().name(), set.name());
             assert_eq!(set.algorithm().ml_dsa(), Some(set));
+        }
+        for set in MlKem::ALL {
+            assert_eq!(set.algorithm().name(), set.name());
+            assert_eq!(set.algorithm().ml_kem(), Some(set));
         }
         assert!("rsa-2048".parse::<Algorithm>().is_err());
     }

@@ -154,7 +154,12 @@ impl HsmError {
         use RvError as Rv;
         let seen = matches!(
             self.call(),
-            Some(Function::Decrypt | Function::DeriveKey | Function::UnwrapKey)
+            Some(
+                Function::Decrypt
+                    | Function::DeriveKey
+                    | Function::DecapsulateKey
+                    | Function::UnwrapKey
+            )
         );
         let vague = self.is_ambiguous()
             || matches!(

@@ -86,7 +86,8 @@ mod token;
 mod tests;
 
 pub use algorithms::{
-    Algorithm, Curve, Family, ImportMechanism, MlDsa, OaepHash, PublicKey, Purpose, SignatureScheme,
+    Algorithm, Curve, Family, ImportMechanism, MlDsa, MlKem, OaepHash, PublicKey, Purpose,
+    SignatureScheme,
 };
 pub use caller::{Caller, CancelGuard};
 pub use config::{Config, Observer, TokenConfig, TokenSelect};

@@ -122,6 +122,7 @@ impl FromRequestParts<Dashboard> for PageContext {
             catalog: dashboard.catalog.clone(),
             pool: dashboard.database.clone(),
             approvals: dashboard.settings.approvals.clone(),
+            post_quantum: dashboard.settings.envelopes.post_quantum,
             actor: Actor::administrator(&viewer.administrator, tag.to_string()),
             owners_sign_in: dashboard.settings.admin.oidc.has_owners(),
             claim: None,

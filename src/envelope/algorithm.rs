@@ -2,7 +2,7 @@
 
 use aws_lc_rs::rsa::{OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OaepAlgorithm};
 
-use crate::algorithms::{Family, OaepHash};
+use crate::algorithms::{Algorithm, Family, MlKem, OaepHash};
 use crate::closed_set;
 
 closed_set! {
@@ -18,6 +18,10 @@ closed_set! {
         EcdhEsA256Kw = "ECDH-ES+A256KW",
         /// ECDH-ES, then AES-128 key wrap.
         EcdhEsA128Kw = "ECDH-ES+A128KW",
+        /// HPKE with ML-KEM-768, SHAKE256 and AES-256-GCM.
+        Hpke12Ke = "HPKE-12-KE",
+        /// HPKE with ML-KEM-1024, SHAKE256 and AES-256-GCM.
+        Hpke13Ke = "HPKE-13-KE",
     }
 }
 
@@ -33,6 +37,23 @@ closed_set! {
     }
 }
 
+closed_set! {
+    /// The Internet-Draft that an HPKE envelope follows. Each key records its own, so that its envelopes
+    /// stay readable when a later draft changes.
+    pub enum HpkeRevision: "HpkeRevision" {
+        /// The second draft of the working group, with draft-ietf-jose-hpke-encrypt-20.
+        Pqt01 = "draft-ietf-jose-hpke-pq-pqt-01",
+    }
+}
+
+impl HpkeRevision {
+    /// The draft of a new key with this algorithm; none for keys without HPKE.
+    #[must_use]
+    pub fn of_new(algorithm: Algorithm) -> Option<Self> {
+        algorithm.ml_kem().map(|_| Self::Pqt01)
+    }
+}
+
 impl Alg {
     /// The keys it works with.
     #[must_use]
@@ -40,7 +61,26 @@ impl Alg {
         match self {
             Self::RsaOaep256 | Self::RsaOaep => Family::Rsa,
             Self::EcdhEsA256Kw | Self::EcdhEsA128Kw => Family::Ec,
+            Self::Hpke12Ke => Family::MlKem768,
+            Self::Hpke13Ke => Family::MlKem1024,
         }
+    }
+
+    /// The key encapsulation of HPKE; none for other algorithms.
+    #[must_use]
+    pub fn encapsulation(self) -> Option<MlKem> {
+        match self {
+            Self::Hpke12Ke => Some(MlKem::MlKem768),
+            Self::Hpke13Ke => Some(MlKem::MlKem1024),
+            Self::RsaOaep256 | Self::RsaOaep | Self::EcdhEsA256Kw | Self::EcdhEsA128Kw => None,
+        }
+    }
+
+    /// The algorithms that work with keys of `family`.
+    pub fn of(family: Family) -> impl Iterator<Item = Self> {
+        Self::ALL
+            .into_iter()
+            .filter(move |alg| alg.family() == family)
     }
 }
 

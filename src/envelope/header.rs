@@ -2,16 +2,17 @@
 
 use super::algorithm::{Alg, Enc};
 use super::context::{ContextTag, Ctx};
-use crate::algorithms::{Curve, Family, OaepHash};
+use crate::algorithms::{Curve, Family, MlKem, OaepHash};
 use crate::binary::{NotBase64, bytes_to_judge, from_base64url, to_base64url};
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};
 
-/// The longest `protected` that is read, in characters of base64url. Sealward writes under 500.
+/// The longest `protected` that is read, in characters of base64url. Sealward writes under 3,500, or under 500
+/// without HPKE.
 pub(super) const MAX_LEN: usize = 8 * 1024;
 
-const READ: [&str; 10] = [
-    "alg", "ctx", "cty", "enc", "epk", "kid", "pol", "typ", "apu", "apv",
+const READ: [&str; 11] = [
+    "alg", "ctx", "cty", "ek", "enc", "epk", "kid", "pol", "typ", "apu", "apv",
 ];
 
 /// Parameters that would change the meaning of the envelope or the source of its key.
@@ -38,6 +39,8 @@ pub(super) struct Parts<'a> {
     pub(super) members: HeaderMembers<'a>,
     /// An uncompressed point.
     pub(super) epk: Option<(Curve, &'a [u8])>,
+    /// The encapsulated secret of HPKE.
+    pub(super) ek: Option<&'a [u8]>,
 }
 
 /// The header members that depend on what the recipient expects.
@@ -66,6 +69,16 @@ impl Default for HeaderMembers<'_> {
 pub(super) enum Wrapping {
     Oaep(OaepHash),
     Agreement(Agreement),
+    Encapsulation(Encapsulation),
+}
+
+/// The encapsulated secret of HPKE.
+#[derive(Debug)]
+pub(super) struct Encapsulation {
+    pub(super) alg: Alg,
+    pub(super) set: MlKem,
+    /// Of any length.
+    pub(super) ek: Vec<u8>,
 }
 
 /// The sender's half of ECDH-ES.
@@ -84,6 +97,7 @@ impl Wrapping {
         match self {
             Self::Oaep(_) => Family::Rsa,
             Self::Agreement(_) => Family::Ec,
+            Self::Encapsulation(encapsulation) => encapsulation.alg.family(),
         }
     }
 }
@@ -145,6 +159,9 @@ pub(super) fn write(parts: Parts<'_>) -> String {
     }
     if parts.members.cty {
         write_member(&mut json, "cty", "json");
+    }
+    if let Some(ek) = parts.ek {
+        write_member(&mut json, "ek", &to_base64url(ek));
     }
     write_member(&mut json, "enc", parts.enc.name());
     if let Some((curve, point)) = parts.epk {
@@ -236,6 +253,19 @@ fn wrapping(
                 apu: apu?,
                 apv: apv?,
             }))
+        }
+        Alg::Hpke12Ke | Alg::Hpke13Ke => {
+            if members.get("psk_id").is_some() {
+                members.note(Problem::new(
+                    "psk_id",
+                    Code::Unsupported,
+                    "is not supported",
+                ));
+            }
+            let ek = members.required_string("ek")?;
+            let ek = judged(members, "ek", &ek)?;
+            let set = alg.encapsulation()?;
+            Some(Wrapping::Encapsulation(Encapsulation { alg, set, ek }))
         }
     }
 }

@@ -17,13 +17,14 @@ mod algorithm;
 mod content;
 mod context;
 mod header;
+mod hpke;
 mod open;
 mod parse;
 mod public_key;
 mod seal;
 
 pub use crate::algorithms::{Curve, Family, OaepHash};
-pub use algorithm::{Alg, Enc};
+pub use algorithm::{Alg, Enc, HpkeRevision};
 pub use context::{Context, ContextTag};
 pub use header::HeaderMembers;
 pub use open::{Opening, Plaintext, Question, Unopenable};

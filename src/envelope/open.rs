@@ -12,12 +12,14 @@ use subtle::{Choice, ConditionallySelectable as _};
 use zeroize::Zeroizing;
 
 use super::agreement::{self, LONGEST_KEY, Parties, WRAP_OVERHEAD};
+use super::algorithm::{Enc, HpkeRevision};
 use super::content::{self, ContentKey, IV_LEN, TAG_LEN};
 use super::context::{Context, ContextTag};
-use super::header::{Agreement, Wrapping};
+use super::header::{Agreement, Encapsulation, Wrapping};
+use super::hpke::{self, SEAL_OVERHEAD};
 use super::parse::Envelope;
 use super::public_key::{EcPublicKey, PublicKey, RsaPublicKey, point_on};
-use crate::algorithms::OaepHash;
+use crate::algorithms::{MlKem, OaepHash};
 use crate::clock::Entropy;
 use crate::json::Text;
 use crate::problem::{Code, Problem, Problems};
@@ -29,6 +31,8 @@ pub struct Opening {
     envelope: Envelope,
     /// The wrapped key or the ephemeral point, or a substitute.
     asked: Vec<u8>,
+    /// The draft of the key; none for keys without HPKE.
+    hpke: Option<HpkeRevision>,
     /// The question contains a substitute, so the envelope cannot open.
     spoiled: bool,
 }
@@ -44,6 +48,8 @@ pub enum Question<'a> {
     /// Agree with a peer, an uncompressed point on the curve of the key; the answer is the x
     /// coordinate of the shared point with leading zeros.
     Agree { peer: &'a [u8] },
+    /// Decapsulate a ciphertext of ML-KEM, which has the right length; the answer is the secret.
+    Decapsulate { set: MlKem, ciphertext: &'a [u8] },
 }
 
 /// The envelope does not open. All causes have this error.
@@ -66,14 +72,26 @@ impl Envelope {
             (Wrapping::Agreement(agreement), PublicKey::Ec(key)) => {
                 point_or_substitute(key, agreement)
             }
-            (Wrapping::Oaep(_), PublicKey::Ec(_)) | (Wrapping::Agreement(_), PublicKey::Rsa(_)) => {
+            (Wrapping::Encapsulation(encapsulation), PublicKey::Kem(key))
+                if encapsulation.set == key.set =>
+            {
+                ciphertext_or_substitute(entropy, encapsulation)
+            }
+            (Wrapping::Oaep(_), PublicKey::Ec(_) | PublicKey::Kem(_))
+            | (Wrapping::Agreement(_), PublicKey::Rsa(_) | PublicKey::Kem(_))
+            | (Wrapping::Encapsulation(_), _) => {
                 let message = "must fit the key of the envelope";
                 return Err(Problem::new("protected.alg", Code::Conflict, message).into());
             }
         };
+        let hpke = match key {
+            PublicKey::Kem(key) => Some(key.revision),
+            PublicKey::Rsa(_) | PublicKey::Ec(_) => None,
+        };
         Ok(Opening {
             envelope: self,
             asked,
+            hpke,
             spoiled,
         })
     }
@@ -83,10 +101,14 @@ impl Opening {
     /// The operation of the private key.
     #[must_use]
     pub fn question(&self) -> Question<'_> {
-        match self.envelope.header.wrapping {
+        match &self.envelope.header.wrapping {
             Wrapping::Oaep(hash) => Question::Decrypt {
-                hash,
+                hash: *hash,
                 wrapped_key: &self.asked,
+            },
+            Wrapping::Encapsulation(encapsulation) => Question::Decapsulate {
+                set: encapsulation.set,
+                ciphertext: &self.asked,
             },
             Wrapping::Agreement(_) => Question::Agree { peer: &self.asked },
         }
@@ -129,7 +151,10 @@ impl Opening {
         context: Option<&Context>,
     ) -> (Wiped<Vec<u8>>, bool) {
         let Self {
-            envelope, spoiled, ..
+            envelope,
+            hpke,
+            spoiled,
+            ..
         } = self;
         let enc = envelope.header.enc;
         let iv = envelope.iv.as_slice().try_into().ok();
@@ -145,6 +170,10 @@ impl Opening {
                 &envelope.encrypted_key,
                 enc.key_len(),
             ),
+            Wrapping::Encapsulation(encapsulation) => hpke.and_then(|revision| {
+                let scheme = (revision, encapsulation.set, enc);
+                unwrap_encapsulated(entropy, scheme, answer, &envelope.encrypted_key)
+            }),
         };
         let usable = candidate
             .as_ref()
@@ -226,6 +255,43 @@ fn unwrap_agreed(
         apv: &agreement.apv,
     };
     agreement::unwrap(agreement.alg, &parties, secret, wrapped_key)
+}
+
+/// A substitute for a ciphertext of a wrong length. Every string of the right length is a ciphertext.
+fn ciphertext_or_substitute(entropy: &Entropy, encapsulation: &Encapsulation) -> (Vec<u8>, bool) {
+    let mut substitute = vec![0; encapsulation.set.ciphertext_len()];
+    entropy.fill(&mut substitute);
+    if encapsulation.ek.len() == substitute.len() {
+        (encapsulation.ek.clone(), false)
+    } else {
+        (substitute, true)
+    }
+}
+
+/// The content key from HPKE. Without an answer, or with a wrapped key of an impossible length, it does
+/// the same work with random bytes, which are not authentic.
+fn unwrap_encapsulated(
+    entropy: &Entropy,
+    (revision, set, enc): (HpkeRevision, MlKem, Enc),
+    answer: Option<&[u8]>,
+    wrapped_key: &[u8],
+) -> Option<Zeroizing<Vec<u8>>> {
+    let mut no_secret = Zeroizing::new([0; MlKem::SECRET_LEN]);
+    entropy.fill(&mut *no_secret);
+    let mut no_key = vec![0; enc.key_len() + SEAL_OVERHEAD];
+    entropy.fill(&mut no_key);
+    let wrapped_key = if wrapped_key.len() == no_key.len() {
+        wrapped_key
+    } else {
+        &no_key
+    };
+    hpke::unwrap(
+        revision,
+        set,
+        enc,
+        answer.unwrap_or(&*no_secret),
+        wrapped_key,
+    )
 }
 
 /// The candidate if it is usable, otherwise a random key. The selection has no branch on their bytes.

@@ -8,7 +8,7 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::context::{ContextTag, Ctx};
-use super::header::{self, EphemeralKey, Header, judged};
+use super::header::{self, EphemeralKey, Header, Wrapping, judged};
 use crate::algorithms::{Curve, Family};
 use crate::binary::{bytes_to_judge, from_base64url, from_base64url_padded};
 use crate::json::{Members, Text};
@@ -148,6 +148,12 @@ impl Envelope {
     #[must_use]
     pub fn family(&self) -> Family {
         self.header.wrapping.family()
+    }
+
+    /// Whether HPKE wraps its content key.
+    #[must_use]
+    pub fn is_hpke(&self) -> bool {
+        matches!(self.header.wrapping, Wrapping::Encapsulation(_))
     }
 
     /// RFC 7516, section 7.1: the five members in this order, with dots between them.

@@ -1,15 +1,18 @@
 //! The public key that envelopes are made for, parsed once so that sealing pays nothing for it.
 
 use aws_lc_rs::agreement::{ParsedPublicKey, ParsedPublicKeyFormat, PrivateKey, UnparsedPublicKey};
+use aws_lc_rs::kem::EncapsulationKey;
 use aws_lc_rs::rsa::{OaepPublicEncryptingKey, PublicEncryptingKey, PublicKey as RsaNumbers};
 
-use crate::algorithms::{Curve, Family};
+use super::algorithm::HpkeRevision;
+use crate::algorithms::{Curve, Family, MlKem};
 
 /// A public key that an envelope can be made for. Cloning is not offered: share it.
 #[derive(Debug)]
 pub enum PublicKey {
     Rsa(RsaPublicKey),
     Ec(EcPublicKey),
+    Kem(KemPublicKey),
 }
 
 /// An RSA key of 2048 to 8192 bits.
@@ -30,9 +33,17 @@ pub struct EcPublicKey {
     pub(super) substitute: Vec<u8>,
 }
 
+/// An encapsulation key of ML-KEM.
+#[derive(Debug)]
+pub struct KemPublicKey {
+    pub(super) revision: HpkeRevision,
+    pub(super) set: MlKem,
+    pub(super) key: EncapsulationKey,
+}
+
 /// The key is none that envelopes can be made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("neither an RSA key of 2048 to 8192 bits nor a point on P-256, P-384 or P-521")]
+#[error("no RSA key of 2048 to 8192 bits, point on P-256, P-384 or P-521, or ML-KEM key")]
 pub struct UnusableKey;
 
 impl PublicKey {
@@ -51,12 +62,19 @@ impl PublicKey {
             .ok_or(UnusableKey)
     }
 
+    /// Reads an encapsulation key of ML-KEM, for envelopes of this revision.
+    pub fn of_ml_kem(revision: HpkeRevision, set: MlKem, key: &[u8]) -> Result<Self, UnusableKey> {
+        let key = EncapsulationKey::new(set.encapsulation(), key).map_err(|_| UnusableKey)?;
+        Ok(Self::Kem(KemPublicKey { revision, set, key }))
+    }
+
     /// Which algorithms it fits.
     #[must_use]
     pub fn family(&self) -> Family {
         match self {
             Self::Rsa(_) => Family::Rsa,
             Self::Ec(_) => Family::Ec,
+            Self::Kem(key) => key.set.algorithm().family(),
         }
     }
 }

@@ -104,6 +104,8 @@ impl PublishedKey {
             Algorithm::MlDsa44
             | Algorithm::MlDsa65
             | Algorithm::MlDsa87
+            | Algorithm::MlKem768
+            | Algorithm::MlKem1024
             | Algorithm::Aes128
             | Algorithm::Aes256
             | Algorithm::HmacSha256 => false,

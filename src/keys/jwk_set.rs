@@ -59,6 +59,8 @@ fn alg(usage: Usage, algorithm: Algorithm) -> Option<&'static str> {
     match (usage, algorithm.family()) {
         (Usage::Enc, Family::Rsa) => Some("RSA-OAEP-256"),
         (Usage::Enc, Family::Ec) => Some("ECDH-ES+A256KW"),
+        (Usage::Enc, Family::MlKem768) => Some(Alg::Hpke12Ke.name()),
+        (Usage::Enc, Family::MlKem1024) => Some(Alg::Hpke13Ke.name()),
         (Usage::Sig, _) => match algorithm {
             Algorithm::Rsa2048 | Algorithm::Rsa3072 | Algorithm::Rsa4096 => Some("RS256"),
             Algorithm::P256 => Some("ES256"),
@@ -66,7 +68,11 @@ fn alg(usage: Usage, algorithm: Algorithm) -> Option<&'static str> {
             Algorithm::P521 => Some("ES512"),
             Algorithm::Ed25519 => Some("EdDSA"),
             Algorithm::MlDsa44 | Algorithm::MlDsa65 | Algorithm::MlDsa87 => Some(algorithm.name()),
-            Algorithm::Aes256 | Algorithm::Aes128 | Algorithm::HmacSha256 => None,
+            Algorithm::MlKem768
+            | Algorithm::MlKem1024
+            | Algorithm::Aes256
+            | Algorithm::Aes128
+            | Algorithm::HmacSha256 => None,
         },
         (Usage::Enc | Usage::Data, _) => None,
     }

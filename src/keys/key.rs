@@ -8,6 +8,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::{Cause, NoTransition, RotationDays, Status, Usage};
 use crate::clock::Timestamp;
 use crate::closed_set;
+use crate::envelope::HpkeRevision;
 use crate::ids::{KeyId, ServiceId};
 use crate::material::{Algorithm, Jwk, PublicKey};
 use crate::resource::Printable;
@@ -39,6 +40,8 @@ pub struct Key {
     pub extractable: Option<bool>,
     /// The public key; none for secret keys.
     pub public: Option<PublicKey>,
+    /// The Internet-Draft that its envelopes follow; none for keys without HPKE.
+    pub hpke_revision: Option<HpkeRevision>,
     /// The time after which it no longer protects, encrypts or signs.
     pub expires_at: Option<Timestamp>,
     /// How often it is rotated; none if it is not.

@@ -159,6 +159,9 @@ impl<'a> Opener<'a> {
                 token.decrypt_oaep(private, hash, wrapped_key).await
             }
             Question::Agree { peer } => token.derive_ecdh(private, peer).await,
+            Question::Decapsulate { set, ciphertext } => {
+                token.decapsulate(private, set, ciphertext).await
+            }
         };
         let answer = answered(answer)?;
         Ok(Answered { opening, answer })

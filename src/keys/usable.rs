@@ -6,7 +6,7 @@ use super::{Key, Status, Usage};
 use crate::clock::Timestamp;
 use crate::envelope;
 use crate::ids::{KeyId, ServiceId};
-use crate::material::Algorithm;
+use crate::material::{Algorithm, PublicParts};
 use crate::operation::Operation;
 
 /// The part of a key that operations need.
@@ -32,6 +32,7 @@ impl Usable {
     pub(super) fn of(key: &Key) -> Self {
         let spki = key.public.as_ref().map(|key| key.to_spki());
         let spki = spki.unwrap_or_default();
+        let revision = key.hpke_revision;
         Self {
             id: key.id,
             kid: key.kid(),
@@ -41,9 +42,19 @@ impl Usable {
             status: key.status,
             expires_at: key.expires_at,
             private: key.token_key(),
-            envelope: (key.usage == Usage::Enc)
-                .then(|| envelope::PublicKey::from_spki(&spki).ok())
-                .flatten(),
+            envelope: key
+                .public
+                .as_ref()
+                .filter(|_| key.usage == Usage::Enc)
+                .and_then(|public| match public.parts() {
+                    PublicParts::MlKem { set, key } => {
+                        envelope::PublicKey::of_ml_kem(revision?, *set, key).ok()
+                    }
+                    PublicParts::Rsa { .. }
+                    | PublicParts::Ec { .. }
+                    | PublicParts::Ed25519 { .. }
+                    | PublicParts::MlDsa { .. } => envelope::PublicKey::from_spki(&spki).ok(),
+                }),
             spki,
         }
     }

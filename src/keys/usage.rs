@@ -22,7 +22,7 @@ impl Usage {
     #[must_use]
     pub const fn likely_of(algorithm: Algorithm) -> Self {
         match algorithm.family() {
-            Family::Rsa | Family::Ec => Self::Enc,
+            Family::Rsa | Family::Ec | Family::MlKem768 | Family::MlKem1024 => Self::Enc,
             Family::Aes => Self::Data,
             Family::Ed25519 | Family::MlDsa | Family::Hmac => Self::Sig,
         }
@@ -41,8 +41,14 @@ impl Usage {
     #[must_use]
     pub const fn allows(self, algorithm: Algorithm) -> bool {
         match self {
-            Self::Enc => matches!(algorithm.family(), Family::Rsa | Family::Ec),
-            Self::Sig => !matches!(algorithm.family(), Family::Aes),
+            Self::Enc => matches!(
+                algorithm.family(),
+                Family::Rsa | Family::Ec | Family::MlKem768 | Family::MlKem1024
+            ),
+            Self::Sig => !matches!(
+                algorithm.family(),
+                Family::Aes | Family::MlKem768 | Family::MlKem1024
+            ),
             Self::Data => matches!(algorithm.family(), Family::Aes),
         }
     }

@@ -35,7 +35,10 @@ impl SigningKey {
                 curve: crate::material::Curve::P256,
                 ..
             } => (SignatureKind::EcdsaP256, spki.to_vec()),
-            PublicParts::Rsa { .. } | PublicParts::Ec { .. } | PublicParts::MlDsa { .. } => {
+            PublicParts::Rsa { .. }
+            | PublicParts::Ec { .. }
+            | PublicParts::MlDsa { .. }
+            | PublicParts::MlKem { .. } => {
                 return None;
             }
         };

@@ -31,6 +31,8 @@ pub struct Context {
     pub actor: Actor,
     /// The changes that need approval.
     pub approvals: Approvals,
+    /// Whether keys and policies can have algorithms that resist quantum computers.
+    pub post_quantum: bool,
     /// Whether owners can sign in without an admin key.
     pub owners_sign_in: bool,
     /// The claim of a request with an `Idempotency-Key`.

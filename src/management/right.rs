@@ -97,6 +97,7 @@ impl<R: Right> Authorized<R> {
                 pool,
                 approvals: Approvals::default(),
                 actor: Actor::system(name),
+                post_quantum: false,
                 owners_sign_in: false,
                 claim: None,
             },

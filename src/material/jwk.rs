@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 use super::private::PrivateParts;
 
-use super::{PrivateKey, PublicKey, PublicParts, RsaParts, ec, ml_dsa, rsa};
+use super::{PrivateKey, PublicKey, PublicParts, RsaParts, ec, ml_dsa, ml_kem, rsa};
 use crate::binary;
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};
@@ -65,6 +65,12 @@ impl Jwk {
                 kty: "OKP",
                 crv: Some(ED25519),
                 x: encode(point),
+                ..blank
+            },
+            PublicParts::MlKem { set, key } => Self {
+                kty: "AKP",
+                alg: Some(ml_kem::alg(*set)),
+                r#pub: encode(key),
                 ..blank
             },
             PublicParts::MlDsa { set, key } => Self {
@@ -144,7 +150,7 @@ fn read_private(text: Text<'_>) -> Result<PrivateKey, Problems> {
     let mut members = Members::of(text, &READ);
     let public = public_parts(&mut members);
     let secret = match &public {
-        Some(PublicParts::MlDsa { .. }) => None,
+        Some(PublicParts::MlDsa { .. } | PublicParts::MlKem { .. }) => None,
         Some(PublicParts::Rsa { .. } | PublicParts::Ec { .. } | PublicParts::Ed25519 { .. })
         | None => bytes(&mut members, "d"),
     };
@@ -157,7 +163,7 @@ fn read_private(text: Text<'_>) -> Result<PrivateKey, Problems> {
             secret.map(|scalar| PrivateParts::Ec { curve, scalar })
         }
         Some(PublicParts::Ed25519 { .. }) => secret.map(|seed| PrivateParts::Ed25519 { seed }),
-        Some(PublicParts::MlDsa { .. }) => {
+        Some(PublicParts::MlDsa { .. } | PublicParts::MlKem { .. }) => {
             let message = "must be RSA, EC or OKP: the token generates keys of this type";
             members.note(Problem::new("kty", Code::Unsupported, message));
             None
@@ -236,15 +242,28 @@ fn public_parts(members: &mut Members<'_>) -> Option<PublicParts> {
         }
         "AKP" => {
             let (alg, key) = (members.required_string("alg"), bytes(members, "pub"));
-            let Some(set) = alg?.parse().ok() else {
-                return unsupported(members, "alg", "must be ML-DSA-44, ML-DSA-65 or ML-DSA-87");
-            };
+            let alg = alg?;
+            let sets = (alg.parse().ok(), ml_kem::of_alg(&alg));
+            if sets == (None, None) {
+                let message = "must be ML-DSA-44, ML-DSA-65, ML-DSA-87, HPKE-12-KE or HPKE-13-KE";
+                return unsupported(members, "alg", message);
+            }
             let key = key?.to_vec();
-            let length = ml_dsa::check(set, &key);
+            let (parts, length) = match sets {
+                (Some(set), _) => {
+                    let length = ml_dsa::check(set, &key);
+                    (PublicParts::MlDsa { set, key }, length)
+                }
+                (None, set) => {
+                    let set = set?;
+                    let length = ml_kem::check(set, &key);
+                    (PublicParts::MlKem { set, key }, length)
+                }
+            };
             length
                 .map_err(|problem| members.note(problem.inside("pub")))
                 .ok()?;
-            Some(PublicParts::MlDsa { set, key })
+            Some(parts)
         }
         "oct" => unsupported(
             members,

@@ -1,6 +1,6 @@
 //! Public keys.
 
-use super::{Algorithm, PublicParts, ec, ed25519, ml_dsa, rsa};
+use super::{Algorithm, PublicParts, ec, ed25519, ml_dsa, ml_kem, rsa};
 use crate::problem::Problem;
 
 /// A validated public key.
@@ -30,6 +30,10 @@ impl PublicKey {
                 ml_dsa::check(*set, key)?;
                 set.algorithm()
             }
+            PublicParts::MlKem { set, key } => {
+                ml_kem::check(*set, key)?;
+                set.algorithm()
+            }
         };
         Ok(Self { parts, algorithm })
     }
@@ -38,6 +42,7 @@ impl PublicKey {
     pub fn check_strength(&self) -> Result<(), Problem> {
         match &self.parts {
             PublicParts::Rsa { modulus, .. } => rsa::check_strength(modulus),
+            PublicParts::MlKem { set, key } => ml_kem::check_numbers(*set, key),
             PublicParts::Ec { curve, point } => ec::check_strength(*curve, point),
             PublicParts::Ed25519 { .. } | PublicParts::MlDsa { .. } => Ok(()),
         }
@@ -60,7 +65,7 @@ impl PublicKey {
 mod tests {
     use super::*;
     use crate::json::Text;
-    use crate::material::{Curve, MlDsa};
+    use crate::material::{Curve, MlDsa, MlKem};
     use crate::problem::Problems;
 
     /// The key and the thumbprint of RFC 7638, section 3.1.
@@ -88,6 +93,10 @@ mod tests {
             set,
             key: vec![3; set.public_len()],
         };
+        let ml_kem = |set: MlKem| PublicParts::MlKem {
+            set,
+            key: vec![3; set.public_len()],
+        };
         let mut keys = vec![read(JWK).unwrap()];
         for parts in [
             ec(Curve::P256),
@@ -99,6 +108,8 @@ mod tests {
             ml_dsa(MlDsa::MlDsa44),
             ml_dsa(MlDsa::MlDsa65),
             ml_dsa(MlDsa::MlDsa87),
+            ml_kem(MlKem::MlKem768),
+            ml_kem(MlKem::MlKem1024),
         ] {
             keys.push(PublicKey::new(parts).unwrap());
         }

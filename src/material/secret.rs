@@ -60,7 +60,9 @@ impl SecretKey {
             | Algorithm::Ed25519
             | Algorithm::MlDsa44
             | Algorithm::MlDsa65
-            | Algorithm::MlDsa87 => (false, "must be absent: this algorithm has key pairs"),
+            | Algorithm::MlDsa87
+            | Algorithm::MlKem768
+            | Algorithm::MlKem1024 => (false, "must be absent: this algorithm has key pairs"),
         };
         if !fits {
             return Err(Problem::of_body(Code::Length, message));

@@ -26,7 +26,8 @@ resource! {
         /// Where the private key is: in the token of this service, or with the destination service
         /// only.
         "Private key" key_ownership: KeyOwnership = KeyOwnership::default();
-        /// The algorithm that wraps the content key: RSA-OAEP for RSA keys, ECDH-ES for EC keys.
+        /// The algorithm that wraps the content key: RSA-OAEP for RSA keys, ECDH-ES for EC keys, HPKE for
+        /// ML-KEM keys. HPKE needs the setting `envelopes.post_quantum`.
         "Key wrapping (alg)" alg: Alg = Alg::default();
         /// The algorithm that encrypts the content.
         "Encryption (enc)" enc: Enc = Enc::default();

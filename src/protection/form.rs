@@ -3,7 +3,7 @@
 use super::{Call, Refusal};
 use crate::envelope::{Envelope, NotAnEnvelope};
 use crate::json::Members;
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, Problem, Problems};
 
 /// An envelope in one of the two forms.
 #[derive(Debug)]
@@ -32,13 +32,28 @@ impl Form {
         }
     }
 
-    /// The envelope, and the member that has it.
-    pub(super) fn into_envelope(self) -> Result<(Envelope, &'static str), Refusal> {
+    /// The envelope, and the member that has it. Envelopes of HPKE need `post_quantum`.
+    pub(super) fn into_envelope(
+        self,
+        post_quantum: bool,
+    ) -> Result<(Envelope, &'static str), Refusal> {
+        let is_allowed = |envelope: &Envelope| post_quantum || !envelope.is_hpke();
         match self {
-            Self::Members(envelope) => Ok((envelope, "jwe")),
-            Self::Legacy(envelope) => Ok((envelope?, "protectedPayload")),
+            Self::Members(envelope) if is_allowed(&envelope) => Ok((envelope, "jwe")),
+            Self::Members(_) => Err(Problems::from(not_allowed()).into()),
+            Self::Legacy(envelope) => {
+                let envelope = envelope?;
+                let envelope = is_allowed(&envelope).then_some(envelope);
+                Ok((envelope.ok_or(NotAnEnvelope)?, "protectedPayload"))
+            }
         }
     }
+}
+
+/// The settings do not allow envelopes of HPKE.
+fn not_allowed() -> Problem {
+    let message = "must be RSA-OAEP or ECDH-ES: the setting envelopes.post_quantum is off";
+    Problem::new("jwe.protected.alg", Code::Unsupported, message)
 }
 
 /// A request has both forms of an envelope, or neither.

@@ -70,6 +70,8 @@ pub struct Modules {
     pub keyring: Arc<Keyring>,
     /// The audit log.
     pub recorder: Recorder,
+    /// Whether envelopes of HPKE are read.
+    pub post_quantum: bool,
 }
 
 /// Protects, unprotects and operates. Cheap to clone.

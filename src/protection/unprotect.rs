@@ -72,7 +72,7 @@ impl Protection {
         let (lane, size) = (call.lane(), text.as_str().len());
         let reading = || read(call, text, is_bound);
         let (form, request) = self.long_work.run(lane, Cost::Low, size, reading).await?;
-        let (envelope, member) = form.into_envelope()?;
+        let (envelope, member) = form.into_envelope(self.modules.post_quantum)?;
         call.note_ctx(envelope.ctx());
         let number = request.policy_number.as_deref();
         let permit = self.permit(call, application, number).await?;

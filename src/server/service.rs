@@ -110,6 +110,7 @@ impl Service {
             policies: Arc::new(Policies::new(catalog.clone(), database.clone())),
             keyring: keyring.clone(),
             recorder: recorder.clone(),
+            post_quantum: settings.envelopes.post_quantum,
         };
         let database_monitor = DatabaseMonitor::start(&clock, &database, &encryptions).await;
         jobs.spawn(monitor_database(

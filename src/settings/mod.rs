@@ -8,6 +8,7 @@ mod audit;
 mod auth;
 mod certificates;
 mod database;
+mod envelopes;
 mod forward;
 mod hsm;
 mod http;
@@ -36,6 +37,7 @@ pub use self::audit::{Audit, Seal, SealAnchor, SealWitness};
 pub use self::auth::{Auth, AuthIssuer, AuthSpiffe};
 pub use self::certificates::{NotInPem, certificates, revocation_lists};
 pub use self::database::Database;
+pub use self::envelopes::Envelopes;
 pub use self::forward::{Endpoint, Forward, ForwardProtocol};
 pub use self::hsm::{Hsm, HsmToken};
 pub use self::http::Http;
@@ -78,6 +80,8 @@ pub struct Settings {
     pub ratelimit: RateLimit,
     /// The key lifecycle.
     pub keys: Keys,
+    /// Envelopes.
+    pub envelopes: Envelopes,
     /// The approval of changes by other people.
     pub approvals: Approvals,
     /// The credentials of applications other than API keys.

@@ -4,6 +4,7 @@
 
 pub(crate) mod ecdh;
 pub(crate) mod gcm;
+pub(crate) mod kem;
 pub(crate) mod oaep;
 mod padding;
 pub(crate) mod proof;

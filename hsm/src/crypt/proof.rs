@@ -14,9 +14,11 @@ use cryptoki::object::ObjectHandle;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::{ecdh, gcm, oaep, sign};
+use super::{ecdh, gcm, kem, oaep, sign};
 use crate::session::Session;
-use crate::{Curve, HsmError, MlDsa, OaepHash, OaepMethod, PublicKey, Purpose, SignatureScheme};
+use crate::{
+    Curve, HsmError, MlDsa, MlKem, OaepHash, OaepMethod, PublicKey, Purpose, SignatureScheme,
+};
 
 const MESSAGE: &[u8] = b"proof of possession of a private key";
 
@@ -36,7 +38,13 @@ pub(crate) fn is_private_half(
             decrypts(session, key, public, hash.unwrap_or(OaepHash::Sha1))
         }
         (Purpose::Envelope, PublicKey::Ec { curve, point }) => agrees(session, key, *curve, point),
-        (Purpose::Sign, _) => signs(session, key, public, public.signature_scheme()),
+        (Purpose::Envelope, PublicKey::MlKem { set, key: public }) => {
+            decapsulates(session, key, *set, public)
+        }
+        (Purpose::Sign, _) => match public.signature_scheme() {
+            Some(scheme) => signs(session, key, public, scheme),
+            None => Ok(false),
+        },
         (Purpose::Envelope | Purpose::Data | Purpose::Import, _) => Ok(false),
     }
 }
@@ -85,6 +93,18 @@ pub(crate) fn agrees(
     .unwrap_or(false))
 }
 
+/// Whether the token decapsulates the secret that this process has encapsulated.
+pub(crate) fn decapsulates(
+    session: &Session,
+    key: ObjectHandle,
+    set: MlKem,
+    public: &[u8],
+) -> Result<bool, HsmError> {
+    let (ciphertext, secret) = kem::encapsulate(set, public)?;
+    let decapsulated = kem::decapsulate(session, key, set, &ciphertext)?;
+    Ok(bool::from(decapsulated.as_slice().ct_eq(secret.as_ref())))
+}
+
 /// Whether the public half verifies a signature of the token.
 pub(crate) fn signs(
     session: &Session,
@@ -113,7 +133,8 @@ pub(crate) fn signs(
             PublicKey::Rsa { .. }
             | PublicKey::Ec { .. }
             | PublicKey::Ed25519 { .. }
-            | PublicKey::MlDsa { .. },
+            | PublicKey::MlDsa { .. }
+            | PublicKey::MlKem { .. },
             Verification::Rsa(_)
             | Verification::Point(_)
             | Verification::MlDsa(_)
@@ -184,7 +205,10 @@ fn rsa(public: &PublicKey) -> Option<PublicKeyComponents<&[u8]>> {
             n: modulus,
             e: exponent,
         }),
-        PublicKey::Ec { .. } | PublicKey::Ed25519 { .. } | PublicKey::MlDsa { .. } => None,
+        PublicKey::Ec { .. }
+        | PublicKey::Ed25519 { .. }
+        | PublicKey::MlDsa { .. }
+        | PublicKey::MlKem { .. } => None,
     }
 }
 

@@ -192,6 +192,10 @@ fn public_object(
             attributes.extend(ec_params);
             attributes.push(Attribute::EcPoint(octet_string(point)));
         }
+        PublicKey::MlKem { set, key } => attributes.extend([
+            Attribute::ParameterSet(set.parameters()),
+            Attribute::Value(key.clone()),
+        ]),
         PublicKey::MlDsa { set, key } => attributes.extend([
             Attribute::ParameterSet(set.parameters()),
             Attribute::Value(key.clone()),

@@ -48,6 +48,8 @@ impl KeyMaterial {
                 | Family::Ec
                 | Family::Ed25519
                 | Family::MlDsa
+                | Family::MlKem768
+                | Family::MlKem1024
                 | Family::Aes
                 | Family::Hmac,
             ) => false,

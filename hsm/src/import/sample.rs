@@ -34,7 +34,11 @@ impl Sample {
             Algorithm::Aes128 => secret(16),
             Algorithm::Aes256 | Algorithm::HmacSha256 => secret(32),
             // Such keys are not imported.
-            Algorithm::MlDsa44 | Algorithm::MlDsa65 | Algorithm::MlDsa87 => Err(Unspecified),
+            Algorithm::MlDsa44
+            | Algorithm::MlDsa65
+            | Algorithm::MlDsa87
+            | Algorithm::MlKem768
+            | Algorithm::MlKem1024 => Err(Unspecified),
         };
         made.map_err(|_| HsmError::refused("no sample key could be generated"))
     }

@@ -125,7 +125,7 @@ impl<'a> Unwrapper<'a> {
                 (wrapped(*HMAC_LENGTHS.start())..=wrapped(*HMAC_LENGTHS.end())).contains(&second)
             }
             Family::Rsa | Family::Ec | Family::Ed25519 => second > 8 && second % 8 == 0,
-            Family::MlDsa => false,
+            Family::MlDsa | Family::MlKem768 | Family::MlKem1024 => false,
         }
     }
 
@@ -135,7 +135,7 @@ impl<'a> Unwrapper<'a> {
         let sampled = match algorithm.family() {
             Family::Rsa => Algorithm::Rsa2048,
             Family::Ec | Family::Ed25519 | Family::Aes | Family::Hmac => algorithm,
-            Family::MlDsa => return Ok(false),
+            Family::MlDsa | Family::MlKem768 | Family::MlKem1024 => return Ok(false),
         };
         let wrapped = self.wrap(&Sample::of(sampled)?.bytes)?;
         match self.attempt(&wrapped, &template(algorithm, Usages::default())) {

@@ -2,10 +2,12 @@
 //! differ: "not sensitive, every usage" on one, "no usage at all" on another.
 
 use cryptoki::mechanism::MechanismType;
-use cryptoki::object::{Attribute, KeyType, MlDsaParameterSetType, ObjectClass, ParameterSetType};
+use cryptoki::object::{
+    Attribute, KeyType, MlDsaParameterSetType, MlKemParameterSetType, ObjectClass, ParameterSetType,
+};
 
 use super::usages::Usages;
-use crate::{Algorithm, Curve, Family, HsmError, KeyClass, MlDsa, NewKey, Purpose};
+use crate::{Algorithm, Curve, Family, HsmError, KeyClass, MlDsa, MlKem, NewKey, Purpose};
 
 /// DER of 1.3.101.112, the name of the curve in PKCS#11 3.0.
 pub(crate) const ED25519_OID: &[u8] = &[0x06, 0x03, 0x2b, 0x65, 0x70];
@@ -44,6 +46,10 @@ impl<'a> Template<'a> {
             Attribute::Unwrap(usages.unwrap),
             Attribute::Derive(usages.derive),
         ]);
+        // Older tokens do not know this attribute.
+        if usages.decapsulate {
+            attributes.push(Attribute::Decapsulate(true));
+        }
         if class == KeyClass::Secret {
             attributes.extend([
                 Attribute::Encrypt(usages.encrypt),
@@ -62,6 +68,9 @@ impl<'a> Template<'a> {
             Attribute::Verify(self.usages.sign),
             Attribute::Wrap(self.usages.unwrap),
         ]);
+        if self.usages.decapsulate {
+            attributes.push(Attribute::Encapsulate(true));
+        }
         attributes
     }
 
@@ -84,6 +93,7 @@ pub(crate) fn key_type(algorithm: Algorithm) -> KeyType {
         Family::Ec => KeyType::EC,
         Family::Ed25519 => KeyType::EC_EDWARDS,
         Family::MlDsa => KeyType::ML_DSA,
+        Family::MlKem768 | Family::MlKem1024 => KeyType::ML_KEM,
         Family::Aes => KeyType::AES,
         Family::Hmac => KeyType::GENERIC_SECRET,
     }
@@ -102,6 +112,7 @@ pub(crate) fn allowed_mechanisms(
             vec![MechanismType::RSA_PKCS_OAEP, MechanismType::RSA_X_509]
         }
         (Purpose::Envelope, Family::Rsa) => vec![MechanismType::RSA_PKCS_OAEP],
+        (_, Family::MlKem768 | Family::MlKem1024) => vec![MechanismType::ML_KEM],
         (Purpose::Envelope, _) => vec![MechanismType::ECDH1_DERIVE],
         (_, Family::Rsa) => vec![MechanismType::RSA_PKCS, MechanismType::RSA_PKCS_PSS],
         (_, Family::Ec) => vec![MechanismType::ECDSA],
@@ -148,6 +159,22 @@ impl MlDsa {
             Self::MlDsa44 => MlDsaParameterSetType::ML_DSA_44,
             Self::MlDsa65 => MlDsaParameterSetType::ML_DSA_65,
             Self::MlDsa87 => MlDsaParameterSetType::ML_DSA_87,
+        }
+        .into()
+    }
+
+    pub(crate) fn from_parameters(parameters: ParameterSetType) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|set| set.parameters() == parameters)
+    }
+}
+
+impl MlKem {
+    /// `CKA_PARAMETER_SET`.
+    pub(crate) fn parameters(self) -> ParameterSetType {
+        match self {
+            Self::MlKem768 => MlKemParameterSetType::ML_KEM_768,
+            Self::MlKem1024 => MlKemParameterSetType::ML_KEM_1024,
         }
         .into()
     }

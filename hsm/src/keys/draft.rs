@@ -8,7 +8,7 @@ use super::attributes::{
 };
 use super::usages::Usages;
 use crate::session::Session;
-use crate::{Family, HsmError, KeyClass, MlDsa, NewKey};
+use crate::{Family, HsmError, KeyClass, MlDsa, MlKem, NewKey};
 
 /// A key to be generated.
 pub(super) struct Draft<'a> {
@@ -73,6 +73,11 @@ impl<'a> Draft<'a> {
                 let set = algorithm.ml_dsa().map(MlDsa::parameters);
                 let kind = set.map(Attribute::ParameterSet).into_iter().collect();
                 pair(&Mechanism::MlDsaKeyPairGen, kind)
+            }
+            Family::MlKem768 | Family::MlKem1024 => {
+                let set = algorithm.ml_kem().map(MlKem::parameters);
+                let kind = set.map(Attribute::ParameterSet).into_iter().collect();
+                pair(&Mechanism::MlKemKeyPairGen, kind)
             }
             Family::Aes => self.secret(session, &Mechanism::AesKeyGen, KeyType::AES, bond),
             // Most tokens take generic secrets for HMAC; some want the specific type.

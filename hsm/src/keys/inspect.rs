@@ -4,7 +4,7 @@ use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectHandle};
 
 use super::usages::Usages;
 use crate::session::Session;
-use crate::{Algorithm, Curve, HsmError, MlDsa};
+use crate::{Algorithm, Curve, HsmError, MlDsa, MlKem};
 
 /// What kind of key a token reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -114,6 +114,11 @@ pub(crate) fn facts(session: &Session, key: ObjectHandle) -> Result<Facts, HsmEr
         }
     }
     facts.kind = kind(session, key)?;
+    // Older tokens do not know this attribute.
+    if matches!(facts.kind, KeyKind::Known(algorithm) if algorithm.ml_kem().is_some()) {
+        let allowed = read(session, key, AttributeType::Decapsulate)?;
+        facts.usages.decapsulate = allowed == Some(Attribute::Decapsulate(true));
+    }
     Ok(facts)
 }
 
@@ -137,6 +142,7 @@ fn kind(session: &Session, key: ObjectHandle) -> Result<KeyKind, HsmError> {
         },
         KeyType::EC_EDWARDS => Some(Algorithm::Ed25519),
         KeyType::ML_DSA => ml_dsa(session, key)?.map(MlDsa::algorithm),
+        KeyType::ML_KEM => ml_kem(session, key)?.map(MlKem::algorithm),
         KeyType::AES => match value_length(session, key)? {
             Some(16) => Some(Algorithm::Aes128),
             Some(32) => Some(Algorithm::Aes256),
@@ -153,6 +159,14 @@ fn kind(session: &Session, key: ObjectHandle) -> Result<KeyKind, HsmError> {
 pub(crate) fn ml_dsa(session: &Session, key: ObjectHandle) -> Result<Option<MlDsa>, HsmError> {
     Ok(match read(session, key, AttributeType::ParameterSet)? {
         Some(Attribute::ParameterSet(parameters)) => MlDsa::from_parameters(parameters),
+        _ => None,
+    })
+}
+
+/// The parameter set of an ML-KEM key.
+pub(crate) fn ml_kem(session: &Session, key: ObjectHandle) -> Result<Option<MlKem>, HsmError> {
+    Ok(match read(session, key, AttributeType::ParameterSet)? {
+        Some(Attribute::ParameterSet(parameters)) => MlKem::from_parameters(parameters),
         _ => None,
     })
 }

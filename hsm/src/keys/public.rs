@@ -80,6 +80,18 @@ pub(crate) fn of_object(session: &Session, object: ObjectHandle) -> Result<Publi
                 )),
             }
         }
+        KeyType::ML_KEM => {
+            let set = inspect::ml_kem(session, object)?;
+            let value = read(session, object, AttributeType::Value)?;
+            match (set, value) {
+                (Some(set), Some(Attribute::Value(key))) if key.len() == set.public_len() => {
+                    Ok(PublicKey::MlKem { set, key })
+                }
+                _ => Err(HsmError::refused(
+                    "the token does not report the ML-KEM key",
+                )),
+            }
+        }
         other => Err(HsmError::refused(format!(
             "a {other} key has no public half"
         ))),

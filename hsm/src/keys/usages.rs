@@ -19,6 +19,8 @@ pub struct Usages {
     pub unwrap: bool,
     /// `CKA_WRAP`.
     pub wrap: bool,
+    /// `CKA_DECAPSULATE`.
+    pub decapsulate: bool,
 }
 
 impl Usages {
@@ -28,26 +30,35 @@ impl Usages {
         match (purpose, algorithm.family()) {
             (Purpose::Envelope, Family::Rsa) => usages.decrypt = true,
             (Purpose::Envelope, Family::Ec) => usages.derive = true,
+            (Purpose::Envelope, Family::MlKem768 | Family::MlKem1024) => usages.decapsulate = true,
             (
                 Purpose::Sign,
                 Family::Rsa | Family::Ec | Family::Ed25519 | Family::MlDsa | Family::Hmac,
-            ) => {
-                usages.sign = true;
-            }
+            ) => usages.sign = true,
             (Purpose::Data, Family::Aes) => (usages.encrypt, usages.decrypt) = (true, true),
             (Purpose::Import, Family::Rsa) => usages.unwrap = true,
             (Purpose::Envelope, Family::Ed25519 | Family::MlDsa | Family::Aes | Family::Hmac)
-            | (Purpose::Sign, Family::Aes)
+            | (Purpose::Sign, Family::MlKem768 | Family::MlKem1024 | Family::Aes)
             | (
                 Purpose::Data,
-                Family::Rsa | Family::Ec | Family::Ed25519 | Family::MlDsa | Family::Hmac,
+                Family::Rsa
+                | Family::Ec
+                | Family::Ed25519
+                | Family::MlDsa
+                | Family::MlKem768
+                | Family::MlKem1024
+                | Family::Hmac,
             )
             | (
                 Purpose::Import,
-                Family::Ec | Family::Ed25519 | Family::MlDsa | Family::Aes | Family::Hmac,
-            ) => {
-                return None;
-            }
+                Family::Ec
+                | Family::Ed25519
+                | Family::MlDsa
+                | Family::MlKem768
+                | Family::MlKem1024
+                | Family::Aes
+                | Family::Hmac,
+            ) => return None,
         }
         Some(usages)
     }
@@ -69,7 +80,7 @@ impl Usages {
         pairs.any(|(allowed, needed)| allowed && !needed)
     }
 
-    fn each(self) -> [bool; 6] {
+    fn each(self) -> [bool; 7] {
         let Self {
             decrypt,
             encrypt,
@@ -77,7 +88,8 @@ impl Usages {
             derive,
             unwrap,
             wrap,
+            decapsulate,
         } = self;
-        [decrypt, encrypt, sign, derive, unwrap, wrap]
+        [decrypt, encrypt, sign, derive, unwrap, wrap, decapsulate]
     }
 }

@@ -43,6 +43,8 @@ pub(super) fn operations(session: &Session) -> Result<Vec<Probed>, HsmError> {
         (Algorithm::MlDsa44, Purpose::Sign),
         (Algorithm::MlDsa65, Purpose::Sign),
         (Algorithm::MlDsa87, Purpose::Sign),
+        (Algorithm::MlKem768, Purpose::Envelope),
+        (Algorithm::MlKem1024, Purpose::Envelope),
         (Algorithm::Aes128, Purpose::Data),
         (Algorithm::Aes256, Purpose::Data),
         (Algorithm::HmacSha256, Purpose::Sign),
@@ -93,6 +95,10 @@ fn uses(
         (Some(PublicKey::Ec { curve, point }), Purpose::Envelope) => {
             let agrees = proof::agrees(session, handle, *curve, point);
             Ok(vec![row("derive", ecdh(*curve), agrees)?])
+        }
+        (Some(PublicKey::MlKem { set, key }), Purpose::Envelope) => {
+            let decapsulates = proof::decapsulates(session, handle, *set, key);
+            Ok(vec![row("decapsulate", set.name(), decapsulates)?])
         }
         (Some(public), Purpose::Sign) => schemes(public)
             .iter()
@@ -210,6 +216,7 @@ fn schemes(public: &PublicKey) -> &'static [SignatureScheme] {
             MlDsa::MlDsa65 => &[S::MlDsa65],
             MlDsa::MlDsa87 => &[S::MlDsa87],
         },
+        PublicKey::MlKem { .. } => &[],
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::report::Speed;
 use crate::crypt::proof;
-use crate::crypt::{ecdh, gcm, oaep, sign};
+use crate::crypt::{ecdh, gcm, kem, oaep, sign};
 use crate::keys;
 use crate::session::Session;
 use crate::{Algorithm, Curve, HsmError, OaepHash, PublicKey, Purpose, SignatureScheme};
@@ -35,6 +35,15 @@ pub(super) fn measure(session: &Session) -> Result<Vec<Speed>, HsmError> {
         let handle = key.guarded.handle();
         speeds.extend(time("P-256 derive (ECDH)", || {
             ecdh::derive(session, handle, Curve::P256, point)
+        }));
+    }
+    if let Ok(key) = keys::temporary(session, Algorithm::MlKem768, Purpose::Envelope)
+        && let Some(PublicKey::MlKem { set, key: public }) = &key.public
+    {
+        let (ciphertext, _) = kem::encapsulate(*set, public)?;
+        let handle = key.guarded.handle();
+        speeds.extend(time("ML-KEM-768 decapsulate", || {
+            kem::decapsulate(session, handle, *set, &ciphertext)
         }));
     }
     for (operation, algorithm, scheme) in [

@@ -3,10 +3,10 @@
 use zeroize::Zeroizing;
 
 use super::Token;
-use crate::crypt::{ecdh, gcm, oaep, sign};
+use crate::crypt::{ecdh, gcm, kem, oaep, sign};
 use crate::session::Session;
 use crate::threads::Device;
-use crate::{GcmSealed, HsmError, KeyRef, OaepHash, OaepMethod, SignatureScheme};
+use crate::{GcmSealed, HsmError, KeyRef, MlKem, OaepHash, OaepMethod, SignatureScheme};
 
 impl Token {
     /// Unwraps a content key with RSA-OAEP (no label). Every cryptographic failure is `BadInput`.
@@ -34,6 +34,19 @@ impl Token {
         let curve = ecdh::curve_of(peer_point)?;
         let (wanted, point) = (key.clone(), peer_point.to_vec());
         let work = move |session: &Session| ecdh::derive(session, &wanted, curve, &point);
+        self.dispatcher.with_key(key, work).await
+    }
+
+    /// The shared secret of an ML-KEM ciphertext. A ciphertext of the wrong length is `BadInput`; every
+    /// other one has a secret (implicit rejection).
+    pub async fn decapsulate(
+        &self,
+        key: &KeyRef,
+        set: MlKem,
+        ciphertext: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
+        let (wanted, ciphertext) = (key.clone(), ciphertext.to_vec());
+        let work = move |session: &Session| kem::decapsulate(session, &wanted, set, &ciphertext);
         self.dispatcher.with_key(key, work).await
     }
 

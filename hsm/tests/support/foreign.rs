@@ -40,7 +40,11 @@ pub(crate) fn foreign(algorithm: Algorithm) -> Foreign {
         }
         Algorithm::Aes128 => secret(16),
         Algorithm::Aes256 | Algorithm::HmacSha256 => secret(32),
-        Algorithm::MlDsa44 | Algorithm::MlDsa65 | Algorithm::MlDsa87 => {
+        Algorithm::MlDsa44
+        | Algorithm::MlDsa65
+        | Algorithm::MlDsa87
+        | Algorithm::MlKem768
+        | Algorithm::MlKem1024 => {
             panic!("tokens import no {algorithm} keys")
         }
     }

@@ -91,6 +91,7 @@ impl<R: Right> FromRequestParts<App> for Authorized<R> {
             catalog: app.catalog.clone(),
             pool: app.database.clone(),
             approvals: app.settings.approvals.clone(),
+            post_quantum: app.settings.envelopes.post_quantum,
             actor: Actor::administrator(administrator, tag.to_string()),
             owners_sign_in: app.settings.admin.oidc.has_owners(),
             claim: parts.extensions.get::<Claim>().cloned(),

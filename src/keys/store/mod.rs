@@ -6,7 +6,7 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT id, partner_kid, service_id, name, usage, algorithm, origin, status, token_id, \
-             token_label, extractable, public_key, expires_at, rotation_days, succeeds, retire_at, \
+             token_label, extractable, public_key, hpke_revision, expires_at, rotation_days, succeeds, retire_at, \
              activated_at, destroy_at, revision, created_at, updated_at FROM keys ",
             $rest
         )

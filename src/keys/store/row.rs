@@ -36,6 +36,7 @@ impl FromRow<'_, PgRow> for Key {
                 .or(token_label.map(KeyName::Label)),
             extractable: row.try_get("extractable")?,
             public,
+            hpke_revision: row.try_get("hpke_revision")?,
             expires_at: row.try_get("expires_at")?,
             rotation_days: row.try_get("rotation_days")?,
             succeeds: row.try_get("succeeds")?,
@@ -64,6 +65,7 @@ pub async fn insert(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()
         .with("extractable", key.extractable)
         .with("public_key", key.public.as_ref().map(PublicKey::to_spki))
         .with("thumbprint", key.public.as_ref().map(PublicKey::thumbprint))
+        .with("hpke_revision", key.hpke_revision)
         .with("created_at", key.created_at);
     columns.insert(connection, TABLE).await?;
     forget_intent(connection, key.id.uuid()).await

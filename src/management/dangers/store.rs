@@ -4,9 +4,9 @@ use sqlx::PgExecutor;
 
 use super::{Expiring, Extractable, Keyless};
 use crate::clock::Timestamp;
+use crate::envelope::Alg;
 use crate::ids::{ApiKeyId, KeyId};
 use crate::keys::{self, Usage};
-use crate::material::Family;
 use crate::policy::{KeyOwnership, Policy, Status, select_policies};
 
 pub(super) async fn policies(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Policy>> {
@@ -27,15 +27,15 @@ pub(super) async fn keyless(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<K
                  WHERE k.service_id = p.destination_service_id
                    AND k.usage = $2 AND k.status = $3
                    AND (p.key_ownership <> $6 OR num_nonnulls(k.token_id, k.token_label) > 0)
-                   AND k.family = CASE WHEN p.alg LIKE 'RSA%' THEN $4 ELSE $5 END)
+                   AND (p.alg, k.family) IN (SELECT * FROM UNNEST ($4::text[], $5::text[])))
           ORDER BY p.policy_number
           LIMIT 50",
     )
     .bind(Status::Active)
     .bind(Usage::Enc)
     .bind(keys::Status::Active)
-    .bind(Family::Rsa)
-    .bind(Family::Ec)
+    .bind(Alg::ALL)
+    .bind(Alg::ALL.map(Alg::family))
     .bind(KeyOwnership::ServiceManaged)
     .fetch_all(database)
     .await

@@ -4,6 +4,7 @@ use super::plan::planned;
 use super::request::{KeyRequest, RequestedKey, Source};
 use super::rules::Rules;
 use super::{retire_former, store};
+use crate::envelope::HpkeRevision;
 use crate::ids::{ImportKeyId, KeyId, ServiceId};
 use crate::keys::{Assignment, ImportKeyRecord, Key, Origin, Status, UnrecordedKey, Usage, Vault};
 use crate::management::changes::Call;
@@ -28,7 +29,9 @@ pub async fn create(
     let is_storable = !request.body.is_in_plaintext();
     let call = is_storable.then(|| Call::create(ResourceType::Key, &request));
     // Testing primes and deriving a key from a passphrase are too long for a runtime thread.
-    let requested = tokio::task::spawn_blocking(move || RequestedKey::check(request, rules, now))
+    let post_quantum = context.post_quantum;
+    let check = move || RequestedKey::check(request, rules, post_quantum, now);
+    let requested = tokio::task::spawn_blocking(check)
         .await
         .map_err(|_| Error::BrokenOff)??;
     let (context, vault) = (context.clone(), vault.clone());
@@ -115,6 +118,7 @@ async fn carry_out(
             .unrecorded
             .as_ref()
             .map(|unrecorded| unrecorded.extractable),
+        hpke_revision: HpkeRevision::of_new(obtained.algorithm),
         public: obtained.public,
         expires_at,
         rotation_days,
@@ -210,6 +214,11 @@ async fn obtain(
         }
         Source::TokenObject(described) => {
             let (usage, unrecorded) = vault.adopt(described, allow_extractable).await?;
+            if !context.post_quantum && unrecorded.algorithm.ml_kem().is_some() {
+                let message =
+                    "must be a key of a supported kind: the setting envelopes.post_quantum is off";
+                return Err(Problem::new("tokenObject", Code::Unsupported, message).into());
+            }
             (usage, Origin::Adopted, unrecorded, None)
         }
     };

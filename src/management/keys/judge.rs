@@ -99,6 +99,7 @@ mod tests {
             token_name: None,
             extractable: None,
             public: None,
+            hpke_revision: None,
             expires_at: None,
             rotation_days: None,
             succeeds: None,

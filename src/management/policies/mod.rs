@@ -16,7 +16,7 @@ use super::{
 };
 use crate::ids::{PolicyId, ServiceId};
 use crate::policy::{AllowedServices, NotANumber, PolicyNumber, PolicyRequest, Status};
-use crate::problem::Problems;
+use crate::problem::{Code, Problem, Problems};
 use crate::resource::{Member, ResourceRequest, Stored as _};
 
 pub(super) use self::store::{lock_living, opened_with};
@@ -101,6 +101,7 @@ pub async fn create(
     change.propose_as(Call::create(ResourceType::Policy, &request));
     let id = PolicyId::new(&context.clock, &context.entropy);
     let (mut problems, mut body) = (request.problems, request.body);
+    check_alg(context.post_quantum, &mut problems, None, &body);
     check_services(change.connection(), &mut problems, None, &mut body).await?;
     let is_numbered = !body.policy_number.is_absent();
     loop {
@@ -141,6 +142,7 @@ pub async fn update(
     change.propose_as(Call::update(ResourceType::Policy, &request));
     request.check_read_only(&before);
     let (mut problems, mut body) = (request.problems, request.body);
+    check_alg(context.post_quantum, &mut problems, Some(&before), &body);
     check_services(change.connection(), &mut problems, Some(&before), &mut body).await?;
     let after = body.update(&before, &mut problems);
     after.check_binding(&mut problems);
@@ -178,6 +180,23 @@ async fn lock(change: &mut Change<'_>, name: &Name, expected: &Expected) -> Resu
         .ok_or(Error::Missing(Missing::Policy))?;
     expected.check(policy.revision)?;
     Ok(policy)
+}
+
+/// Checks that a policy newly gets an algorithm of HPKE only if the settings allow it.
+fn check_alg(
+    post_quantum: bool,
+    problems: &mut Problems,
+    before: Option<&Policy>,
+    body: &PolicyRequest,
+) {
+    let Some(alg) = body.alg.given().copied() else {
+        return;
+    };
+    let is_new = before.is_none_or(|before| before.alg != alg);
+    if is_new && !post_quantum && alg.encapsulation().is_some() {
+        let message = "must be RSA-OAEP or ECDH-ES: the setting envelopes.post_quantum is off";
+        problems.note(Problem::new("alg", Code::Unsupported, message));
+    }
 }
 
 /// Checks that the services exist to which a policy newly refers. They cannot be deleted until the

@@ -4,6 +4,7 @@ use sqlx::{PgConnection, PgExecutor};
 
 use super::{Filter, Name, Policy};
 use crate::db::undecodable;
+use crate::envelope::Alg;
 use crate::ids::{ApiKeyId, IdentityId, PolicyId, ServiceId};
 use crate::management::PageRequest;
 use crate::material::Family;
@@ -45,13 +46,13 @@ pub(in crate::management) async fn opened_with(
     sqlx::query_scalar(
         "SELECT policy_number FROM policies
           WHERE deleted_at IS NULL AND destination_service_id = $1 AND status = $2
-            AND key_ownership = $3 AND (alg LIKE 'RSA%') = $4
+            AND key_ownership = $3 AND alg = ANY ($4)
           ORDER BY policy_number LIMIT 1",
     )
     .bind(service)
     .bind(Status::Active)
     .bind(KeyOwnership::ServiceManaged)
-    .bind(family == Family::Rsa)
+    .bind(Alg::of(family).collect::<Vec<_>>())
     .fetch_optional(database)
     .await
 }

@@ -133,7 +133,8 @@ fn try_encode(key: &PrivateKey) -> der::Result<Zeroizing<Vec<u8>>> {
                 PublicParts::Ec { point, .. } => Some(point.as_slice()),
                 PublicParts::Rsa { .. }
                 | PublicParts::Ed25519 { .. }
-                | PublicParts::MlDsa { .. } => None,
+                | PublicParts::MlDsa { .. }
+                | PublicParts::MlKem { .. } => None,
             };
             let inner = sec1::EcPrivateKey {
                 private_key: scalar,

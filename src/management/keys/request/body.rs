@@ -126,6 +126,13 @@ impl KeyRequest {
     }
 }
 
+impl KeyText {
+    /// Whether it is a JWK. Otherwise it is PEM.
+    pub(super) fn is_jwk(&self) -> bool {
+        self.0.starts_with('{')
+    }
+}
+
 impl Value for Base64 {
     const INPUT: Input = Input::Paragraph;
 

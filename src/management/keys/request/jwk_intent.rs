@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::kind::StatedKind;
+use crate::envelope::Alg;
 use crate::json::{Members, Text};
 use crate::keys::Usage;
 use crate::material::{Algorithm, Family};
@@ -86,6 +87,8 @@ fn is_for(alg: &str, usage: Usage, algorithm: Algorithm) -> bool {
     match (usage, algorithm.family()) {
         (Usage::Enc, Family::Rsa) => alg.starts_with("RSA-OAEP"),
         (Usage::Enc, Family::Ec) => alg.starts_with("ECDH-ES"),
+        (Usage::Enc, Family::MlKem768) => alg == Alg::Hpke12Ke.name(),
+        (Usage::Enc, Family::MlKem1024) => alg == Alg::Hpke13Ke.name(),
         (Usage::Sig, Family::Rsa) => {
             ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"].contains(&alg)
         }
@@ -100,6 +103,8 @@ fn is_for(alg: &str, usage: Usage, algorithm: Algorithm) -> bool {
             | Algorithm::MlDsa44
             | Algorithm::MlDsa65
             | Algorithm::MlDsa87
+            | Algorithm::MlKem768
+            | Algorithm::MlKem1024
             | Algorithm::Aes256
             | Algorithm::Aes128
             | Algorithm::HmacSha256 => false,

@@ -11,6 +11,7 @@ mod source;
 mod token_object;
 mod wrapped;
 
+use self::body::KeyText;
 pub use self::body::{KeyRequest, KeyUpdate, TokenObjectRequest, WrappedKeyRequest};
 use self::kind::StatedKind;
 use self::partner_kid::partner_kid;
@@ -21,6 +22,7 @@ use crate::ids::ServiceId;
 use crate::keys::RotationDays;
 use crate::management::Error;
 use crate::management::check::{self, checked};
+use crate::material::Algorithm;
 use crate::problem::{Code, Problem, Problems};
 use crate::resource::{Name, Printable, ResourceRequest};
 
@@ -41,6 +43,7 @@ impl RequestedKey {
     pub(super) fn check(
         request: ResourceRequest<KeyRequest>,
         rules: Rules,
+        post_quantum: bool,
         now: Timestamp,
     ) -> Result<Self, Error> {
         let (mut problems, body) = (request.problems, request.body);
@@ -59,6 +62,9 @@ impl RequestedKey {
         let expires_at = body.expires_at.clone().or_keep(&None);
         let (usage, algorithm) = (body.r#use.given().copied(), body.algorithm.given().copied());
         let kind = StatedKind::new(usage, algorithm, &mut problems);
+        if !post_quantum {
+            refuse_encapsulation(&mut problems, "algorithm", algorithm);
+        }
         let rotation_days = body.rotation_days.clone().or_keep(&None);
         let is_generated = body.generate.given() == Some(&true);
         check_rotation(&mut problems, is_generated, rotation_days);
@@ -67,7 +73,12 @@ impl RequestedKey {
             body.activate.clone().or_keep(&true),
         );
         let partner_kid = partner_kid(&body, &mut problems);
+        let is_jwk = body.public_key.given().is_some_and(KeyText::is_jwk);
         let source = Source::of(kind, body, &mut problems);
+        if let (false, Some(Source::Public { key, .. })) = (post_quantum, &source) {
+            let member = if is_jwk { "publicKey.alg" } else { "publicKey" };
+            refuse_encapsulation(&mut problems, member, Some(key.algorithm()));
+        }
         let requested = service_id.zip(source).map(|(service_id, source)| Self {
             service_id,
             allow_extractable: rules.extractable,
@@ -79,6 +90,14 @@ impl RequestedKey {
             source,
         });
         checked(problems, requested)
+    }
+}
+
+/// Refuses a key of ML-KEM, whose algorithm the request has in `member`.
+fn refuse_encapsulation(problems: &mut Problems, member: &str, algorithm: Option<Algorithm>) {
+    if algorithm.is_some_and(|algorithm| algorithm.ml_kem().is_some()) {
+        let message = "must be another algorithm: the setting envelopes.post_quantum is off";
+        problems.note(Problem::new(member, Code::Unsupported, message));
     }
 }
 

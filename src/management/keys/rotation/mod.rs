@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::create::record;
 use super::{lock, retire_former};
 use crate::clock::Timestamp;
+use crate::envelope::HpkeRevision;
 use crate::ids::KeyId;
 use crate::keys::{Assignment, Cause, Key, Origin, Status, Usage, Vault, store as keys_store};
 use crate::management::{Action, Authorized, Change, Error, Event, Expected, ManageKeys};
@@ -99,6 +100,7 @@ async fn make_successor(
         token_name: Some(unrecorded.name.clone()),
         extractable: Some(unrecorded.extractable),
         public: unrecorded.public.clone(),
+        hpke_revision: HpkeRevision::of_new(key.algorithm),
         expires_at: None,
         rotation_days: key.rotation_days,
         succeeds: Some(id),
