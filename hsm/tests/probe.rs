@@ -1,7 +1,7 @@
 //! The probe reports of the two tokens and their differences.
 
 use crate::support::{Kind, SharedToken};
-use hsm::{Config, MlDsa, ProbeReport, Token, Works};
+use hsm::{Config, MlDsa, MlKem, ProbeReport, Token, Works};
 
 on_both_tokens! { the_probe_reports_supported_mechanisms, the_probe_reports_unsupported_mechanisms }
 
@@ -32,7 +32,11 @@ async fn the_probe_reports_supported_mechanisms(shared: &SharedToken) {
     match shared.kind {
         Kind::SoftHsm => {
             assert_eq!(fallbacks, ["RSA-OAEP-256"]);
-            assert_eq!(missing, MlDsa::ALL.map(MlDsa::name));
+            let post_quantum = [
+                &MlDsa::ALL.map(MlDsa::name)[..],
+                &MlKem::ALL.map(MlKem::name),
+            ];
+            assert_eq!(missing, post_quantum.concat());
             let kinds = [
                 "RSA-2048",
                 "P-256",
@@ -56,6 +60,12 @@ async fn the_probe_reports_supported_mechanisms(shared: &SharedToken) {
                 let rows = rows.filter(|probed| probed.algorithm == set.name());
                 let operations: Vec<_> = rows.map(|probed| probed.operation).collect();
                 assert_eq!(operations, ["generate", "sign"]);
+            }
+            for set in MlKem::ALL {
+                let rows = report.operations.iter();
+                let rows = rows.filter(|probed| probed.algorithm == set.name());
+                let operations: Vec<_> = rows.map(|probed| probed.operation).collect();
+                assert_eq!(operations, ["generate", "decapsulate"]);
             }
             assert_eq!(sha1, EVERY_KIND);
             assert_eq!(sha256, EVERY_KIND);

@@ -1,10 +1,14 @@
 //! Unwrapping content keys: RSA-OAEP and ECDH.
 
 use aws_lc_rs::agreement::{self, ECDH_P256, ECDH_P384, ECDH_P521};
-use hsm::{Algorithm, Config, Curve, ErrorKind, OaepHash, PublicKey, Purpose, Token};
+use aws_lc_rs::kem::EncapsulationKey;
+use hsm::{
+    Algorithm, Config, Curve, ErrorKind, KeyName, MlKem, NewKey, OaepHash, PublicKey, Purpose,
+    Token,
+};
 
 use super::public_key;
-use crate::support::{Kind, SharedToken, generate_key, seal};
+use crate::support::{Kind, SharedToken, generate_key, id, seal};
 
 on_both_tokens! {
     rsa_keys_unwrap_content_keys,
@@ -12,6 +16,7 @@ on_both_tokens! {
     a_token_without_raw_rsa_is_reported,
     ec_keys_agree_with_the_holder_of_the_public_key,
     a_point_off_the_curve_is_bad_input,
+    ml_kem_keys_decapsulate_where_the_token_has_them,
 }
 
 async fn rsa_keys_unwrap_content_keys(shared: &SharedToken) {
@@ -147,5 +152,76 @@ async fn a_point_off_the_curve_is_bad_input(shared: &SharedToken) {
             .await
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BadInput, "{error:?}");
+    }
+}
+
+/// SoftHSM2 lacks ML-KEM, and reports that without making anything.
+async fn ml_kem_keys_decapsulate_where_the_token_has_them(shared: &SharedToken) {
+    let token = &shared.token;
+    for set in MlKem::ALL {
+        let key = NewKey {
+            id: id(),
+            label: "ML-KEM".to_owned(),
+            algorithm: set.algorithm(),
+            purpose: Purpose::Envelope,
+        };
+        let created = token.generate(key.clone()).await;
+        if shared.kind == Kind::SoftHsm {
+            assert!(created.unwrap_err().lacks_mechanism());
+            assert_eq!(shared.objects(&key.id), 0);
+            continue;
+        }
+        let created = created.unwrap();
+        let Some(PublicKey::MlKem { key: public, .. }) = &created.public else {
+            panic!("no public key: {:?}", created.public);
+        };
+        assert_eq!(public.len(), set.public_len());
+        let encapsulates = EncapsulationKey::new(set.encapsulation(), public).unwrap();
+        let (ciphertext, secret) = encapsulates.encapsulate().unwrap();
+        assert_eq!(ciphertext.as_ref().len(), set.ciphertext_len());
+        let own = token.decapsulate(&created.key, set, ciphertext.as_ref());
+        assert_eq!(own.await.unwrap().as_slice(), secret.as_ref());
+
+        // FIPS 203 derives the secret of a damaged ciphertext from the ciphertext and the key.
+        let mut damaged = ciphertext.as_ref().to_vec();
+        damaged[7] ^= 1;
+        let first = token
+            .decapsulate(&created.key, set, &damaged)
+            .await
+            .unwrap();
+        assert_ne!(first.as_slice(), secret.as_ref());
+        let second = token.decapsulate(&created.key, set, &damaged).await;
+        assert_eq!(first, second.unwrap());
+
+        let other = MlKem::ALL.into_iter().find(|other| *other != set).unwrap();
+        let longer = [ciphertext.as_ref(), &[0]].concat();
+        for (set, wrong) in [
+            (set, &[][..]),
+            (set, &ciphertext.as_ref()[1..]),
+            (set, &longer),
+            (other, ciphertext.as_ref()),
+            (other, &vec![1; other.ciphertext_len()]),
+        ] {
+            let error = token.decapsulate(&created.key, set, wrong).await;
+            assert_eq!(error.unwrap_err().kind(), ErrorKind::BadInput, "{set}");
+        }
+
+        let name = KeyName::Id(key.id.clone());
+        let adopted = token.adopt(name, Purpose::Envelope, None).await.unwrap();
+        assert_eq!(adopted.algorithm, set.algorithm());
+        assert_eq!(adopted.public, created.public);
+        assert_eq!(adopted.weaknesses, []);
+        let theirs = generate_key(token, set.algorithm(), Purpose::Envelope).await;
+        for (public, is_half) in [(&created.public, true), (&theirs.public, false)] {
+            let public = public.as_ref().unwrap();
+            let proven = token.is_private_half(&created.key, public, Purpose::Envelope);
+            assert_eq!(proven.await.unwrap(), is_half);
+        }
+        let adopted = token
+            .adopt(KeyName::Id(key.id.clone()), Purpose::Sign, None)
+            .await;
+        assert!(adopted.is_err());
+        token.destroy(&created.key).await.unwrap();
+        assert_eq!(shared.objects(&key.id), 0);
     }
 }

@@ -20,6 +20,7 @@ fn parts(kid: &str) -> Parts<'_> {
         ctx: None,
         members: HeaderMembers::default(),
         epk: None,
+        ek: None,
     }
 }
 

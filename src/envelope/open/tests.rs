@@ -66,6 +66,33 @@ fn opens_ecdh_es_of_the_rfc() {
     );
 }
 
+/// The examples of the draft. Python's `cryptography` computed the shared secrets from the seeds.
+#[test]
+fn opens_the_examples_of_the_hpke_draft() {
+    let vectors = vector(include_str!(
+        "../../../tests/vectors/draft-ietf-jose-hpke-pq-pqt-01.json"
+    ));
+    let sets = [
+        ("HPKE-12-KE", MlKem::MlKem768),
+        ("HPKE-13-KE", MlKem::MlKem1024),
+    ];
+    for (vector, (alg, set)) in vectors.as_array().unwrap().iter().zip(sets) {
+        assert_eq!(vector["alg"], alg);
+        let public = bytes(&vector["pub"]);
+        let public = PublicKey::of_ml_kem(HpkeRevision::Pqt01, set, &public).unwrap();
+        let secret = bytes(&vector["sharedSecret"]);
+        let opening = || asked_of(&public, vector["compact"].as_str().unwrap());
+        let (content, authentic) = opening().decipher(&Entropy::system(), Some(&secret), None);
+        assert!(authentic, "{alg}");
+        let plaintext = vector["plaintext"].as_str().unwrap();
+        assert_eq!(content.as_slice(), plaintext.as_bytes());
+        for answer in [None, Some(&[0; MlKem::SECRET_LEN][..])] {
+            let (_, authentic) = opening().decipher(&Entropy::system(), answer, None);
+            assert!(!authentic, "{alg}");
+        }
+    }
+}
+
 /// Computed with Python's `cryptography`; FORMAT.md refers to it.
 #[test]
 fn opens_the_published_envelope_with_its_policy_and_context() {
@@ -200,6 +227,7 @@ fn header(alg: Alg, epk: Option<(Curve, &[u8])>) -> String {
         ctx: None,
         members: crate::envelope::HeaderMembers::default(),
         epk,
+        ek: None,
     })
 }
 

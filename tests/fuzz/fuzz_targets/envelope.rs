@@ -28,6 +28,7 @@ fuzz_target!(|body: &[u8]| {
             let asked = match opening.question() {
                 Question::Decrypt { wrapped_key, .. } => wrapped_key,
                 Question::Agree { peer } => peer,
+                Question::Decapsulate { ciphertext, .. } => ciphertext,
             };
             assert_eq!(asked.len(), length);
             let answer = body.get(..32).filter(|_| body.len() % 2 == 0);

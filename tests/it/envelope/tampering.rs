@@ -208,6 +208,7 @@ fn all_cryptographic_failures_return_the_same_error() {
         let length = |opening: &sealward::envelope::Opening| match opening.question() {
             sealward::envelope::Question::Decrypt { wrapped_key, .. } => wrapped_key.len(),
             sealward::envelope::Question::Agree { peer } => peer.len(),
+            sealward::envelope::Question::Decapsulate { ciphertext, .. } => ciphertext.len(),
         };
         assert_eq!(length(&opening), length(&right_form), "{about}");
         let answer = key.answer(opening.question());

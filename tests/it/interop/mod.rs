@@ -4,6 +4,7 @@
 
 mod audit_log;
 mod envelopes;
+mod hpke;
 mod keys;
 mod ml_dsa;
 mod nimbus;

@@ -51,6 +51,15 @@ impl Peer {
         )
     }
 
+    /// PyPI `cryptography`, which seals and opens with HPKE.
+    pub(super) fn hpke() -> Self {
+        Self::start(
+            "cryptography",
+            &home().join("venv/bin/python"),
+            "hpke_peer.py",
+        )
+    }
+
     /// Sends a request and waits for its response.
     pub(super) fn ask(&mut self, request: &Value) -> Value {
         writeln!(self.requests, "{request}").unwrap();

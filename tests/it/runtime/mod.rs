@@ -19,6 +19,7 @@ mod large_bodies;
 mod limits;
 mod lookups;
 mod ml_dsa;
+mod ml_kem;
 mod operations;
 mod permissions;
 mod protect;

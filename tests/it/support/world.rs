@@ -77,6 +77,27 @@ impl World {
         Self::over(Clock::system(), settings(Stage::Development), token).await
     }
 
+    /// A service in development with a kryoptic token and `envelopes.post_quantum`.
+    pub(crate) async fn post_quantum() -> Self {
+        let token = super::token::kryoptic().await;
+        let mut settings = settings(Stage::Development);
+        settings.envelopes.post_quantum = true;
+        Self::over(Clock::system(), settings, token).await
+    }
+
+    /// A service in development with a SoftHSM2 token, which lacks ML-KEM, and `envelopes.post_quantum`.
+    pub(crate) async fn post_quantum_on_softhsm() -> Self {
+        let mut settings = settings(Stage::Development);
+        settings.envelopes.post_quantum = true;
+        Self::with(Clock::system(), settings).await
+    }
+
+    /// Another instance without `envelopes.post_quantum`.
+    pub(crate) async fn another_without_post_quantum(&self) -> Self {
+        let options = self.database.options().clone();
+        self.another_with(options, settings(self.stage)).await
+    }
+
     /// A service in development with this clock that accepts tokens as these settings say.
     pub(crate) async fn with_auth(clock: Clock, auth: Auth) -> Self {
         let mut settings = settings(Stage::Development);

@@ -7,6 +7,7 @@ mod import;
 mod jwk_intent;
 mod life;
 mod ml_dsa;
+mod ml_kem;
 mod partner_kid;
 mod public_key;
 mod reconciler;
