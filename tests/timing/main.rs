@@ -34,19 +34,26 @@ async fn main() -> ExitCode {
     let samples = std::env::args().find_map(|argument| argument.parse().ok());
     let samples = samples.unwrap_or(SAMPLES);
     let world = World::new().await;
+    // SoftHSM2 lacks ML-KEM.
+    let with_ml_kem = World::post_quantum().await;
     let mut is_suspicious = false;
     println!("{samples} requests of each kind; |t| > {SUSPICIOUS} distinguishes two kinds\n");
     println!("| Key | Fault | Reference | median µs | median µs | t of all | of 95 % | of 75 % |");
     println!("|---|---|---|--:|--:|--:|--:|--:|");
-    for (algorithm, alg) in [("RSA-2048", "RSA-OAEP-256"), ("P-256", "ECDH-ES+A256KW")] {
+    for (world, algorithm, alg) in [
+        (&world, "RSA-2048", "RSA-OAEP-256"),
+        (&world, "P-256", "ECDH-ES+A256KW"),
+        (&with_ml_kem, "ML-KEM-768", "HPKE-12-KE"),
+        (&with_ml_kem, "ML-KEM-1024", "HPKE-13-KE"),
+    ] {
         let destination = world.destination(algorithm, algorithm, alg).await;
-        let client = unlimited(&world, algorithm, &destination.policy).await;
+        let client = unlimited(world, algorithm, &destination.policy).await;
         let reference = damaged(
-            &valid_envelope(&world, &destination).await.envelope(),
+            &valid_envelope(world, &destination).await.envelope(),
             "tag",
             |tag| tag[3] ^= 1,
         );
-        let of_envelopes = faults(&world, &destination).await;
+        let of_envelopes = faults(world, &destination).await;
         let of_envelopes = of_envelopes.into_iter().map(|(fault, envelope)| {
             (
                 fault,
@@ -104,10 +111,23 @@ async fn faults(world: &World, destination: &Destination) -> Vec<(&'static str, 
         ("iv too long", damaged(&envelope, "iv", |iv| iv.push(0))),
         ("not JSON", not_json.envelope()),
     ];
-    if valid_envelope(world, destination).await.header["alg"] == "ECDH-ES+A256KW" {
+    let envelope_alg = valid_envelope(world, destination).await.header["alg"].clone();
+    let envelope_alg = envelope_alg.as_str().unwrap();
+    if envelope_alg == "ECDH-ES+A256KW" {
         let mut off_the_curve = valid_envelope(world, destination).await;
         off_the_curve.header["epk"] = epk(&[5; 64]);
         faults.push(("point off the curve", off_the_curve.envelope()));
+    }
+    if let Some(alg) = envelope_alg.strip_prefix("HPKE") {
+        for (fault, length) in [
+            ("ciphertext of zeros", None),
+            ("ciphertext too short", Some(7)),
+        ] {
+            let mut builder = valid_envelope(world, destination).await;
+            let length = length.unwrap_or(if alg == "-12-KE" { 1088 } else { 1568 });
+            builder.header["ek"] = json!(BASE64URL.encode(vec![0; length]));
+            faults.push((fault, builder.envelope()));
+        }
     }
     faults
 }

@@ -4,14 +4,17 @@
 use aes_gcm::aead::{Aead as _, KeyInit as _, Payload};
 use aes_gcm::{Aes128Gcm, Aes256Gcm};
 use aws_lc_rs::agreement::{ECDH_P256, PrivateKey, UnparsedPublicKey, agree};
+use aws_lc_rs::kem::EncapsulationKey;
 use aws_lc_rs::key_wrap::{AES_256, AesKek, KeyWrap as _};
 use aws_lc_rs::rsa::{OAEP_SHA256_MGF1SHA256, OaepPublicEncryptingKey, PublicEncryptingKey};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
 use sealward::json::Text;
-use sealward::material::{PublicKey, PublicParts};
+use sealward::material::{MlKem, PublicKey, PublicParts};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use shake::Shake256;
+use shake::digest::{ExtendableOutput as _, Update as _};
 
 use super::{Destination, World};
 
@@ -27,13 +30,17 @@ pub(crate) struct EnvelopeBuilder {
 }
 
 impl EnvelopeBuilder {
-    /// For the RSA or P-256 key of `destination`, as the management API returns it.
+    /// For the RSA, P-256 or ML-KEM key of `destination`, as the management API returns it.
     pub(crate) async fn to(world: &World, destination: &Destination) -> Self {
         let path = format!("/admin/keys/{}", destination.key);
         let jwk = world.admin().get(&path).await.ok().json()["publicKey"].to_string();
         let public = PublicKey::from_jwk(Text::parse(jwk.as_bytes()).unwrap()).unwrap();
         let alg = match public.parts() {
             PublicParts::Rsa { .. } => "RSA-OAEP-256",
+            PublicParts::MlKem { set, .. } => match set {
+                MlKem::MlKem768 => "HPKE-12-KE",
+                MlKem::MlKem1024 => "HPKE-13-KE",
+            },
             _ => "ECDH-ES+A256KW",
         };
         let header = json!({ "alg": alg, "enc": "A256GCM", "kid": destination.key, "cty": "json" });
@@ -57,6 +64,7 @@ impl EnvelopeBuilder {
     pub(crate) fn envelope(mut self) -> Value {
         let encrypted_key = match self.public.parts() {
             PublicParts::Rsa { .. } => self.encrypted(),
+            PublicParts::MlKem { .. } => self.encapsulated(),
             _ => self.agreed(),
         };
         let outside = self.epk_in.map(|name| {
@@ -109,6 +117,43 @@ impl EnvelopeBuilder {
         )
         .unwrap();
         wrapped
+    }
+
+    /// Adds `ek` to the header if it is missing.
+    fn encapsulated(&mut self) -> Vec<u8> {
+        let PublicParts::MlKem { set, key } = self.public.parts() else {
+            panic!("no key to encapsulate for");
+        };
+        let key = EncapsulationKey::new(set.encapsulation(), key).unwrap();
+        let (ek, secret) = key.encapsulate().unwrap();
+        if self.header.get("ek").is_none() {
+            self.header["ek"] = json!(BASE64URL.encode(ek.as_ref()));
+        }
+        let kem = match set {
+            MlKem::MlKem768 => 0x41,
+            MlKem::MlKem1024 => 0x42,
+        };
+        let enc = self.header["enc"].as_str().unwrap();
+        let info = [b"JOSE-HPKE rcpt\xff", enc.as_bytes(), b"\xff"].concat();
+        let schedule = [
+            b"\0\0\0\x20",
+            secret.as_ref(),
+            b"HPKE-v1HPKE\0",
+            &[kem],
+            b"\0\x11\0\x02\0\x06secret\0\x6c\0\0\0\0",
+            &[u8::try_from(info.len()).unwrap()],
+            &info,
+        ];
+        let mut derived = [0; 44];
+        let mut hash = Shake256::default();
+        hash.update(&schedule.concat());
+        hash.finalize_xof_into(&mut derived);
+        let (key, nonce) = derived.split_at(32);
+        let nonce = <[u8; 12]>::try_from(nonce).unwrap();
+        let cipher = Aes256Gcm::new_from_slice(key).unwrap();
+        cipher
+            .encrypt(&nonce.into(), self.content_key.as_slice())
+            .unwrap()
     }
 
     /// Adds `epk` to the header if it is missing.
