@@ -13,8 +13,6 @@ use sealward::json::Text;
 use sealward::material::{MlKem, PublicKey, PublicParts};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use shake::Shake256;
-use shake::digest::{ExtendableOutput as _, Update as _};
 
 use super::{Destination, World};
 
@@ -121,6 +119,8 @@ impl EnvelopeBuilder {
 
     /// Adds `ek` to the header if it is missing.
     fn encapsulated(&mut self) -> Vec<u8> {
+        use shake::digest::{ExtendableOutput as _, Update as _};
+
         let PublicParts::MlKem { set, key } = self.public.parts() else {
             panic!("no key to encapsulate for");
         };
@@ -145,7 +145,7 @@ impl EnvelopeBuilder {
             &info,
         ];
         let mut derived = [0; 44];
-        let mut hash = Shake256::default();
+        let mut hash = shake::Shake256::default();
         hash.update(&schedule.concat());
         hash.finalize_xof_into(&mut derived);
         let (key, nonce) = derived.split_at(32);
