@@ -162,7 +162,7 @@ async fn keys_are_published_as_akp_and_record_their_draft() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_is_replaced_within_its_parameter_set_and_destroyed() {
+async fn a_key_replaces_only_a_key_of_its_parameter_set() {
     let world = World::post_quantum().await;
     let service = world.service("destination").await;
     let first = world.key(&service, "enc", "ML-KEM-768").await;
