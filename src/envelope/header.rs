@@ -11,8 +11,8 @@ use crate::problem::{Code, Problem, Problems};
 /// without HPKE.
 pub(super) const MAX_LEN: usize = 8 * 1024;
 
-const READ: [&str; 11] = [
-    "alg", "ctx", "cty", "ek", "enc", "epk", "kid", "pol", "typ", "apu", "apv",
+const READ: [&str; 12] = [
+    "alg", "ctx", "cty", "ek", "enc", "epk", "kid", "pol", "typ", "apu", "apv", "psk_id",
 ];
 
 /// Parameters that would change the meaning of the envelope or the source of its key.

@@ -14,7 +14,10 @@ async fn ml_kem_keys_encapsulate_content_keys() {
     let world = World::post_quantum().await;
     for (algorithm, alg) in ALGS {
         let destination = world.destination(alg, algorithm, alg).await;
-        let alice = world.application(alg).bound_to(&destination.policy).await;
+        let alice = world
+            .application(algorithm)
+            .bound_to(&destination.policy)
+            .await;
         for enc in ["A128GCM", "A256GCM"] {
             world
                 .change_policy(&destination, json!({ "enc": enc }))
@@ -44,7 +47,10 @@ async fn every_cryptographic_failure_has_the_same_response() {
 
     for (algorithm, alg) in ALGS {
         let destination = world.destination(alg, algorithm, alg).await;
-        let alice = world.application(alg).bound_to(&destination.policy).await;
+        let alice = world
+            .application(algorithm)
+            .bound_to(&destination.policy)
+            .await;
         let alice = alice.with("x-request-id", "always the same");
         let envelope = jwe(&alice.protect(json!([1, 2])).await);
         alice.unprotect(&envelope).await.ok();
