@@ -103,11 +103,18 @@ fn host(options: &PgConnectOptions) -> Option<&str> {
     (options.get_socket().is_none() && !host.starts_with('/')).then_some(host)
 }
 
+/// The longest time that Postgres spends on a statement of the service. A request that ends early, or a
+/// lost client, does not stop a statement.
+const STATEMENT_TIMEOUT: &str = "60s";
+
 /// Switches to the application role, which can add audit records and read them, but not change or
-/// delete them.
+/// delete them. Limits the time of each statement.
 #[must_use]
 pub fn as_application(options: PgConnectOptions) -> PgConnectOptions {
-    options.options([("role", "sealward_application")])
+    options.options([
+        ("role", "sealward_application"),
+        ("statement_timeout", STATEMENT_TIMEOUT),
+    ])
 }
 
 fn unreachable(section: &'static str, options: &PgConnectOptions, source: sqlx::Error) -> Error {

@@ -176,8 +176,10 @@ pub(super) struct Maintenance(PgConnection);
 impl Maintenance {
     /// Takes the lock; none if another instance holds it.
     pub(super) async fn lock(db: &Pool) -> Result<Option<Self>, MaintenanceError> {
-        // Creating an index takes longer than the timeouts of the pool allow.
-        let mut connection = db.connect_options().connect().await?;
+        // Creating an index takes longer than the timeouts of the pool and of statements allow.
+        let options = db.connect_options().as_ref().clone();
+        let options = options.options([("statement_timeout", "0")]);
+        let mut connection = options.connect().await?;
         let sql = "SELECT pg_try_advisory_lock(hashtext('crypto_operations_audit'), 0)";
         let is_alone: bool = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
         Ok(is_alone.then_some(Self(connection)))

@@ -8,8 +8,8 @@ use utoipa::openapi::OpenApi;
 
 use super::database_monitor::DatabaseMonitor;
 use crate::keys::{Keyring, Vault};
-use crate::ledger::SealStatus;
 use crate::ledger::forward::ForwardStatus;
+use crate::ledger::{PublishedLogs, SealStatus};
 use crate::management::changes::Backlog;
 use crate::management::security::SecurityLog;
 use crate::oidc::Provider;
@@ -39,6 +39,8 @@ pub struct Parts {
     pub backlog: Backlog,
     /// The provider whose access tokens the management API accepts.
     pub provider: Option<Provider>,
+    /// The published parts of the audit logs.
+    pub published_logs: PublishedLogs,
     /// The state of the sealer.
     pub seal_status: SealStatus,
     /// The state of forwarding.

@@ -129,7 +129,7 @@ impl Known {
         }
     }
 
-    fn administrator(self) -> Result<Administrator, ApiError> {
+    pub(super) fn administrator(self) -> Result<Administrator, ApiError> {
         match self {
             Self::Caller(caller) => Ok(caller.administrator()?),
             Self::Person(person) => Ok(person),

@@ -13,9 +13,8 @@ use axum::response::{IntoResponse, Response};
 use super::admin::{LogText, LogTile, log_named, tile_at};
 use super::app::App;
 use super::error::ApiError;
-use crate::catalog::Unreadable;
 use crate::http::error_code::errors;
-use crate::ledger::{self, Log};
+use crate::ledger::{Log, PublishedLogs};
 use crate::web::ClientAddress;
 
 /// A published checkpoint, which the next one replaces.
@@ -42,9 +41,10 @@ pub(super) async fn checkpoint(
     // A segment that cannot be decoded is answered like an unknown log.
     let Path(log) = log.map_err(|_| ApiError::NotFound)?;
     let log = log_named(&log)?;
-    let read = async { ledger::published_checkpoint(&app.database, log).await };
-    let note = published(&app, client, read).await?;
-    Ok(PublishedCheckpoint(LogText(note)))
+    let logs = published(&app)?;
+    let note = logs.checkpoint(log, look_up(&app, client)).await?;
+    note.map(|note| PublishedCheckpoint(LogText(note)))
+        .ok_or(ApiError::NotFound)
 }
 
 /// A tile of the hashes of a published tree (C2SP `tlog-tiles`).
@@ -64,23 +64,24 @@ pub(super) async fn tile(
 ) -> Result<PublishedTile, ApiError> {
     let Path((log, path)) = tile.map_err(|_| ApiError::NotFound)?;
     let (log, tile) = (log_named(&log)?, tile_at(&path)?);
-    let read = async { ledger::published_tile(&app.database, log, &tile).await };
-    let bytes = published(&app, client, read).await?;
-    Ok(PublishedTile(LogTile(bytes)))
+    let logs = published(&app)?;
+    let bytes = logs.tile(log, tile, look_up(&app, client)).await?;
+    bytes
+        .map(|bytes| PublishedTile(LogTile(bytes)))
+        .ok_or(ApiError::NotFound)
 }
 
-/// Reads something published. Each read is a look-up, which is limited.
-async fn published<T>(
-    app: &App,
-    client: IpAddr,
-    read: impl Future<Output = sqlx::Result<Option<T>>>,
-) -> Result<T, ApiError> {
-    if !app.settings.audit.seal.publish {
-        return Err(ApiError::NotFound);
-    }
-    app.limiter.look_up(client).turn().await?;
-    let found = read.await.map_err(Unreadable::from)?;
-    found.ok_or(ApiError::NotFound)
+/// The logs, if they are published.
+fn published(app: &App) -> Result<&PublishedLogs, ApiError> {
+    let is_published = app.settings.audit.seal.publish;
+    is_published
+        .then_some(&app.published_logs)
+        .ok_or(ApiError::NotFound)
+}
+
+/// Each read of the database is a look-up, which is limited.
+async fn look_up(app: &App, client: IpAddr) -> Result<(), ApiError> {
+    Ok(app.limiter.look_up(client).turn().await?)
 }
 
 impl IntoResponse for PublishedCheckpoint {

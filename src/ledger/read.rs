@@ -21,15 +21,6 @@ pub async fn checkpoint(pool: &Pool, log: Log) -> sqlx::Result<Option<String>> {
     Ok(served.map(|signed| signed.note))
 }
 
-/// The published checkpoint of a log. None if there is none.
-///
-/// # Errors
-/// The database failed.
-pub async fn published_checkpoint(pool: &Pool, log: Log) -> sqlx::Result<Option<String>> {
-    let published = store::published(pool, log).await?;
-    Ok(published.map(|(note, _)| note))
-}
-
 /// The public keys of a log, the one that signs first. None before `sealward audit init`.
 ///
 /// # Errors
@@ -68,24 +59,7 @@ pub async fn tile(pool: &Pool, log: Log, tile: &Tile) -> sqlx::Result<Option<Vec
     }
 }
 
-/// The content of a tile of hashes that the published checkpoint covers. None for other tiles.
-///
-/// # Errors
-/// The database failed.
-pub async fn published_tile(pool: &Pool, log: Log, tile: &Tile) -> sqlx::Result<Option<Vec<u8>>> {
-    let TileContent::Hashes(level) = tile.content else {
-        return Ok(None);
-    };
-    let mut connection = pool.acquire().await?;
-    let published = store::published(&mut *connection, log).await?;
-    let size = published.map_or(0, |(_, size)| size);
-    if !tile.is_in(size) {
-        return Ok(None);
-    }
-    hashes(&mut connection, log, level, tile).await
-}
-
-async fn hashes(
+pub(super) async fn hashes(
     connection: &mut PgConnection,
     log: Log,
     level: u8,

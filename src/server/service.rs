@@ -23,7 +23,7 @@ use crate::http::{self, Api, App, DatabaseMonitor, document, recorded_status, re
 use crate::jwt::PublishedKeys;
 use crate::keys::{Encryptions, Keyring, Vault};
 use crate::ledger::forward::{Collector, ForwardStatus, Forwarder};
-use crate::ledger::{InvalidWitness, SealStatus, Sealer};
+use crate::ledger::{InvalidWitness, PublishedLogs, SealStatus, Sealer};
 use crate::management::changes::Backlog;
 use crate::management::security::{SecurityLog, SecurityWriter};
 use crate::management::{Authorized, keys};
@@ -152,6 +152,7 @@ impl Service {
         let meter = Arc::new(Meter::new(names().chain(dashboard::names())));
         let limits = &settings.limits;
         let body_memory = BodyMemory::new(limits.largest_body(), limits.request_timeout.0 / 4);
+        let published_logs = PublishedLogs::new(database.clone());
         let resources = Arc::new(Resources {
             body_memory,
             clock,
@@ -182,6 +183,7 @@ impl Service {
             security,
             backlog,
             provider,
+            published_logs,
             seal_status,
             forward_status,
             draining: AtomicBool::new(false),

@@ -15,7 +15,7 @@ const MAX_LEVEL: u8 = 63;
 /// A tile: up to 256 consecutive hashes of a level, or entries.
 ///
 /// Its text is the path below the prefix of the log, such as `tile/0/x001/x234/067.p/8`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tile {
     /// What the tile contains.
     pub content: TileContent,
@@ -26,7 +26,7 @@ pub struct Tile {
 }
 
 /// The content of a tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TileContent {
     /// The hashes of a level. Level 0 has the leaf hashes.
     Hashes(u8),

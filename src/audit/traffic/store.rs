@@ -28,6 +28,10 @@ pub(super) async fn sum_some(db: &Pool, complete_until: Timestamp) -> sqlx::Resu
         return Ok(false);
     };
     if from < to {
+        // The records of an hour can take longer than other statements; the caller limits the time.
+        sqlx::query("SELECT set_config('statement_timeout', '0', true)")
+            .execute(&mut *transaction)
+            .await?;
         sqlx::query(
             "INSERT INTO traffic_minutes (minute, operation, outcome, bucket, requests)
              SELECT date_trunc('minute', ts), coalesce(operation_type, ''), coalesce(error_code, ''),

@@ -67,9 +67,10 @@ struct Hsm {
     status: Status,
     latency_ms: Option<f64>,
     tokens: Vec<Token>,
+    /// Shown to administrators only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     worn_keys: Vec<KeyId>,
-    /// Recorded keys that were in no token at the last reconciliation.
+    /// Recorded keys that were in no token at the last reconciliation. Shown to administrators only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     missing_keys: Vec<KeyId>,
 }
@@ -115,7 +116,11 @@ pub(in crate::http) async fn health(State(app): State<App>, request: Request) ->
         Err(error) => return error.into_response(),
     };
     LoggedCaller::note(&parts.extensions, caller.id());
-    let health = check(&app);
+    // The keys of all services are shown to administrators only.
+    let health = match caller.clone().administrator() {
+        Ok(_) => check(&app),
+        Err(_) => check(&app).without_keys(),
+    };
     let status = match health.status {
         Status::Ok | Status::Degraded => StatusCode::OK,
         Status::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
@@ -150,6 +155,14 @@ async fn identify(
             let remembered = remembered.map(Known::Caller);
             remembered.map_err(|_| ApiError::Unavailable)
         }
+    }
+}
+
+impl Health {
+    fn without_keys(mut self) -> Self {
+        self.checks.hsm.worn_keys.clear();
+        self.checks.hsm.missing_keys.clear();
+        self
     }
 }
 

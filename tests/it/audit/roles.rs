@@ -19,6 +19,18 @@ async fn refusal(pool: &Pool, sql: &str) -> Option<String> {
 }
 
 #[tokio::test]
+async fn statements_of_the_service_have_a_time_limit() {
+    let world = World::new().await;
+    let limit = async |pool: &Pool| -> String {
+        let limit = sqlx::query_scalar("SHOW statement_timeout");
+        limit.fetch_one(pool).await.unwrap()
+    };
+    assert_eq!(limit(&pool(world.as_application())).await, "1min");
+    // Migrations and retention have other logins, and can take longer.
+    assert_eq!(limit(&pool(world.database().clone())).await, "0");
+}
+
+#[tokio::test]
 async fn audit_logs_are_append_only() {
     let world = World::new().await;
     let alice = world.application("alice").await;

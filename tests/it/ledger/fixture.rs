@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt as _;
+use sealward::catalog::Unreadable;
 use sealward::clock::{Clock, Entropy};
 use sealward::db::{Pool, as_application};
-use sealward::ledger::{self, Log, Renewal, SealState, SealStatus, Sealer};
+use sealward::ledger::{self, Log, PublishedLogs, Renewal, SealState, SealStatus, Sealer};
 use sealward::settings::{Seal, SealAnchor};
 use sealward::tlog::{Checkpoint, Hash, Tree, VerifierKey};
 use serde_json::{Value, json};
@@ -162,6 +163,13 @@ pub(super) struct Kept {
 }
 
 impl Kept {
+    /// The published checkpoint of the operations.
+    pub(super) async fn published(&self) -> Option<String> {
+        let logs = PublishedLogs::new(self.pool.clone());
+        let admission = async { Ok::<_, Unreadable>(()) };
+        logs.checkpoint(Log::Operations, admission).await.unwrap()
+    }
+
     pub(super) async fn new() -> Self {
         let database = Database::new().await;
         let kept = Self {

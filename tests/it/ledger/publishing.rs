@@ -7,7 +7,7 @@ use sealward::tlog::{Checkpoint, Hash, Tree};
 use uuid::Uuid;
 
 use super::fixture::{Kept, OwnSealer, covered, hash, key, sealed_world};
-use crate::support::{PATIENCE, World, token, within};
+use crate::support::{PATIENCE, Proxy, World, token, within};
 
 const CHECKPOINT: &str = "/audit/log/operations/checkpoint";
 
@@ -98,6 +98,30 @@ async fn tiles_can_be_cached_forever_and_checkpoints_for_seconds() {
 }
 
 #[tokio::test]
+async fn repeated_reads_of_published_logs_cost_no_queries() {
+    const READS: u64 = 200;
+    let world = publishing(Span::seconds(3_600)).await;
+    hash(&world, 1).await;
+    let size = published(&world, 1).await.size;
+    let (options, proxy) = Proxy::for_server(world.database()).await;
+    let counted = world.another_publishing(options).await;
+    let path = tile(&format!("0/000.p/{size}"));
+    let missing = tile(&format!("0/000.p/{}", size + 1));
+    let first = counted.anonymous().get(&path).await.ok().bytes;
+    for _ in 0..READS {
+        counted.anonymous().get(CHECKPOINT).await.ok();
+        let again = counted.anonymous().get(&path).await.ok().bytes;
+        assert_eq!(again, first);
+        let answer = counted.anonymous().get(&missing).await;
+        answer.refused(404, "NOT_FOUND");
+    }
+    assert_eq!(proxy.executed("SELECT leaf_hash FROM audit_log_index"), 1);
+    // The checkpoint is read again after a second.
+    let checkpoints = proxy.executed("SELECT published, published_size");
+    assert!((1..READS / 2).contains(&checkpoints), "{checkpoints}");
+}
+
+#[tokio::test]
 async fn a_checkpoint_is_published_in_each_interval() {
     let world = publishing(Span::millis(10)).await;
     for size in 1..=3 {
@@ -129,6 +153,5 @@ async fn publication_needs_an_ed25519_key() {
     sealer.state(is_refused).await;
     kept.record(2).await;
     kept.covered(2).await;
-    let published = sealward::ledger::published_checkpoint(&kept.pool, Log::Operations).await;
-    assert_eq!(published.unwrap(), None);
+    assert_eq!(kept.published().await, None);
 }

@@ -3,22 +3,27 @@
 use sealward::ids::KeyId;
 use serde_json::{Value, json};
 
-use crate::support::{PATIENCE, World, within};
+use crate::support::{Client, PATIENCE, World, within};
 
 #[tokio::test]
-async fn health_warns_after_half_of_the_encryptions_of_a_key() {
+async fn health_warns_administrators_after_half_of_the_encryptions_of_a_key() {
     let world = World::new().await;
     let alice = world.application("alice").await;
     let key = world
         .key(alice.service.as_ref().unwrap(), "data", "AES-256")
         .await;
-    let hsm = async || alice.get("/api/v1/health").await.json()["checks"]["hsm"].clone();
+    let health = async |client: &Client<'_>| client.get("/api/v1/health").await.json();
+    let hsm = async || health(&world.admin()).await["checks"]["hsm"].clone();
     reserved(&world, &key, (1 << 31) - 1).await;
     within(PATIENCE, async || hsm().await["status"] == "ok").await;
     assert_eq!(hsm().await["wornKeys"], Value::Null);
     reserved(&world, &key, 1 << 31).await;
     within(PATIENCE, async || hsm().await["wornKeys"] == json!([key])).await;
     assert_eq!(hsm().await["status"], "degraded");
+    // Applications see the state, but no keys of other services.
+    let shown = health(&alice).await["checks"]["hsm"].clone();
+    assert_eq!(shown["status"], "degraded");
+    assert_eq!(shown["wornKeys"], Value::Null);
     let payload = json!({ "data": 1, "algorithm": "AES-256-GCM", "keyId": key });
     alice.operate("encrypt", payload).await.ok();
 }

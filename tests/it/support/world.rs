@@ -144,6 +144,13 @@ impl World {
         self.another_with(options, settings(self.stage)).await
     }
 
+    /// Another instance that connects to the same database with these options and publishes its logs.
+    pub(crate) async fn another_publishing(&self, options: PgConnectOptions) -> Self {
+        let mut settings = settings(self.stage);
+        settings.audit.seal.publish = true;
+        self.another_with(options, settings).await
+    }
+
     /// Another instance with this time limit for requests.
     pub(crate) async fn another_within(&self, request_timeout: Span) -> Self {
         let mut settings = settings(self.stage);

@@ -80,12 +80,9 @@ async fn witnesses_cosign_each_checkpoint_that_extends_the_last() {
         kept.cosigned(size, &one).await;
         kept.cosigned(size, &two).await;
     }
-    let published = async || ledger::published_checkpoint(&kept.pool, Log::Operations).await;
     within(PATIENCE, async || {
-        let note = published()
-            .await
-            .unwrap()
-            .map(|note| note.parse::<Note>().unwrap());
+        let note = kept.published().await;
+        let note = note.map(|note| note.parse::<Note>().unwrap());
         note.is_some_and(|note| note.is_signed_by(&one.key()) && note.is_signed_by(&two.key()))
     })
     .await;

@@ -151,6 +151,29 @@ async fn the_new_envelope_has_the_new_context_or_the_old_one() {
 }
 
 #[tokio::test]
+async fn rewrap_alone_changes_a_context_that_it_knows() {
+    let world = World::new().await;
+    let one = world.some_destination().await;
+    let alice = world.application("alice").bound_to(&one.policy).await;
+    let rewrapper = world.application("rewrapper").bound_to(&one.policy);
+    let rewrapper = rewrapper.with("allowedOperations", json!(["rewrap"]));
+    let rewrapper = rewrapper.await;
+    let (old, new) = (json!({ "tenant": "acme" }), json!({ "tenant": "other" }));
+    let sealed = alice.post(PROTECT, json!({ "payload": 1, "context": old }));
+    let sealed = jwe(&sealed.await);
+    for context in [json!(null), new.clone()] {
+        let body = json!({ "jwe": sealed, "context": context, "toContext": new });
+        let refused = rewrap(&rewrapper, body).await;
+        refused.refused(500, "INTERNAL_ERROR");
+    }
+    let body = json!({ "jwe": sealed, "context": old, "toContext": new });
+    let changed = jwe(&rewrap(&rewrapper, body).await);
+    let opening = json!({ "jwe": changed, "context": new });
+    let opened = alice.post(UNPROTECT, opening).await.ok();
+    assert_eq!(opened.json()["payload"], 1);
+}
+
+#[tokio::test]
 async fn a_destination_that_holds_its_key_can_be_the_target_and_not_the_source() {
     let world = World::new().await;
     let one = world.some_destination().await;
