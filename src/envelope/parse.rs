@@ -158,10 +158,13 @@ impl Envelope {
 
     /// RFC 7516, section 7.1: the five members in this order, with dots between them.
     fn parse_compact(text: &str) -> Result<Self, NotAnEnvelope> {
-        let parts: Vec<&str> = text.split('.').collect();
-        let [protected, encrypted_key, iv, ciphertext, tag] = parts[..] else {
+        let mut parts = text.split('.');
+        let mut next = || parts.next().ok_or(NotAnEnvelope);
+        let [protected, encrypted_key, iv, ciphertext, tag] =
+            [next()?, next()?, next()?, next()?, next()?];
+        if parts.next().is_some() {
             return Err(NotAnEnvelope);
-        };
+        }
         let bytes = |text| bytes_to_judge(from_base64url(text)).map_err(|_| NotAnEnvelope);
         Ok(Self {
             header: header_of(protected, &mut None).map_err(|_| NotAnEnvelope)?,

@@ -93,12 +93,13 @@ impl PublishedLogs {
             tile.is_in(size)
         };
         let known = self.checkpoints.get(&log).await;
-        if known.as_ref().is_some_and(|known| !is_in(known)) {
-            return Ok(None);
-        }
         admission.await?;
-        if known.is_none() && !is_in(&self.read_checkpoint(log).await?) {
-            return Ok(None);
+        if !known.as_ref().is_some_and(is_in) {
+            // The client may have a later checkpoint from another instance.
+            self.checkpoints.invalidate(&log).await;
+            if !is_in(&self.read_checkpoint(log).await?) {
+                return Ok(None);
+            }
         }
         let read = self.hashes(log, level, &tile).await;
         let bytes = read.map_err(Unreadable::from)?;
