@@ -20,7 +20,7 @@ use crate::settings::Database;
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
 /// The maximum time that a migration waits for a lock, and so delays the audit writer.
-const LOCK_TIMEOUT: Duration = Duration::from_millis(50);
+const LOCK_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// The pause before a migration starts again.
 const PAUSE: Duration = Duration::from_millis(250);
