@@ -25,7 +25,7 @@ pub(super) fn prepare_to_serve(
     let settings = Settings::load(config, environment)?;
     let traces = telemetry::start(&settings.log, &settings.telemetry)?;
     if let ignored @ [_, ..] = environment.ignored() {
-        tracing::info!(?ignored, "variables of Kubernetes Services are no settings");
+        tracing::info!(?ignored, "variables of Kubernetes Services are ignored");
     }
     warn_of_removed(&settings);
     hardening::report();

@@ -8,6 +8,7 @@ mod database;
 mod provider;
 mod records;
 mod report;
+mod sealing;
 mod text;
 
 use std::io::{self, Write as _};
@@ -30,6 +31,9 @@ pub(super) struct Arguments {
     /// contains no secrets, keys or addresses.
     #[arg(long, conflicts_with = "json")]
     report: bool,
+    /// Connect to the tokens without trying their operations. A token under load then generates no keys.
+    #[arg(long, conflicts_with = "report")]
+    skip_trials: bool,
 }
 
 /// Fails if a configured function cannot work.
@@ -42,7 +46,10 @@ pub(super) async fn run(
     let database = database::connect(&settings, environment).await?;
     let memory = database::current(&database).await;
     let token = hsm::Token::open(startup::tokens(&settings, environment, memory)?).await?;
-    let reports = token.probe().await;
+    let reports = match arguments.skip_trials {
+        true => vec![],
+        false => token.probe().await,
+    };
     let collector = collector::check(&settings, environment).await?;
     let credentials = credentials::check(&settings).await;
     let login = database::login(&database).await;
@@ -50,6 +57,7 @@ pub(super) async fn run(
     let pool = database.as_ref().ok().map(Primary::pool);
     let provider = provider::check(&settings, environment, pool).await?;
     let people = approvals::check(pool, &settings.approvals).await;
+    let sealing = sealing::check(pool, &settings.audit.seal).await;
     token.close().await;
 
     if arguments.json {
@@ -61,10 +69,12 @@ pub(super) async fn run(
         let collector = collector::as_json(&collector);
         let provider = provider::as_json(provider.as_ref());
         let people = approvals::as_json(people.as_deref());
+        let sealing = sealing::as_json(sealing.as_deref());
         let credentials = credentials::as_json(&credentials);
         let whole = json!({
             "tokens": reports, "login": login, "records": records, "collector": collector,
             "openIdConnect": provider, "credentials": credentials, "approvals": people,
+            "auditLogs": sealing,
         });
         writeln!(io::stdout(), "{whole:#}")?;
     } else if arguments.report {
@@ -74,6 +84,7 @@ pub(super) async fn run(
             io::stdout().write_all(text::of(label, report).as_bytes())?;
         }
         io::stdout().write_all(database::text(&login).as_bytes())?;
+        io::stdout().write_all(sealing::text(sealing.as_deref()).as_bytes())?;
         io::stdout().write_all(records::text(&records).as_bytes())?;
         io::stdout().write_all(collector::text(&collector).as_bytes())?;
         io::stdout().write_all(provider::text(provider.as_ref()).as_bytes())?;

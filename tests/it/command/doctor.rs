@@ -114,10 +114,9 @@ async fn extractable_keys_are_reported() {
         .await
         .expect("a key");
     // It fails, because no token holds this key.
-    let report = site.run(&["doctor"]).stdout;
+    let report = site.run(&["doctor", "--skip-trials"]).stdout;
     assert!(report.contains("(vendor) can leave its token"), "{report}");
-    let report = site.run(&["doctor", "--json"]).stdout;
-    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    let report = site.doctor();
     assert_eq!(
         report["records"]["extractable"]
             .as_array()
@@ -128,13 +127,32 @@ async fn extractable_keys_are_reported() {
 }
 
 #[tokio::test]
+async fn what_the_audit_logs_lack_is_reported() {
+    let site = Site::new().await;
+    let text = site.run(&["doctor", "--skip-trials"]).success().stdout;
+    for expected in ["run `sealward audit init`", "set audit.seal.anchor"] {
+        assert!(text.contains(expected), "{expected:?} is not in\n{text}");
+    }
+    let count =
+        |report: serde_json::Value| report["auditLogs"]["warnings"].as_array().map(Vec::len);
+    assert_eq!(count(site.doctor()), Some(2));
+    site.run(&["audit", "init"]).success();
+    assert_eq!(count(site.doctor()), Some(1));
+    let anchor = site.file("anchor.json");
+    let anchor = anchor.to_str().expect("a path of text");
+    let arguments = ["doctor", "--skip-trials", "--json"];
+    let anchored = site.run_with(&arguments, "SEALWARD_AUDIT_SEAL_ANCHOR", anchor);
+    assert_eq!(anchored.json()["auditLogs"]["warnings"], json!([]));
+}
+
+#[tokio::test]
 async fn a_collector_that_is_not_reachable_fails() {
     let site = Site::new().await;
     let reached = "SEALWARD_AUDIT_FORWARD_URL";
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("https://{}", free.local_addr().expect("its address"));
     drop(free);
-    let ended = site.run_with(&["doctor", "--json"], reached, &url);
+    let ended = site.run_with(&["doctor", "--skip-trials", "--json"], reached, &url);
     let report: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
     let reason = report["collector"]["error"].as_str().expect("a reason");
     assert!(
@@ -150,7 +168,7 @@ async fn a_reachable_collector_passes() {
     let collector = HttpsCollector::start().await;
     let settings = collector.settings();
     let report = site
-        .command(&["doctor", "--json"])
+        .command(&["doctor", "--skip-trials", "--json"])
         .env("SEALWARD_AUDIT_FORWARD_URL", settings.url.expect("a URL"))
         .env("SEALWARD_AUDIT_FORWARD_CA", settings.ca.expect("a file"))
         .output()
@@ -177,7 +195,7 @@ async fn issuers_and_cas_of_workloads_are_checked() {
     let ca = site.write("workloads.pem", &authority.certificate());
     let domains = |ca: &Path| format!("[{{ trust_domain = \"example.org\", ca = {ca:?} }}]");
     let doctor = |ca: &Path| {
-        site.command(&["doctor", "--json"])
+        site.command(&["doctor", "--skip-trials", "--json"])
             .env("SEALWARD_AUTH_ISSUERS", &issuers)
             .env("SEALWARD_AUTH_SPIFFE", domains(ca))
             .env("SEALWARD_HTTP_TLS_CERTIFICATE", "certificate.pem")
@@ -222,7 +240,7 @@ async fn issuers_and_cas_of_workloads_are_checked() {
 #[tokio::test]
 async fn the_report_for_an_issue_identifies_no_installation() {
     let site = Site::new().await;
-    let whole = site.doctor();
+    let whole = site.run(&["doctor", "--json"]).json();
     let report = site.run(&["doctor", "--report"]).success().stdout;
     assert!(report.starts_with("```text\nsealward  "), "{report}");
     assert!(report.ends_with("\n```\n"), "{report}");
@@ -277,13 +295,13 @@ async fn the_provider_and_the_people_are_checked() {
     let shortage = |kind: &str| json!({ "kind": kind, "people": 1, "needed": 2 });
     let expected = json!([shortage("key.import"), shortage("api-key.admin")]);
     assert_eq!(report["approvals"]["tooFewPeople"], expected);
-    let text = site.run(&["doctor"]).success().stdout;
+    let text = site.run(&["doctor", "--skip-trials"]).success().stdout;
     assert!(
         warnings.iter().all(|warning| text.contains(warning)),
         "{text}"
     );
 
     provider.stop();
-    let away = site.run(&["doctor"]);
+    let away = site.run(&["doctor", "--skip-trials"]);
     away.failure(1, &["admin.oidc.issuer: the provider is unavailable"]);
 }

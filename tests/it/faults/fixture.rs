@@ -18,10 +18,9 @@ const LONG_LIMITS: [(&str, &str); 4] = [
 ];
 
 /// Time limits that the tests reach.
-pub(super) const SHORT_LIMITS: [(&str, &str); 3] = [
+pub(super) const SHORT_LIMITS: [(&str, &str); 2] = [
     ("SEALWARD_LIMITS_REQUEST_TIMEOUT", LIMIT),
     ("SEALWARD_AUDIT_DEADLINE", "2s"),
-    ("SEALWARD_DATABASE_CONNECT_TIMEOUT", "2s"),
 ];
 
 /// A running service and its client.

@@ -137,7 +137,11 @@ async fn an_extractable_key_is_adopted_with_a_warning() {
         let site = Site::new().await;
         let mut database = world.database().to_url_lossy();
         database.set_password(None).unwrap();
-        let doctor = site.run_with(&["doctor"], "SEALWARD_DATABASE_URL", database.as_str());
+        let doctor = site.run_with(
+            &["doctor", "--skip-trials"],
+            "SEALWARD_DATABASE_URL",
+            database.as_str(),
+        );
         let found = format!("({label}) {warning}");
         assert_eq!(doctor.stdout.contains(&found), extractable, "{doctor:?}");
     }
