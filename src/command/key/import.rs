@@ -42,6 +42,9 @@ pub(super) struct Arguments {
     /// The expiry, for example 2027-01-01T00:00:00Z.
     #[arg(long, value_name = "TIME")]
     expires: Option<String>,
+    /// The identifier that partners use for the key: the kid of its envelopes.
+    #[arg(long, value_name = "KID")]
+    partner_kid: Option<String>,
     /// Print the key as JSON instead of its ID.
     #[arg(long)]
     json: bool,
@@ -77,6 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     state("algorithm", text(&arguments.algorithm));
     state("activate", arguments.inactive.then_some(Value::Bool(false)));
     state("expiresAt", text(&arguments.expires));
+    state("partnerKid", text(&arguments.partner_kid));
     state(
         "publicKey",
         material.public().map(|public| json!(public.to_pem())),

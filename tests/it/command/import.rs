@@ -63,12 +63,14 @@ async fn a_modern_token_imports_keys_as_the_command_sends_them() {
     let archive = Archive::on(Site::on_kryoptic().await).await;
     let rsa = private("RSA-2048");
     let file = archive.put("rsa.pem", &rsa);
-    let imported = archive.import(&["--service", &archive.id, "--key", &file]);
+    let arguments = ["--service", &archive.id, "--key", &file];
+    let imported = archive.import(&[&arguments[..], &["--partner-kid", "rsa-2024"]].concat());
     let key = archive.key(imported.success().line());
     assert_eq!(
         (&key["algorithm"], &key["status"], &key["origin"]),
         (&json!("RSA-2048"), &json!("active"), &json!("imported"))
     );
+    assert_eq!(key["partnerKid"], "rsa-2024");
     let public_key =
         json!({ "serviceId": archive.id, "publicKey": public(&rsa), "activate": false });
     let public_key = archive.process.post("/admin/keys", &public_key);
