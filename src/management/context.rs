@@ -122,6 +122,13 @@ impl Change<'_> {
         self.author.as_ref()?.person.as_deref()
     }
 
+    /// Whether the author has a credential that names no person.
+    pub(super) fn is_by_unknown_person(&self) -> bool {
+        self.author
+            .as_ref()
+            .is_some_and(|author| author.person.is_none())
+    }
+
     /// The people who may act as the author: its person, and those who may know its API key.
     pub(super) fn people(&self) -> Vec<String> {
         let author = self.author.iter();

@@ -42,7 +42,7 @@ resource! {
         /// The networks from which the key can be used; null for any network.
         "Networks" allowed_cidrs: Option<Networks> = None;
         /// The SHA-256 of the client certificate that requests with the key need; null for none. The
-        /// certificate must lead to a CA in `http.tls.client_ca`.
+        /// certificate must chain to a CA in `http.tls.client_ca`.
         "Certificate SHA-256" certificate_sha256: Option<Fingerprint> = None;
         /// The time from which the key is refused; null for never.
         "Expires" expires_at: Option<Timestamp> = None;

@@ -74,6 +74,14 @@ fn roles(problems: &mut Problems, is_new: bool, roles: &mut Member<Roles>) {
     }
 }
 
+/// Notes the person of a key whose creator has no person: the creator sees the key and may be any person.
+pub(super) fn refuse_person(problems: &mut Problems, body: &ApiKeyRequest) {
+    if matches!(body.person, Member::Given(Some(_))) {
+        let message = "must be left out, because the creator of the key has no person";
+        problems.note(Problem::new("person", Code::Conflict, message));
+    }
+}
+
 /// Notes members that only admin keys have.
 fn refuse_admin_members(problems: &mut Problems, body: &ApiKeyRequest) {
     let has_roles = body.roles.given().is_some_and(|roles| !roles.is_empty());

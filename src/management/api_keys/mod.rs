@@ -159,15 +159,18 @@ pub(super) async fn record(
     let call = Call::create(ResourceType::ApiKey, &request);
     let (mut problems, mut body) = (request.problems, request.body);
     check::check(change.connection(), &mut problems, now, None, &mut body).await?;
-    let api_key = body.create(id, now, &mut problems);
-    let mut api_key = checked(problems, api_key)?;
-    api_key.hint = Hint::of(api_key.r#type, &credential.last_four);
     // Before approvals are required, one person often creates the keys of all.
     let known_to = if context.approvals.require(ChangeKind::ApiKeyAdmin) {
+        if change.is_by_unknown_person() {
+            check::refuse_person(&mut problems, &body);
+        }
         change.people()
     } else {
         Vec::new()
     };
+    let api_key = body.create(id, now, &mut problems);
+    let mut api_key = checked(problems, api_key)?;
+    api_key.hint = Hint::of(api_key.r#type, &credential.last_four);
     let columns = api_key
         .columns()
         .with("digest", credential.at_rest().as_bytes().as_slice())

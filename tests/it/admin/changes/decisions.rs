@@ -129,6 +129,17 @@ async fn two_keys_of_one_creator_are_one_approval() {
 }
 
 #[tokio::test]
+async fn a_creator_without_a_person_creates_no_key_of_a_person() {
+    let office = Office::new().await;
+    let nobody = office.key(None, &["owner"]).await;
+    let mut body = json!({ "name": "n", "type": "admin", "person": "carla" });
+    let refused = nobody.post(API_KEYS, body.clone()).await;
+    refused.invalid(&[("person", "conflict")]);
+    body["person"] = json!(null);
+    proposed(&nobody.post(API_KEYS, body).await);
+}
+
+#[tokio::test]
 async fn an_approval_counts_only_while_its_credential_has_the_role() {
     let office = Office::requiring(&ChangeKind::ALL, 2).await;
     let [ada, bob] = office.two_owners().await;
