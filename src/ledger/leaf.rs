@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::Log;
+use crate::json::Text;
 
 /// The longest entry of a log, in bytes.
 const MAX: usize = 65_535;
@@ -24,13 +25,18 @@ pub struct NotARecord;
 /// of this format and the type of the record.
 ///
 /// # Errors
-/// `line` is not a record.
+/// `line` is not a record of this log. Parsers disagree about duplicate names, so a record has none at any
+/// level.
 pub fn leaf(log: Log, line: &str) -> Result<Vec<u8>, NotARecord> {
-    let mut record: Map<String, Value> = serde_json::from_str(line).map_err(|_| NotARecord)?;
+    let mut record = object(line)?;
     record.remove("log_index");
     record.retain(|_, value| !value.is_null());
-    record.insert("v".to_owned(), json!(1));
-    record.insert("type".to_owned(), json!(kind(log)));
+    for (name, value) in [("v", json!(1)), ("type", json!(kind(log)))] {
+        let given = record.insert(name.to_owned(), value.clone());
+        if given.is_some_and(|given| given != value) {
+            return Err(NotARecord);
+        }
+    }
     let mut leaf = canonical(&record)?;
     if leaf.len() > MAX {
         for member in LONG {
@@ -44,6 +50,14 @@ pub fn leaf(log: Log, line: &str) -> Result<Vec<u8>, NotARecord> {
         Err(NotARecord)
     } else {
         Ok(leaf)
+    }
+}
+
+fn object(line: &str) -> Result<Map<String, Value>, NotARecord> {
+    let text = Text::parse(line.as_bytes()).map_err(|_| NotARecord)?;
+    match text.tree() {
+        Ok(Value::Object(members)) => Ok(members),
+        Ok(_) | Err(_) => Err(NotARecord),
     }
 }
 
@@ -123,7 +137,18 @@ mod tests {
 
     #[test]
     fn other_lines_are_refused() {
-        for line in ["", "[]", "{", "null", "7"] {
+        for line in [
+            "",
+            "[]",
+            "{",
+            "null",
+            "7",
+            r#"{"id":"rec_1","id":"rec_1"}"#,
+            r#"{"id":"rec_1","\u0069d":"rec_1"}"#,
+            r#"{"after":{"name":"a","name":"b"}}"#,
+            r#"{"id":"rec_1","type":"management"}"#,
+            r#"{"id":"rec_1","v":2}"#,
+        ] {
             assert_eq!(leaf(Log::Operations, line), Err(NotARecord), "{line}");
         }
         let long = json!({ "request_id": "x".repeat(70_000) }).to_string();

@@ -20,7 +20,7 @@ pub enum SealError {
     #[error("another instance seals")]
     Moved,
     /// The hashes in the database do not lead to the head.
-    #[error("the hashes of the {0} log do not lead to its head: they were changed in the database")]
+    #[error("the hashes of the {0} log do not match its head: they were changed in the database")]
     Broken(Log),
     /// The log does not extend a checkpoint.
     #[error(

@@ -1,9 +1,11 @@
 //! Verification of an export in the order of the log.
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::checker::{Checker, Progress, Step, Verified};
 use super::finding::{Change, Failure};
@@ -11,7 +13,7 @@ use super::tiles::TileFolder;
 use super::trust::Trust;
 use crate::clock::Timestamp;
 use crate::ledger::Log;
-use crate::ledger::leaf::leaf;
+use crate::ledger::leaf::{NotARecord, RETIRED, leaf};
 use crate::tlog::Hash;
 
 /// How late a record is sealed at most.
@@ -28,6 +30,14 @@ struct Line {
     leaf_hash: Option<String>,
     #[serde(default)]
     timestamp: Option<Timestamp>,
+}
+
+/// Refuses a line in place of a retired record that has members of a record, which no hash covers.
+fn check_retired(text: &str) -> Result<(), NotARecord> {
+    let line: BTreeMap<String, IgnoredAny> = serde_json::from_str(text).map_err(|_| NotARecord)?;
+    let mut names = line.keys();
+    let is_known = names.all(|name| ["log_index", RETIRED, "type"].contains(&name.as_str()));
+    is_known.then_some(()).ok_or(NotARecord)
 }
 
 /// The times of the records so far.
@@ -80,10 +90,11 @@ pub fn export(
             return Err(checker.tampered(Change::Added { record }));
         };
         let retired: Option<Hash> = match &line.leaf_hash {
-            Some(hash) => Some(
-                hash.parse()
-                    .map_err(|_| not_checked("leaf_hash is not a hash"))?,
-            ),
+            Some(hash) => {
+                check_retired(&text).map_err(|error| not_checked(&error.to_string()))?;
+                let hash = hash.parse();
+                Some(hash.map_err(|_| not_checked("leaf_hash is not a hash"))?)
+            }
             None => None,
         };
         let own = match retired {

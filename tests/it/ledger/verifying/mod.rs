@@ -312,6 +312,27 @@ async fn a_hash_in_place_of_a_newer_record_is_found() {
 }
 
 #[tokio::test]
+async fn members_that_no_hash_covers_are_refused() {
+    let sealed = Sealed::new().await;
+    let (line, leaf_hash) = (&sealed.lines[3], sealed.hash(3).await);
+    let more = |more: &str| line.replacen('{', &format!("{{{more},"), 1);
+    for hostile in [
+        more(r#""request_id":"other""#),
+        more(r#""v":2"#),
+        more(r#""type":"management""#),
+        with(line, "leaf_hash", json!(leaf_hash)),
+    ] {
+        let mut lines = sealed.lines.clone();
+        lines[3] = hostile;
+        let result = sealed.export(&lines, None);
+        let Err(Failure::NotChecked(reason)) = result else {
+            panic!("{result:?}: {}", lines[3]);
+        };
+        assert_eq!(reason, "line 4: must be a line of an export in NDJSON");
+    }
+}
+
+#[tokio::test]
 async fn a_hash_in_place_of_a_management_event_is_found() {
     let sealed = Sealed::new().await;
     let pool = &sealed.kept.pool;
