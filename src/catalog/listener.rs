@@ -11,7 +11,7 @@ use sqlx::Executor;
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::{Catalog, Topic, VOUCHES_FOR};
+use super::{CONFIRMED_FOR, Catalog, Topic};
 use crate::clock::Entropy;
 use crate::db::Pool;
 
@@ -42,7 +42,7 @@ impl Catalog {
         let mut known_lost = false;
         loop {
             let Err(lost) = self.follow(&pool, entropy, &mut known_lost).await;
-            self.not_vouched();
+            self.withdraw_confirmation();
             if !known_lost {
                 tracing::warn!(reason = %lost, "change notifications are unavailable: every look-up reads the database");
             }
@@ -67,7 +67,7 @@ impl Catalog {
             let notice = sqlx::query("SELECT pg_notify($1, $2)")
                 .bind(&beats)
                 .bind(beat.to_string());
-            timeout(VOUCHES_FOR, listener.execute(notice))
+            timeout(CONFIRMED_FOR, listener.execute(notice))
                 .await
                 .map_err(|_| Lost::Late)??;
             let mut is_back = false;
@@ -80,7 +80,7 @@ impl Catalog {
                         if heard.channel() == CHANGES {
                             self.heard_of(heard.payload());
                         } else if heard.payload().parse() == Ok(beat) {
-                            self.vouched_by_beat_of(sent);
+                            self.confirm_by_beat_of(sent);
                             is_back = true;
                             if std::mem::take(known_lost) {
                                 tracing::info!("change notifications are available again");
@@ -88,7 +88,7 @@ impl Catalog {
                         }
                     }
                     () = &mut next, if is_back => break,
-                    () = sleep_until(sent + VOUCHES_FOR), if !is_back => return Err(Lost::Late),
+                    () = sleep_until(sent + CONFIRMED_FOR), if !is_back => return Err(Lost::Late),
                 }
             }
         }

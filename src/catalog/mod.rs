@@ -22,7 +22,7 @@ pub use self::cache::{Cache, Unreadable};
 pub use self::listener::LISTENER;
 
 /// How long a heartbeat keeps the cache valid, from the time it was sent.
-const VOUCHES_FOR: Duration = Duration::from_millis(750);
+const CONFIRMED_FOR: Duration = Duration::from_millis(750);
 
 /// A topic of changes: one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ struct Knowledge {
     /// The origin of heartbeat times, in milliseconds.
     started: Instant,
     /// When the last heartbeat expires.
-    vouched_until: AtomicI64,
+    confirmed_until: AtomicI64,
 }
 
 #[derive(Debug, Default)]
@@ -93,7 +93,7 @@ impl Catalog {
         Self(Arc::new(Knowledge {
             epochs: Epochs::default(),
             started: Instant::now(),
-            vouched_until: AtomicI64::new(i64::MIN),
+            confirmed_until: AtomicI64::new(i64::MIN),
         }))
     }
 
@@ -107,7 +107,7 @@ impl Catalog {
     /// Whether the last heartbeat is recent.
     #[must_use]
     pub fn is_current(&self) -> bool {
-        self.millis_at(Instant::now()) < self.0.vouched_until.load(Ordering::SeqCst)
+        self.millis_at(Instant::now()) < self.0.confirmed_until.load(Ordering::SeqCst)
     }
 
     fn everything_changed(&self) {
@@ -116,13 +116,13 @@ impl Catalog {
         }
     }
 
-    fn vouched_by_beat_of(&self, sent: Instant) {
-        let until = self.millis_at(sent + VOUCHES_FOR);
-        self.0.vouched_until.fetch_max(until, Ordering::SeqCst);
+    fn confirm_by_beat_of(&self, sent: Instant) {
+        let until = self.millis_at(sent + CONFIRMED_FOR);
+        self.0.confirmed_until.fetch_max(until, Ordering::SeqCst);
     }
 
-    fn not_vouched(&self) {
-        self.0.vouched_until.store(i64::MIN, Ordering::SeqCst);
+    fn withdraw_confirmation(&self) {
+        self.0.confirmed_until.store(i64::MIN, Ordering::SeqCst);
     }
 
     /// Epochs only grow, so their sum changes with any of them.
