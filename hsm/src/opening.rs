@@ -54,7 +54,7 @@ pub(crate) async fn close(devices: &[Arc<Device>], patience: Duration) {
         let mut present = device.threads.present();
         let ended = present.wait_for(|present| *present == 0);
         if timeout_at(until, ended).await.is_err() {
-            tracing::warn!(token = device.label(), "not every thread ended in time");
+            tracing::warn!(token = device.label(), "some threads did not end in time");
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct TokenStatus {
     pub label: String,
     /// The token's serial number; none until it was reached.
     pub serial: Option<String>,
-    /// Whether the token serves.
+    /// Whether the token is available.
     pub state: TokenState,
     /// How long it has been in this state.
     pub since: Duration,

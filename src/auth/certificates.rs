@@ -26,7 +26,7 @@ pub(super) struct Certificates {
     workloads: Cache<Names, Known>,
 }
 
-/// The names for which the CA of a certificate vouches.
+/// The names that the CA of a certificate confirms.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Names {
     fingerprint: Option<Fingerprint>,

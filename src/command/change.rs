@@ -28,7 +28,7 @@ pub(super) struct Arguments {
 enum Action {
     /// List changes that need or needed approval.
     List(List),
-    /// Show a change: its author, its decisions, and the resource before and after it.
+    /// Show a change: its proposer, its decisions, and the resource before and after it.
     Show(Show),
     /// Approve a change as the person of the credential. The last approval makes the change.
     Approve(Decide),

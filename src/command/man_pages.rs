@@ -8,7 +8,7 @@ use super::Failure;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The folder, which must exist.
+    /// The folder. It must exist.
     folder: PathBuf,
 }
 

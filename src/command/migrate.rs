@@ -14,7 +14,7 @@ use crate::settings::{Database, Environment};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Migrate although active keys have expired. They do not protect, encrypt or sign.
+    /// Migrate even if active keys have expired. These keys do not protect, encrypt or sign.
     #[arg(long)]
     accept_expired_keys: bool,
 }

@@ -75,7 +75,7 @@ async fn run(app: App, claim: Claim, request: Request, next: Next) -> Response {
         if !response.status().is_success()
             && let Err(error) = claim.release(&app.database).await
         {
-            tracing::warn!(%error, "the Idempotency-Key of a failed request is not free yet");
+            tracing::warn!(%error, "the Idempotency-Key of a failed request could not be released");
         }
         response
     };

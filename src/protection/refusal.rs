@@ -76,7 +76,7 @@ pub enum Refusal {
     #[error("the token cannot be reached")]
     TokenOut(HsmError),
     /// The item of a batch was not begun before the request ended.
-    #[error("the item was not begun in time")]
+    #[error("the item was not started in time")]
     NotBegun,
     /// Too many large bodies wait for a processor.
     #[error("too many large bodies wait for a processor")]

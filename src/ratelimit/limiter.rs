@@ -41,7 +41,7 @@ pub enum Counting {
     Alone,
     /// In the shared storage.
     Together,
-    /// In this process while the shared storage is unreachable: each instance grants its share.
+    /// In this process while the shared storage is unreachable: each instance enforces its share.
     Apart(NonZeroU32),
 }
 

@@ -242,7 +242,7 @@ impl Shared {
             .is_some_and(|before| Arc::ptr_eq(before, connection));
         if was_this {
             self.outages.fetch_add(1, Ordering::Relaxed);
-            tracing::warn!(%why, "shared rate limits are unreachable: each instance grants its share");
+            tracing::warn!(%why, "shared rate limits are unreachable: each instance enforces its share");
         }
     }
 }

@@ -34,7 +34,7 @@ pub struct AuthSpiffe {
     /// The name of the trust domain, for example `example.org`.
     #[schemars(with = "String")]
     pub trust_domain: TrustDomain,
-    /// PEM file with the CA certificates of the trust domain. They can vouch only for SPIFFE IDs of this
+    /// PEM file with the CA certificates of the trust domain. They confirm only SPIFFE IDs of this
     /// trust domain. A changed file is loaded like `http.tls.certificate`.
     pub ca: PathBuf,
 }

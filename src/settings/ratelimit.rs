@@ -22,7 +22,7 @@ pub struct RateLimit {
     /// Allows a server on another machine without TLS. Use it only if the network in between is
     /// protected.
     pub allow_plain: bool,
-    /// The maximum time to wait for a reply. After this time, each instance grants its share of each
+    /// The maximum time to wait for a reply. After this time, each instance enforces its share of each
     /// limit until the server replies again.
     pub timeout: Span,
 }

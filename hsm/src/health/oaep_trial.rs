@@ -30,7 +30,7 @@ pub(crate) fn ensure_key(session: &Session) -> Result<(), HsmError> {
             tracing::warn!(
                 token = session.connection().label(),
                 ?error,
-                "no RSA key for the OAEP trial: real use will show whether envelopes open"
+                "no RSA key for the OAEP trial: RSA-OAEP is not tested"
             );
             Ok(())
         }

@@ -15,7 +15,7 @@ pub enum ImportError {
     #[error("the import key does not unwrap this into a key of the requested kind")]
     NotUnwrapped,
     /// The key failed its proof.
-    #[error("the private key and its public half do not belong together")]
+    #[error("the private key and its public half do not match")]
     Mismatch,
     /// The token did not keep the requested attributes.
     #[error("the token would keep the key weaker than requested: {0}")]

@@ -62,7 +62,7 @@ pub enum AdoptError {
     #[error("the token holds {0} keys of this name")]
     Ambiguous(usize),
     /// It is the canary key or the key of the OAEP trial.
-    #[error("the service keeps this key for itself")]
+    #[error("this key is for internal use of Sealward")]
     Internal,
     /// The token reports another algorithm than the caller.
     #[error("the key is of another algorithm: {0}")]
@@ -71,7 +71,7 @@ pub enum AdoptError {
     #[error("the token does not report the length of this AES key: name the algorithm")]
     UnknownLength,
     /// Its kind or its usages do not fit the purpose.
-    #[error("the token does not let this key serve its purpose: {0}")]
+    #[error("the token does not allow this use of the key: {0}")]
     Unfit(String),
     /// The token failed.
     #[error(transparent)]

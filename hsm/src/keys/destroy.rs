@@ -23,7 +23,9 @@ pub(crate) fn destroy(session: &Session, key: &KeyRef) -> Result<(), HsmError> {
     };
     let facts = inspect::facts(session, handle)?;
     if facts.label.starts_with(INTERNAL) {
-        return Err(HsmError::refused("the service keeps this key for itself"));
+        return Err(HsmError::refused(
+            "this key is for internal use of Sealward",
+        ));
     }
     let half = match key.class {
         KeyClass::Private => public_half(session, handle, key, facts.id, &facts.label)?,
@@ -83,7 +85,11 @@ fn public_half(
         [] => Ok(None),
         several => {
             let count = several.len();
-            tracing::warn!(?key, count, "the public half is ambiguous and stays");
+            tracing::warn!(
+                ?key,
+                count,
+                "several public halves match: none is destroyed"
+            );
             Ok(None)
         }
     }

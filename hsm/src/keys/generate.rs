@@ -49,7 +49,7 @@ pub(crate) fn generate(
     finish(session, key, &objects).inspect_err(|_| {
         for object in objects.each() {
             if let Err(error) = session.raw().destroy_object(object) {
-                tracing::error!(?error, id = ?key.id, "a refused key stays in the token");
+                tracing::error!(?error, id = ?key.id, "a refused key remains in the token");
             }
         }
     })

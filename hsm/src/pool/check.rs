@@ -76,7 +76,7 @@ pub(crate) fn bring_back(
     connection.login.release();
     let restarted = connection.login.module().restart(CLEARING);
     let token = connection.label();
-    tracing::info!(token, ?restarted, "trying to bring the token back");
+    tracing::info!(token, ?restarted, "trying to connect to the token again");
     if connection.identity().is_none() {
         let began = Instant::now();
         *session = Some(open(connection)?);

@@ -246,7 +246,7 @@ impl Login {
             Some(Err(error)) => {
                 tracing::error!(
                     ?error,
-                    "the next process will not know that the PIN is wrong"
+                    "the refused PIN is not recorded: the next process tries it again"
                 );
             }
             None => {}

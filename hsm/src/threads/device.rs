@@ -46,7 +46,7 @@ impl Device {
     pub(super) fn serve(&self, canary: Duration) -> bool {
         let was_out = self.breaker.close(canary);
         if was_out {
-            tracing::info!(token = self.label(), "the token serves");
+            tracing::info!(token = self.label(), "the token is available");
             self.queue.open();
         }
         was_out
@@ -55,7 +55,7 @@ impl Device {
     /// The canary failed: the token is not used until the monitor has brought it back.
     pub(crate) fn trip(&self, reason: &str) {
         if self.breaker.open(reason) {
-            tracing::error!(token = self.label(), reason, "the token is out");
+            tracing::error!(token = self.label(), reason, "the token is unavailable");
             self.connection.counters.outages.increment();
             self.stop_serving();
         }

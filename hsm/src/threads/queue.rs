@@ -75,7 +75,10 @@ impl Queue {
     pub(crate) fn push(&self, job: Job) -> Result<Option<Job>, HsmError> {
         let mut inner = self.lock();
         if inner.gate != Gate::Open {
-            return Err(HsmError::new(ErrorKind::TokenOut, "the token is out"));
+            return Err(HsmError::new(
+                ErrorKind::TokenOut,
+                "the token is unavailable",
+            ));
         }
         let mut displaced = None;
         if inner.len() >= self.bound {

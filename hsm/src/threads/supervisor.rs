@@ -38,7 +38,7 @@ pub(crate) fn supervise(devices: Vec<Arc<Device>>, config: &Config) -> Superviso
     };
     let named = thread::Builder::new().name("hsm-supervisor".to_owned());
     if let Err(error) = named.spawn(rounds) {
-        tracing::error!(%error, "cannot start the supervisor: hung calls go unnoticed");
+        tracing::error!(%error, "cannot start the supervisor: hung calls are not detected");
     }
     let _stop = stop;
     Supervisor { fatal, _stop }
@@ -53,7 +53,12 @@ fn inspect(devices: &[Arc<Device>], budget: usize, report: &watch::Sender<Option
     let worst = devices.iter().max_by_key(|device| hung(device));
     if let Some(worst) = worst.filter(|_| all > budget) {
         let token = worst.label().to_owned();
-        tracing::error!(token, hung = all, budget, "too many threads hang");
+        tracing::error!(
+            token,
+            hung = all,
+            budget,
+            "too many threads hang in the module"
+        );
         report.send_replace(Some(Fatal::HangBudgetSpent { token, hung: all }));
     }
 }
@@ -69,7 +74,7 @@ fn replace_hung(device: &Arc<Device>) {
     };
     for hung in device.threads.abandon_hung(busy_until) {
         let token = device.label();
-        tracing::error!(token, ?hung, "a thread hangs inside the module");
+        tracing::error!(token, ?hung, "a thread hangs in the module");
         match hung.role {
             Role::Worker => {
                 if hung.write {

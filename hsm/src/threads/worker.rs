@@ -125,7 +125,10 @@ fn lost_login(session: &Session, error: &HsmError) -> bool {
 
 fn connect(device: &Device) -> Result<Session, HsmError> {
     if !device.is_serving() {
-        return Err(HsmError::new(ErrorKind::TokenOut, "the token is out"));
+        return Err(HsmError::new(
+            ErrorKind::TokenOut,
+            "the token is unavailable",
+        ));
     }
     Session::open(&device.connection).map_err(|error| {
         device.connection.canary.raise();

@@ -31,7 +31,7 @@ request! {
         /// The SPIFFE ID in the client certificate. The certificate must have exactly one URI and lead to
         /// a CA of its trust domain in `auth.spiffe`.
         "SPIFFE ID" spiffe_id: Option<SpiffeId> = None;
-        /// The SHA-256 of the client certificate. The certificate must lead to a CA in
+        /// The SHA-256 of the client certificate. The certificate must chain to a CA in
         /// `http.tls.client_ca`.
         "Certificate SHA-256" certificate_sha256: Option<Fingerprint> = None;
     }

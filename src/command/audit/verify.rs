@@ -16,11 +16,11 @@ pub(super) struct Arguments {
     /// The public key of the log: NAME+ID+BASE64, or a file with one or more of them.
     #[arg(long, value_name = "KEY")]
     key: String,
-    /// A checkpoint that was kept outside of the service. Can be given twice.
+    /// A checkpoint that you kept outside of the service. Repeat it for several checkpoints.
     #[arg(long, value_name = "FILE")]
     checkpoint: Vec<PathBuf>,
     /// The key of a witness that must have cosigned each checkpoint: NAME+ID+BASE64, or a file with one
-    /// or more of them. Can be given several times.
+    /// or more of them. Repeat it for several witnesses.
     #[arg(long, value_name = "KEY")]
     witness: Vec<String>,
     /// An export in NDJSON with order=log_index. With --tiles, a changed record is named exactly.
@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     /// A folder with the tiles of the log.
     #[arg(long, value_name = "DIR", group = "source")]
     tiles: Option<PathBuf>,
-    /// The database of the settings. The only source that needs a connection.
+    /// The database of the settings. Only this source needs a connection.
     #[arg(long, group = "source", conflicts_with_all = ["export", "tiles"])]
     database: bool,
     /// One record as JSON, with --proof.

@@ -87,7 +87,7 @@ pub(in crate::dashboard) async fn list(
                 }
             }
         }
-        p.lead { "All requests of the runtime API, newest first. Sealward sends a response after its record is committed." }
+        p.lead { "Operations of applications, newest first. Sealward sends a response after its record is committed." }
         (sealed::checkpoint(&cx, Log::Operations))
         (forwarding::lag(&cx))
         (listing.render(&filters, &page, |entry| row(entry, &names)))
@@ -127,7 +127,7 @@ pub(in crate::dashboard) async fn show(
                 ("API key", html! { @match record.api_key_id { Some(id) => (api_key(&cx, id)), None => (faint("unknown")) } }),
                 ("Identity", html! { @match record.identity_id { Some(id) => (identity(&cx, id)), None => (faint("none")) } }),
                 ("Token subject", html! { @match &record.token_subject { Some(subject) => (isolated(subject)), None => (faint("none")) } }),
-                ("Policy", html! { @match &record.policy_number { Some(number) => a href={ "/dashboard/policies/" (number) } { (number) }, None => (faint("none")) } }),
+                ("Policy", html! { @match &record.policy_number { Some(number) => a href={ "/dashboard/policies/" (number) } { (isolated(number)) }, None => (faint("none")) } }),
                 ("Key", html! { @match record.key_id { Some(id) => a href={ "/dashboard/keys/" (id) } { (id) }, None => (faint("none")) } }),
                 ("Item of the batch", html! { @match record.item { Some(item) => (item), None => (faint("none")) } }),
                 ("Context (ctx)", html! { @match &record.ctx { Some(ctx) => code { (ctx) }, None => (faint("none")) } }),
@@ -244,7 +244,7 @@ fn row(entry: &Entry, names: &HashMap<ServiceId, String>) -> Vec<Markup> {
             None => html! { span.faint { "unknown" } },
         },
         answer(entry),
-        html! { @match &entry.policy_number { Some(number) => (number), None => span.faint { "none" } } },
+        html! { @match &entry.policy_number { Some(number) => (isolated(number)), None => span.faint { "none" } } },
         html! { span.number { (millis(f64::from(entry.response_time_ms))) } },
         html! { span.number { (count(entry.payload_size_bytes)) " B" } },
     ]

@@ -26,7 +26,7 @@ impl Notice {
             Self::Deleted => "Deleted.",
             Self::Revoked => "The API key is revoked and can no longer be used.",
             Self::Rotated => {
-                "The new key is active. The former key is retired and still opens its envelopes."
+                "The new key is active. The previous key is retired and still opens its envelopes."
             }
             Self::Proposed => "The change awaits approval. Nothing else has happened yet.",
             Self::Approved => "Your approval is recorded.",

@@ -77,13 +77,13 @@ impl Vault {
                 Ok(()) => tracing::info!(
                     token = orphan.token,
                     key = %id,
-                    "destroyed what was left of a destroyed key"
+                    "destroyed the remaining object of a destroyed key"
                 ),
                 Err(error) => tracing::warn!(
                     token = orphan.token,
                     key = %id,
                     ?error,
-                    "the token did not destroy what was left of a destroyed key"
+                    "the token did not destroy the remaining object of a destroyed key"
                 ),
             }
         }

@@ -93,7 +93,7 @@ impl Vault {
             return;
         }
         if let Err(error) = self.destroy(&key).await {
-            tracing::warn!(key = %unrecorded.id, ?error, "a key that is not recorded stays in the token");
+            tracing::warn!(key = %unrecorded.id, ?error, "a key that is not recorded remains in the token");
             return;
         }
         if let Err(error) = store::forget_intent(&self.pool, unrecorded.id.uuid()).await {

@@ -61,7 +61,7 @@ async fn attend(context: &Authorized<ManageKeys>, vault: &Vault, rotation_overla
         tracing::warn!(%error, "keys that expire soon could not be read");
     }
     if let Err(error) = idempotency::forget_old(&context.pool, context.clock.now()).await {
-        tracing::warn!(%error, "old answers to requests with an Idempotency-Key could not be deleted");
+        tracing::warn!(%error, "old responses for an Idempotency-Key could not be deleted");
     }
     if let Err(error) = ImportKeyRecord::destroy_spent(vault).await {
         tracing::warn!(?error, "import keys could not be destroyed");

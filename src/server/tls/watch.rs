@@ -20,7 +20,7 @@ const EVERY: Duration = Duration::from_secs(1);
 pub async fn keep_current(tls: Option<Tls>) -> Infallible {
     let mut hangup = signal(SignalKind::hangup())
         .inspect_err(
-            |error| tracing::warn!(%error, "cannot handle SIGHUP, which ends this process"),
+            |error| tracing::warn!(%error, "cannot handle SIGHUP: SIGHUP ends this process"),
         )
         .ok();
     let mut looks = interval(EVERY);

@@ -42,7 +42,7 @@ async fn a_token_that_fails_while_it_makes_a_successor_is_tried_again() {
     within(PATIENCE, async || {
         process
             .log()
-            .contains("the successor of the key was not created")
+            .contains("the successor of a key was not created")
     })
     .await;
     assert_eq!(statuses(&process), ["active"]);

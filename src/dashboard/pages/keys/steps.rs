@@ -85,10 +85,11 @@ impl Step {
             Self::Retire => &[
                 "The key no longer protects, encrypts or signs.",
                 "It still unprotects, decrypts and verifies.",
+                "If it is the only active envelope key of the service, /protect and /unprotect fail for this destination.",
             ],
             Self::Disable => &[
                 "The key cannot be used. Its envelopes cannot be opened until it is active or retired again.",
-                "If it is the only active envelope key of the service, /protect fails for this destination.",
+                "If it is the only active envelope key of the service, /protect and /unprotect fail for this destination.",
             ],
             Self::Restore => {
                 &["The key is not destroyed. It is disabled until you activate or retire it."]

@@ -28,7 +28,7 @@ pub async fn rotate_due(
     let now = context.clock.now();
     for key in store::without_successor(&context.pool, now).await? {
         if let Err(error) = make_successor(context, vault, key).await {
-            tracing::warn!(%key, %error, "the successor of the key was not created");
+            tracing::warn!(%key, %error, "the successor of a key was not created");
         }
     }
     for key in store::ready(&context.pool, now).await? {
@@ -38,7 +38,7 @@ pub async fn rotate_due(
     }
     for key in store::to_retire(&context.pool, now).await? {
         if let Err(error) = retire(context, key).await {
-            tracing::warn!(%key, %error, "the key whose successor is active did not retire");
+            tracing::warn!(%key, %error, "a key with an active successor was not retired");
         }
     }
     let overdue = store::overdue(&context.pool, now).await?;
