@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::checker::{Checker, Progress, Step, Verified};
 use super::finding::{Change, Failure};
 use super::trust::Trust;
+use crate::ledger::Log;
 use crate::tlog::{Hash, TILE_WIDTH, Tile, TileContent, entries_of_bundle};
 
 /// A folder with the files of a log under their paths of C2SP `tlog-tiles`.
@@ -91,7 +92,8 @@ impl LeafHashes<'_> {
     }
 }
 
-/// Verifies the entries and hashes of a folder of tiles. Entries before the first bundle are retired.
+/// Verifies the entries and hashes of a folder of tiles. Entries before the first bundle are retired,
+/// except management events, which are never retired.
 ///
 /// # Errors
 /// The tiles differ from the checkpoints, or cannot be read.
@@ -103,7 +105,7 @@ pub fn tiles(
     let mut checker = Checker::new(trust, progress)?;
     let size = trust.size();
     let mut hashes = folder.hashes(size);
-    let mut has_entries = false;
+    let mut has_entries = trust.log() == Log::Management;
     for number in 0..size.div_ceil(TILE_WIDTH) {
         let places = number * TILE_WIDTH..size.min((number + 1) * TILE_WIDTH);
         let bundle = folder.read(TileContent::Entries, number, size)?;

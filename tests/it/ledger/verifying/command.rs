@@ -8,7 +8,7 @@ use sealward::ledger::verify::{self, Change, Trust};
 use sealward::ledger::{self, Log};
 use serde_json::json;
 
-use super::{Sealed, finds, with};
+use super::fixture::{Sealed, finds, with};
 
 #[tokio::test]
 async fn one_record_is_verified_with_its_proof() {

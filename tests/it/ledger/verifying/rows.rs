@@ -1,0 +1,165 @@
+//! Changes of rows in the database.
+
+use sealward::ledger::verify::Change;
+use sealward::ledger::{self, Log};
+use serde_json::{Value, json};
+
+use super::fixture::{Sealed, finds, with};
+use crate::ledger::fixture::Kept;
+
+#[tokio::test]
+async fn a_changed_row_is_found_and_named() {
+    let sealed = Sealed::new().await;
+    let tiles = sealed.mirror().await;
+    sealed
+        .kept
+        .execute(
+            "UPDATE crypto_operations_audit r SET response_status = 500
+               FROM audit_log_index i WHERE i.record_id = r.id AND log_index = 4",
+        )
+        .await;
+    let changed = Change::Changed {
+        index: 4,
+        record: sealed.id(4),
+    };
+    let lines = sealed.kept.export().await;
+    finds(sealed.export(&lines, Some(&tiles)), &changed, Some(6));
+    finds(sealed.export(&lines, None), &Change::Within(4..6), Some(6));
+    finds(sealed.database().await, &changed, Some(6));
+}
+
+#[tokio::test]
+async fn a_row_that_was_made_too_long_is_found_and_named() {
+    let sealed = Sealed::new().await;
+    sealed
+        .kept
+        .execute(
+            "UPDATE crypto_operations_audit r SET request_id = repeat('x', 70000)
+               FROM audit_log_index i WHERE i.record_id = r.id AND log_index = 4",
+        )
+        .await;
+    let changed = Change::Changed {
+        index: 4,
+        record: sealed.id(4),
+    };
+    finds(sealed.database().await, &changed, Some(6));
+}
+
+#[tokio::test]
+async fn a_row_whose_hash_was_changed_too_is_found() {
+    let sealed = Sealed::new().await;
+    let line = with(&sealed.lines[1], "response_status", json!(500));
+    let leaf = ledger::leaf(Log::Operations, &line).unwrap();
+    let hash = sealward::tlog::Hash::of_leaf(&leaf);
+    let hex: String = hash
+        .as_bytes()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    sealed
+        .kept
+        .execute(&format!(
+            "UPDATE crypto_operations_audit r SET response_status = 500
+               FROM audit_log_index i WHERE i.record_id = r.id AND log_index = 1;
+             UPDATE audit_log_index SET leaf_hash = decode('{hex}', 'hex') WHERE log_index = 1"
+        ))
+        .await;
+    finds(sealed.database().await, &Change::Within(0..4), Some(4));
+}
+
+#[tokio::test]
+async fn a_removed_row_is_found() {
+    let sealed = Sealed::new().await;
+    sealed
+        .kept
+        .execute(
+            "DELETE FROM crypto_operations_audit r USING audit_log_index i
+              WHERE i.record_id = r.id AND log_index = 2",
+        )
+        .await;
+    let lines = sealed.kept.export().await;
+    finds(sealed.export(&lines, None), &Change::Missing(2), Some(4));
+    finds(sealed.database().await, &Change::Missing(2), Some(4));
+}
+
+#[tokio::test]
+async fn a_dropped_day_is_found() {
+    let sealed = Sealed::new().await;
+    sealed
+        .kept
+        .execute("DO $$ BEGIN EXECUTE 'DROP TABLE ' || audit_day_name((now() AT TIME ZONE 'UTC')::date); END $$")
+        .await;
+    let lines = sealed.kept.export().await;
+    finds(sealed.export(&lines, None), &Change::Missing(0), Some(4));
+    finds(sealed.database().await, &Change::Missing(0), Some(4));
+}
+
+#[tokio::test]
+async fn a_row_added_with_a_past_time_is_found() {
+    let sealed = Sealed::new().await;
+    let past = record("01890000-0000-7000-8000-000000000000", 3);
+    sealed.kept.execute(&past).await;
+    let id =
+        sealward::ids::RecordId::from_uuid(uuid::uuid!("01890000-0000-7000-8000-000000000000"));
+    let added = Change::Added {
+        record: id.to_string(),
+    };
+    finds(sealed.database().await, &added, Some(6));
+    let unsealed = with(&sealed.lines[0], "log_index", Value::Null);
+    let mut lines = sealed.lines.clone();
+    lines.insert(3, unsealed);
+    let added = Change::Added {
+        record: sealed.id(0),
+    };
+    finds(sealed.export(&lines, None), &added, Some(4));
+    lines[3] = with(&sealed.lines[0], "log_index", json!(2));
+    finds(sealed.export(&lines, None), &added, Some(4));
+}
+
+/// A statement that inserts a record of this many hours ago.
+fn record(id: &str, hours: u8) -> String {
+    format!(
+        "SELECT make_audit_day(((now() - interval '{hours} hours') AT TIME ZONE 'UTC')::date);
+         INSERT INTO crypto_operations_audit
+             (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
+         VALUES ('{id}', date_trunc('milliseconds', now()) - interval '{hours} hours', 'x', 0, 200, 1,
+                 'done')"
+    )
+}
+
+/// Sealing is interrupted for hours. Afterwards new records are sealed before those of the interruption.
+#[tokio::test]
+async fn records_of_an_interruption_are_not_reported_as_added() {
+    let kept = Kept::new().await;
+    kept.execute(&record("01890000-0000-7000-8000-000000000001", 8))
+        .await;
+    let sealed = Sealed::of(kept, [(3, 4), (2, 6)]).await;
+    for (number, hours) in (2..).zip([6, 5, 4]) {
+        let id = format!("01890000-0000-7000-8000-00000000000{number}");
+        sealed.kept.execute(&record(&id, hours)).await;
+    }
+    let verified = sealed.database().await.unwrap();
+    assert_eq!((verified.covered, verified.unsealed), (6, 3));
+    // Before the first sealed record there was no interruption.
+    let added = uuid::uuid!("01890000-0000-7000-8000-000000000009");
+    sealed.kept.execute(&record(&added.to_string(), 10)).await;
+    let added = Change::Added {
+        record: sealward::ids::RecordId::from_uuid(added).to_string(),
+    };
+    finds(sealed.database().await, &added, Some(6));
+}
+
+/// The sealer has not run since the last sealed record.
+#[tokio::test]
+async fn records_after_the_last_sealed_one_are_not_reported_as_added() {
+    let kept = Kept::new().await;
+    kept.execute(&record("01890000-0000-7000-8000-000000000001", 9))
+        .await;
+    kept.execute(&record("01890000-0000-7000-8000-000000000002", 8))
+        .await;
+    let sealed = Sealed::of(kept, [(0, 2), (0, 2)]).await;
+    let late = record("01890000-0000-7000-8000-000000000003", 3);
+    sealed.kept.execute(&late).await;
+    let verified = sealed.database().await.unwrap();
+    assert_eq!((verified.covered, verified.unsealed), (2, 1));
+}
