@@ -12,6 +12,7 @@ use std::borrow::Cow;
 
 use self::number::is_representable;
 use crate::json::{NotATree, Text};
+use crate::problem::{Code, Problem};
 
 /// The value has no canonical form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,6 +21,16 @@ pub enum NotCanonical {
     Ambiguous(#[from] NotATree),
     #[error("must not have numbers beyond the digits or exponent of an IEEE 754 double")]
     Number,
+}
+
+impl From<NotCanonical> for Problem {
+    fn from(error: NotCanonical) -> Self {
+        let code = match error {
+            NotCanonical::Ambiguous(NotATree::DuplicateName) => Code::Conflict,
+            NotCanonical::Ambiguous(NotATree::LoneSurrogate) | NotCanonical::Number => Code::Format,
+        };
+        Self::of_body(code, error.to_string())
+    }
 }
 
 /// The bytes to sign, verify or hash.

@@ -7,9 +7,9 @@ use std::mem;
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::binary::from_base64;
-use crate::canonical::{self, NotCanonical};
+use crate::canonical;
 use crate::closed_set;
-use crate::json::{Members, NotATree, Text};
+use crate::json::{Members, Text};
 use crate::problem::{Code, Problem};
 use crate::protection::Refusal;
 use crate::protection::body::{Base64, Described, Json, ReadMember, WriteMember, base64};
@@ -115,14 +115,9 @@ impl<'a> ReadMember<'a> for Message<'a> {
             return bytes(members, name).map(Cow::Owned).map(Self);
         }
         let message = canonical::bytes(members.required(name)?);
-        if let Err(error) = &message {
-            let code = match error {
-                NotCanonical::Ambiguous(NotATree::DuplicateName) => Code::Conflict,
-                NotCanonical::Ambiguous(NotATree::LoneSurrogate) | NotCanonical::Number => {
-                    Code::Format
-                }
-            };
-            members.note(Problem::new(name, code, error.to_string()));
+        if let Err(error) = message {
+            members.note(Problem::from(error).inside(name));
+            return None;
         }
         message.ok().map(Self)
     }

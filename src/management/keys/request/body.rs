@@ -9,6 +9,7 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 use zeroize::Zeroizing;
 
+use super::jwk_members;
 use crate::binary::from_base64;
 use crate::clock::Timestamp;
 use crate::ids::{ImportKeyId, ServiceId};
@@ -148,13 +149,21 @@ impl Value for KeyText {
     const INPUT: Input = Input::PublicKey;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
-        match text.kind() {
-            Kind::String | Kind::Object => {
-                Member::Given(Self(Zeroizing::new(text.as_str().to_owned())))
-            }
-            Kind::Null | Kind::Boolean | Kind::Number | Kind::Array => {
-                wrong_type(field, "a string or an object", problems)
-            }
+        if let Err(problem) = jwk_members::check(text) {
+            problems.note(problem.inside(field));
+            return Member::Wrong;
+        }
+        key_text(text, field, problems)
+    }
+}
+
+fn key_text(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<KeyText> {
+    match text.kind() {
+        Kind::String | Kind::Object => {
+            Member::Given(KeyText(Zeroizing::new(text.as_str().to_owned())))
+        }
+        Kind::Null | Kind::Boolean | Kind::Number | Kind::Array => {
+            wrong_type(field, "a string or an object", problems)
         }
     }
 }
@@ -163,7 +172,7 @@ impl Value for PrivateText {
     const INPUT: Input = Input::PrivateKey;
 
     fn read(text: Text<'_>, field: &str, problems: &mut Problems) -> Member<Self> {
-        KeyText::read(text, field, problems).map(Self)
+        key_text(text, field, problems).map(Self)
     }
 }
 

@@ -3,6 +3,7 @@
 mod body;
 mod choose;
 mod jwk_intent;
+mod jwk_members;
 mod kind;
 mod length;
 mod material;

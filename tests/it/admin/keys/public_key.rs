@@ -36,3 +36,28 @@ async fn a_public_key_does_not_replace_a_private_key_that_opens_envelopes() {
     let former: Value = world.admin().get(&former).await.ok().json();
     assert_eq!(former["status"], "retired");
 }
+
+#[tokio::test]
+async fn a_jwk_that_events_cannot_contain_is_refused() {
+    let world = World::new().await;
+    let partner = world.service("partner").await;
+    let key = world.key(&partner, "enc", "P-256").await;
+    let key = world.admin().get(&format!("{KEYS}/{key}")).await.ok();
+    let mut jwk = key.json()["publicKey"].clone();
+    jwk["x5c"] = json!(["MA=="]);
+    for nested in [json!({}), json!([[]]), json!([{}])] {
+        jwk["extra"] = nested;
+        let body = json!({ "serviceId": partner, "publicKey": jwk, "activate": false });
+        let refused = world.admin().post(KEYS, body).await;
+        refused.invalid(&[("publicKey.extra", "type")]);
+    }
+    for text in [json!("\0"), json!(["\0"])] {
+        jwk["extra"] = text;
+        let body = json!({ "serviceId": partner, "publicKey": jwk, "activate": false });
+        let refused = world.admin().post(KEYS, body).await;
+        refused.invalid(&[("publicKey", "format")]);
+    }
+    jwk["extra"] = json!(["a", 1, null]);
+    let body = json!({ "serviceId": partner, "publicKey": jwk, "activate": false });
+    world.admin().post(KEYS, body).await.created();
+}
