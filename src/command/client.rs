@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
-use ureq::http::Response;
+use ureq::http::uri::Scheme;
+use ureq::http::{Response, Uri};
 use ureq::{Agent, Body};
 use zeroize::Zeroizing;
 
@@ -39,10 +40,7 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(connection: &Connection) -> Result<Self, Failure> {
         let url = connection.url.trim_end_matches('/').to_owned();
-        let plain_elsewhere = url
-            .strip_prefix("http://")
-            .is_some_and(|rest| !is_loopback(rest));
-        if plain_elsewhere {
+        if !is_confidential(&url) {
             return Err(Failure::Other(
                 "--url must be https://, except for this machine".to_owned(),
             ));
@@ -107,22 +105,18 @@ fn refusal(status: u16, answer: &Value) -> String {
     lines.join("\n")
 }
 
-/// Whether the text after `http://` names this machine.
-fn is_loopback(rest: &str) -> bool {
-    let authority = rest.split('/').next().unwrap_or_default();
-    let host = authority
-        .rsplit_once(':')
-        .map_or(authority, |(host, port)| {
-            if port.bytes().all(|digit| digit.is_ascii_digit()) {
-                host
-            } else {
-                authority
-            }
-        });
-    matches!(host, "localhost" | "[::1]")
-        || host
-            .parse::<std::net::Ipv4Addr>()
-            .is_ok_and(|address| address.is_loopback())
+/// Whether nobody between this machine and the server reads the requests: over TLS, or on this machine.
+fn is_confidential(url: &str) -> bool {
+    let Ok(url) = url.parse::<Uri>() else {
+        return false;
+    };
+    url.scheme() == Some(&Scheme::HTTPS)
+        || url.host().is_some_and(|host| {
+            matches!(host, "localhost" | "[::1]")
+                || host
+                    .parse::<std::net::Ipv4Addr>()
+                    .is_ok_and(|address| address.is_loopback())
+        })
 }
 
 #[cfg(test)]
@@ -131,22 +125,28 @@ mod tests {
 
     #[test]
     fn plaintext_is_only_allowed_to_this_machine() {
-        for here in [
-            "localhost",
-            "localhost:8080/x",
-            "127.0.0.1:80",
-            "[::1]:8080",
+        for confidential in [
+            "https://example.com",
+            "HTTPS://example.com",
+            "http://localhost",
+            "http://localhost:8080/x",
+            "HTTP://127.0.0.1:80",
+            "http://[::1]:8080",
         ] {
-            assert!(is_loopback(here), "{here}");
+            assert!(is_confidential(confidential), "{confidential}");
         }
-        for there in [
+        for readable in [
+            "http://example.com",
+            "HTTP://example.com",
+            "http://localhost.example.com:80",
+            "http://10.0.0.1",
+            "http://127.0.0.1.example.com",
+            "http://localhost@example.com",
+            "ftp://example.com",
             "example.com",
-            "localhost.example.com:80",
-            "10.0.0.1",
-            "127.0.0.1.example.com",
-            "localhost@example.com",
+            "",
         ] {
-            assert!(!is_loopback(there), "{there}");
+            assert!(!is_confidential(readable), "{readable}");
         }
     }
 
