@@ -137,8 +137,8 @@ public final class RoundTrip {
     }
 
     private static void audit(AuditApi audit, Service service) throws ApiException {
-        AuditRecordPage page = audit.listAudit(20, null, REQUEST_ID, service.getId(), null, null, null, null, null,
-                null, null, null, null);
+        AuditRecordPage page = audit.listAudit(20, null, REQUEST_ID, service.getId(), null, null, null, null, null, null,
+                null, null, null, null, null);
         check(page.getItems().size(), 8);
         check(page.getItems().get(7).getOperationType(), "encrypt");
         check(page.getItems().get(0).getResponseStatus(), 400);

@@ -21,11 +21,17 @@ function data<T>(answer: { data?: T; error?: unknown }): T {
     return answer.data;
 }
 
+/** The resource of a response that can also be a proposed change. */
+function created<T>(answer: { data?: T | Schemas["Change"]; error?: unknown; response: Response }): T {
+    assert.equal(answer.response.status, 201);
+    return data(answer) as T;
+}
+
 const admin = connect(process.env["SEALWARD_ADMIN_KEY"] ?? "");
 let runtime: typeof admin;
 
 async function createKey(body: Schemas["NewKey"]): Promise<Schemas["Key"]> {
-    return data(await admin.POST("/admin/keys", { body }));
+    return created(await admin.POST("/admin/keys", { body }));
 }
 
 async function createKeys(serviceId: string): Promise<Schemas["Key"]> {
@@ -129,9 +135,9 @@ const newPolicy: Schemas["NewPolicy"] = {
     alg: "ECDH-ES+A256KW",
     allowedServiceIds: [service.id],
 };
-const { policyNumber } = data(await admin.POST("/admin/policies", { body: newPolicy }));
+const { policyNumber } = created(await admin.POST("/admin/policies", { body: newPolicy }));
 const newApiKey: Schemas["NewApiKey"] = { name: requestId, type: "test", serviceId: service.id, policyNumber };
-const apiKey = data(await admin.POST("/admin/api-keys", { body: newApiKey }));
+const apiKey = created(await admin.POST("/admin/api-keys", { body: newApiKey }));
 runtime = connect(apiKey.secret ?? "");
 await protectAndUnprotect();
 await encryptAndDecrypt();
