@@ -1,5 +1,7 @@
 //! A complete service in this process with its own database.
 
+mod instances;
+
 use axum::body::Body;
 use axum::http::Request;
 use hsm::Token;
@@ -16,15 +18,14 @@ use sealward::ratelimit::{Limiter, Shared};
 use sealward::resource::ResourceRequest;
 use sealward::server::{Answers as _, Front, Service};
 use sealward::settings::{
-    Admin, Approvals, Auth, Environment, Forward, Http, Limits, RateLimit, Seal, Settings, Span,
-    Stage,
+    Admin, Auth, Environment, Forward, Http, Limits, RateLimit, Settings, Span, Stage,
 };
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use sqlx::postgres::PgConnectOptions;
 
 use super::clients::{Application, Client};
-use super::{Answer, Database, Valkey, conformance, postgres, valkey};
+use super::{Answer, Database, conformance, postgres, valkey};
 
 /// One instance of the service with its dependencies.
 pub(crate) struct World {
@@ -92,12 +93,6 @@ impl World {
         Self::with(Clock::system(), settings).await
     }
 
-    /// Another instance without `envelopes.post_quantum`.
-    pub(crate) async fn another_without_post_quantum(&self) -> Self {
-        let options = self.database.options().clone();
-        self.another_with(options, settings(self.stage)).await
-    }
-
     /// A service in development with this clock that accepts tokens as these settings say.
     pub(crate) async fn with_auth(clock: Clock, auth: Auth) -> Self {
         let mut settings = settings(Stage::Development);
@@ -115,77 +110,6 @@ impl World {
         Self::with(clock, settings).await
     }
 
-    /// Another instance with these settings of certificates.
-    pub(crate) async fn another_with_certificates(&self, auth: Auth, http: Http) -> Self {
-        let settings = Settings {
-            auth,
-            http,
-            ..settings(self.stage)
-        };
-        let options = self.database.options().clone();
-        self.another_with(options, settings).await
-    }
-
-    /// Another instance that accepts tokens as these settings say.
-    pub(crate) async fn another_with_auth(&self, auth: Auth) -> Self {
-        let mut settings = settings(self.stage);
-        settings.auth = auth;
-        let options = self.database.options().clone();
-        self.another_with(options, settings).await
-    }
-
-    /// Another instance with the same database.
-    pub(crate) async fn another(&self) -> Self {
-        self.another_by(self.database.options().clone()).await
-    }
-
-    /// Another instance that connects to the same database with these options.
-    pub(crate) async fn another_by(&self, options: PgConnectOptions) -> Self {
-        self.another_with(options, settings(self.stage)).await
-    }
-
-    /// Another instance that connects to the same database with these options and publishes its logs.
-    pub(crate) async fn another_publishing(&self, options: PgConnectOptions) -> Self {
-        let mut settings = settings(self.stage);
-        settings.audit.seal.publish = true;
-        self.another_with(options, settings).await
-    }
-
-    /// Another instance with this time limit for requests.
-    pub(crate) async fn another_within(&self, request_timeout: Span) -> Self {
-        let mut settings = settings(self.stage);
-        settings.limits.request_timeout = request_timeout;
-        let options = self.database.options().clone();
-        self.another_with(options, settings).await
-    }
-
-    /// Another instance where changes of these kinds need this number of approvals.
-    pub(crate) async fn requiring(&self, required: &[ChangeKind], approvers: u8) -> Self {
-        let mut settings = settings(self.stage);
-        settings.approvals = Approvals {
-            required: required.to_vec(),
-            approvers,
-        };
-        let options = self.database.options().clone();
-        self.another_with(options, settings).await
-    }
-
-    async fn another_with(&self, options: PgConnectOptions, settings: Settings) -> Self {
-        let database = self.database.clone();
-        let parts = (
-            self.admin_key.clone(),
-            self.limits.clone(),
-            self.token.clone(),
-        );
-        Self::start(self.clock.clone(), settings, database, options, parts).await
-    }
-
-    /// Stops the instance and starts it again.
-    pub(crate) async fn restarted(self) -> Self {
-        let settings = settings(self.stage);
-        self.restarted_with(settings).await
-    }
-
     /// A service in development whose administrators sign in like this.
     pub(crate) async fn with_admin(clock: Clock, admin: Admin) -> Self {
         let mut settings = settings(Stage::Development);
@@ -200,33 +124,6 @@ impl World {
         settings.admin = admin;
         settings.approvals.required = ChangeKind::ALL.to_vec();
         Self::with(clock, settings).await
-    }
-
-    /// Restarts the instance with these settings of administrators.
-    pub(crate) async fn admitting(self, admin: Admin) -> Self {
-        let mut settings = settings(self.stage);
-        settings.admin = admin;
-        self.restarted_with(settings).await
-    }
-
-    /// Restarts the instance with these settings of the tamper-evident logs.
-    pub(crate) async fn sealing(self, seal: Seal) -> Self {
-        let mut settings = settings(self.stage);
-        settings.audit.seal = seal;
-        self.restarted_with(settings).await
-    }
-
-    async fn restarted_with(self, settings: Settings) -> Self {
-        self.service.finish().await;
-        let options = self.database.options().clone();
-        let parts = (self.admin_key, self.limits, self.token);
-        Self::start(self.clock, settings, self.database, options, parts).await
-    }
-
-    /// Restarts the instance with rate limits shared in `valkey`.
-    pub(crate) async fn counting_in(mut self, valkey: &Valkey) -> Self {
-        self.limits = Some(valkey.settings());
-        self.restarted().await
     }
 
     /// The connection options of the owner.
