@@ -1,9 +1,9 @@
 //! Every kind of key and algorithm that tokens are used with, each with its name.
 
 use aws_lc_rs::signature::{ML_DSA_44, ML_DSA_65, ML_DSA_87, PqdsaVerificationAlgorithm};
-use aws_lc_rs::{agreement, kem};
+use aws_lc_rs::agreement;
 
-use crate::{KeyClass, closed_set};
+use crate::{Kem, KeyClass, closed_set};
 
 closed_set! {
     /// The supported key algorithms.
@@ -32,6 +32,8 @@ closed_set! {
         MlKem768 = "ML-KEM-768",
         /// Key encapsulation of FIPS 203, category 5.
         MlKem1024 = "ML-KEM-1024",
+        /// ML-KEM-768 and ECDH on P-256: a key of each in the token, and both secrets combined.
+        P256MlKem768 = "P-256+ML-KEM-768",
         /// AES with 256 bits.
         Aes256 = "AES-256",
         /// AES with 128 bits.
@@ -56,6 +58,8 @@ closed_set! {
         MlKem768 = "ML-KEM-768",
         /// ML-KEM-1024.
         MlKem1024 = "ML-KEM-1024",
+        /// ML-KEM-768 together with P-256.
+        P256MlKem768 = "P-256+ML-KEM-768",
         /// AES of any length.
         Aes = "AES",
         /// HMAC.
@@ -84,16 +88,6 @@ closed_set! {
         MlDsa65 = "ML-DSA-65",
         /// ML-DSA-87.
         MlDsa87 = "ML-DSA-87",
-    }
-}
-
-closed_set! {
-    /// The parameter sets of ML-KEM (FIPS 203).
-    pub enum MlKem: "MlKem" {
-        /// ML-KEM-768.
-        MlKem768 = "ML-KEM-768",
-        /// ML-KEM-1024.
-        MlKem1024 = "ML-KEM-1024",
     }
 }
 
@@ -154,7 +148,8 @@ closed_set! {
 /// What a key may be used for. The token enforces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Purpose {
-    /// Opening envelopes: RSA keys decrypt, EC keys derive, ML-KEM keys decapsulate.
+    /// Opening envelopes: RSA keys decrypt, EC keys derive, ML-KEM keys decapsulate, and hybrid keys do the
+    /// last two.
     Envelope,
     /// Signatures and HMAC.
     Sign,
@@ -193,11 +188,12 @@ pub enum PublicKey {
         /// The encoded key of FIPS 204.
         key: Vec<u8>,
     },
-    /// An ML-KEM key.
-    MlKem {
-        /// The parameter set.
-        set: MlKem,
-        /// The encapsulation key of FIPS 203.
+    /// A key for key encapsulation.
+    Kem {
+        /// The key encapsulation.
+        kem: Kem,
+        /// The encapsulation key of FIPS 203, followed by the uncompressed point of the EC key if there is
+        /// one.
         key: Vec<u8>,
     },
 }
@@ -213,6 +209,7 @@ impl Algorithm {
             Self::MlDsa44 | Self::MlDsa65 | Self::MlDsa87 => Family::MlDsa,
             Self::MlKem768 => Family::MlKem768,
             Self::MlKem1024 => Family::MlKem1024,
+            Self::P256MlKem768 => Family::P256MlKem768,
             Self::Aes256 | Self::Aes128 => Family::Aes,
             Self::HmacSha256 => Family::Hmac,
         }
@@ -234,6 +231,7 @@ impl Algorithm {
             | Self::MlDsa87
             | Self::MlKem768
             | Self::MlKem1024
+            | Self::P256MlKem768
             | Self::Aes256
             | Self::Aes128
             | Self::HmacSha256 => None,
@@ -256,6 +254,7 @@ impl Algorithm {
             | Self::MlDsa87
             | Self::MlKem768
             | Self::MlKem1024
+            | Self::P256MlKem768
             | Self::Aes256
             | Self::Aes128
             | Self::HmacSha256 => None,
@@ -279,7 +278,8 @@ impl Algorithm {
             | Self::MlDsa65
             | Self::MlDsa87
             | Self::MlKem768
-            | Self::MlKem1024 => None,
+            | Self::MlKem1024
+            | Self::P256MlKem768 => None,
         }
     }
 
@@ -289,13 +289,7 @@ impl Algorithm {
         MlDsa::ALL.into_iter().find(|set| set.algorithm() == self)
     }
 
-    /// The parameter set of ML-KEM; none for other keys.
-    #[must_use]
-    pub fn ml_kem(self) -> Option<MlKem> {
-        MlKem::ALL.into_iter().find(|set| set.algorithm() == self)
-    }
-
-    /// Whether tokens keep such keys as private or as secret keys.
+    /// The class of such keys in tokens.
     #[must_use]
     pub const fn class(self) -> KeyClass {
         match self.family() {
@@ -305,6 +299,7 @@ impl Algorithm {
             | Family::MlDsa
             | Family::MlKem768
             | Family::MlKem1024 => KeyClass::Private,
+            Family::P256MlKem768 => KeyClass::Hybrid(Kem::P256MlKem768),
             Family::Aes | Family::Hmac => KeyClass::Secret,
         }
     }
@@ -314,7 +309,7 @@ impl Algorithm {
     pub const fn is_importable(self) -> bool {
         !matches!(
             self.family(),
-            Family::MlDsa | Family::MlKem768 | Family::MlKem1024
+            Family::MlDsa | Family::MlKem768 | Family::MlKem1024 | Family::P256MlKem768
         )
     }
 
@@ -415,47 +410,6 @@ impl MlDsa {
     }
 }
 
-impl MlKem {
-    /// The length of a shared secret in bytes.
-    pub const SECRET_LEN: usize = 32;
-
-    /// The kind of key with these parameters.
-    #[must_use]
-    pub const fn algorithm(self) -> Algorithm {
-        match self {
-            Self::MlKem768 => Algorithm::MlKem768,
-            Self::MlKem1024 => Algorithm::MlKem1024,
-        }
-    }
-
-    /// The length of an encapsulation key in bytes.
-    #[must_use]
-    pub const fn public_len(self) -> usize {
-        match self {
-            Self::MlKem768 => 1184,
-            Self::MlKem1024 => 1568,
-        }
-    }
-
-    /// The length of a ciphertext in bytes.
-    #[must_use]
-    pub const fn ciphertext_len(self) -> usize {
-        match self {
-            Self::MlKem768 => 1088,
-            Self::MlKem1024 => 1568,
-        }
-    }
-
-    /// The encapsulation in this process.
-    #[must_use]
-    pub fn encapsulation(self) -> &'static kem::Algorithm<kem::AlgorithmId> {
-        match self {
-            Self::MlKem768 => &kem::ML_KEM_768,
-            Self::MlKem1024 => &kem::ML_KEM_1024,
-        }
-    }
-}
-
 impl SignatureScheme {
     /// The length of the digest that is signed, in bytes; none where the message itself is signed.
     #[must_use]
@@ -514,7 +468,7 @@ impl PublicKey {
             },
             Self::Ed25519 { .. } => SignatureScheme::Ed25519,
             Self::MlDsa { set, .. } => set.scheme(),
-            Self::MlKem { .. } => return None,
+            Self::Kem { .. } => return None,
         })
     }
 }
@@ -535,10 +489,6 @@ mod tests {
             assert_eq!(set.algorithm().name(), set.name());
             assert_eq!(set.scheme().name(), set.name());
             assert_eq!(set.algorithm().ml_dsa(), Some(set));
-        }
-        for set in MlKem::ALL {
-            assert_eq!(set.algorithm().name(), set.name());
-            assert_eq!(set.algorithm().ml_kem(), Some(set));
         }
         assert!("rsa-2048".parse::<Algorithm>().is_err());
     }

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use crate::{Algorithm, PublicKey, Purpose};
+use crate::{Algorithm, Kem, PublicKey, Purpose};
 
 /// The start of the labels of keys that only the service uses.
 pub(crate) const INTERNAL: &str = "sealward-internal";
 
-/// A private or secret key. The tokens of one [`Token`](crate::Token) hold it under the same name.
+/// A private or secret key, or a hybrid key. The tokens of one [`Token`](crate::Token) hold it under the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KeyRef {
     /// The attribute that identifies the key.
@@ -25,13 +25,27 @@ pub enum KeyName {
     Label(String),
 }
 
-/// Whether a key is the private half of a pair or a secret key.
+/// Whether a key is the private half of a pair, a secret key, or several private keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeyClass {
     /// The private half of a pair.
     Private,
     /// A secret key.
     Secret,
+    /// The private keys of a key encapsulation, which share a name.
+    Hybrid(Kem),
+    /// The private key of this algorithm among those that share a name.
+    Part(Algorithm),
+}
+
+impl KeyClass {
+    /// The classes of keys whose algorithm is not known. A hybrid key is also found as two private keys, so
+    /// it comes first.
+    pub const EACH: [Self; 3] = [
+        Self::Hybrid(Kem::P256MlKem768),
+        Self::Private,
+        Self::Secret,
+    ];
 }
 
 /// A key to be made. Both name attributes are set; the id is how the key is found.

@@ -69,6 +69,7 @@ mod error;
 mod group;
 mod health;
 mod import;
+mod kem;
 mod key;
 mod keys;
 mod lanes;
@@ -86,8 +87,7 @@ mod token;
 mod tests;
 
 pub use algorithms::{
-    Algorithm, Curve, Family, ImportMechanism, MlDsa, MlKem, OaepHash, PublicKey, Purpose,
-    SignatureScheme,
+    Algorithm, Curve, Family, ImportMechanism, MlDsa, OaepHash, PublicKey, Purpose, SignatureScheme,
 };
 pub use caller::{Caller, CancelGuard};
 pub use config::{Config, Observer, TokenConfig, TokenSelect};
@@ -98,6 +98,7 @@ pub use import::{
     ImportError, ImportKey, ImportWrapped, Imported, KeyMaterial, RsaParts, WrapError,
     wrap_for_import,
 };
+pub use kem::{Kem, MlKem};
 pub use key::{KeyClass, KeyName, KeyRef, NewKey, RecordedKey};
 pub use keys::{
     AdoptError, Adopted, FoundKey, Generated, KeyKind, Presence, TokenObject, Usages, Weakness,

@@ -22,7 +22,7 @@ use crate::{
 
 const MESSAGE: &[u8] = b"proof of possession of a private key";
 
-/// Whether a key in the token is the private half of `public`, shown by an operation that its
+/// Whether one key in the token is the private half of `public`, shown by an operation that its
 /// purpose needs. False where such keys do not serve the purpose.
 pub(crate) fn is_private_half(
     session: &Session,
@@ -38,8 +38,8 @@ pub(crate) fn is_private_half(
             decrypts(session, key, public, hash.unwrap_or(OaepHash::Sha1))
         }
         (Purpose::Envelope, PublicKey::Ec { curve, point }) => agrees(session, key, *curve, point),
-        (Purpose::Envelope, PublicKey::MlKem { set, key: public }) => {
-            decapsulates(session, key, *set, public)
+        (Purpose::Envelope, PublicKey::Kem { kem, key: public }) => {
+            decapsulates(session, key, kem.ml_kem(), public)
         }
         (Purpose::Sign, _) => match public.signature_scheme() {
             Some(scheme) => signs(session, key, public, scheme),
@@ -134,7 +134,7 @@ pub(crate) fn signs(
             | PublicKey::Ec { .. }
             | PublicKey::Ed25519 { .. }
             | PublicKey::MlDsa { .. }
-            | PublicKey::MlKem { .. },
+            | PublicKey::Kem { .. },
             Verification::Rsa(_)
             | Verification::Point(_)
             | Verification::MlDsa(_)
@@ -208,7 +208,7 @@ fn rsa(public: &PublicKey) -> Option<PublicKeyComponents<&[u8]>> {
         PublicKey::Ec { .. }
         | PublicKey::Ed25519 { .. }
         | PublicKey::MlDsa { .. }
-        | PublicKey::MlKem { .. } => None,
+        | PublicKey::Kem { .. } => None,
     }
 }
 

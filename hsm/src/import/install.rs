@@ -6,7 +6,7 @@ use cryptoki::object::{Attribute, AttributeType, ObjectHandle};
 use super::error::ImportError;
 use super::prove;
 use super::request::Imported;
-use crate::keys::attributes::{Template, allowed_mechanisms, bound, key_type};
+use crate::keys::attributes::{Template, allowed_mechanisms, bound};
 use crate::keys::{self, inspect, public};
 use crate::session::{Known, Session, Temporary};
 use crate::{Family, KeyClass, KeyKind, NewKey, PublicKey, Purpose, Usages, Weakness};
@@ -56,7 +56,7 @@ impl<'a> Plan<'a> {
             algorithm, purpose, ..
         } = *self.key;
         let template = Template::of(self.key, self.usages, permanent);
-        let attributes = template.guarded(algorithm.class(), key_type(algorithm));
+        let attributes = template.guarded(algorithm.class(), algorithm.key_type());
         let allow_raw = session.connection().limits.allow_raw_rsa;
         bound(
             &allowed_mechanisms(algorithm, purpose, allow_raw),
@@ -182,7 +182,7 @@ fn public_object(
     ec_params: Option<Attribute>,
 ) -> Vec<Attribute> {
     let template = Template::of(plan.key, plan.usages, true);
-    let mut attributes = template.public(key_type(plan.key.algorithm));
+    let mut attributes = template.public(plan.key.algorithm.key_type());
     match public {
         PublicKey::Rsa { modulus, exponent } => attributes.extend([
             Attribute::Modulus(modulus.clone()),
@@ -192,8 +192,8 @@ fn public_object(
             attributes.extend(ec_params);
             attributes.push(Attribute::EcPoint(octet_string(point)));
         }
-        PublicKey::MlKem { set, key } => attributes.extend([
-            Attribute::ParameterSet(set.parameters()),
+        PublicKey::Kem { kem, key } => attributes.extend([
+            Attribute::ParameterSet(kem.ml_kem().parameters()),
             Attribute::Value(key.clone()),
         ]),
         PublicKey::MlDsa { set, key } => attributes.extend([

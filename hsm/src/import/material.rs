@@ -50,6 +50,7 @@ impl KeyMaterial {
                 | Family::MlDsa
                 | Family::MlKem768
                 | Family::MlKem1024
+                | Family::P256MlKem768
                 | Family::Aes
                 | Family::Hmac,
             ) => false,

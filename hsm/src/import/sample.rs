@@ -38,7 +38,8 @@ impl Sample {
             | Algorithm::MlDsa65
             | Algorithm::MlDsa87
             | Algorithm::MlKem768
-            | Algorithm::MlKem1024 => Err(Unspecified),
+            | Algorithm::MlKem1024
+            | Algorithm::P256MlKem768 => Err(Unspecified),
         };
         made.map_err(|_| HsmError::refused("no sample key could be generated"))
     }

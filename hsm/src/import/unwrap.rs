@@ -13,7 +13,7 @@ use super::prove::concerns_token;
 use super::sample::Sample;
 use super::wrap::wrap_under;
 use crate::crypt::{gcm, oaep};
-use crate::keys::attributes::{Template, key_type};
+use crate::keys::attributes::{Template};
 use crate::keys::{inspect, public};
 use crate::session::{Session, Temporary};
 use crate::{Algorithm, Family, HsmError, ImportMechanism, PublicKey, Usages};
@@ -125,7 +125,7 @@ impl<'a> Unwrapper<'a> {
                 (wrapped(*HMAC_LENGTHS.start())..=wrapped(*HMAC_LENGTHS.end())).contains(&second)
             }
             Family::Rsa | Family::Ec | Family::Ed25519 => second > 8 && second % 8 == 0,
-            Family::MlDsa | Family::MlKem768 | Family::MlKem1024 => false,
+            Family::MlDsa | Family::MlKem768 | Family::MlKem1024 | Family::P256MlKem768 => false,
         }
     }
 
@@ -135,7 +135,9 @@ impl<'a> Unwrapper<'a> {
         let sampled = match algorithm.family() {
             Family::Rsa => Algorithm::Rsa2048,
             Family::Ec | Family::Ed25519 | Family::Aes | Family::Hmac => algorithm,
-            Family::MlDsa | Family::MlKem768 | Family::MlKem1024 => return Ok(false),
+            Family::MlDsa | Family::MlKem768 | Family::MlKem1024 | Family::P256MlKem768 => {
+                return Ok(false);
+            }
         };
         let wrapped = self.wrap(&Sample::of(sampled)?.bytes)?;
         match self.attempt(&wrapped, &template(algorithm, Usages::default())) {
@@ -221,5 +223,5 @@ fn template(algorithm: Algorithm, usages: Usages) -> Vec<Attribute> {
         usages,
         permanent: false,
     };
-    template.guarded(algorithm.class(), key_type(algorithm))
+    template.guarded(algorithm.class(), algorithm.key_type())
 }

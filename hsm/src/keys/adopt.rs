@@ -1,12 +1,16 @@
 //! Adopting a key that the vendor's own tools have put into the token.
 
+use cryptoki::object::ObjectHandle;
+
 use super::inspect::{KeyKind, Weakness};
 use super::usages::Usages;
 use super::{inspect, public};
 use crate::crypt::proof;
 use crate::key::INTERNAL;
 use crate::session::{Session, search};
-use crate::{Algorithm, Family, HsmError, KeyClass, KeyName, KeyRef, PublicKey, Purpose};
+use crate::{
+    Algorithm, Family, HsmError, Kem, KeyClass, KeyName, KeyRef, PublicKey, Purpose,
+};
 
 /// An adopted key.
 #[derive(Debug, Clone)]
@@ -93,14 +97,90 @@ pub(crate) fn adopt(
     let (private, secret) = (key(KeyClass::Private), key(KeyClass::Secret));
     let privates = session.find_proven(&search(&private))?;
     let secrets = session.find_proven(&search(&secret))?;
-    let (handle, key) = match (privates.as_slice(), secrets.as_slice()) {
-        ([handle], []) => (*handle, private),
-        ([], [handle]) => (*handle, secret),
-        ([], []) => return Err(HsmError::key_missing()),
-        (privates, secrets) => {
-            return Ok(Err(AdoptError::Ambiguous(privates.len() + secrets.len())));
-        }
+    match (privates.as_slice(), secrets.as_slice()) {
+        ([handle], []) => adopt_one(session, *handle, private, purpose, expected),
+        ([], [handle]) => adopt_one(session, *handle, secret, purpose, expected),
+        ([], []) => Err(HsmError::key_missing()),
+        (privates, secrets) => match hybrid_of(session, privates, expected)? {
+            Some(kem) if secrets.is_empty() => {
+                adopt_parts(session, key(KeyClass::Hybrid(kem)), kem, purpose)
+            }
+            _ => Ok(Err(AdoptError::Ambiguous(privates.len() + secrets.len()))),
+        },
+    }
+}
+
+/// The encapsulation whose parts are exactly these keys, unless another algorithm is expected.
+fn hybrid_of(
+    session: &Session,
+    privates: &[ObjectHandle],
+    expected: Option<Algorithm>,
+) -> Result<Option<Kem>, HsmError> {
+    let mut kinds = Vec::new();
+    for handle in privates {
+        kinds.push(inspect::kind(session, *handle)?);
+    }
+    let is_made_of = |kem: &Kem| {
+        let parts = kem.algorithm().parts();
+        let mut wanted = parts.iter().map(|part| KeyKind::Known(*part));
+        parts.len() == kinds.len() && wanted.all(|part| kinds.contains(&part))
     };
+    let fits = |kem: &Kem| expected.is_none_or(|expected| expected == kem.algorithm());
+    Ok(Kem::ALL.into_iter().find(|kem| is_made_of(kem) && fits(kem)))
+}
+
+/// Examines every part of a hybrid key.
+fn adopt_parts(
+    session: &Session,
+    key: KeyRef,
+    kem: Kem,
+    purpose: Purpose,
+) -> Result<Result<Adopted, AdoptError>, HsmError> {
+    let algorithm = kem.algorithm();
+    let (mut usages, mut weaknesses) = (Usages::default(), Vec::new());
+    let (mut names, mut publics) = (Vec::new(), Vec::new());
+    for (part, algorithm) in key.parts().into_iter().zip(algorithm.parts()) {
+        let found = session.find_proven(&search(&part))?;
+        let [handle] = found.as_slice() else {
+            return Err(HsmError::ambiguous_name(found.len(), &part.name));
+        };
+        let adopted = match adopt_one(session, *handle, part, purpose, Some(algorithm))? {
+            Ok(adopted) => adopted,
+            Err(error) => return Ok(Err(error)),
+        };
+        usages = usages.or(adopted.usages);
+        weaknesses.extend(adopted.weaknesses);
+        names.push(adopted.key.name);
+        publics.extend(adopted.public);
+    }
+    weaknesses.dedup();
+    let is_complete = publics.len() == names.len();
+    let public = PublicKey::joined(algorithm, publics).filter(|_| is_complete);
+    // The parts have the requested name in common, and perhaps the id.
+    let name = match names.split_first() {
+        Some((first, rest)) if rest.iter().all(|name| name == first) => first.clone(),
+        _ => key.name,
+    };
+    Ok(Ok(Adopted {
+        key: KeyRef {
+            name,
+            class: key.class,
+        },
+        algorithm,
+        public,
+        usages,
+        weaknesses,
+    }))
+}
+
+/// Examines one key in the token.
+fn adopt_one(
+    session: &Session,
+    handle: ObjectHandle,
+    key: KeyRef,
+    purpose: Purpose,
+    expected: Option<Algorithm>,
+) -> Result<Result<Adopted, AdoptError>, HsmError> {
     let facts = inspect::facts(session, handle)?;
     if facts.label.starts_with(INTERNAL) {
         return Ok(Err(AdoptError::Internal));
@@ -145,7 +225,9 @@ pub(crate) fn adopt(
         _ => key,
     };
     let public = match key.class {
-        KeyClass::Private => public::of_private(session, handle, &key.name)?,
+        KeyClass::Private | KeyClass::Hybrid(_) | KeyClass::Part(_) => {
+            public::of_private(session, handle, &key.name)?
+        }
         KeyClass::Secret => None,
     };
     Ok(Ok(Adopted {

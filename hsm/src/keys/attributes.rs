@@ -86,21 +86,8 @@ impl<'a> Template<'a> {
     }
 }
 
-/// The PKCS#11 type of a key.
-pub(crate) fn key_type(algorithm: Algorithm) -> KeyType {
-    match algorithm.family() {
-        Family::Rsa => KeyType::RSA,
-        Family::Ec => KeyType::EC,
-        Family::Ed25519 => KeyType::EC_EDWARDS,
-        Family::MlDsa => KeyType::ML_DSA,
-        Family::MlKem768 | Family::MlKem1024 => KeyType::ML_KEM,
-        Family::Aes => KeyType::AES,
-        Family::Hmac => KeyType::GENERIC_SECRET,
-    }
-}
-
 /// The mechanisms that a key is bound to. Empty for import keys, which unwrap and do nothing else,
-/// by a mechanism that cryptoki cannot name.
+/// by a mechanism that cryptoki cannot name, and for hybrid keys, whose parts are bound.
 pub(crate) fn allowed_mechanisms(
     algorithm: Algorithm,
     purpose: Purpose,
@@ -113,6 +100,7 @@ pub(crate) fn allowed_mechanisms(
         }
         (Purpose::Envelope, Family::Rsa) => vec![MechanismType::RSA_PKCS_OAEP],
         (_, Family::MlKem768 | Family::MlKem1024) => vec![MechanismType::ML_KEM],
+        (_, Family::P256MlKem768) => vec![],
         (Purpose::Envelope, _) => vec![MechanismType::ECDH1_DERIVE],
         (_, Family::Rsa) => vec![MechanismType::RSA_PKCS, MechanismType::RSA_PKCS_PSS],
         (_, Family::Ec) => vec![MechanismType::ECDSA],

@@ -5,11 +5,26 @@ use cryptoki::object::{Attribute, AttributeType, ObjectClass, ObjectHandle};
 use super::{inspect, public};
 use crate::key::INTERNAL;
 use crate::session::{Known, Session, named, search};
-use crate::{HsmError, KeyClass, KeyName, KeyRef};
+use crate::{ErrorKind, HsmError, KeyClass, KeyName, KeyRef};
 
-/// Destroys the object of a key on one token, and its public half. Other objects with the same id
-/// or label stay.
+/// Destroys the objects of a key on one token, and its public half. Other objects with the same id
+/// or label stay. A hybrid key of which the token holds one part is destroyed too.
 pub(crate) fn destroy(session: &Session, key: &KeyRef) -> Result<(), HsmError> {
+    let (mut destroyed, mut verdict) = (false, None);
+    for part in key.parts() {
+        match destroy_part(session, &part) {
+            Ok(()) => destroyed = true,
+            Err(error) if error.kind() == ErrorKind::KeyMissing => verdict = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    match verdict {
+        Some(missing) if !destroyed => Err(missing),
+        _ => Ok(()),
+    }
+}
+
+fn destroy_part(session: &Session, key: &KeyRef) -> Result<(), HsmError> {
     let known = session.known(key);
     let found = session.find_proven(&search(key))?;
     let handle = match (found.as_slice(), known) {
@@ -28,7 +43,9 @@ pub(crate) fn destroy(session: &Session, key: &KeyRef) -> Result<(), HsmError> {
         ));
     }
     let half = match key.class {
-        KeyClass::Private => public_half(session, handle, key, facts.id, &facts.label)?,
+        KeyClass::Private | KeyClass::Hybrid(_) | KeyClass::Part(_) => {
+            public_half(session, handle, key, facts.id, &facts.label)?
+        }
         KeyClass::Secret => None,
     };
     session.connection().handles.forget(key);

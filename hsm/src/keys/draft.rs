@@ -4,11 +4,11 @@ use cryptoki::mechanism::{Mechanism, MechanismType};
 use cryptoki::object::{Attribute, KeyType, ObjectHandle};
 
 use super::attributes::{
-    ED25519_NAME, ED25519_OID, Template, allowed_mechanisms, bound, either, key_type,
+    ED25519_NAME, ED25519_OID, Template, allowed_mechanisms, bound, either,
 };
 use super::usages::Usages;
 use crate::session::Session;
-use crate::{Family, HsmError, KeyClass, MlDsa, MlKem, NewKey};
+use crate::{Family, HsmError, KeyClass, MlDsa, NewKey};
 
 /// A key to be generated.
 pub(super) struct Draft<'a> {
@@ -75,10 +75,11 @@ impl<'a> Draft<'a> {
                 pair(&Mechanism::MlDsaKeyPairGen, kind)
             }
             Family::MlKem768 | Family::MlKem1024 => {
-                let set = algorithm.ml_kem().map(MlKem::parameters);
+                let set = algorithm.kem().map(|kem| kem.ml_kem().parameters());
                 let kind = set.map(Attribute::ParameterSet).into_iter().collect();
                 pair(&Mechanism::MlKemKeyPairGen, kind)
             }
+            Family::P256MlKem768 => Err(HsmError::refused("a hybrid key is generated in parts")),
             Family::Aes => self.secret(session, &Mechanism::AesKeyGen, KeyType::AES, bond),
             // Most tokens take generic secrets for HMAC; some want the specific type.
             Family::Hmac => either([KeyType::GENERIC_SECRET, KeyType::SHA256_HMAC], |kind| {
@@ -94,7 +95,7 @@ impl<'a> Draft<'a> {
         kind: Vec<Attribute>,
         bond: Option<Attribute>,
     ) -> Result<Objects, HsmError> {
-        let key_type = key_type(self.key.algorithm);
+        let key_type = self.key.algorithm.key_type();
         let mut public = self.template.public(key_type);
         public.extend(kind);
         let mut private = self.template.guarded(KeyClass::Private, key_type);

@@ -25,7 +25,9 @@ pub(crate) fn generate(
     key: &NewKey,
     begun: &mut bool,
 ) -> Result<Generated, HsmError> {
-    let draft = Draft::new(key, true)?;
+    let parts = key.parts();
+    let drafts: Vec<_> = parts.iter().map(|part| Draft::new(part, true)).collect();
+    let drafts = drafts.into_iter().collect::<Result<Vec<_>, _>>()?;
     if key.id.is_empty() {
         return Err(HsmError::refused("the id of a key must not be empty"));
     }
@@ -39,20 +41,46 @@ pub(crate) fn generate(
             }
         }
         *begun = true;
-        draft.generate_bound(session)
+        generate_parts(session, &drafts)
     };
     // Retried once, because tokens fail now and then while they write.
     let objects = attempt().or_else(|error| match error.is_ambiguous() {
         true => attempt(),
         false => Err(error),
     })?;
-    finish(session, key, &objects).inspect_err(|_| {
-        for object in objects.each() {
-            if let Err(error) = session.raw().destroy_object(object) {
-                tracing::error!(?error, id = ?key.id, "a refused key remains in the token");
+    let name = key.key_ref();
+    let finished: Result<Vec<_>, _> = (name.parts().iter().zip(&parts).zip(&objects))
+        .map(|((name, part), objects)| finish(session, name, part, objects))
+        .collect();
+    let publics = finished.inspect_err(|_| discard(session, &objects))?;
+    Ok(Generated {
+        key: name,
+        public: PublicKey::joined(key.algorithm, publics.into_iter().flatten().collect()),
+        token: session.connection().label().to_owned(),
+    })
+}
+
+/// Generates every part of a key, or none.
+fn generate_parts(session: &Session, drafts: &[Draft<'_>]) -> Result<Vec<Objects>, HsmError> {
+    let mut generated = Vec::new();
+    for draft in drafts {
+        match draft.generate_bound(session) {
+            Ok(objects) => generated.push(objects),
+            Err(error) => {
+                discard(session, &generated);
+                return Err(error);
             }
         }
-    })
+    }
+    Ok(generated)
+}
+
+fn discard(session: &Session, generated: &[Objects]) {
+    for object in generated.iter().flat_map(Objects::each) {
+        if let Err(error) = session.raw().destroy_object(object) {
+            tracing::error!(?error, "a refused key remains in the token");
+        }
+    }
 }
 
 /// Generates a permanent key for this crate itself, not bound to mechanisms. Retried once.
@@ -62,21 +90,21 @@ pub(crate) fn generate_internal(session: &Session, key: &NewKey) -> Result<Objec
     Ok(generate().or_else(|_| generate())?.guarded)
 }
 
-/// Reads the key back and refuses it if it is weaker than requested.
-fn finish(session: &Session, key: &NewKey, objects: &Objects) -> Result<Generated, HsmError> {
+/// Reads a part of a key back and refuses it if it is weaker than requested. Returns its public half.
+fn finish(
+    session: &Session,
+    name: &KeyRef,
+    key: &NewKey,
+    objects: &Objects,
+) -> Result<Option<PublicKey>, HsmError> {
     refuse_weaker(session, key, objects.guarded)?;
     let public = objects
         .public
         .map(|half| public::of_object(session, half))
         .transpose()?;
-    let name = key.key_ref();
-    session.connection().handles.forget(&name);
-    session.cache(&name, Known::Held(objects.guarded));
-    Ok(Generated {
-        key: name,
-        public,
-        token: session.connection().label().to_owned(),
-    })
+    session.connection().handles.forget(name);
+    session.cache(name, Known::Held(objects.guarded));
+    Ok(public)
 }
 
 fn refuse_weaker(session: &Session, key: &NewKey, object: ObjectHandle) -> Result<(), HsmError> {

@@ -4,7 +4,7 @@ use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectHandle};
 
 use super::usages::Usages;
 use crate::session::Session;
-use crate::{Algorithm, Curve, HsmError, MlDsa, MlKem};
+use crate::{Algorithm, Curve, HsmError, KeyClass, KeyRef, MlDsa, MlKem};
 
 /// What kind of key a token reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -72,7 +72,31 @@ impl Facts {
     }
 }
 
-/// Reads the attributes of a key.
+/// Reads the attributes of all parts of a key, which the token is searched for. A part of another kind
+/// makes the key one of another kind.
+pub(crate) fn facts_of_all(session: &Session, key: &KeyRef) -> Result<Facts, HsmError> {
+    let KeyClass::Hybrid(kem) = key.class else {
+        return facts(session, session.look_up(key)?);
+    };
+    let mut all = Facts::default();
+    let mut kinds = Vec::new();
+    for part in key.parts() {
+        let facts = facts(session, session.look_up(&part)?)?;
+        kinds.push(facts.kind);
+        all = Facts {
+            usages: all.usages.or(facts.usages),
+            ..facts
+        };
+    }
+    let expected = kem.algorithm().parts().into_iter().map(KeyKind::Known);
+    all.kind = match expected.eq(kinds) {
+        true => KeyKind::Known(kem.algorithm()),
+        false => KeyKind::Other,
+    };
+    Ok(all)
+}
+
+/// Reads the attributes of one key in the token.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "tokens return only the requested attributes"
@@ -115,14 +139,15 @@ pub(crate) fn facts(session: &Session, key: ObjectHandle) -> Result<Facts, HsmEr
     }
     facts.kind = kind(session, key)?;
     // Older tokens do not know this attribute.
-    if matches!(facts.kind, KeyKind::Known(algorithm) if algorithm.ml_kem().is_some()) {
+    if matches!(facts.kind, KeyKind::Known(algorithm) if algorithm.kem().is_some()) {
         let allowed = read(session, key, AttributeType::Decapsulate)?;
         facts.usages.decapsulate = allowed == Some(Attribute::Decapsulate(true));
     }
     Ok(facts)
 }
 
-fn kind(session: &Session, key: ObjectHandle) -> Result<KeyKind, HsmError> {
+/// The kind of a private or secret key.
+pub(super) fn kind(session: &Session, key: ObjectHandle) -> Result<KeyKind, HsmError> {
     // A failure means a key type that cryptoki does not know.
     let Ok(Some(Attribute::KeyType(key_type))) = read(session, key, AttributeType::KeyType) else {
         return Ok(KeyKind::Other);

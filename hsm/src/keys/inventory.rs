@@ -1,8 +1,10 @@
 //! The keys that a token holds.
 
-use cryptoki::object::{Attribute, AttributeType};
+use std::collections::HashMap;
 
-use super::inspect::KeyKind;
+use cryptoki::object::{Attribute, AttributeType, ObjectHandle};
+
+use super::inspect::{self, KeyKind};
 use super::usages::Usages;
 use crate::key::INTERNAL;
 use crate::session::Session;
@@ -35,7 +37,8 @@ pub struct Presence {
 pub struct TokenObject {
     /// The label of the token that holds it.
     pub token: String,
-    /// By its id if it has one, otherwise by its label.
+    /// By its id if it has one, otherwise by its label. One of several private keys with the same name is a
+    /// part.
     pub key: KeyRef,
     /// `CKA_LABEL`, possibly empty.
     pub label: String,
@@ -80,13 +83,35 @@ pub(crate) fn inventory(session: &Session) -> Result<Vec<TokenObject>, HsmError>
             } else {
                 KeyName::Id(id)
             };
-            objects.push(TokenObject {
+            let object = TokenObject {
                 token: session.connection().label().to_owned(),
                 key: KeyRef { name, class },
                 internal: label.starts_with(INTERNAL),
                 label,
-            });
+            };
+            objects.push((handle, object));
         }
     }
-    Ok(objects)
+    tell_apart(session, &mut objects)?;
+    Ok(objects.into_iter().map(|(_, object)| object).collect())
+}
+
+/// Gives private keys with the same name the class of a part, so that each has a name of its own.
+fn tell_apart(
+    session: &Session,
+    objects: &mut [(ObjectHandle, TokenObject)],
+) -> Result<(), HsmError> {
+    let mut counts = HashMap::new();
+    for (_, object) in &*objects {
+        *counts.entry(object.key.clone()).or_insert(0) += 1;
+    }
+    for (handle, object) in objects {
+        if object.key.class == KeyClass::Private
+            && counts.get(&object.key).is_some_and(|count| *count > 1)
+            && let KeyKind::Known(algorithm) = inspect::kind(session, *handle)?
+        {
+            object.key.class = KeyClass::Part(algorithm);
+        }
+    }
+    Ok(())
 }

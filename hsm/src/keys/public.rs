@@ -5,10 +5,10 @@ use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHan
 use super::attributes::{ED25519_NAME, ED25519_OID};
 use super::inspect::{self, read, trimmed};
 use crate::session::{Session, named};
-use crate::{Curve, HsmError, KeyName, PublicKey};
+use crate::{Curve, HsmError, KeyClass, KeyName, KeyRef, PublicKey};
 
 /// The public half of a private key: of an RSA key from the key itself, of others from the public
-/// object of the same name, or from the private key where the token keeps the point with it.
+/// object of the same name and type, or from the private key where the token keeps the point with it.
 pub(crate) fn of_private(
     session: &Session,
     private: ObjectHandle,
@@ -17,16 +17,26 @@ pub(crate) fn of_private(
     if let Some(public) = of_rsa(session, private)? {
         return Ok(Some(public));
     }
-    let halves = session.find(&[
+    let mut template = vec![
         Attribute::Class(ObjectClass::PUBLIC_KEY),
         Attribute::Token(true),
         named(name),
-    ])?;
+    ];
+    template.extend(read(session, private, AttributeType::KeyType)?);
+    let halves = session.find(&template)?;
     match halves.as_slice() {
         [half] => of_object(session, *half).map(Some),
         // Some tokens keep the point with the private key; others do not know the attribute.
         [] => Ok(of_object(session, private).ok()),
         several => Err(HsmError::ambiguous_name(several.len(), name)),
+    }
+}
+
+/// The public half of a key from those of its parts.
+pub(crate) fn of_parts(key: &KeyRef, halves: Vec<PublicKey>) -> Option<PublicKey> {
+    match key.class {
+        KeyClass::Hybrid(kem) => PublicKey::joined(kem.algorithm(), halves),
+        KeyClass::Private | KeyClass::Secret | KeyClass::Part(_) => halves.into_iter().next(),
     }
 }
 
@@ -85,7 +95,8 @@ pub(crate) fn of_object(session: &Session, object: ObjectHandle) -> Result<Publi
             let value = read(session, object, AttributeType::Value)?;
             match (set, value) {
                 (Some(set), Some(Attribute::Value(key))) if key.len() == set.public_len() => {
-                    Ok(PublicKey::MlKem { set, key })
+                    let kem = set.alone();
+                    Ok(PublicKey::Kem { kem, key })
                 }
                 _ => Err(HsmError::refused(
                     "the token does not report the ML-KEM key",

@@ -31,6 +31,9 @@ impl Usages {
             (Purpose::Envelope, Family::Rsa) => usages.decrypt = true,
             (Purpose::Envelope, Family::Ec) => usages.derive = true,
             (Purpose::Envelope, Family::MlKem768 | Family::MlKem1024) => usages.decapsulate = true,
+            (Purpose::Envelope, Family::P256MlKem768) => {
+                (usages.decapsulate, usages.derive) = (true, true);
+            }
             (
                 Purpose::Sign,
                 Family::Rsa | Family::Ec | Family::Ed25519 | Family::MlDsa | Family::Hmac,
@@ -38,7 +41,10 @@ impl Usages {
             (Purpose::Data, Family::Aes) => (usages.encrypt, usages.decrypt) = (true, true),
             (Purpose::Import, Family::Rsa) => usages.unwrap = true,
             (Purpose::Envelope, Family::Ed25519 | Family::MlDsa | Family::Aes | Family::Hmac)
-            | (Purpose::Sign, Family::MlKem768 | Family::MlKem1024 | Family::Aes)
+            | (
+                Purpose::Sign,
+                Family::MlKem768 | Family::MlKem1024 | Family::P256MlKem768 | Family::Aes,
+            )
             | (
                 Purpose::Data,
                 Family::Rsa
@@ -47,6 +53,7 @@ impl Usages {
                 | Family::MlDsa
                 | Family::MlKem768
                 | Family::MlKem1024
+                | Family::P256MlKem768
                 | Family::Hmac,
             )
             | (
@@ -56,6 +63,7 @@ impl Usages {
                 | Family::MlDsa
                 | Family::MlKem768
                 | Family::MlKem1024
+                | Family::P256MlKem768
                 | Family::Aes
                 | Family::Hmac,
             ) => return None,
@@ -78,6 +86,19 @@ impl Usages {
     pub(crate) fn exceeds(self, needed: Self) -> bool {
         let mut pairs = self.each().into_iter().zip(needed.each());
         pairs.any(|(allowed, needed)| allowed && !needed)
+    }
+
+    /// The usages that one of both has.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            decrypt: self.decrypt || other.decrypt,
+            encrypt: self.encrypt || other.encrypt,
+            sign: self.sign || other.sign,
+            derive: self.derive || other.derive,
+            unwrap: self.unwrap || other.unwrap,
+            wrap: self.wrap || other.wrap,
+            decapsulate: self.decapsulate || other.decapsulate,
+        }
     }
 
     fn each(self) -> [bool; 7] {

@@ -61,11 +61,29 @@ pub(super) fn operations(session: &Session) -> Result<Vec<Probed>, HsmError> {
             table.extend(uses(session, &key, algorithm, purpose)?);
         }
     }
+    let hybrid = Algorithm::P256MlKem768;
+    table.push(row("decapsulate", hybrid.name(), opens_in_parts(session, hybrid))?);
     let mut bytes = [0; 32];
     let random = session.raw().generate_random_slice(&mut bytes);
     let random = random.map(|()| bytes != [0; 32]).map_err(HsmError::from);
     table.push(row("random", "bytes", random)?);
     Ok(table)
+}
+
+/// Whether the token holds all parts of a key at the same time, under one id, and each of them works.
+fn opens_in_parts(session: &Session, algorithm: Algorithm) -> Result<bool, HsmError> {
+    let parts = algorithm.parts().into_iter();
+    let made = parts.map(|part| keys::temporary(session, part, Purpose::Envelope));
+    for key in made.collect::<Result<Vec<_>, _>>()? {
+        let (handle, public) = (key.guarded.handle(), key.public.as_ref());
+        let Some(public) = public else {
+            return Ok(false);
+        };
+        if !proof::is_private_half(session, handle, public, Purpose::Envelope)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Every operation with keys of this kind.
@@ -96,9 +114,9 @@ fn uses(
             let agrees = proof::agrees(session, handle, *curve, point);
             Ok(vec![row("derive", ecdh(*curve), agrees)?])
         }
-        (Some(PublicKey::MlKem { set, key }), Purpose::Envelope) => {
-            let decapsulates = proof::decapsulates(session, handle, *set, key);
-            Ok(vec![row("decapsulate", set.name(), decapsulates)?])
+        (Some(PublicKey::Kem { kem, key }), Purpose::Envelope) => {
+            let decapsulates = proof::decapsulates(session, handle, kem.ml_kem(), key);
+            Ok(vec![row("decapsulate", kem.name(), decapsulates)?])
         }
         (Some(public), Purpose::Sign) => schemes(public)
             .iter()
@@ -216,7 +234,7 @@ fn schemes(public: &PublicKey) -> &'static [SignatureScheme] {
             MlDsa::MlDsa65 => &[S::MlDsa65],
             MlDsa::MlDsa87 => &[S::MlDsa87],
         },
-        PublicKey::MlKem { .. } => &[],
+        PublicKey::Kem { .. } => &[],
     }
 }
 

@@ -38,12 +38,12 @@ pub(super) fn measure(session: &Session) -> Result<Vec<Speed>, HsmError> {
         }));
     }
     if let Ok(key) = keys::temporary(session, Algorithm::MlKem768, Purpose::Envelope)
-        && let Some(PublicKey::MlKem { set, key: public }) = &key.public
+        && let Some(PublicKey::Kem { kem, key: public }) = &key.public
     {
-        let (ciphertext, _) = kem::encapsulate(*set, public)?;
+        let (ciphertext, _) = kem::encapsulate(kem.ml_kem(), public)?;
         let handle = key.guarded.handle();
         speeds.extend(time("ML-KEM-768 decapsulate", || {
-            kem::decapsulate(session, handle, *set, &ciphertext)
+            kem::decapsulate(session, handle, kem.ml_kem(), &ciphertext)
         }));
     }
     for (operation, algorithm, scheme) in [

@@ -39,16 +39,22 @@ impl Handles {
         known.filter(|known| inner.generation == generation && known.is_current())
     }
 
-    /// Whether the token is known not to hold a key.
+    /// Whether the token is known not to hold a key, or a part of it.
     pub(crate) fn lacks(&self, key: &KeyRef) -> bool {
         let inner = self.read();
-        let known = inner.known.get(key);
-        known.is_some_and(|known| matches!(known, Known::Absent(_)) && known.is_current())
+        let lacks = |part: &KeyRef| {
+            let known = inner.known.get(part);
+            known.is_some_and(|known| matches!(known, Known::Absent(_)) && known.is_current())
+        };
+        key.parts().iter().any(lacks)
     }
 
-    /// Whether the last search has found the key; none if there was no search.
+    /// Whether the last searches have found every part of the key; none if there was no search.
     pub(crate) fn presence(&self, key: &KeyRef) -> Option<bool> {
-        self.read().presence.get(key).copied()
+        let inner = self.read();
+        let parts = key.parts();
+        let mut found = parts.iter().map(|part| inner.presence.get(part).copied());
+        found.try_fold(true, |all, part| Some(all && part?))
     }
 
     /// Caches a result, unless it is of a former generation.

@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use cryptoki::error::RvError;
-use cryptoki::object::{Attribute, ObjectClass, ObjectHandle};
+use cryptoki::object::{Attribute, KeyType, ObjectClass, ObjectHandle};
 
 use super::Session;
 use super::handles::Known;
-use crate::{ErrorKind, HsmError, KeyClass, KeyName, KeyRef};
+use crate::{Algorithm, ErrorKind, Family, HsmError, KeyClass, KeyName, KeyRef};
 
 /// The key of an operation.
 #[derive(Debug, Clone, Copy)]
@@ -109,19 +109,38 @@ impl KeyClass {
     /// The PKCS#11 class.
     pub(crate) fn object_class(self) -> ObjectClass {
         match self {
-            Self::Private => ObjectClass::PRIVATE_KEY,
+            Self::Private | Self::Hybrid(_) | Self::Part(_) => ObjectClass::PRIVATE_KEY,
             Self::Secret => ObjectClass::SECRET_KEY,
         }
     }
 }
 
-/// The search template of a key.
-pub(crate) fn search(key: &KeyRef) -> [Attribute; 3] {
-    [
+impl Algorithm {
+    /// The PKCS#11 type of such a key; of a hybrid key that of its first part.
+    pub(crate) fn key_type(self) -> KeyType {
+        match self.family() {
+            Family::Rsa => KeyType::RSA,
+            Family::Ec => KeyType::EC,
+            Family::Ed25519 => KeyType::EC_EDWARDS,
+            Family::MlDsa => KeyType::ML_DSA,
+            Family::MlKem768 | Family::MlKem1024 | Family::P256MlKem768 => KeyType::ML_KEM,
+            Family::Aes => KeyType::AES,
+            Family::Hmac => KeyType::GENERIC_SECRET,
+        }
+    }
+}
+
+/// The search template of a key that is one object.
+pub(crate) fn search(key: &KeyRef) -> Vec<Attribute> {
+    let mut template = vec![
         Attribute::Class(key.class.object_class()),
         Attribute::Token(true),
         named(&key.name),
-    ]
+    ];
+    if let KeyClass::Part(algorithm) = key.class {
+        template.push(Attribute::KeyType(algorithm.key_type()));
+    }
+    template
 }
 
 /// The attribute that names an object.

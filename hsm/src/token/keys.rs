@@ -27,8 +27,7 @@ impl Token {
     pub async fn find(&self, key: &KeyRef) -> Result<FoundKey, HsmError> {
         let wanted = key.clone();
         let each = self.dispatcher.on_each(Kind::Read, move |session| {
-            let handle = session.look_up(&wanted)?;
-            keys::inspect::facts(session, handle)
+            keys::inspect::facts_of_all(session, &wanted)
         });
         let (mut facts, mut presence, mut failures) = (None, Vec::new(), Vec::new());
         for (device, result) in each.await {
@@ -122,13 +121,20 @@ impl Token {
     ) -> Result<(), HsmError> {
         let wanted = key.clone();
         self.destroy_by(move |session| {
-            let check = |handle| is_recorded(session, handle, &recorded);
-            if session.with_key(&wanted, check)? {
-                keys::destroy(session, &wanted)
-            } else {
-                let detail = format!("{:?} is not the recorded key", wanted.name);
-                Err(HsmError::refused(detail))
+            for (part, recorded) in wanted.parts().iter().zip(recorded.parts()) {
+                let check = |handle| is_recorded(session, handle, &recorded);
+                match session.with_key(part, check) {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        let detail = format!("{:?} is not the recorded key", wanted.name);
+                        return Err(HsmError::refused(detail));
+                    }
+                    // The other part may be left.
+                    Err(error) if error.kind() == ErrorKind::KeyMissing => {}
+                    Err(error) => return Err(error),
+                }
             }
+            keys::destroy(session, &wanted)
         })
         .await
     }
@@ -157,27 +163,38 @@ impl Token {
     pub async fn read_public(&self, key: &KeyRef) -> Result<PublicKey, HsmError> {
         let wanted = key.clone();
         let work = move |session: &Session| {
-            session.with_key(&wanted, |handle| {
-                keys::public::of_private(session, handle, &wanted.name)?
-                    .ok_or_else(|| HsmError::refused("the token holds no public half of this key"))
-            })
+            let missing = || HsmError::refused("the token holds no public half of this key");
+            let mut halves = Vec::new();
+            for part in wanted.parts() {
+                halves.push(session.with_key(&part, |handle| {
+                    keys::public::of_private(session, handle, &wanted.name)?.ok_or_else(missing)
+                })?);
+            }
+            keys::public::of_parts(&wanted, halves).ok_or_else(missing)
         };
         self.dispatcher.with_key(key, work).await
     }
 
-    /// Whether a key is the private half of `public`, shown by an operation that its purpose needs.
-    /// False where keys cannot serve the purpose.
+    /// Whether a key is the private half of `public`, shown by an operation of each part that its purpose
+    /// needs. False where keys cannot serve the purpose.
     pub async fn is_private_half(
         &self,
         key: &KeyRef,
         public: &PublicKey,
         purpose: Purpose,
     ) -> Result<bool, HsmError> {
-        let (wanted, public) = (key.clone(), public.clone());
+        let (parts, publics) = (key.parts(), public.parts());
+        if parts.len() != publics.len() {
+            return Ok(false);
+        }
         let work = move |session: &Session| {
-            session.with_key(&wanted, |handle| {
-                proof::is_private_half(session, handle, &public, purpose)
-            })
+            for (part, public) in parts.iter().zip(&publics) {
+                let prove = |handle| proof::is_private_half(session, handle, public, purpose);
+                if !session.with_key(part, prove)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
         };
         match self.dispatcher.with_key(key, work).await {
             Err(error) if error.kind() == ErrorKind::BadInput => Ok(false),

@@ -6,7 +6,7 @@ use super::Token;
 use crate::crypt::{ecdh, gcm, kem, oaep, sign};
 use crate::session::Session;
 use crate::threads::Device;
-use crate::{GcmSealed, HsmError, KeyRef, MlKem, OaepHash, OaepMethod, SignatureScheme};
+use crate::{GcmSealed, HsmError, Kem, KeyRef, OaepHash, OaepMethod, SignatureScheme};
 
 impl Token {
     /// Unwraps a content key with RSA-OAEP (no label). Every cryptographic failure is `BadInput`.
@@ -37,16 +37,22 @@ impl Token {
         self.dispatcher.with_key(key, work).await
     }
 
-    /// The shared secret of an ML-KEM ciphertext. A ciphertext of the wrong length is `BadInput`; every
-    /// other one has a secret (implicit rejection).
+    /// The shared secrets of a ciphertext: of ML-KEM, and then of ECDH if the encapsulation has it. A
+    /// ciphertext of the wrong length and a point that is not on the curve are `BadInput`; every other one
+    /// has secrets (implicit rejection). The operations of a hybrid key are on the same token.
     pub async fn decapsulate(
         &self,
         key: &KeyRef,
-        set: MlKem,
+        kem: Kem,
         ciphertext: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, HsmError> {
+        if let (Some(curve), Some((_, point))) = (kem.curve(), kem.split_ciphertext(ciphertext))
+            && ecdh::curve_of(point)? != curve
+        {
+            return Err(HsmError::bad_input("the point is on another curve"));
+        }
         let (wanted, ciphertext) = (key.clone(), ciphertext.to_vec());
-        let work = move |session: &Session| kem::decapsulate(session, &wanted, set, &ciphertext);
+        let work = move |session: &Session| kem::secrets(session, &wanted, kem, &ciphertext);
         self.dispatcher.with_key(key, work).await
     }
 

@@ -44,7 +44,8 @@ pub(crate) fn foreign(algorithm: Algorithm) -> Foreign {
         | Algorithm::MlDsa65
         | Algorithm::MlDsa87
         | Algorithm::MlKem768
-        | Algorithm::MlKem1024 => {
+        | Algorithm::MlKem1024
+        | Algorithm::P256MlKem768 => {
             panic!("tokens import no {algorithm} keys")
         }
     }
