@@ -3,7 +3,7 @@
 use crate::closed_set;
 
 pub use hsm::{
-    Algorithm, Curve, Family, MlDsa, MlKem, OaepHash, PublicKey as PublicParts, RsaParts,
+    Algorithm, Curve, Family, Kem, MlDsa, MlKem, OaepHash, PublicKey as PublicParts, RsaParts,
 };
 
 closed_set! {

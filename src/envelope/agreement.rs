@@ -51,7 +51,9 @@ fn kek(alg: Alg, parties: &Parties<'_>, shared_secret: &[u8]) -> Option<AesKek> 
     let (cipher, len): (&'static AesBlockCipher, _) = match alg {
         Alg::EcdhEsA256Kw => (&AES_256, 32),
         Alg::EcdhEsA128Kw => (&AES_128, 16),
-        Alg::RsaOaep | Alg::RsaOaep256 | Alg::Hpke12Ke | Alg::Hpke13Ke => return None,
+        Alg::RsaOaep | Alg::RsaOaep256 | Alg::Hpke8Ke | Alg::Hpke12Ke | Alg::Hpke13Ke => {
+            return None;
+        }
     };
     let derived = concat_kdf(alg.name(), parties, shared_secret, len);
     AesKek::new(cipher, derived.get(..usize::from(len))?).ok()

@@ -2,7 +2,7 @@
 
 use aws_lc_rs::rsa::{OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OaepAlgorithm};
 
-use crate::algorithms::{Algorithm, Family, MlKem, OaepHash};
+use crate::algorithms::{Algorithm, Family, Kem, OaepHash};
 use crate::closed_set;
 
 closed_set! {
@@ -18,6 +18,8 @@ closed_set! {
         EcdhEsA256Kw = "ECDH-ES+A256KW",
         /// ECDH-ES, then AES-128 key wrap.
         EcdhEsA128Kw = "ECDH-ES+A128KW",
+        /// HPKE with ML-KEM-768 and P-256, SHAKE256 and AES-256-GCM.
+        Hpke8Ke = "HPKE-8-KE",
         /// HPKE with ML-KEM-768, SHAKE256 and AES-256-GCM.
         Hpke12Ke = "HPKE-12-KE",
         /// HPKE with ML-KEM-1024, SHAKE256 and AES-256-GCM.
@@ -50,7 +52,7 @@ impl HpkeRevision {
     /// The draft of a new key with this algorithm; none for keys without HPKE.
     #[must_use]
     pub fn of_new(algorithm: Algorithm) -> Option<Self> {
-        algorithm.ml_kem().map(|_| Self::Pqt01)
+        algorithm.kem().map(|_| Self::Pqt01)
     }
 }
 
@@ -61,6 +63,7 @@ impl Alg {
         match self {
             Self::RsaOaep256 | Self::RsaOaep => Family::Rsa,
             Self::EcdhEsA256Kw | Self::EcdhEsA128Kw => Family::Ec,
+            Self::Hpke8Ke => Family::P256MlKem768,
             Self::Hpke12Ke => Family::MlKem768,
             Self::Hpke13Ke => Family::MlKem1024,
         }
@@ -68,10 +71,11 @@ impl Alg {
 
     /// The key encapsulation of HPKE; none for other algorithms.
     #[must_use]
-    pub fn encapsulation(self) -> Option<MlKem> {
+    pub fn encapsulation(self) -> Option<Kem> {
         match self {
-            Self::Hpke12Ke => Some(MlKem::MlKem768),
-            Self::Hpke13Ke => Some(MlKem::MlKem1024),
+            Self::Hpke8Ke => Some(Kem::P256MlKem768),
+            Self::Hpke12Ke => Some(Kem::MlKem768),
+            Self::Hpke13Ke => Some(Kem::MlKem1024),
             Self::RsaOaep256 | Self::RsaOaep | Self::EcdhEsA256Kw | Self::EcdhEsA128Kw => None,
         }
     }

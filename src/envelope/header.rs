@@ -2,7 +2,7 @@
 
 use super::algorithm::{Alg, Enc};
 use super::context::{ContextTag, Ctx};
-use crate::algorithms::{Curve, Family, MlKem, OaepHash};
+use crate::algorithms::{Curve, Family, Kem, OaepHash};
 use crate::binary::{NotBase64, bytes_to_judge, from_base64url, to_base64url};
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};
@@ -75,8 +75,7 @@ pub(super) enum Wrapping {
 /// The encapsulated secret of HPKE.
 #[derive(Debug)]
 pub(super) struct Encapsulation {
-    pub(super) alg: Alg,
-    pub(super) set: MlKem,
+    pub(super) kem: Kem,
     /// Of any length.
     pub(super) ek: Vec<u8>,
 }
@@ -97,7 +96,7 @@ impl Wrapping {
         match self {
             Self::Oaep(_) => Family::Rsa,
             Self::Agreement(_) => Family::Ec,
-            Self::Encapsulation(encapsulation) => encapsulation.alg.family(),
+            Self::Encapsulation(encapsulation) => encapsulation.kem.algorithm().family(),
         }
     }
 }
@@ -254,7 +253,7 @@ fn wrapping(
                 apv: apv?,
             }))
         }
-        Alg::Hpke12Ke | Alg::Hpke13Ke => {
+        Alg::Hpke8Ke | Alg::Hpke12Ke | Alg::Hpke13Ke => {
             if members.get("psk_id").is_some() {
                 members.note(Problem::new(
                     "psk_id",
@@ -264,8 +263,8 @@ fn wrapping(
             }
             let ek = members.required_string("ek")?;
             let ek = judged(members, "ek", &ek)?;
-            let set = alg.encapsulation()?;
-            Some(Wrapping::Encapsulation(Encapsulation { alg, set, ek }))
+            let kem = alg.encapsulation()?;
+            Some(Wrapping::Encapsulation(Encapsulation { kem, ek }))
         }
     }
 }

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use super::agreement::LONGEST_KEY;
 use super::algorithm::{Enc, HpkeRevision};
 use super::content::{self, ContentKey, IV_LEN, TAG_LEN};
-use crate::algorithms::MlKem;
+use crate::algorithms::Kem;
 
 /// The number of bytes that the encryption of a content key adds.
 pub(super) const SEAL_OVERHEAD: usize = TAG_LEN;
@@ -22,12 +22,12 @@ const DERIVED_LEN: u16 = 32 + 12 + 64;
 /// Encrypts `content_key` under the shared secret.
 pub(super) fn wrap(
     revision: HpkeRevision,
-    set: MlKem,
+    kem: Kem,
     enc: Enc,
     shared_secret: &[u8],
     content_key: &[u8],
 ) -> Option<Vec<u8>> {
-    let (key, nonce) = schedule(revision, set, enc, shared_secret);
+    let (key, nonce) = schedule(revision, kem, enc, shared_secret);
     let (mut wrapped, tag) = content::encrypt(Enc::A256GCM, &key, &nonce, &[], content_key)?;
     wrapped.extend_from_slice(&tag);
     Some(wrapped)
@@ -36,12 +36,12 @@ pub(super) fn wrap(
 /// Decrypts a content key. `None` if it is not authentic, after the same work.
 pub(super) fn unwrap(
     revision: HpkeRevision,
-    set: MlKem,
+    kem: Kem,
     enc: Enc,
     shared_secret: &[u8],
     wrapped: &[u8],
 ) -> Option<Zeroizing<Vec<u8>>> {
-    let (key, nonce) = schedule(revision, set, enc, shared_secret);
+    let (key, nonce) = schedule(revision, kem, enc, shared_secret);
     let (ciphertext, tag) = wrapped.split_last_chunk::<TAG_LEN>()?;
     let mut content_key = Zeroizing::new(ciphertext.to_vec());
     let authentic = content::decrypt(Enc::A256GCM, &key, &nonce, &[], &mut content_key, tag);
@@ -51,7 +51,7 @@ pub(super) fn unwrap(
 /// The key and the nonce of the single message (`CombineSecrets_OneStage`, without a pre-shared key).
 fn schedule(
     revision: HpkeRevision,
-    set: MlKem,
+    kem: Kem,
     enc: Enc,
     shared_secret: &[u8],
 ) -> (ContentKey, [u8; IV_LEN]) {
@@ -61,7 +61,7 @@ fn schedule(
     hash.update(&length(shared_secret));
     hash.update(shared_secret);
     hash.update(b"HPKE-v1HPKE");
-    hash.update(&kem_id(revision, set));
+    hash.update(&kem_id(revision, kem));
     hash.update(&KDF_AND_AEAD);
     hash.update(&length(b"secret"));
     hash.update(b"secret");
@@ -79,10 +79,11 @@ fn schedule(
 }
 
 /// The identifier of the key encapsulation.
-const fn kem_id(revision: HpkeRevision, set: MlKem) -> [u8; 2] {
-    match (revision, set) {
-        (HpkeRevision::Pqt01, MlKem::MlKem768) => [0x00, 0x41],
-        (HpkeRevision::Pqt01, MlKem::MlKem1024) => [0x00, 0x42],
+const fn kem_id(revision: HpkeRevision, kem: Kem) -> [u8; 2] {
+    match (revision, kem) {
+        (HpkeRevision::Pqt01, Kem::MlKem768) => [0x00, 0x41],
+        (HpkeRevision::Pqt01, Kem::MlKem1024) => [0x00, 0x42],
+        (HpkeRevision::Pqt01, Kem::P256MlKem768) => [0x00, 0x50],
     }
 }
 
@@ -99,25 +100,25 @@ mod tests {
     fn a_wrapped_key_requires_the_same_secret_and_parameters() {
         let wrapped = wrap(
             HpkeRevision::Pqt01,
-            MlKem::MlKem768,
+            Kem::MlKem768,
             Enc::A256GCM,
             &[1; 32],
             &[7; 32],
         )
         .unwrap();
         assert_eq!(wrapped.len(), 32 + SEAL_OVERHEAD);
-        let unwrapped = |set, enc, secret: &[u8]| {
-            unwrap(HpkeRevision::Pqt01, set, enc, secret, &wrapped).map(|key| key.to_vec())
+        let unwrapped = |kem, enc, secret: &[u8]| {
+            unwrap(HpkeRevision::Pqt01, kem, enc, secret, &wrapped).map(|key| key.to_vec())
         };
-        let own = unwrapped(MlKem::MlKem768, Enc::A256GCM, &[1; 32]);
+        let own = unwrapped(Kem::MlKem768, Enc::A256GCM, &[1; 32]);
         assert_eq!(own, Some(vec![7; 32]));
-        assert_eq!(unwrapped(MlKem::MlKem1024, Enc::A256GCM, &[1; 32]), None);
-        assert_eq!(unwrapped(MlKem::MlKem768, Enc::A128GCM, &[1; 32]), None);
-        assert_eq!(unwrapped(MlKem::MlKem768, Enc::A256GCM, &[2; 32]), None);
+        assert_eq!(unwrapped(Kem::MlKem1024, Enc::A256GCM, &[1; 32]), None);
+        assert_eq!(unwrapped(Kem::MlKem768, Enc::A128GCM, &[1; 32]), None);
+        assert_eq!(unwrapped(Kem::MlKem768, Enc::A256GCM, &[2; 32]), None);
         assert_eq!(
             unwrap(
                 HpkeRevision::Pqt01,
-                MlKem::MlKem768,
+                Kem::MlKem768,
                 Enc::A256GCM,
                 &[1; 32],
                 &[0; 15]

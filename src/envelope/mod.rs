@@ -18,6 +18,7 @@ mod content;
 mod context;
 mod header;
 mod hpke;
+mod hybrid;
 mod open;
 mod parse;
 mod public_key;

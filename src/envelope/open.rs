@@ -15,11 +15,12 @@ use super::agreement::{self, LONGEST_KEY, Parties, WRAP_OVERHEAD};
 use super::algorithm::{Enc, HpkeRevision};
 use super::content::{self, ContentKey, IV_LEN, TAG_LEN};
 use super::context::{Context, ContextTag};
-use super::header::{Agreement, Encapsulation, Wrapping};
+use super::header::{Agreement, Wrapping};
 use super::hpke::{self, SEAL_OVERHEAD};
+use super::hybrid::{self, Points};
 use super::parse::Envelope;
-use super::public_key::{EcPublicKey, PublicKey, RsaPublicKey, point_on};
-use crate::algorithms::{MlKem, OaepHash};
+use super::public_key::{EcPublicKey, KemPublicKey, PublicKey, RsaPublicKey, point_on};
+use crate::algorithms::{Kem, OaepHash};
 use crate::clock::Entropy;
 use crate::json::Text;
 use crate::problem::{Code, Problem, Problems};
@@ -31,10 +32,19 @@ pub struct Opening {
     envelope: Envelope,
     /// The wrapped key or the ephemeral point, or a substitute.
     asked: Vec<u8>,
-    /// The draft of the key; none for keys without HPKE.
-    hpke: Option<HpkeRevision>,
+    /// The parameters of HPKE; none for keys without it.
+    hpke: Option<Hpke>,
     /// The question contains a substitute, so the envelope cannot open.
     spoiled: bool,
+}
+
+/// The parameters of HPKE that come from the key.
+#[derive(Debug)]
+struct Hpke {
+    revision: HpkeRevision,
+    kem: Kem,
+    /// The point of a hybrid key; empty for ML-KEM alone.
+    point: Vec<u8>,
 }
 
 /// The operation of the private key.
@@ -48,8 +58,9 @@ pub enum Question<'a> {
     /// Agree with a peer, an uncompressed point on the curve of the key; the answer is the x
     /// coordinate of the shared point with leading zeros.
     Agree { peer: &'a [u8] },
-    /// Decapsulate a ciphertext of ML-KEM, which has the right length; the answer is the secret.
-    Decapsulate { set: MlKem, ciphertext: &'a [u8] },
+    /// Decapsulate a ciphertext of the right length, with a point on the curve for a hybrid; the answer is
+    /// the secret of ML-KEM, followed by that of ECDH for a hybrid.
+    Decapsulate { kem: Kem, ciphertext: &'a [u8] },
 }
 
 /// The envelope does not open. All causes have this error.
@@ -73,9 +84,9 @@ impl Envelope {
                 point_or_substitute(key, agreement)
             }
             (Wrapping::Encapsulation(encapsulation), PublicKey::Kem(key))
-                if encapsulation.set == key.set =>
+                if encapsulation.kem == key.kem =>
             {
-                ciphertext_or_substitute(entropy, encapsulation)
+                ciphertext_or_substitute(entropy, key, &encapsulation.ek)
             }
             (Wrapping::Oaep(_), PublicKey::Ec(_) | PublicKey::Kem(_))
             | (Wrapping::Agreement(_), PublicKey::Rsa(_) | PublicKey::Kem(_))
@@ -85,7 +96,11 @@ impl Envelope {
             }
         };
         let hpke = match key {
-            PublicKey::Kem(key) => Some(key.revision),
+            PublicKey::Kem(key) => Some(Hpke {
+                revision: key.revision,
+                kem: key.kem,
+                point: key.ec.as_ref().map_or(Vec::new(), |part| part.point.clone()),
+            }),
             PublicKey::Rsa(_) | PublicKey::Ec(_) => None,
         };
         Ok(Opening {
@@ -107,7 +122,7 @@ impl Opening {
                 wrapped_key: &self.asked,
             },
             Wrapping::Encapsulation(encapsulation) => Question::Decapsulate {
-                set: encapsulation.set,
+                kem: encapsulation.kem,
                 ciphertext: &self.asked,
             },
             Wrapping::Agreement(_) => Question::Agree { peer: &self.asked },
@@ -152,9 +167,9 @@ impl Opening {
     ) -> (Wiped<Vec<u8>>, bool) {
         let Self {
             envelope,
+            asked,
             hpke,
             spoiled,
-            ..
         } = self;
         let enc = envelope.header.enc;
         let iv = envelope.iv.as_slice().try_into().ok();
@@ -170,9 +185,8 @@ impl Opening {
                 &envelope.encrypted_key,
                 enc.key_len(),
             ),
-            Wrapping::Encapsulation(encapsulation) => hpke.and_then(|revision| {
-                let scheme = (revision, encapsulation.set, enc);
-                unwrap_encapsulated(entropy, scheme, answer, &envelope.encrypted_key)
+            Wrapping::Encapsulation(_) => hpke.and_then(|hpke| {
+                unwrap_encapsulated(entropy, &hpke, enc, &asked, answer, &envelope.encrypted_key)
             }),
         };
         let usable = candidate
@@ -257,27 +271,34 @@ fn unwrap_agreed(
     agreement::unwrap(agreement.alg, &parties, secret, wrapped_key)
 }
 
-/// A substitute for a ciphertext of a wrong length. Every string of the right length is a ciphertext.
-fn ciphertext_or_substitute(entropy: &Entropy, encapsulation: &Encapsulation) -> (Vec<u8>, bool) {
-    let mut substitute = vec![0; encapsulation.set.ciphertext_len()];
+/// A substitute for a ciphertext of a wrong length, and for a point that is not on the curve of the key.
+/// Every other string of the right length is a ciphertext.
+fn ciphertext_or_substitute(entropy: &Entropy, key: &KemPublicKey, ek: &[u8]) -> (Vec<u8>, bool) {
+    let mut substitute = vec![0; key.kem.ml_kem().ciphertext_len()];
     entropy.fill(&mut substitute);
-    if encapsulation.ek.len() == substitute.len() {
-        (encapsulation.ek.clone(), false)
-    } else {
-        (substitute, true)
-    }
+    let split = key.kem.split_ciphertext(ek);
+    let (ciphertext, point) = split.unwrap_or((&substitute, &[]));
+    let (point, on_curve) = match &key.ec {
+        Some(part) if point_on(part.key.curve, point).is_some() => (point, true),
+        Some(part) => (part.key.substitute.as_slice(), false),
+        None => (point, true),
+    };
+    let spoiled = split.is_none() || !on_curve;
+    ([ciphertext, point].concat(), spoiled)
 }
 
 /// The content key from HPKE. Without an answer, or with a wrapped key of an impossible length, it does
 /// the same work with random bytes, which are not authentic.
 fn unwrap_encapsulated(
     entropy: &Entropy,
-    (revision, set, enc): (HpkeRevision, MlKem, Enc),
+    hpke: &Hpke,
+    enc: Enc,
+    asked: &[u8],
     answer: Option<&[u8]>,
     wrapped_key: &[u8],
 ) -> Option<Zeroizing<Vec<u8>>> {
-    let mut no_secret = Zeroizing::new([0; MlKem::SECRET_LEN]);
-    entropy.fill(&mut *no_secret);
+    let mut no_secrets = Zeroizing::new(vec![0; hpke.kem.secrets_len()]);
+    entropy.fill(&mut no_secrets);
     let mut no_key = vec![0; enc.key_len() + SEAL_OVERHEAD];
     entropy.fill(&mut no_key);
     let wrapped_key = if wrapped_key.len() == no_key.len() {
@@ -285,13 +306,13 @@ fn unwrap_encapsulated(
     } else {
         &no_key
     };
-    hpke::unwrap(
-        revision,
-        set,
-        enc,
-        answer.unwrap_or(&*no_secret),
-        wrapped_key,
-    )
+    let (_, sender) = hpke.kem.split_ciphertext(asked)?;
+    let points = Points {
+        sender,
+        recipient: &hpke.point,
+    };
+    let secret = hybrid::combine(hpke.kem, answer.unwrap_or(&no_secrets), points)?;
+    hpke::unwrap(hpke.revision, hpke.kem, enc, &*secret, wrapped_key)
 }
 
 /// The candidate if it is usable, otherwise a random key. The selection has no branch on their bytes.

@@ -5,7 +5,7 @@ use aws_lc_rs::kem::EncapsulationKey;
 use aws_lc_rs::rsa::{OaepPublicEncryptingKey, PublicEncryptingKey, PublicKey as RsaNumbers};
 
 use super::algorithm::HpkeRevision;
-use crate::algorithms::{Curve, Family, MlKem};
+use crate::algorithms::{Curve, Family, Kem};
 
 /// A public key that an envelope can be made for. Cloning is not offered: share it.
 #[derive(Debug)]
@@ -33,17 +33,27 @@ pub struct EcPublicKey {
     pub(super) substitute: Vec<u8>,
 }
 
-/// An encapsulation key of ML-KEM.
+/// A key for key encapsulation.
 #[derive(Debug)]
 pub struct KemPublicKey {
     pub(super) revision: HpkeRevision,
-    pub(super) set: MlKem,
+    pub(super) kem: Kem,
     pub(super) key: EncapsulationKey,
+    /// The second part of a hybrid key.
+    pub(super) ec: Option<EcPart>,
+}
+
+/// The EC key of a hybrid key.
+#[derive(Debug)]
+pub(super) struct EcPart {
+    pub(super) key: EcPublicKey,
+    /// Uncompressed.
+    pub(super) point: Vec<u8>,
 }
 
 /// The key is none that envelopes can be made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no RSA key of 2048 to 8192 bits, point on P-256, P-384 or P-521, or ML-KEM key")]
+#[error("no RSA key of 2048 to 8192 bits, point on P-256, P-384 or P-521, ML-KEM key or hybrid of both")]
 pub struct UnusableKey;
 
 impl PublicKey {
@@ -62,10 +72,24 @@ impl PublicKey {
             .ok_or(UnusableKey)
     }
 
-    /// Reads an encapsulation key of ML-KEM, for envelopes of this revision.
-    pub fn of_ml_kem(revision: HpkeRevision, set: MlKem, key: &[u8]) -> Result<Self, UnusableKey> {
+    /// Reads a key for key encapsulation, for envelopes of this revision.
+    pub fn of_kem(revision: HpkeRevision, kem: Kem, key: &[u8]) -> Result<Self, UnusableKey> {
+        let (key, point) = kem.split_public(key).ok_or(UnusableKey)?;
+        let set = kem.ml_kem();
         let key = EncapsulationKey::new(set.encapsulation(), key).map_err(|_| UnusableKey)?;
-        Ok(Self::Kem(KemPublicKey { revision, set, key }))
+        let ec = match kem.curve() {
+            Some(curve) => Some(EcPart {
+                key: EcPublicKey::from_point(curve, point).ok_or(UnusableKey)?,
+                point: point.to_vec(),
+            }),
+            None => None,
+        };
+        Ok(Self::Kem(KemPublicKey {
+            revision,
+            kem,
+            key,
+            ec,
+        }))
     }
 
     /// Which algorithms it fits.
@@ -74,7 +98,7 @@ impl PublicKey {
         match self {
             Self::Rsa(_) => Family::Rsa,
             Self::Ec(_) => Family::Ec,
-            Self::Kem(key) => key.set.algorithm().family(),
+            Self::Kem(key) => key.kem.algorithm().family(),
         }
     }
 }
@@ -98,6 +122,14 @@ impl EcPublicKey {
         if parsed.format() != ParsedPublicKeyFormat::X509 {
             return None;
         }
+        Self::new(curve, parsed)
+    }
+
+    fn from_point(curve: Curve, point: &[u8]) -> Option<Self> {
+        Self::new(curve, point_on(curve, point)?)
+    }
+
+    fn new(curve: Curve, parsed: ParsedPublicKey) -> Option<Self> {
         let anyone = PrivateKey::generate(curve.agreement()).ok()?;
         let substitute = anyone.compute_public_key().ok()?.as_ref().to_vec();
         Some(Self {

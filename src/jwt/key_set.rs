@@ -106,6 +106,7 @@ impl PublishedKey {
             | Algorithm::MlDsa87
             | Algorithm::MlKem768
             | Algorithm::MlKem1024
+            | Algorithm::P256MlKem768
             | Algorithm::Aes128
             | Algorithm::Aes256
             | Algorithm::HmacSha256 => false,

@@ -59,6 +59,7 @@ fn alg(usage: Usage, algorithm: Algorithm) -> Option<&'static str> {
     match (usage, algorithm.family()) {
         (Usage::Enc, Family::Rsa) => Some("RSA-OAEP-256"),
         (Usage::Enc, Family::Ec) => Some("ECDH-ES+A256KW"),
+        (Usage::Enc, Family::P256MlKem768) => Some(Alg::Hpke8Ke.name()),
         (Usage::Enc, Family::MlKem768) => Some(Alg::Hpke12Ke.name()),
         (Usage::Enc, Family::MlKem1024) => Some(Alg::Hpke13Ke.name()),
         (Usage::Sig, _) => match algorithm {
@@ -70,6 +71,7 @@ fn alg(usage: Usage, algorithm: Algorithm) -> Option<&'static str> {
             Algorithm::MlDsa44 | Algorithm::MlDsa65 | Algorithm::MlDsa87 => Some(algorithm.name()),
             Algorithm::MlKem768
             | Algorithm::MlKem1024
+            | Algorithm::P256MlKem768
             | Algorithm::Aes256
             | Algorithm::Aes128
             | Algorithm::HmacSha256 => None,

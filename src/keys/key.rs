@@ -1,6 +1,6 @@
 //! The record of a key.
 
-use hsm::{KeyClass, KeyName, KeyRef};
+use hsm::{KeyName, KeyRef};
 use serde::{Serialize, Serializer};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -93,13 +93,10 @@ impl Key {
     /// The handle of its private or secret key. A destroyed key keeps its name.
     #[must_use]
     pub fn token_key(&self) -> Option<KeyRef> {
-        let class = if self.algorithm.is_secret() {
-            KeyClass::Secret
-        } else {
-            KeyClass::Private
-        };
-        let name = self.token_name.clone()?;
-        Some(KeyRef { name, class })
+        Some(KeyRef {
+            name: self.token_name.clone()?,
+            class: self.algorithm.class(),
+        })
     }
 }
 

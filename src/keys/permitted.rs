@@ -159,8 +159,8 @@ impl<'a> Opener<'a> {
                 token.decrypt_oaep(private, hash, wrapped_key).await
             }
             Question::Agree { peer } => token.derive_ecdh(private, peer).await,
-            Question::Decapsulate { set, ciphertext } => {
-                token.decapsulate(private, set, ciphertext).await
+            Question::Decapsulate { kem, ciphertext } => {
+                token.decapsulate(private, kem, ciphertext).await
             }
         };
         let answer = answered(answer)?;

@@ -47,8 +47,8 @@ impl Usable {
                 .as_ref()
                 .filter(|_| key.usage == Usage::Enc)
                 .and_then(|public| match public.parts() {
-                    PublicParts::MlKem { set, key } => {
-                        envelope::PublicKey::of_ml_kem(revision?, *set, key).ok()
+                    PublicParts::Kem { kem, key } => {
+                        envelope::PublicKey::of_kem(revision?, *kem, key).ok()
                     }
                     PublicParts::Rsa { .. }
                     | PublicParts::Ec { .. }

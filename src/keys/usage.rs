@@ -22,7 +22,11 @@ impl Usage {
     #[must_use]
     pub const fn likely_of(algorithm: Algorithm) -> Self {
         match algorithm.family() {
-            Family::Rsa | Family::Ec | Family::MlKem768 | Family::MlKem1024 => Self::Enc,
+            Family::Rsa
+            | Family::Ec
+            | Family::MlKem768
+            | Family::MlKem1024
+            | Family::P256MlKem768 => Self::Enc,
             Family::Aes => Self::Data,
             Family::Ed25519 | Family::MlDsa | Family::Hmac => Self::Sig,
         }
@@ -43,11 +47,15 @@ impl Usage {
         match self {
             Self::Enc => matches!(
                 algorithm.family(),
-                Family::Rsa | Family::Ec | Family::MlKem768 | Family::MlKem1024
+                Family::Rsa
+                    | Family::Ec
+                    | Family::MlKem768
+                    | Family::MlKem1024
+                    | Family::P256MlKem768
             ),
             Self::Sig => !matches!(
                 algorithm.family(),
-                Family::Aes | Family::MlKem768 | Family::MlKem1024
+                Family::Aes | Family::MlKem768 | Family::MlKem1024 | Family::P256MlKem768
             ),
             Self::Data => matches!(algorithm.family(), Family::Aes),
         }

@@ -38,7 +38,7 @@ impl SigningKey {
             PublicParts::Rsa { .. }
             | PublicParts::Ec { .. }
             | PublicParts::MlDsa { .. }
-            | PublicParts::MlKem { .. } => {
+            | PublicParts::Kem { .. } => {
                 return None;
             }
         };

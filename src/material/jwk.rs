@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 use super::private::PrivateParts;
 
-use super::{PrivateKey, PublicKey, PublicParts, RsaParts, ec, ml_dsa, ml_kem, rsa};
+use super::{PrivateKey, PublicKey, PublicParts, RsaParts, ec, kem, ml_dsa, rsa};
 use crate::binary;
 use crate::json::{Members, Text};
 use crate::problem::{Code, Problem, Problems};
@@ -67,9 +67,9 @@ impl Jwk {
                 x: encode(point),
                 ..blank
             },
-            PublicParts::MlKem { set, key } => Self {
+            PublicParts::Kem { kem, key } => Self {
                 kty: "AKP",
-                alg: Some(ml_kem::alg(*set)),
+                alg: Some(kem::alg(*kem)),
                 r#pub: encode(key),
                 ..blank
             },
@@ -150,7 +150,7 @@ fn read_private(text: Text<'_>) -> Result<PrivateKey, Problems> {
     let mut members = Members::of(text, &READ);
     let public = public_parts(&mut members);
     let secret = match &public {
-        Some(PublicParts::MlDsa { .. } | PublicParts::MlKem { .. }) => None,
+        Some(PublicParts::MlDsa { .. } | PublicParts::Kem { .. }) => None,
         Some(PublicParts::Rsa { .. } | PublicParts::Ec { .. } | PublicParts::Ed25519 { .. })
         | None => bytes(&mut members, "d"),
     };
@@ -163,7 +163,7 @@ fn read_private(text: Text<'_>) -> Result<PrivateKey, Problems> {
             secret.map(|scalar| PrivateParts::Ec { curve, scalar })
         }
         Some(PublicParts::Ed25519 { .. }) => secret.map(|seed| PrivateParts::Ed25519 { seed }),
-        Some(PublicParts::MlDsa { .. } | PublicParts::MlKem { .. }) => {
+        Some(PublicParts::MlDsa { .. } | PublicParts::Kem { .. }) => {
             let message = "must be RSA, EC or OKP: the token generates keys of this type";
             members.note(Problem::new("kty", Code::Unsupported, message));
             None
@@ -243,24 +243,25 @@ fn public_parts(members: &mut Members<'_>) -> Option<PublicParts> {
         "AKP" => {
             let (alg, key) = (members.required_string("alg"), bytes(members, "pub"));
             let alg = alg?;
-            let sets = (alg.parse().ok(), ml_kem::of_alg(&alg));
-            if sets == (None, None) {
-                let message = "must be ML-DSA-44, ML-DSA-65, ML-DSA-87, HPKE-12-KE or HPKE-13-KE";
+            let kinds = (alg.parse().ok(), kem::of_alg(&alg));
+            if kinds == (None, None) {
+                let message = "must be ML-DSA-44, ML-DSA-65, ML-DSA-87, HPKE-8-KE, HPKE-12-KE or \
+                               HPKE-13-KE";
                 return unsupported(members, "alg", message);
             }
             let key = key?.to_vec();
-            let (parts, length) = match sets {
+            let (parts, checked) = match kinds {
                 (Some(set), _) => {
-                    let length = ml_dsa::check(set, &key);
-                    (PublicParts::MlDsa { set, key }, length)
+                    let checked = ml_dsa::check(set, &key);
+                    (PublicParts::MlDsa { set, key }, checked)
                 }
-                (None, set) => {
-                    let set = set?;
-                    let length = ml_kem::check(set, &key);
-                    (PublicParts::MlKem { set, key }, length)
+                (None, kem) => {
+                    let kem = kem?;
+                    let checked = kem::check(kem, &key);
+                    (PublicParts::Kem { kem, key }, checked)
                 }
             };
-            length
+            checked
                 .map_err(|problem| members.note(problem.inside("pub")))
                 .ok()?;
             Some(parts)

@@ -20,7 +20,7 @@ const PUBLIC: [(&str, &str); 9] = [
     ("y", "The y coordinate of an EC key, in base64url."),
     (
         "alg",
-        "The algorithm. Required for an AKP key, such as `ML-DSA-65` or `HPKE-12-KE`.",
+        "The algorithm. Required for an AKP key, such as `ML-DSA-65` or `HPKE-8-KE`.",
     ),
     ("pub", "The AKP key, in base64url."),
     ("kid", "The identifier of the key."),

@@ -1,6 +1,6 @@
 //! Public keys.
 
-use super::{Algorithm, PublicParts, ec, ed25519, ml_dsa, ml_kem, rsa};
+use super::{Algorithm, PublicParts, ec, ed25519, kem, ml_dsa, rsa};
 use crate::problem::Problem;
 
 /// A validated public key.
@@ -30,9 +30,9 @@ impl PublicKey {
                 ml_dsa::check(*set, key)?;
                 set.algorithm()
             }
-            PublicParts::MlKem { set, key } => {
-                ml_kem::check(*set, key)?;
-                set.algorithm()
+            PublicParts::Kem { kem, key } => {
+                kem::check(*kem, key)?;
+                kem.algorithm()
             }
         };
         Ok(Self { parts, algorithm })
@@ -42,7 +42,7 @@ impl PublicKey {
     pub fn check_strength(&self) -> Result<(), Problem> {
         match &self.parts {
             PublicParts::Rsa { modulus, .. } => rsa::check_strength(modulus),
-            PublicParts::MlKem { set, key } => ml_kem::check_numbers(*set, key),
+            PublicParts::Kem { kem, key } => kem::check_numbers(*kem, key),
             PublicParts::Ec { curve, point } => ec::check_strength(*curve, point),
             PublicParts::Ed25519 { .. } | PublicParts::MlDsa { .. } => Ok(()),
         }
@@ -65,7 +65,7 @@ impl PublicKey {
 mod tests {
     use super::*;
     use crate::json::Text;
-    use crate::material::{Curve, MlDsa, MlKem};
+    use crate::material::{Curve, Kem, MlDsa};
     use crate::problem::Problems;
 
     /// The key and the thumbprint of RFC 7638, section 3.1.
@@ -93,9 +93,11 @@ mod tests {
             set,
             key: vec![3; set.public_len()],
         };
-        let ml_kem = |set: MlKem| PublicParts::MlKem {
-            set,
-            key: vec![3; set.public_len()],
+        let kem = |kem: Kem| {
+            let part = |curve: Curve| ec::public_of(curve, &ec::scalar(curve, &[3]).unwrap()).unwrap();
+            let ml_kem = vec![3; kem.ml_kem().public_len()];
+            let key = [ml_kem, kem.curve().map(part).unwrap_or_default()].concat();
+            PublicParts::Kem { kem, key }
         };
         let mut keys = vec![read(JWK).unwrap()];
         for parts in [
@@ -108,8 +110,9 @@ mod tests {
             ml_dsa(MlDsa::MlDsa44),
             ml_dsa(MlDsa::MlDsa65),
             ml_dsa(MlDsa::MlDsa87),
-            ml_kem(MlKem::MlKem768),
-            ml_kem(MlKem::MlKem1024),
+            kem(Kem::MlKem768),
+            kem(Kem::MlKem1024),
+            kem(Kem::P256MlKem768),
         ] {
             keys.push(PublicKey::new(parts).unwrap());
         }

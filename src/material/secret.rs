@@ -62,7 +62,8 @@ impl SecretKey {
             | Algorithm::MlDsa65
             | Algorithm::MlDsa87
             | Algorithm::MlKem768
-            | Algorithm::MlKem1024 => (false, "must be absent: this algorithm has key pairs"),
+            | Algorithm::MlKem1024
+            | Algorithm::P256MlKem768 => (false, "must be absent: this algorithm has key pairs"),
         };
         if !fits {
             return Err(Problem::of_body(Code::Length, message));

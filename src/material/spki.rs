@@ -5,7 +5,7 @@ use pkcs8::der::{self, Decode as _, Encode as _};
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
 use x509_cert::Certificate;
 
-use super::{Curve, PublicKey, PublicParts, ml_dsa, ml_kem, pem, rsa};
+use super::{Curve, PublicKey, PublicParts, kem, ml_dsa, pem, rsa};
 use crate::problem::{Code, Problem};
 
 pub(super) const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
@@ -77,9 +77,9 @@ pub(super) fn decode(bytes: &[u8]) -> Result<PublicKey, Problem> {
         }),
         other if info.algorithm.parameters.is_none() => {
             let key = key.to_vec();
-            match (ml_dsa::of_oid(other), ml_kem::of_oid(other)) {
+            match (ml_dsa::of_oid(other), kem::of_oid(other)) {
                 (Some(set), _) => PublicKey::new(PublicParts::MlDsa { set, key }),
-                (None, Some(set)) => PublicKey::new(PublicParts::MlKem { set, key }),
+                (None, Some(kem)) => PublicKey::new(PublicParts::Kem { kem, key }),
                 (None, None) => Err(unknown_kind()),
             }
         }
@@ -116,7 +116,7 @@ fn try_encode(parts: &PublicParts) -> der::Result<Vec<u8>> {
         PublicParts::Ec { curve, point } => (EC, Some(curve_parameters(*curve)), point.as_slice()),
         PublicParts::Ed25519 { point } => (ED25519, None, point.as_slice()),
         PublicParts::MlDsa { set, key } => (ml_dsa::oid(*set), None, key.as_slice()),
-        PublicParts::MlKem { set, key } => (ml_kem::oid(*set), None, key.as_slice()),
+        PublicParts::Kem { kem, key } => (kem::oid(*kem), None, key.as_slice()),
     };
     SubjectPublicKeyInfoRef {
         algorithm: AlgorithmIdentifierRef { oid, parameters },
@@ -162,7 +162,7 @@ pub(super) fn curve_parameters(curve: Curve) -> AnyRef<'static> {
 fn unknown_kind() -> Problem {
     Problem::of_body(
         Code::Unsupported,
-        "must be an RSA (rsaEncryption), EC, Ed25519, ML-DSA or ML-KEM key",
+        "must be an RSA (rsaEncryption), EC, Ed25519, ML-DSA or ML-KEM key, or ML-KEM-768 with P-256",
     )
 }
 

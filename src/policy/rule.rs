@@ -27,7 +27,7 @@ resource! {
         /// only.
         "Private key" key_ownership: KeyOwnership = KeyOwnership::default();
         /// The algorithm that wraps the content key: RSA-OAEP for RSA keys, ECDH-ES for EC keys, HPKE for
-        /// ML-KEM keys. HPKE needs the setting `envelopes.post_quantum`.
+        /// ML-KEM and hybrid keys. HPKE needs the setting `envelopes.post_quantum`.
         "Key wrapping (alg)" alg: Alg = Alg::default();
         /// The algorithm that encrypts the content.
         "Encryption (enc)" enc: Enc = Enc::default();

@@ -28,16 +28,16 @@ impl Vault {
             let Some(id) = store::take_abandoned(&mut transaction, kept, oldest).await? else {
                 return Ok(destroyed);
             };
-            self.destroy_both(id).await?;
+            self.destroy_any(id).await?;
             transaction.commit().await?;
             tracing::warn!(key = %id, "destroyed a key of a change that failed");
             destroyed += 1;
         }
     }
 
-    /// Destroys the object of a key whose class is unknown.
-    async fn destroy_both(&self, id: KeyId) -> Result<(), NotCompared> {
-        for class in [KeyClass::Private, KeyClass::Secret] {
+    /// Destroys the objects of a key whose class is unknown.
+    async fn destroy_any(&self, id: KeyId) -> Result<(), NotCompared> {
+        for class in KeyClass::EACH {
             let name = KeyName::Id(id.uuid().as_bytes().to_vec());
             self.destroy(&KeyRef { name, class }).await?;
         }

@@ -107,11 +107,11 @@ impl Vault {
         asked_at: Timestamp,
     ) -> sqlx::Result<()> {
         for token in serving {
-            let there = names(objects.iter().filter(|object| object.token == *token));
+            let there = held(objects.iter().filter(|object| object.token == *token));
             let (held, not_held) = records
                 .iter()
                 .filter(|record| record.may_be_missing(asked_at))
-                .partition::<Vec<_>, _>(|record| there.contains(&record.name));
+                .partition::<Vec<_>, _>(|record| record.is_whole(&there));
             let ids = |records: Vec<&Record>| records.iter().map(|record| record.id).collect();
             store::note_presence(&self.pool, token, ids(held), true, asked_at).await?;
             store::note_presence(&self.pool, token, ids(not_held), false, asked_at).await?;
@@ -119,9 +119,9 @@ impl Vault {
         if serving.len() < self.token.status().tokens.len() {
             return Ok(());
         }
-        let there = names(objects);
+        let there = held(objects);
         for intent in intents {
-            let found = there.contains(&intent.name());
+            let found = there.contains_key(&intent.name());
             if !found && !intent.fulfilled && asked_at.since(intent.created_at) > UNDER_WAY {
                 store::forget_intent(&self.pool, intent.id).await?;
             }
@@ -161,6 +161,8 @@ impl Comparison {
 struct Record {
     id: KeyId,
     name: KeyName,
+    /// The number of its objects in a token.
+    objects: usize,
     destroyed: bool,
     created_at: Timestamp,
 }
@@ -180,6 +182,11 @@ impl Record {
     fn may_be_missing(&self, asked_at: Timestamp) -> bool {
         !self.destroyed && self.created_at < asked_at
     }
+
+    /// Whether a token that holds so many objects of each name has all objects of the key.
+    fn is_whole(&self, there: &HashMap<&KeyName, usize>) -> bool {
+        there.get(&self.name) >= Some(&self.objects)
+    }
 }
 
 impl Intent {
@@ -189,17 +196,24 @@ impl Intent {
     }
 }
 
-/// The names of these objects, for fast lookup.
-fn names<'a>(objects: impl IntoIterator<Item = &'a TokenObject>) -> HashSet<&'a KeyName> {
-    objects.into_iter().map(|object| &object.key.name).collect()
+/// The number of these objects with each name.
+fn held<'a>(objects: impl IntoIterator<Item = &'a TokenObject>) -> HashMap<&'a KeyName, usize> {
+    let mut held = HashMap::new();
+    for object in objects {
+        *held.entry(&object.key.name).or_insert(0) += 1;
+    }
+    held
 }
 
+/// The keys that no token holds with all their objects.
 fn missing(records: &[Record], objects: &[TokenObject], asked_at: Timestamp) -> Vec<KeyId> {
-    let there = names(objects);
+    let tokens: HashSet<_> = objects.iter().map(|object| &object.token).collect();
+    let of = |token: &String| held(objects.iter().filter(|object| object.token == *token));
+    let there: Vec<_> = tokens.into_iter().map(of).collect();
     records
         .iter()
         .filter(|record| record.may_be_missing(asked_at))
-        .filter(|record| !there.contains(&record.name))
+        .filter(|record| !there.iter().any(|there| record.is_whole(there)))
         .map(|record| record.id)
         .collect()
 }
@@ -267,6 +281,7 @@ mod tests {
         Record {
             id: KeyId::from_uuid(Uuid::from_u128(id)),
             name: KeyName::Id(id.to_be_bytes().to_vec()),
+            objects: 1,
             destroyed,
             created_at: Timestamp::from_millis(NOW - age),
         }
@@ -322,5 +337,24 @@ mod tests {
         ];
         let found = missing(&records, &[object(1)], Timestamp::from_millis(NOW));
         assert_eq!(found, [KeyId::from_uuid(Uuid::from_u128(2))]);
+    }
+
+    #[test]
+    fn a_hybrid_key_is_missing_unless_one_token_has_both_objects() {
+        let hybrid = Record {
+            objects: 2,
+            ..record(1, false, 1_000)
+        };
+        let on_another = TokenObject {
+            token: "two".to_owned(),
+            ..object(1)
+        };
+        let records = [hybrid];
+        let is_missing = |objects: &[TokenObject]| {
+            !missing(&records, objects, Timestamp::from_millis(NOW)).is_empty()
+        };
+        assert!(is_missing(&[object(1)]));
+        assert!(is_missing(&[object(1), on_another]));
+        assert!(!is_missing(&[object(1), object(1)]));
     }
 }

@@ -8,13 +8,14 @@ use super::{Intent, Record};
 use crate::clock::Timestamp;
 use crate::ids::KeyId;
 use crate::keys::Status;
+use crate::material::Algorithm;
 
 pub(super) use crate::keys::vault::store::forget_intent;
 
 /// All keys that are or were in a token.
 pub(super) async fn records(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<Record>> {
     let rows: Vec<RecordRow> = sqlx::query_as(
-        "SELECT id, token_id, token_label, status = $1 OR destroying_at IS NOT NULL AS destroyed, created_at
+        "SELECT id, algorithm, token_id, token_label, status = $1 OR destroying_at IS NOT NULL AS destroyed, created_at
            FROM keys
           WHERE token_id IS NOT NULL OR token_label IS NOT NULL
           ORDER BY id",
@@ -27,6 +28,7 @@ pub(super) async fn records(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<R
         Some(Record {
             id: row.id,
             name: name.or(row.token_label.map(KeyName::Label))?,
+            objects: row.algorithm.parts().len(),
             destroyed: row.destroyed,
             created_at: row.created_at,
         })
@@ -103,6 +105,7 @@ pub(super) async fn note_presence(
 #[derive(FromRow)]
 struct RecordRow {
     id: KeyId,
+    algorithm: Algorithm,
     token_id: Option<Vec<u8>>,
     token_label: Option<String>,
     destroyed: bool,

@@ -91,7 +91,7 @@ impl Vault {
     }
 
     async fn likely_usage(&self, name: &KeyName) -> Result<Usage, VaultError> {
-        for class in [KeyClass::Private, KeyClass::Secret] {
+        for class in KeyClass::EACH {
             let name = name.clone();
             match self.token.find(&KeyRef { name, class }).await {
                 Ok(found) => {

@@ -1,6 +1,6 @@
 //! The results of creating a key.
 
-use hsm::{HsmError, KeyClass, KeyName, KeyRef};
+use hsm::{HsmError, KeyName, KeyRef};
 
 use crate::ids::KeyId;
 use crate::material::{Algorithm, PublicKey};
@@ -43,14 +43,9 @@ impl UnrecordedKey {
     /// The key in the token.
     #[must_use]
     pub fn token_key(&self) -> KeyRef {
-        let class = if self.algorithm.is_secret() {
-            KeyClass::Secret
-        } else {
-            KeyClass::Private
-        };
         KeyRef {
             name: self.name.clone(),
-            class,
+            class: self.algorithm.class(),
         }
     }
 }

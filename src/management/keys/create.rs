@@ -214,7 +214,7 @@ async fn obtain(
         }
         Source::TokenObject(described) => {
             let (usage, unrecorded) = vault.adopt(described, allow_extractable).await?;
-            if !context.post_quantum && unrecorded.algorithm.ml_kem().is_some() {
+            if !context.post_quantum && unrecorded.algorithm.kem().is_some() {
                 let message =
                     "must be a key of a supported kind: the setting envelopes.post_quantum is off";
                 return Err(Problem::new("tokenObject", Code::Unsupported, message).into());

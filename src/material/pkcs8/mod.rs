@@ -134,7 +134,7 @@ fn try_encode(key: &PrivateKey) -> der::Result<Zeroizing<Vec<u8>>> {
                 PublicParts::Rsa { .. }
                 | PublicParts::Ed25519 { .. }
                 | PublicParts::MlDsa { .. }
-                | PublicParts::MlKem { .. } => None,
+                | PublicParts::Kem { .. } => None,
             };
             let inner = sec1::EcPrivateKey {
                 private_key: scalar,

@@ -87,6 +87,7 @@ fn is_for(alg: &str, usage: Usage, algorithm: Algorithm) -> bool {
     match (usage, algorithm.family()) {
         (Usage::Enc, Family::Rsa) => alg.starts_with("RSA-OAEP"),
         (Usage::Enc, Family::Ec) => alg.starts_with("ECDH-ES"),
+        (Usage::Enc, Family::P256MlKem768) => alg == Alg::Hpke8Ke.name(),
         (Usage::Enc, Family::MlKem768) => alg == Alg::Hpke12Ke.name(),
         (Usage::Enc, Family::MlKem1024) => alg == Alg::Hpke13Ke.name(),
         (Usage::Sig, Family::Rsa) => {
@@ -105,6 +106,7 @@ fn is_for(alg: &str, usage: Usage, algorithm: Algorithm) -> bool {
             | Algorithm::MlDsa87
             | Algorithm::MlKem768
             | Algorithm::MlKem1024
+            | Algorithm::P256MlKem768
             | Algorithm::Aes256
             | Algorithm::Aes128
             | Algorithm::HmacSha256 => false,

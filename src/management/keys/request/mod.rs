@@ -94,9 +94,9 @@ impl RequestedKey {
     }
 }
 
-/// Refuses a key of ML-KEM, whose algorithm the request has in `member`.
+/// Refuses a key for key encapsulation, whose algorithm the request has in `member`.
 fn refuse_encapsulation(problems: &mut Problems, member: &str, algorithm: Option<Algorithm>) {
-    if algorithm.is_some_and(|algorithm| algorithm.ml_kem().is_some()) {
+    if algorithm.is_some_and(|algorithm| algorithm.kem().is_some()) {
         let message = "must be another algorithm: the setting envelopes.post_quantum is off";
         problems.note(Problem::new(member, Code::Unsupported, message));
     }
