@@ -24,7 +24,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
 use serde_json::{Value, json};
 
 use compare::{KEPT, SUSPICIOUS, median, welch};
-use support::{Client, Destination, EnvelopeBuilder, PROTECT, UNPROTECT, World, epk, jwe};
+use support::{Client, Destination, EnvelopeBuilder, PROTECT, UNPROTECT, World, epk, header_of, jwe};
 
 /// The default number of requests of each kind; the first argument overrides it.
 const SAMPLES: usize = 10_000;
@@ -43,6 +43,7 @@ async fn main() -> ExitCode {
     for (world, algorithm, alg) in [
         (&world, "RSA-2048", "RSA-OAEP-256"),
         (&world, "P-256", "ECDH-ES+A256KW"),
+        (&with_ml_kem, "P-256+ML-KEM-768", "HPKE-8-KE"),
         (&with_ml_kem, "ML-KEM-768", "HPKE-12-KE"),
         (&with_ml_kem, "ML-KEM-1024", "HPKE-13-KE"),
     ] {
@@ -118,18 +119,30 @@ async fn faults(world: &World, destination: &Destination) -> Vec<(&'static str, 
         off_the_curve.header["epk"] = epk(&[5; 64]);
         faults.push(("point off the curve", off_the_curve.envelope()));
     }
-    if let Some(alg) = envelope_alg.strip_prefix("HPKE") {
-        for (fault, length) in [
-            ("ciphertext of zeros", None),
-            ("ciphertext too short", Some(7)),
-        ] {
+    if envelope_alg.starts_with("HPKE") {
+        let mut zeros = encapsulated(&envelope);
+        // The point of a hybrid is valid.
+        let ml_kem = if zeros.len() == 1568 { 1568 } else { 1088 };
+        zeros[..ml_kem].fill(0);
+        let mut faulty = vec![("ciphertext of zeros", zeros), ("ciphertext too short", vec![0; 7])];
+        if envelope_alg == "HPKE-8-KE" {
+            let mut off_the_curve = encapsulated(&envelope);
+            off_the_curve[1088 + 1..].fill(5);
+            faulty.push(("point off the curve", off_the_curve));
+        }
+        for (fault, ek) in faulty {
             let mut builder = valid_envelope(world, destination).await;
-            let length = length.unwrap_or(if alg == "-12-KE" { 1088 } else { 1568 });
-            builder.header["ek"] = json!(BASE64URL.encode(vec![0; length]));
+            builder.header["ek"] = json!(BASE64URL.encode(ek));
             faults.push((fault, builder.envelope()));
         }
     }
     faults
+}
+
+/// The `ek` of an envelope.
+fn encapsulated(envelope: &Value) -> Vec<u8> {
+    let ek = header_of(envelope)["ek"].as_str().unwrap().to_owned();
+    BASE64URL.decode(ek).unwrap()
 }
 
 /// Requests with wrong contexts. Each is compared with the same request for an envelope that has a wrong

@@ -3,8 +3,8 @@
 use aws_lc_rs::agreement::{self, ECDH_P256, ECDH_P384, ECDH_P521};
 use aws_lc_rs::kem::EncapsulationKey;
 use hsm::{
-    Algorithm, Config, Curve, ErrorKind, KeyName, MlKem, NewKey, OaepHash, PublicKey, Purpose,
-    Token,
+    AdoptError, Algorithm, Config, Curve, ErrorKind, Kem, KeyKind, KeyName, NewKey, OaepHash,
+    PublicKey, Purpose, RecordedKey, Token,
 };
 
 use super::public_key;
@@ -16,7 +16,8 @@ on_both_tokens! {
     a_token_without_raw_rsa_is_reported,
     ec_keys_agree_with_the_holder_of_the_public_key,
     a_point_off_the_curve_is_bad_input,
-    ml_kem_keys_decapsulate_where_the_token_has_them,
+    kem_keys_decapsulate_where_the_token_has_them,
+    two_keys_with_one_label_are_adopted_as_a_hybrid_key,
 }
 
 async fn rsa_keys_unwrap_content_keys(shared: &SharedToken) {
@@ -156,13 +157,13 @@ async fn a_point_off_the_curve_is_bad_input(shared: &SharedToken) {
 }
 
 /// SoftHSM2 lacks ML-KEM, and reports that without making anything.
-async fn ml_kem_keys_decapsulate_where_the_token_has_them(shared: &SharedToken) {
+async fn kem_keys_decapsulate_where_the_token_has_them(shared: &SharedToken) {
     let token = &shared.token;
-    for set in MlKem::ALL {
+    for kem in Kem::ALL {
         let key = NewKey {
             id: id(),
             label: "ML-KEM".to_owned(),
-            algorithm: set.algorithm(),
+            algorithm: kem.algorithm(),
             purpose: Purpose::Envelope,
         };
         let created = token.generate(key.clone()).await;
@@ -172,46 +173,52 @@ async fn ml_kem_keys_decapsulate_where_the_token_has_them(shared: &SharedToken) 
             continue;
         }
         let created = created.unwrap();
-        let Some(PublicKey::MlKem { key: public, .. }) = &created.public else {
-            panic!("no public key: {:?}", created.public);
-        };
-        assert_eq!(public.len(), set.public_len());
-        let encapsulates = EncapsulationKey::new(set.encapsulation(), public).unwrap();
-        let (ciphertext, secret) = encapsulates.encapsulate().unwrap();
-        assert_eq!(ciphertext.as_ref().len(), set.ciphertext_len());
-        let own = token.decapsulate(&created.key, set, ciphertext.as_ref());
-        assert_eq!(own.await.unwrap().as_slice(), secret.as_ref());
+        let public = created.public.as_ref().unwrap();
+        let parts = kem.algorithm().parts().len();
+        assert_eq!(shared.objects(&key.id), 2 * parts);
+        let (ciphertext, secrets) = encapsulated(public);
+        let own = token.decapsulate(&created.key, kem, &ciphertext);
+        assert_eq!(*own.await.unwrap(), secrets);
 
         // FIPS 203 derives the secret of a damaged ciphertext from the ciphertext and the key.
-        let mut damaged = ciphertext.as_ref().to_vec();
+        let mut damaged = ciphertext.clone();
         damaged[7] ^= 1;
-        let first = token
-            .decapsulate(&created.key, set, &damaged)
-            .await
-            .unwrap();
-        assert_ne!(first.as_slice(), secret.as_ref());
-        let second = token.decapsulate(&created.key, set, &damaged).await;
+        let first = token.decapsulate(&created.key, kem, &damaged).await;
+        let first = first.unwrap();
+        assert_ne!(*first, secrets);
+        let second = token.decapsulate(&created.key, kem, &damaged).await;
         assert_eq!(first, second.unwrap());
 
-        let other = MlKem::ALL.into_iter().find(|other| *other != set).unwrap();
-        let longer = [ciphertext.as_ref(), &[0]].concat();
-        for (set, wrong) in [
-            (set, &[][..]),
-            (set, &ciphertext.as_ref()[1..]),
-            (set, &longer),
-            (other, ciphertext.as_ref()),
+        let other = match kem {
+            Kem::MlKem768 | Kem::P256MlKem768 => Kem::MlKem1024,
+            Kem::MlKem1024 => Kem::MlKem768,
+        };
+        let longer = [&ciphertext[..], &[0]].concat();
+        for (kem, wrong) in [
+            (kem, &[][..]),
+            (kem, &ciphertext[1..]),
+            (kem, &longer),
+            (other, &ciphertext),
             (other, &vec![1; other.ciphertext_len()]),
         ] {
-            let error = token.decapsulate(&created.key, set, wrong).await;
-            assert_eq!(error.unwrap_err().kind(), ErrorKind::BadInput, "{set}");
+            let error = token.decapsulate(&created.key, kem, wrong).await;
+            assert_eq!(error.unwrap_err().kind(), ErrorKind::BadInput, "{kem}");
         }
 
         let name = KeyName::Id(key.id.clone());
         let adopted = token.adopt(name, Purpose::Envelope, None).await.unwrap();
-        assert_eq!(adopted.algorithm, set.algorithm());
+        assert_eq!(adopted.algorithm, kem.algorithm());
+        assert_eq!(adopted.key, created.key);
         assert_eq!(adopted.public, created.public);
         assert_eq!(adopted.weaknesses, []);
-        let theirs = generate_key(token, set.algorithm(), Purpose::Envelope).await;
+        assert_eq!(
+            token.read_public(&created.key).await.ok().as_ref(),
+            Some(public)
+        );
+        let found = token.find(&created.key).await.unwrap();
+        assert_eq!(found.kind, KeyKind::Known(kem.algorithm()));
+        assert_eq!(found.presence[0].holds, Some(true));
+        let theirs = generate_key(token, kem.algorithm(), Purpose::Envelope).await;
         for (public, is_half) in [(&created.public, true), (&theirs.public, false)] {
             let public = public.as_ref().unwrap();
             let proven = token.is_private_half(&created.key, public, Purpose::Envelope);
@@ -224,4 +231,102 @@ async fn ml_kem_keys_decapsulate_where_the_token_has_them(shared: &SharedToken) 
         token.destroy(&created.key).await.unwrap();
         assert_eq!(shared.objects(&key.id), 0);
     }
+}
+
+/// The vendor's tools give two keys one label.
+async fn two_keys_with_one_label_are_adopted_as_a_hybrid_key(shared: &SharedToken) {
+    if shared.kind == Kind::SoftHsm {
+        return;
+    }
+    let token = &shared.token;
+    let hybrid = Algorithm::P256MlKem768;
+    let label = format!("hybrid {:?}", id());
+    let generate = async |algorithm| {
+        let key = NewKey {
+            id: id(),
+            label: label.clone(),
+            algorithm,
+            purpose: Purpose::Envelope,
+        };
+        token.generate(key).await.unwrap()
+    };
+    let name = || KeyName::Label(label.clone());
+    let ec = generate(Algorithm::P256).await;
+    let ml_kem = generate(Algorithm::MlKem768).await;
+    let adopted = token.adopt(name(), Purpose::Envelope, None).await.unwrap();
+    assert_eq!((adopted.algorithm, &adopted.key.name), (hybrid, &name()));
+    let public = adopted.public.unwrap();
+    assert_eq!(
+        public.parts(),
+        [ml_kem.public.clone().unwrap(), ec.public.clone().unwrap()]
+    );
+    let (ciphertext, secrets) = encapsulated(&public);
+    let own = token.decapsulate(&adopted.key, Kem::P256MlKem768, &ciphertext);
+    assert_eq!(*own.await.unwrap(), secrets);
+
+    let as_ec = token.adopt(name(), Purpose::Envelope, Some(Algorithm::P256));
+    assert!(matches!(
+        as_ec.await.unwrap_err(),
+        AdoptError::Ambiguous(2)
+    ));
+    let recorded = |public: &PublicKey| RecordedKey {
+        algorithm: hybrid,
+        purpose: Purpose::Envelope,
+        public: Some(public.clone()),
+    };
+    let foreign = generate_key(token, hybrid, Purpose::Envelope).await;
+    let foreign = recorded(foreign.public.as_ref().unwrap());
+    let kept = token.destroy_recorded(&adopted.key, foreign).await;
+    assert_eq!(kept.unwrap_err().kind(), ErrorKind::Refused);
+    // One of both is gone already.
+    token.destroy(&ec.key).await.unwrap();
+    assert_eq!(
+        token.find(&adopted.key).await.unwrap_err().kind(),
+        ErrorKind::KeyMissing
+    );
+    token
+        .destroy_recorded(&adopted.key, recorded(&public))
+        .await
+        .unwrap();
+    for key in [ec.key, ml_kem.key] {
+        let KeyName::Id(id) = key.name else {
+            panic!("no id");
+        };
+        assert_eq!(shared.objects(&id), 0);
+    }
+    let gone = token.destroy(&adopted.key).await.unwrap_err();
+    assert_eq!(gone.kind(), ErrorKind::KeyMissing);
+
+    generate(Algorithm::P384).await;
+    generate(Algorithm::MlKem768).await;
+    let unlike = token.adopt(name(), Purpose::Envelope, None).await;
+    assert!(matches!(unlike.unwrap_err(), AdoptError::Ambiguous(2)));
+}
+
+/// A ciphertext for the key and the secrets that it encapsulates.
+fn encapsulated(public: &PublicKey) -> (Vec<u8>, Vec<u8>) {
+    let (mut ciphertext, mut secrets) = (Vec::new(), Vec::new());
+    for part in public.parts() {
+        match part {
+            PublicKey::Kem { kem, key } => {
+                assert_eq!(key.len(), kem.public_len());
+                let key = EncapsulationKey::new(kem.ml_kem().encapsulation(), &key).unwrap();
+                let (encapsulated, secret) = key.encapsulate().unwrap();
+                ciphertext.extend_from_slice(encapsulated.as_ref());
+                secrets.extend_from_slice(secret.as_ref());
+            }
+            PublicKey::Ec { point, .. } => {
+                let own = agreement::PrivateKey::generate(&ECDH_P256).unwrap();
+                ciphertext.extend_from_slice(own.compute_public_key().unwrap().as_ref());
+                let peer = agreement::UnparsedPublicKey::new(&ECDH_P256, point);
+                agreement::agree(&own, peer, (), |secret| {
+                    secrets.extend_from_slice(secret);
+                    Ok(())
+                })
+                .unwrap();
+            }
+            other => panic!("{other:?} does not encapsulate"),
+        }
+    }
+    (ciphertext, secrets)
 }

