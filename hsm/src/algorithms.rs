@@ -1,7 +1,7 @@
 //! Every kind of key and algorithm that tokens are used with, each with its name.
 
-use aws_lc_rs::signature::{ML_DSA_44, ML_DSA_65, ML_DSA_87, PqdsaVerificationAlgorithm};
 use aws_lc_rs::agreement;
+use aws_lc_rs::signature::{ML_DSA_44, ML_DSA_65, ML_DSA_87, PqdsaVerificationAlgorithm};
 
 use crate::{Kem, KeyClass, closed_set};
 

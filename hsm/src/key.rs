@@ -41,11 +41,7 @@ pub enum KeyClass {
 impl KeyClass {
     /// The classes of keys whose algorithm is not known. A hybrid key is also found as two private keys, so
     /// it comes first.
-    pub const EACH: [Self; 3] = [
-        Self::Hybrid(Kem::P256MlKem768),
-        Self::Private,
-        Self::Secret,
-    ];
+    pub const EACH: [Self; 3] = [Self::Hybrid(Kem::P256MlKem768), Self::Private, Self::Secret];
 }
 
 /// A key to be made. Both name attributes are set; the id is how the key is found.

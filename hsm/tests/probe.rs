@@ -32,10 +32,7 @@ async fn the_probe_reports_supported_mechanisms(shared: &SharedToken) {
     match shared.kind {
         Kind::SoftHsm => {
             assert_eq!(fallbacks, ["RSA-OAEP-256"]);
-            let post_quantum = [
-                &MlDsa::ALL.map(MlDsa::name)[..],
-                &Kem::ALL.map(Kem::name),
-            ];
+            let post_quantum = [&MlDsa::ALL.map(MlDsa::name)[..], &Kem::ALL.map(Kem::name)];
             assert_eq!(missing, post_quantum.concat());
             let kinds = [
                 "RSA-2048",

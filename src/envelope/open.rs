@@ -99,7 +99,10 @@ impl Envelope {
             PublicKey::Kem(key) => Some(Hpke {
                 revision: key.revision,
                 kem: key.kem,
-                point: key.ec.as_ref().map_or(Vec::new(), |part| part.point.clone()),
+                point: key
+                    .ec
+                    .as_ref()
+                    .map_or(Vec::new(), |part| part.point.clone()),
             }),
             PublicKey::Rsa(_) | PublicKey::Ec(_) => None,
         };

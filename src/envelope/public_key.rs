@@ -53,7 +53,9 @@ pub(super) struct EcPart {
 
 /// The key is none that envelopes can be made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no RSA key of 2048 to 8192 bits, point on P-256, P-384 or P-521, ML-KEM key or hybrid of both")]
+#[error(
+    "no RSA key of 2048 to 8192 bits, point on P-256, P-384 or P-521, ML-KEM key or hybrid of both"
+)]
 pub struct UnusableKey;
 
 impl PublicKey {

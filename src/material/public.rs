@@ -94,7 +94,8 @@ mod tests {
             key: vec![3; set.public_len()],
         };
         let kem = |kem: Kem| {
-            let part = |curve: Curve| ec::public_of(curve, &ec::scalar(curve, &[3]).unwrap()).unwrap();
+            let part =
+                |curve: Curve| ec::public_of(curve, &ec::scalar(curve, &[3]).unwrap()).unwrap();
             let ml_kem = vec![3; kem.ml_kem().public_len()];
             let key = [ml_kem, kem.curve().map(part).unwrap_or_default()].concat();
             PublicParts::Kem { kem, key }

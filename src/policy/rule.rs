@@ -27,7 +27,8 @@ resource! {
         /// only.
         "Private key" key_ownership: KeyOwnership = KeyOwnership::default();
         /// The algorithm that wraps the content key: RSA-OAEP for RSA keys, ECDH-ES for EC keys, HPKE for
-        /// ML-KEM and hybrid keys. HPKE needs the setting `envelopes.post_quantum`.
+        /// ML-KEM and hybrid keys. HPKE needs the setting `envelopes.post_quantum`. With it, the default of
+        /// a service whose active `enc` keys are all hybrid is `HPKE-8-KE`.
         "Key wrapping (alg)" alg: Alg = Alg::default();
         /// The algorithm that encrypts the content.
         "Encryption (enc)" enc: Enc = Enc::default();

@@ -24,7 +24,9 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
 use serde_json::{Value, json};
 
 use compare::{KEPT, SUSPICIOUS, median, welch};
-use support::{Client, Destination, EnvelopeBuilder, PROTECT, UNPROTECT, World, epk, header_of, jwe};
+use support::{
+    Client, Destination, EnvelopeBuilder, PROTECT, UNPROTECT, World, epk, header_of, jwe,
+};
 
 /// The default number of requests of each kind; the first argument overrides it.
 const SAMPLES: usize = 10_000;
@@ -124,7 +126,10 @@ async fn faults(world: &World, destination: &Destination) -> Vec<(&'static str, 
         // The point of a hybrid is valid.
         let ml_kem = if zeros.len() == 1568 { 1568 } else { 1088 };
         zeros[..ml_kem].fill(0);
-        let mut faulty = vec![("ciphertext of zeros", zeros), ("ciphertext too short", vec![0; 7])];
+        let mut faulty = vec![
+            ("ciphertext of zeros", zeros),
+            ("ciphertext too short", vec![0; 7]),
+        ];
         if envelope_alg == "HPKE-8-KE" {
             let mut off_the_curve = encapsulated(&envelope);
             off_the_curve[1088 + 1..].fill(5);

@@ -43,7 +43,9 @@ pub(crate) fn secrets(
     if secrets.len() == kem.secrets_len() {
         return Ok(secrets);
     }
-    Err(HsmError::refused("the key is not one of this encapsulation"))
+    Err(HsmError::refused(
+        "the key is not one of this encapsulation",
+    ))
 }
 
 /// The shared secret of one key. A ciphertext of the right length always has one (implicit rejection).

@@ -13,7 +13,7 @@ use super::prove::concerns_token;
 use super::sample::Sample;
 use super::wrap::wrap_under;
 use crate::crypt::{gcm, oaep};
-use crate::keys::attributes::{Template};
+use crate::keys::attributes::Template;
 use crate::keys::{inspect, public};
 use crate::session::{Session, Temporary};
 use crate::{Algorithm, Family, HsmError, ImportMechanism, PublicKey, Usages};

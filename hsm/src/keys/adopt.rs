@@ -8,9 +8,7 @@ use super::{inspect, public};
 use crate::crypt::proof;
 use crate::key::INTERNAL;
 use crate::session::{Session, search};
-use crate::{
-    Algorithm, Family, HsmError, Kem, KeyClass, KeyName, KeyRef, PublicKey, Purpose,
-};
+use crate::{Algorithm, Family, HsmError, Kem, KeyClass, KeyName, KeyRef, PublicKey, Purpose};
 
 /// An adopted key.
 #[derive(Debug, Clone)]
@@ -126,7 +124,9 @@ fn hybrid_of(
         parts.len() == kinds.len() && wanted.all(|part| kinds.contains(&part))
     };
     let fits = |kem: &Kem| expected.is_none_or(|expected| expected == kem.algorithm());
-    Ok(Kem::ALL.into_iter().find(|kem| is_made_of(kem) && fits(kem)))
+    Ok(Kem::ALL
+        .into_iter()
+        .find(|kem| is_made_of(kem) && fits(kem)))
 }
 
 /// Examines every part of a hybrid key.

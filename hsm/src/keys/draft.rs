@@ -3,9 +3,7 @@
 use cryptoki::mechanism::{Mechanism, MechanismType};
 use cryptoki::object::{Attribute, KeyType, ObjectHandle};
 
-use super::attributes::{
-    ED25519_NAME, ED25519_OID, Template, allowed_mechanisms, bound, either,
-};
+use super::attributes::{ED25519_NAME, ED25519_OID, Template, allowed_mechanisms, bound, either};
 use super::usages::Usages;
 use crate::session::Session;
 use crate::{Family, HsmError, KeyClass, MlDsa, NewKey};

@@ -265,10 +265,7 @@ async fn two_keys_with_one_label_are_adopted_as_a_hybrid_key(shared: &SharedToke
     assert_eq!(*own.await.unwrap(), secrets);
 
     let as_ec = token.adopt(name(), Purpose::Envelope, Some(Algorithm::P256));
-    assert!(matches!(
-        as_ec.await.unwrap_err(),
-        AdoptError::Ambiguous(2)
-    ));
+    assert!(matches!(as_ec.await.unwrap_err(), AdoptError::Ambiguous(2)));
     let recorded = |public: &PublicKey| RecordedKey {
         algorithm: hybrid,
         purpose: Purpose::Envelope,

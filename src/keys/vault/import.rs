@@ -154,9 +154,7 @@ fn check_mechanism(of_import_key: ImportMechanism, wrapped: &Wrapped) -> Result<
 fn material(key: &PrivateKey) -> KeyMaterial {
     let point = match key.public().parts() {
         PublicParts::Ec { point, .. } | PublicParts::Ed25519 { point } => point.clone(),
-        PublicParts::Rsa { .. } | PublicParts::MlDsa { .. } | PublicParts::Kem { .. } => {
-            Vec::new()
-        }
+        PublicParts::Rsa { .. } | PublicParts::MlDsa { .. } | PublicParts::Kem { .. } => Vec::new(),
     };
     match key.parts().clone() {
         PrivateParts::Rsa(numbers) => KeyMaterial::Rsa(numbers),

@@ -14,6 +14,7 @@ use super::{
     Action, Authorized, Change, Error, Event, Expected, ManagePolicies, Missing, Page, PageRequest,
     ReadResources, ResourceType, services,
 };
+use crate::envelope::Alg;
 use crate::ids::{PolicyId, ServiceId};
 use crate::policy::{AllowedServices, NotANumber, PolicyNumber, PolicyRequest, Status};
 use crate::problem::{Code, Problem, Problems};
@@ -103,6 +104,7 @@ pub async fn create(
     let (mut problems, mut body) = (request.problems, request.body);
     check_alg(context.post_quantum, &mut problems, None, &body);
     check_services(change.connection(), &mut problems, None, &mut body).await?;
+    infer_alg(change.connection(), context.post_quantum, &mut body).await?;
     let is_numbered = !body.policy_number.is_absent();
     loop {
         if !is_numbered {
@@ -197,6 +199,27 @@ fn check_alg(
         let message = "must be RSA-OAEP or ECDH-ES: the setting envelopes.post_quantum is off";
         problems.note(Problem::new("alg", Code::Unsupported, message));
     }
+}
+
+/// Gives a new policy without an algorithm the one of hybrid keys, if its destination has no other active
+/// envelope keys.
+async fn infer_alg(
+    connection: &mut PgConnection,
+    post_quantum: bool,
+    body: &mut PolicyRequest,
+) -> sqlx::Result<()> {
+    let (true, true, Member::Given(destination)) = (
+        post_quantum,
+        body.alg.is_absent(),
+        body.destination_service_id,
+    ) else {
+        return Ok(());
+    };
+    let families = store::families_of(connection, destination).await?;
+    if families == [Alg::Hpke8Ke.family()] {
+        body.alg = Member::Given(Alg::Hpke8Ke);
+    }
+    Ok(())
 }
 
 /// Checks that the services exist to which a policy newly refers. They cannot be deleted until the

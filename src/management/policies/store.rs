@@ -6,6 +6,7 @@ use super::{Filter, Name, Policy};
 use crate::db::undecodable;
 use crate::envelope::Alg;
 use crate::ids::{ApiKeyId, IdentityId, PolicyId, ServiceId};
+use crate::keys::{self, Usage};
 use crate::management::PageRequest;
 use crate::material::Family;
 use crate::policy::{KeyOwnership, PolicyNumber, Status, select_policies};
@@ -54,6 +55,21 @@ pub(in crate::management) async fn opened_with(
     .bind(KeyOwnership::ServiceManaged)
     .bind(Alg::of(family).collect::<Vec<_>>())
     .fetch_optional(database)
+    .await
+}
+
+/// The families of the active envelope keys of a service.
+pub(super) async fn families_of(
+    connection: &mut PgConnection,
+    service: ServiceId,
+) -> sqlx::Result<Vec<Family>> {
+    sqlx::query_scalar(
+        "SELECT DISTINCT family FROM keys WHERE service_id = $1 AND usage = $2 AND status = $3",
+    )
+    .bind(service)
+    .bind(Usage::Enc)
+    .bind(keys::Status::Active)
+    .fetch_all(connection)
     .await
 }
 
