@@ -303,6 +303,7 @@ bench() {
     require_packages "$packages_to_bench"
     SEALWARD_TEST_SOFTHSM=$(softhsm_module)
     export SEALWARD_TEST_SOFTHSM
+    prepare_kryoptic
     clear_service_variables
     temporary_settings=()
     temporary_cluster

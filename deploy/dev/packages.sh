@@ -16,25 +16,27 @@ nodejs           node                                   runs the OpenID Connect 
 npm              npm                                    installs it
 openssl          openssl                                makes its certificate
 '
-packages_to_test="$packages_to_run
+packages_for_kryoptic='
+libclang-dev     /usr/lib/llvm-*/lib/libclang.so        bindgen for the OpenSSL in kryoptic
+libsqlite3-dev   /usr/include/sqlite3.h                 object store of kryoptic
+perl             perl                                   configures the OpenSSL in kryoptic
+pkg-config       pkg-config                             finds SQLite for kryoptic
+'
+packages_to_test="$packages_to_run$packages_for_kryoptic
 chromium         chromium                               runs the dashboard tests
 chromium-driver  chromedriver                           controls Chromium
 faketime         /usr/lib/*/faketime/libfaketime.so.1   changes the clock of the service
 golang-go        go                                     builds the verifier of audit logs
 haproxy          /usr/sbin/haproxy                      load balancer of docs/operations.md
-libclang-dev     /usr/lib/llvm-*/lib/libclang.so        bindgen for the OpenSSL in kryoptic
-libsqlite3-dev   /usr/include/sqlite3.h                 object store of kryoptic
 nodejs           node                                   runs jose and html-validate
 npm              npm                                    installs jose, axe-core and html-validate
-perl             perl                                   configures the OpenSSL in kryoptic
-pkg-config       pkg-config                             finds SQLite for kryoptic
 redis-server     redis-server                           shared rate limits
 rsyslog          rsyslogd                               syslog collector
 rsyslog-gnutls   /usr/lib/*/rsyslog/lmnsd_gtls.so       its TLS
 python3-venv     /usr/lib/python3*/ensurepip            environment for jwcrypto and joserfc
 valgrind         valgrind                               counts instructions
 "
-packages_to_bench="$packages_to_run
+packages_to_bench="$packages_to_run$packages_for_kryoptic
 nghttp2-client   h2load                                 load generator for HTTP/1.1 and HTTP/2
 "
 packages_for_bare='

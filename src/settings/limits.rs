@@ -56,7 +56,7 @@ impl Limits {
     #[must_use]
     pub fn opening_batch_bytes(&self) -> usize {
         /// Room for the header and the wrapped key of each item.
-        const OTHER_MEMBERS: usize = 1_000 * 4 * 1024;
+        const OTHER_MEMBERS: usize = 1_000 * 6 * 1024;
         let encoded_twice = self.max_batch_bytes.div_ceil(9).saturating_mul(16);
         encoded_twice.saturating_add(OTHER_MEMBERS)
     }

@@ -11,10 +11,12 @@ pub(crate) const KIB: usize = 1_024;
 /// The default number of token sessions of the service. The token baseline uses the same number.
 pub(crate) const SESSIONS: usize = 4;
 
-pub(crate) const OPERATIONS: [&str; 14] = [
+pub(crate) const OPERATIONS: [&str; 16] = [
     "protect RSA-2048",
     "protect RSA-3072",
     "protect P-256",
+    "protect P-256+ML-KEM-768",
+    "protect ML-KEM-768",
     "unprotect RSA-2048",
     "unprotect RSA-3072",
     "unprotect P-256",
@@ -33,6 +35,14 @@ const BATCHES: [(&str, usize); 3] = [
     ("protect/batch RSA-2048", 64),
     ("unprotect/batch RSA-2048", 16),
     ("rewrap/batch RSA-2048", 16),
+];
+
+/// The operations on kryoptic, a token in software with ML-KEM.
+const KRYOPTIC_OPERATIONS: [&str; 4] = [
+    "unprotect RSA-2048",
+    "unprotect P-256",
+    "unprotect P-256+ML-KEM-768",
+    "unprotect ML-KEM-768",
 ];
 
 const TOKEN_OPERATIONS: [&str; 7] = [
@@ -74,6 +84,7 @@ pub(crate) fn cases(is_quick: bool) -> Vec<Case> {
         cases.extend(sized.map(|subject| case(subject, 16, Protocol::Http1, 64 * KIB)));
     }
     cases.extend(BATCHES.map(|(name, at_once)| small(Subject::Service(name), at_once)));
+    cases.extend(KRYOPTIC_OPERATIONS.map(|name| small(Subject::OnKryoptic(name), 16)));
     cases.extend(TOKEN_OPERATIONS.map(|operation| small(Subject::Token(operation), SESSIONS)));
     cases
 }

@@ -26,7 +26,9 @@ pub(crate) fn svg(results: &[(Case, Measured)]) -> String {
         let name = match case.subject {
             Subject::Service(operation) if OPERATIONS.contains(&operation) => operation,
             Subject::Echo => "baseline: echo",
-            Subject::Service(_) | Subject::Commit | Subject::Token(_) => return None,
+            Subject::Service(_) | Subject::OnKryoptic(_) | Subject::Commit | Subject::Token(_) => {
+                return None;
+            }
         };
         let target = CPU.iter().find(|(operation, _)| *operation == name);
         plain.then_some(Bar {

@@ -2,6 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use aws_lc_rs::agreement::{ECDH_P256, PrivateKey};
+use aws_lc_rs::kem::{DecapsulationKey, ML_KEM_768};
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64URL;
 use serde_json::{Value, json};
 use ureq::Agent;
 
@@ -23,6 +27,8 @@ pub(crate) struct Callers {
     rsa_2048: String,
     rsa_3072: String,
     p256: String,
+    hybrid: String,
+    ml_kem: String,
     sign_rsa: String,
     sign_p256: String,
     data: String,
@@ -36,12 +42,13 @@ const PROTECT_BATCH: &str = "/api/v1/protect/batch";
 /// Limits above every measured rate and size.
 const UNLIMITED: u32 = 1_000_000_000;
 const BODY_LIMIT: (&str, &str) = ("SEALWARD_LIMITS_MAX_BODY_BYTES", "4194304");
+const POST_QUANTUM: (&str, &str) = ("SEALWARD_ENVELOPES_POST_QUANTUM", "true");
 
 impl Instance {
     /// Starts the service and creates the resources.
     pub(crate) async fn start(site: &Site) -> Self {
         let (process, started_in) = started(site, &[]).await;
-        let callers = Callers::create(&process);
+        let callers = Callers::create(&process, site.is_on_kryoptic());
         Self {
             process,
             callers,
@@ -76,9 +83,13 @@ impl Instance {
             "protect RSA-2048" => (protect, &callers.rsa_2048, plain.clone()),
             "protect RSA-3072" => (protect, &callers.rsa_3072, plain.clone()),
             "protect P-256" => (protect, &callers.p256, plain.clone()),
+            "protect P-256+ML-KEM-768" => (protect, &callers.hybrid, plain.clone()),
+            "protect ML-KEM-768" => (protect, &callers.ml_kem, plain.clone()),
             "unprotect RSA-2048" => (unprotect, &callers.rsa_2048, opened(&callers.rsa_2048)),
             "unprotect RSA-3072" => (unprotect, &callers.rsa_3072, opened(&callers.rsa_3072)),
             "unprotect P-256" => (unprotect, &callers.p256, opened(&callers.p256)),
+            "unprotect P-256+ML-KEM-768" => (unprotect, &callers.hybrid, opened(&callers.hybrid)),
+            "unprotect ML-KEM-768" => (unprotect, &callers.ml_kem, opened(&callers.ml_kem)),
             "protect/batch RSA-2048" => (PROTECT_BATCH, &callers.rsa_2048, batch_of(plain.clone())),
             "unprotect/batch RSA-2048" => {
                 ("/api/v1/unprotect/batch", &callers.rsa_2048, sealed_batch())
@@ -154,7 +165,8 @@ impl Instance {
 }
 
 impl Callers {
-    fn create(process: &Process) -> Self {
+    /// Creates keys in the token, or public keys of algorithms that it lacks.
+    fn create(process: &Process, has_ml_kem: bool) -> Self {
         let create = |path: &str, body: Value, member: &str| {
             let created = process.post(path, &body);
             let result = created[member].as_str();
@@ -175,21 +187,42 @@ impl Callers {
             create("/admin/keys", body, "id")
         };
         let caller = service("caller");
-        let bound = |algorithm: &str, alg: &str| {
-            let destination = service(algorithm);
-            key(&destination, "enc", algorithm);
+        let bound_to = |destination: &str, algorithm: &str, alg: &str, ownership: &str| {
             let policy = json!({ "name": algorithm, "destinationServiceId": destination,
-                "allowedServiceIds": [caller], "alg": alg });
+                "allowedServiceIds": [caller], "alg": alg, "keyOwnership": ownership });
             let number = create("/admin/policies", policy, "policyNumber");
             let body = json!({
                 "name": algorithm, "type": "live", "serviceId": caller, "policyNumber": number,
             });
             create("/admin/api-keys", body, "secret")
         };
+        let bound = |algorithm: &str, alg: &str| {
+            let destination = service(algorithm);
+            key(&destination, "enc", algorithm);
+            bound_to(&destination, algorithm, alg, "service_managed")
+        };
+        let post_quantum = |algorithm: &str, alg: &str, key: &[u8]| {
+            if has_ml_kem {
+                return bound(algorithm, alg);
+            }
+            let destination = service(algorithm);
+            let jwk = json!({ "kty": "AKP", "alg": alg, "pub": BASE64URL.encode(key) });
+            let body = json!({ "serviceId": destination, "publicKey": jwk });
+            create("/admin/keys", body, "id");
+            bound_to(&destination, algorithm, alg, "destination_managed")
+        };
+        let private = DecapsulationKey::generate(&ML_KEM_768).expect("a key");
+        let ml_kem = private.encapsulation_key().expect("a public key");
+        let ml_kem = ml_kem.key_bytes().expect("a public key");
+        let private = PrivateKey::generate(&ECDH_P256).expect("a key");
+        let point = private.compute_public_key().expect("a public key");
+        let hybrid = [ml_kem.as_ref(), point.as_ref()].concat();
         Self {
             rsa_2048: bound("RSA-2048", "RSA-OAEP-256"),
             rsa_3072: bound("RSA-3072", "RSA-OAEP-256"),
             p256: bound("P-256", "ECDH-ES+A256KW"),
+            hybrid: post_quantum("P-256+ML-KEM-768", "HPKE-8-KE", &hybrid),
+            ml_kem: post_quantum("ML-KEM-768", "HPKE-12-KE", ml_kem.as_ref()),
             sign_rsa: key(&caller, "sig", "RSA-2048"),
             sign_p256: key(&caller, "sig", "P-256"),
             data: key(&caller, "data", "AES-256"),
@@ -199,7 +232,7 @@ impl Callers {
 
 async fn started(site: &Site, variables: &[(&str, &str)]) -> (Process, Duration) {
     site.admin_key();
-    let variables = [&[BODY_LIMIT], variables].concat();
+    let variables = [&[BODY_LIMIT, POST_QUANTUM], variables].concat();
     let began = Instant::now();
     let process = Process::start_with(site, &variables).await;
     (process, began.elapsed())

@@ -82,9 +82,12 @@ async fn bench((rounds, span): (usize, Duration), is_quick: bool) {
     let site = Site::new().await;
     let mut baselines = Baselines::build(&site).await;
     let instance = Instance::start(&site).await;
-    let results = measured(&mut baselines, &instance, &cases(is_quick), rounds, span);
+    let kryoptic = Site::on_kryoptic().await;
+    let on_kryoptic = Instance::start(&kryoptic).await;
+    let instances = (&instance, &on_kryoptic);
+    let results = measured(&mut baselines, instances, &cases(is_quick), rounds, span);
     let callers = instance.callers.clone();
-    drop(instance);
+    drop((instance, on_kryoptic));
     let resources = resources::measured(&site, &callers, &mut baselines, span).await;
     let targets = targets::reached(&results, &resources);
 

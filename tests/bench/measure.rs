@@ -15,6 +15,8 @@ use crate::generator::{Load, Protocol, Request, load, paced};
 pub(crate) enum Subject {
     /// This operation of the service.
     Service(&'static str),
+    /// This operation of a service with a kryoptic token.
+    OnKryoptic(&'static str),
     /// The echo server.
     Echo,
     /// The audit recorder alone, with one record in flight per connection.
@@ -134,6 +136,7 @@ impl Case {
     pub(crate) fn name(&self) -> String {
         match self.subject {
             Subject::Service(operation) => operation.to_owned(),
+            Subject::OnKryoptic(operation) => format!("{operation} on kryoptic"),
             Subject::Echo => "baseline: echo".to_owned(),
             Subject::Commit => "baseline: commit".to_owned(),
             Subject::Token(operation) => format!("baseline: token {operation}"),
@@ -142,7 +145,10 @@ impl Case {
 
     /// Whether requests go over HTTP.
     pub(crate) fn is_http(&self) -> bool {
-        matches!(self.subject, Subject::Service(_) | Subject::Echo)
+        matches!(
+            self.subject,
+            Subject::Service(_) | Subject::OnKryoptic(_) | Subject::Echo
+        )
     }
 
     pub(crate) fn json(&self, measured: &Measured) -> Value {

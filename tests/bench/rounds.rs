@@ -66,7 +66,7 @@ impl Baselines {
     ) -> Measured {
         let request = || request.expect("a request");
         match case.subject {
-            Subject::Service(_) => {
+            Subject::Service(_) | Subject::OnKryoptic(_) => {
                 let processes = self.with(service);
                 processes.load(request(), case.protocol, case.at_once, span)
             }
@@ -87,7 +87,9 @@ impl Baselines {
 
     fn request(&self, instance: &Instance, case: &Case) -> Option<Request> {
         match case.subject {
-            Subject::Service(operation) => Some(instance.request(operation, case.bytes)),
+            Subject::Service(operation) | Subject::OnKryoptic(operation) => {
+                Some(instance.request(operation, case.bytes))
+            }
             Subject::Echo => Some(Request {
                 url: format!("http://{}/", self.echo_address),
                 key: None,
@@ -102,20 +104,24 @@ impl Baselines {
 /// Measures all cases in `rounds` rounds of `span` each, after a warm-up round.
 pub(crate) fn measured(
     baselines: &mut Baselines,
-    instance: &Instance,
+    (instance, on_kryoptic): (&Instance, &Instance),
     cases: &[Case],
     rounds: usize,
     span: Duration,
 ) -> Vec<(Case, Measured)> {
-    let service = instance.process.id();
+    let instance_of = |case: &Case| match case.subject {
+        Subject::OnKryoptic(_) => on_kryoptic,
+        Subject::Service(_) | Subject::Echo | Subject::Commit | Subject::Token(_) => instance,
+    };
     let requests: Vec<_> = cases
         .iter()
-        .map(|case| baselines.request(instance, case))
+        .map(|case| baselines.request(instance_of(case), case))
         .collect();
     let mut taken = vec![Vec::new(); cases.len()];
     for round in 0..=rounds {
         let span = if round == 0 { span / 2 } else { span };
         for ((case, request), taken) in cases.iter().zip(&requests).zip(&mut taken) {
+            let service = instance_of(case).process.id();
             let measured = baselines.measure(service, case, request.as_ref(), span);
             if round > 0 {
                 taken.push(measured);

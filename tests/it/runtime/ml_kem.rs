@@ -190,3 +190,22 @@ async fn without_the_setting_envelopes_of_hpke_are_unsupported() {
         refused.refused(400, "INVALID_PROTECTED_PAYLOAD");
     }
 }
+
+/// `docs/keys.md` states the size of an envelope for each algorithm.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_document_states_the_sizes_of_envelopes() {
+    let world = World::post_quantum().await;
+    let document = include_str!("../../../docs/keys.md");
+    let others = [("RSA-3072", "RSA-OAEP-256"), ("P-256", "ECDH-ES+A256KW")];
+    for (algorithm, alg) in others.into_iter().chain(ALGS) {
+        let destination = world.destination(alg, algorithm, alg).await;
+        let alice = world.application(alg).bound_to(&destination.policy).await;
+        let envelope = jwe(&alice.protect(json!("x".repeat(1_022))).await);
+        let size = envelope.to_string().len();
+        let size = format!("| {},{:03} characters |", size / 1_000, size % 1_000);
+        let row = format!("| `{alg}` | `{algorithm}` |");
+        let row = document.lines().find(|line| line.starts_with(&row));
+        let row = row.unwrap_or_else(|| panic!("a row of {alg}"));
+        assert!(row.contains(&size), "{size} is missing: {row}");
+    }
+}

@@ -202,3 +202,19 @@ async fn the_point_of_a_hybrid_key_is_checked() {
     let refused = world.admin().post("/admin/keys", order).await;
     refused.invalid(&[("publicKey.pub", "range")]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_for_a_service_with_hybrid_keys_alone_gets_their_algorithm() {
+    let world = World::post_quantum().await;
+    let service = world.service("destination").await;
+    let alg = async || {
+        let number = world.policy(&service).await;
+        let path = format!("/admin/policies/{number}");
+        world.admin().get(&path).await.ok().text("alg")
+    };
+    assert_eq!(alg().await, "RSA-OAEP-256");
+    world.key(&service, "enc", "P-256+ML-KEM-768").await;
+    assert_eq!(alg().await, "HPKE-8-KE");
+    world.key(&service, "enc", "P-256").await;
+    assert_eq!(alg().await, "RSA-OAEP-256");
+}
