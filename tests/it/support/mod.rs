@@ -39,7 +39,7 @@ pub(crate) use self::proxy::Proxy;
 pub(crate) use self::scratch::Scratch;
 pub(crate) use self::secure_client::{HOST, SecureClient, certificate};
 pub(crate) use self::token::{
-    EXTRACTABLE, NOT_SENSITIVE, SOUND, kryoptic_module, module as softhsm_module, token,
+    EXTRACTABLE, NOT_SENSITIVE, SOUND, kryoptic, kryoptic_module, module as softhsm_module, token,
 };
 pub(crate) use self::valkey::Valkey;
 pub(crate) use self::waiting::{PATIENCE, within};

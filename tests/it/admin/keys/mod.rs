@@ -3,6 +3,7 @@
 mod adopt;
 mod crash;
 mod destruction;
+mod hybrid;
 mod import;
 mod jwk_intent;
 mod life;

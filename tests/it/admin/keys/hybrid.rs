@@ -1,0 +1,162 @@
+//! Hybrid keys: one key with two objects in the token.
+
+use std::time::Duration;
+
+use hsm::{Algorithm, KeyName, KeyRef, NewKey, Purpose};
+use sealward::catalog::Catalog;
+use sealward::clock::Entropy;
+use sealward::ids::KeyId;
+use sealward::keys::Vault;
+use sealward::management::Authorized;
+use sealward::management::keys::{destroy_due, rotate_due};
+use serde_json::{Value, json};
+
+use super::{generate, id, path, read, send, set};
+use crate::support::{World, jwe, kryoptic};
+
+const HYBRID: &str = "P-256+ML-KEM-768";
+
+/// The vault of another instance with the same token.
+async fn vault(world: &World) -> Vault {
+    let (pool, clock) = (world.pool.clone(), world.clock.clone());
+    Vault::new(kryoptic().await, pool, clock, Entropy::system())
+}
+
+fn context<R>(world: &World) -> Authorized<R> {
+    Authorized::of_system(
+        world.clock.clone(),
+        Entropy::system(),
+        Catalog::new(),
+        world.pool.clone(),
+        "test",
+    )
+}
+
+/// The number of private keys with this name in the token.
+async fn objects(name: &KeyName) -> usize {
+    let objects = kryoptic().await.inventory().await.expect("objects");
+    objects
+        .iter()
+        .filter(|object| object.key.name == *name)
+        .count()
+}
+
+fn name_of(key: &Value) -> KeyName {
+    let id: KeyId = id(key).parse().expect("an id");
+    KeyName::Id(id.uuid().as_bytes().to_vec())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_objects_are_created_retired_and_destroyed_together() {
+    let world = World::post_quantum().await;
+    let service = world.service("destination").await;
+    let first = generate(&world, &service, HYBRID).await;
+    assert_eq!(
+        (&first["algorithm"], &first["use"], &first["origin"]),
+        (&json!(HYBRID), &json!("enc"), &json!("generated"))
+    );
+    assert_eq!(objects(&name_of(&first)).await, 2);
+    let ec = generate(&world, &service, "P-256").await;
+    let ml_kem = generate(&world, &service, "ML-KEM-768").await;
+    let second = generate(&world, &service, HYBRID).await;
+    for (key, status) in [
+        (&first, "retired"),
+        (&ec, "active"),
+        (&ml_kem, "active"),
+        (&second, "active"),
+    ] {
+        assert_eq!(read(&world, id(key)).await["status"], status);
+    }
+
+    let comparison = vault(&world).await.compare().await.expect("a comparison");
+    assert_eq!(comparison.missing, []);
+    world.admin().delete(&path(id(&first))).await.gone();
+    sqlx::query("UPDATE keys SET destroy_at = now() WHERE status = 'pending_destruction'")
+        .execute(&world.pool)
+        .await
+        .expect("the key");
+    let destroyed = destroy_due(&context(&world), &vault(&world).await).await;
+    destroyed.expect("due keys");
+    assert_eq!(read(&world, id(&first)).await["status"], "destroyed");
+    assert_eq!(objects(&name_of(&first)).await, 0);
+    assert_eq!(objects(&name_of(&second)).await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_without_one_of_its_objects_is_missing_and_opens_nothing() {
+    let world = World::post_quantum().await;
+    let destination = world.destination("d", HYBRID, "HPKE-8-KE").await;
+    let alice = world.application("alice").bound_to(&destination.policy);
+    let alice = alice.await;
+    let envelope = jwe(&alice.protect(json!(1)).await);
+    let key = read(&world, &destination.key).await;
+    let private = KeyRef {
+        name: name_of(&key),
+        class: hsm::KeyClass::Part(Algorithm::P256),
+    };
+    kryoptic().await.destroy(&private).await.expect("a key");
+    let comparison = vault(&world).await.compare().await.expect("a comparison");
+    assert_eq!(
+        comparison.missing,
+        [destination.key.parse().expect("an id")]
+    );
+    alice
+        .unprotect(&envelope)
+        .await
+        .refused(500, "INTERNAL_ERROR");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rotated_key_has_a_hybrid_successor() {
+    let world = World::post_quantum().await;
+    let service = world.service("destination").await;
+    let order = json!({ "algorithm": HYBRID, "generate": true, "rotationDays": 1 });
+    let key = send(&world, &service, order).await.created().json();
+    sqlx::query("UPDATE keys SET activated_at = activated_at - interval '2 days'")
+        .execute(&world.pool)
+        .await
+        .expect("the key");
+    let overlap = Duration::from_secs(60);
+    let rotated = rotate_due(&context(&world), &vault(&world).await, overlap).await;
+    rotated.expect("due keys");
+    assert_eq!(read(&world, id(&key)).await["status"], "retired");
+    let query = format!("/admin/keys?serviceId={service}&status=active");
+    let listed = world.admin().get(&query).await.ok().json();
+    let successor = &listed["items"][0];
+    assert_eq!(successor["algorithm"], HYBRID);
+    assert_eq!(objects(&name_of(successor)).await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_objects_with_one_label_are_adopted_as_one_key() {
+    let world = World::post_quantum().await;
+    let service = world.service("adopting").await;
+    let label = format!("vendor {:032x}", rand::random::<u128>());
+    for algorithm in [Algorithm::P256, Algorithm::MlKem768] {
+        let key = NewKey {
+            id: rand::random::<[u8; 12]>().to_vec(),
+            label: label.clone(),
+            algorithm,
+            purpose: Purpose::Envelope,
+        };
+        kryoptic().await.generate(key).await.expect("a key");
+    }
+    let body = json!({ "tokenObject": { "label": label } });
+    let key = send(&world, &service, body.clone()).await.created().json();
+    assert_eq!(
+        (&key["algorithm"], &key["origin"], &key["use"]),
+        (&json!(HYBRID), &json!("adopted"), &json!("enc"))
+    );
+    assert_eq!(key["publicKey"]["alg"], "HPKE-8-KE");
+    send(&world, &service, body).await.refused(409, "CONFLICT");
+    let policy = json!({
+        "name": "p", "destinationServiceId": service, "allowedServiceIds": ["*"],
+    });
+    let policy = world.admin().post("/admin/policies", policy).await;
+    let policy = policy.created().text("policyNumber");
+    let alice = world.application("alice").bound_to(&policy).await;
+    let envelope = jwe(&alice.protect(json!({ "a": 1 })).await);
+    let opened = alice.unprotect(&envelope).await.ok().json();
+    assert_eq!(opened["payload"], json!({ "a": 1 }));
+    set(&world, id(&key), "disabled").await.ok();
+}
