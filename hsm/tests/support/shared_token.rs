@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 
 use cryptoki::context::Pkcs11;
 use cryptoki::mechanism::Mechanism;
-use cryptoki::object::Attribute;
+use cryptoki::object::{Attribute, KeyType, MlKemParameterSetType, ObjectClass};
 use cryptoki::session::Session;
-use hsm::{Config, Token, TokenConfig};
+use hsm::{Config, KeyRef, MlKem, Token, TokenConfig};
 use tokio::sync::OnceCell;
 
 use super::token_folder::{Kind, LABELS, TokenFolder};
@@ -79,6 +79,29 @@ impl SharedToken {
         session
             .generate_key(&Mechanism::AesKeyGen, &template)
             .unwrap();
+    }
+
+    /// Creates an ML-KEM key from a seed or from a decapsulation key, like another program. None if the token
+    /// refuses the value.
+    pub(crate) fn create_ml_kem(&self, set: MlKem, value: Attribute) -> Option<KeyRef> {
+        let id = id();
+        let parameters = match set {
+            MlKem::MlKem768 => MlKemParameterSetType::ML_KEM_768,
+            MlKem::MlKem1024 => MlKemParameterSetType::ML_KEM_1024,
+        };
+        let template = [
+            Attribute::Class(ObjectClass::PRIVATE_KEY),
+            Attribute::KeyType(KeyType::ML_KEM),
+            Attribute::Token(true),
+            Attribute::Private(true),
+            Attribute::Sensitive(true),
+            Attribute::Id(id.clone()),
+            Attribute::Decapsulate(true),
+            Attribute::ParameterSet(parameters.into()),
+            value,
+        ];
+        let created = self.session().create_object(&template);
+        created.ok().map(|_| KeyRef::private(id))
     }
 
     fn session(&self) -> Session {
