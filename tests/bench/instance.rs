@@ -45,10 +45,19 @@ const BODY_LIMIT: (&str, &str) = ("SEALWARD_LIMITS_MAX_BODY_BYTES", "4194304");
 const POST_QUANTUM: (&str, &str) = ("SEALWARD_ENVELOPES_POST_QUANTUM", "true");
 
 impl Instance {
-    /// Starts the service and creates the resources.
+    /// Starts the service with a SoftHSM2 token and creates the resources.
     pub(crate) async fn start(site: &Site) -> Self {
+        Self::start_with(site, false).await
+    }
+
+    /// Starts the service with a kryoptic token and creates the resources.
+    pub(crate) async fn start_on_kryoptic(site: &Site) -> Self {
+        Self::start_with(site, true).await
+    }
+
+    async fn start_with(site: &Site, has_ml_kem: bool) -> Self {
         let (process, started_in) = started(site, &[]).await;
-        let callers = Callers::create(&process, site.is_on_kryoptic());
+        let callers = Callers::create(&process, has_ml_kem);
         Self {
             process,
             callers,

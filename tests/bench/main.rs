@@ -83,7 +83,7 @@ async fn bench((rounds, span): (usize, Duration), is_quick: bool) {
     let mut baselines = Baselines::build(&site).await;
     let instance = Instance::start(&site).await;
     let kryoptic = Site::on_kryoptic().await;
-    let on_kryoptic = Instance::start(&kryoptic).await;
+    let on_kryoptic = Instance::start_on_kryoptic(&kryoptic).await;
     let instances = (&instance, &on_kryoptic);
     let results = measured(&mut baselines, instances, &cases(is_quick), rounds, span);
     let callers = instance.callers.clone();

@@ -208,14 +208,14 @@ async fn infer_alg(
     post_quantum: bool,
     body: &mut PolicyRequest,
 ) -> sqlx::Result<()> {
-    let (true, true, Member::Given(destination)) = (
+    let (true, true, Some(destination)) = (
         post_quantum,
         body.alg.is_absent(),
-        body.destination_service_id,
+        body.destination_service_id.given(),
     ) else {
         return Ok(());
     };
-    let families = store::families_of(connection, destination).await?;
+    let families = store::families_of(connection, *destination).await?;
     if families == [Alg::Hpke8Ke.family()] {
         body.alg = Member::Given(Alg::Hpke8Ke);
     }

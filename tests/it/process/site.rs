@@ -60,11 +60,6 @@ impl Site {
         Self::on_kryoptic_over(Database::new().await, "")
     }
 
-    /// Whether the token is kryoptic.
-    pub(crate) fn is_on_kryoptic(&self) -> bool {
-        self.module == kryoptic_module()
-    }
-
     /// As above, with this database and additional settings.
     pub(crate) fn on_kryoptic_over(database: Database, more: &str) -> Self {
         let site = Self::over(database, kryoptic_module());

@@ -152,7 +152,7 @@ impl EnvelopeBuilder {
         let enc = self.header["enc"].as_str().unwrap();
         let info = [b"JOSE-HPKE rcpt\xff", enc.as_bytes(), b"\xff"].concat();
         let schedule = [
-            b"\0\0\0\x20",
+            &b"\0\0\0\x20"[..],
             &secret,
             b"HPKE-v1HPKE\0",
             &[kem],
