@@ -20,6 +20,8 @@ pub struct Renewal {
     pub key: bool,
     /// Whether the logs get new origins. Their trees continue.
     pub origin: bool,
+    /// Whether checkpoints get a cosignature with ML-DSA-44, whose key is made if there is none.
+    pub post_quantum: bool,
 }
 
 /// The logs after `audit init`.
@@ -37,6 +39,9 @@ pub enum InitError {
     /// The token has no key that signs.
     #[error("the token did not make an Ed25519 or P-256 key: {}", .0.report())]
     Token(#[from] HsmError),
+    /// The token has no key that cosigns.
+    #[error("the token did not make an ML-DSA-44 key for audit.seal.post_quantum: {}", .0.report())]
+    Cosigner(HsmError),
     /// The token returned another kind of key.
     #[error("the token made a key that does not sign checkpoints")]
     Key,
@@ -66,6 +71,12 @@ pub async fn initialize(
         store::insert_key(&mut transaction, id, &spki, now).await?;
         changed = true;
     }
+    let cosigners = store::cosigners(&mut *transaction).await?;
+    if renewal.post_quantum && (cosigners.is_empty() || renewal.key) {
+        let (id, spki) = make_cosigner(token, KeyId::new(clock, entropy).uuid()).await?;
+        store::insert_cosigner(&mut transaction, id, &spki, now).await?;
+        changed = true;
+    }
     for log in Log::ALL {
         let name = match store::head(&mut *transaction, log).await? {
             Some(_) if !renewal.origin => continue,
@@ -85,16 +96,16 @@ pub async fn initialize(
     Ok(Initialized { changed, keys })
 }
 
-/// The public key that signs each log now.
+/// The public keys that sign and cosign each log now.
 async fn keys(connection: &mut PgConnection) -> Result<Vec<VerifierKey>, InitError> {
-    let keys = store::keys(&mut *connection).await?;
-    let Some(key) = keys.first() else {
-        return Ok(Vec::new());
-    };
+    let signing = store::keys(&mut *connection).await?;
+    let cosigning = store::cosigners(&mut *connection).await?;
     let mut verifiers = Vec::new();
-    for log in Log::ALL {
-        if let Some(head) = store::head(&mut *connection, log).await? {
-            verifiers.push(key.verifier(&head.origin).map_err(|_| InitError::Key)?);
+    for key in [signing.first(), cosigning.first()].into_iter().flatten() {
+        for log in Log::ALL {
+            if let Some(head) = store::head(&mut *connection, log).await? {
+                verifiers.push(key.verifier(&head.origin).map_err(|_| InitError::Key)?);
+            }
         }
     }
     Ok(verifiers)
@@ -102,17 +113,29 @@ async fn keys(connection: &mut PgConnection) -> Result<Vec<VerifierKey>, InitErr
 
 /// Makes a key pair in the token, Ed25519 if the token supports it.
 async fn make_key(token: &Token, id: Uuid) -> Result<(Uuid, Vec<u8>), InitError> {
-    let generate = async |algorithm| {
-        let id = id.as_bytes().to_vec();
-        let key = NewKey::internal(id, "audit log", algorithm, Purpose::Sign);
-        token.generate(key).await
-    };
-    let made: Generated = match generate(Algorithm::Ed25519).await {
+    let made = match generate(token, id, Algorithm::Ed25519).await {
         Err(error) if matches!(error.kind(), ErrorKind::Refused | ErrorKind::BadInput) => {
-            generate(Algorithm::P256).await?
+            generate(token, id, Algorithm::P256).await?
         }
         made => made?,
     };
+    checked(id, made)
+}
+
+/// Makes an ML-DSA-44 key pair in the token.
+async fn make_cosigner(token: &Token, id: Uuid) -> Result<(Uuid, Vec<u8>), InitError> {
+    let made = generate(token, id, Algorithm::MlDsa44).await;
+    checked(id, made.map_err(InitError::Cosigner)?)
+}
+
+async fn generate(token: &Token, id: Uuid, algorithm: Algorithm) -> Result<Generated, HsmError> {
+    let id = id.as_bytes().to_vec();
+    let key = NewKey::internal(id, "audit log", algorithm, Purpose::Sign);
+    token.generate(key).await
+}
+
+/// The SubjectPublicKeyInfo of a key that signs or cosigns checkpoints.
+fn checked(id: Uuid, made: Generated) -> Result<(Uuid, Vec<u8>), InitError> {
     let public = made.public.and_then(|public| PublicKey::new(public).ok());
     let spki = public.ok_or(InitError::Key)?.to_spki();
     SigningKey::new(id, &spki).ok_or(InitError::Key)?;

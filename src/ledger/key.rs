@@ -3,8 +3,12 @@
 use hsm::{HsmError, KeyRef, SignatureScheme, Token};
 use uuid::Uuid;
 
-use crate::material::{PublicKey, PublicParts};
-use crate::tlog::{Checkpoint, InvalidKey, Note, Signature, SignatureKind, VerifierKey};
+use crate::clock::Timestamp;
+use crate::material::{MlDsa, PublicKey, PublicParts};
+use crate::tlog::{
+    Checkpoint, InvalidKey, InvalidNote, Note, Signature, SignatureKind, VerifierKey,
+    cosigned_message,
+};
 
 /// A key pair whose private key is in the token.
 #[derive(Clone, Debug)]
@@ -35,6 +39,10 @@ impl SigningKey {
                 curve: crate::material::Curve::P256,
                 ..
             } => (SignatureKind::EcdsaP256, spki.to_vec()),
+            PublicParts::MlDsa {
+                set: MlDsa::MlDsa44,
+                key,
+            } => (SignatureKind::MlDsaCosignature, key.clone()),
             PublicParts::Rsa { .. }
             | PublicParts::Ec { .. }
             | PublicParts::MlDsa { .. }
@@ -78,20 +86,49 @@ impl SigningKey {
                 let scheme = SignatureScheme::EcdsaSha256;
                 der(&token.sign(&private, scheme, text.as_bytes()).await?)
             }
-            // Cosignatures are those of witnesses.
-            SignatureKind::Cosignature => return Err(NotSigned::Invalid),
+            SignatureKind::Cosignature | SignatureKind::MlDsaCosignature => {
+                return Err(NotSigned::Invalid);
+            }
         };
         let signature = Signature {
             name: checkpoint.origin.clone(),
             key_id: key.id(),
             bytes,
         };
-        let note = Note::new(text, vec![signature]).map_err(|_| NotSigned::Invalid)?;
-        if note.is_signed_by(&key) {
-            Ok(note.to_string())
-        } else {
-            Err(NotSigned::Invalid)
-        }
+        signed(Note::new(text, vec![signature]), &key)
+    }
+
+    /// Adds a cosignature with ML-DSA-44 to the note of a checkpoint.
+    pub(super) async fn cosign(
+        &self,
+        token: &Token,
+        (note, checkpoint): (&str, &Checkpoint),
+        now: Timestamp,
+    ) -> Result<String, NotSigned> {
+        let key = self
+            .verifier(&checkpoint.origin)
+            .map_err(|_| NotSigned::Invalid)?;
+        let time = u64::try_from(now.as_millis() / 1_000).map_err(|_| NotSigned::Invalid)?;
+        let message = cosigned_message(key.name(), time, checkpoint).ok_or(NotSigned::Invalid)?;
+        let private = KeyRef::private(*self.id.as_bytes());
+        let signature = token.sign(&private, SignatureScheme::MlDsa44, &message);
+        let signature = Signature {
+            name: checkpoint.origin.clone(),
+            key_id: key.id(),
+            bytes: [&time.to_be_bytes()[..], &signature.await?].concat(),
+        };
+        let note: Note = note.parse().map_err(|_| NotSigned::Invalid)?;
+        signed(note.with(signature), &key)
+    }
+}
+
+/// The text of a note that `key` signed.
+fn signed(note: Result<Note, InvalidNote>, key: &VerifierKey) -> Result<String, NotSigned> {
+    let note = note.map_err(|_| NotSigned::Invalid)?;
+    if note.is_signed_by(key) {
+        Ok(note.to_string())
+    } else {
+        Err(NotSigned::Invalid)
     }
 }
 

@@ -21,7 +21,7 @@ pub async fn checkpoint(pool: &Pool, log: Log) -> sqlx::Result<Option<String>> {
     Ok(served.map(|signed| signed.note))
 }
 
-/// The public keys of a log, the one that signs first. None before `sealward audit init`.
+/// The public keys of a log, the one that signs first and those of cosignatures last. None before `sealward audit init`.
 ///
 /// # Errors
 /// The database failed.
@@ -29,7 +29,8 @@ pub async fn keys(pool: &Pool, log: Log) -> sqlx::Result<Option<Vec<VerifierKey>
     let Some(head) = store::head(pool, log).await? else {
         return Ok(None);
     };
-    let keys = store::keys(pool).await?;
+    let mut keys = store::keys(pool).await?;
+    keys.extend(store::cosigners(pool).await?);
     let keys = keys
         .iter()
         .filter_map(|key| key.verifier(&head.origin).ok());

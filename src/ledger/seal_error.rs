@@ -52,6 +52,9 @@ pub enum SealError {
          key. Remove them, or run `sealward audit init --new-key` with a token that supports Ed25519"
     )]
     NeedsEd25519,
+    /// There is no key for the cosignature.
+    #[error("audit.seal.post_quantum needs an ML-DSA-44 key: run `sealward audit init`")]
+    NeedsCosigner,
     /// The checkpoint was not signed.
     #[error(transparent)]
     NotSigned(#[from] NotSigned),

@@ -12,7 +12,7 @@ use super::tree::load_tiles;
 use crate::clock::Timestamp;
 use crate::db::Pool;
 use crate::settings::{NotInPem, SealWitness, certificates};
-use crate::tlog::{Hash, InvalidKey, Note, Signature, SignatureKind, VerifierKey, consistency};
+use crate::tlog::{Hash, InvalidKey, Note, Signature, VerifierKey, consistency};
 use crate::web_client::client;
 
 /// The time after which a witness has not answered.
@@ -41,7 +41,7 @@ pub enum InvalidWitness {
         source: InvalidKey,
     },
     /// The key signs notes, not cosignatures.
-    #[error("audit.seal.witnesses[{0}].key must be an Ed25519 cosignature key (type 4)")]
+    #[error("audit.seal.witnesses[{0}].key must be a cosignature key (type 4 or 6)")]
     Kind(usize),
     /// The certificates cannot be read.
     #[error("audit.seal.witnesses[{place}].ca: {}: {source}", path.display())]
@@ -100,7 +100,7 @@ impl Witness {
             .key
             .parse()
             .map_err(|source| InvalidWitness::Key { place, source })?;
-        if key.kind() != SignatureKind::Cosignature {
+        if !key.kind().is_cosignature() {
             return Err(InvalidWitness::Kind(place));
         }
         let read = |path: &PathBuf| {

@@ -44,6 +44,10 @@ pub struct Seal {
     pub publish_interval: Span,
     /// The witnesses that cosign checkpoints (C2SP `tlog-witness`). They need an Ed25519 key.
     pub witnesses: Vec<SealWitness>,
+    /// Whether checkpoints also have a signature of Sealward that a quantum computer cannot forge: a
+    /// cosignature with ML-DSA-44 (C2SP `tlog-cosignature`, type 6). `sealward audit init` makes its key, in
+    /// a token that supports ML-DSA.
+    pub post_quantum: bool,
 }
 
 /// The place outside of the database that has the latest checkpoints.
@@ -85,7 +89,7 @@ impl From<SealAnchor> for String {
 pub struct SealWitness {
     /// The submission prefix of the witness, such as `https://witness.example.com/log`.
     pub url: String,
-    /// The verifier key of its Ed25519 cosignatures: `NAME+ID+BASE64`.
+    /// The verifier key of its Ed25519 or ML-DSA-44 cosignatures: `NAME+ID+BASE64`.
     pub key: String,
     /// PEM file with the CA certificates of the witness. Default: the CAs of the system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,6 +105,7 @@ impl Default for Seal {
             publish: false,
             publish_interval: Span::seconds(60 * 60),
             witnesses: Vec::new(),
+            post_quantum: false,
         }
     }
 }

@@ -4,8 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::hash::Hash;
-use super::key::VerifierKey;
-use super::note::Note;
 
 /// The head of a tree. Its text is the text of a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,24 +27,6 @@ pub enum InvalidCheckpoint {
     Origin,
     #[error("must have a valid signature of the public key")]
     Signature,
-}
-
-impl Checkpoint {
-    /// The checkpoint of a signed note.
-    ///
-    /// # Errors
-    /// `key` did not sign it, or it is not a checkpoint of the log that the key names.
-    pub fn open(note: &str, key: &VerifierKey) -> Result<Self, InvalidCheckpoint> {
-        let note: Note = note.parse().map_err(|_| InvalidCheckpoint::Note)?;
-        let checkpoint: Self = note.text().parse()?;
-        if checkpoint.origin != key.name() {
-            return Err(InvalidCheckpoint::Origin);
-        }
-        if !note.is_signed_by(key) {
-            return Err(InvalidCheckpoint::Signature);
-        }
-        Ok(checkpoint)
-    }
 }
 
 impl fmt::Display for Checkpoint {

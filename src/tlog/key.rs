@@ -6,6 +6,8 @@ use std::str::FromStr;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1, ED25519, UnparsedPublicKey};
 use sha2::{Digest as _, Sha256};
 
+use super::cosigned::cosigned_message;
+use crate::algorithms::MlDsa;
 use crate::binary::{from_base64, to_base64};
 
 /// A key that verifies notes. Its text is `NAME+ID+BASE64`, the verifier key of C2SP.
@@ -27,6 +29,9 @@ pub enum SignatureKind {
     /// Ed25519 over a checkpoint and a time (C2SP `tlog-cosignature`). The public key is the point of 32
     /// bytes, and the signature follows the time.
     Cosignature,
+    /// ML-DSA-44 over a tree and a time (C2SP `tlog-cosignature`). The public key is that of FIPS 204, and
+    /// the signature follows the time.
+    MlDsaCosignature,
 }
 
 /// The text is not a verifier key.
@@ -74,7 +79,9 @@ impl VerifierKey {
     #[must_use]
     pub fn id(&self) -> u32 {
         let hash = match self.kind {
-            SignatureKind::Ed25519 | SignatureKind::Cosignature => Sha256::new()
+            SignatureKind::Ed25519
+            | SignatureKind::Cosignature
+            | SignatureKind::MlDsaCosignature => Sha256::new()
                 .chain_update(&self.name)
                 .chain_update([b'\n', self.kind.identifier()])
                 .chain_update(&self.public),
@@ -103,17 +110,32 @@ impl VerifierKey {
                     by_ed25519(&format!("cosignature/v1\ntime {time}\n{text}"), signature)
                 })
             }
+            SignatureKind::MlDsaCosignature => {
+                timestamped(signature).is_some_and(|(time, signature)| {
+                    let checkpoint = text.parse().ok();
+                    let message = checkpoint.and_then(|it| cosigned_message(&self.name, time, &it));
+                    let key = UnparsedPublicKey::new(MlDsa::MlDsa44.verification(), &self.public);
+                    message.is_some_and(|message| key.verify(&message, signature).is_ok())
+                })
+            }
         }
     }
 }
 
 impl SignatureKind {
+    /// Whether its signatures are cosignatures.
+    #[must_use]
+    pub const fn is_cosignature(self) -> bool {
+        matches!(self, Self::Cosignature | Self::MlDsaCosignature)
+    }
+
     /// The byte that identifies the type.
     const fn identifier(self) -> u8 {
         match self {
             Self::Ed25519 => 1,
             Self::EcdsaP256 => 2,
             Self::Cosignature => 4,
+            Self::MlDsaCosignature => 6,
         }
     }
 }
@@ -154,6 +176,9 @@ impl FromStr for VerifierKey {
             }
             Some((4, point)) if point.len() == 32 => {
                 Self::new(name, SignatureKind::Cosignature, point)?
+            }
+            Some((6, public)) if public.len() == MlDsa::MlDsa44.public_len() => {
+                Self::new(name, SignatureKind::MlDsaCosignature, public)?
             }
             Some((2, spki)) => Self::new(name, SignatureKind::EcdsaP256, spki)?,
             Some(_) => return Err(InvalidKey::Kind),

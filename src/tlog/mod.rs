@@ -8,9 +8,11 @@
 
 mod bundle;
 mod checkpoint;
+mod cosigned;
 mod hash;
 mod key;
 mod note;
+mod open;
 mod proof;
 mod proof_text;
 mod range;
@@ -20,6 +22,7 @@ mod tree;
 
 pub use self::bundle::{InvalidBundle, append_entry, entries_of_bundle};
 pub use self::checkpoint::{Checkpoint, InvalidCheckpoint};
+pub use self::cosigned::cosigned_message;
 pub use self::hash::{Hash, NotAHash};
 pub use self::key::{InvalidKey, SignatureKind, VerifierKey, is_key_name};
 pub use self::note::{InvalidNote, Note, Signature};

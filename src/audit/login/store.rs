@@ -29,7 +29,8 @@ pub(super) async fn roles(connection: &mut PgConnection) -> sqlx::Result<Vec<Str
             SELECT c.oid, c.relowner, c.relnamespace FROM pg_class c
              WHERE c.oid IN ('crypto_operations_audit'::regclass, 'management_events'::regclass,
                              'audit_retention'::regclass, 'audit_log_index'::regclass,
-                             'audit_log_nodes'::regclass, 'audit_log_keys'::regclass)
+                             'audit_log_nodes'::regclass, 'audit_log_keys'::regclass,
+                             'audit_log_cosigners'::regclass)
                 OR c.oid IN (SELECT inhrelid FROM pg_inherits
                               WHERE inhparent = 'crypto_operations_audit'::regclass)
         ), owners AS (
@@ -75,7 +76,8 @@ pub(super) async fn privileges(connection: &mut PgConnection) -> sqlx::Result<Ve
             SELECT c.oid, c.relnamespace, c.relowner, c.relacl FROM pg_class c
              WHERE c.oid IN ('crypto_operations_audit'::regclass, 'management_events'::regclass,
                              'audit_retention'::regclass, 'audit_log_index'::regclass,
-                             'audit_log_nodes'::regclass, 'audit_log_keys'::regclass)
+                             'audit_log_nodes'::regclass, 'audit_log_keys'::regclass,
+                             'audit_log_cosigners'::regclass)
                 OR (c.relkind = 'r' AND c.relname ~ '^crypto_operations_audit_[0-9]{8}$'
                     AND c.relnamespace = (SELECT relnamespace FROM pg_class
                                            WHERE oid = 'crypto_operations_audit'::regclass))

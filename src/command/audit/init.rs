@@ -30,6 +30,7 @@ pub(super) async fn run(
     let renewal = Renewal {
         key: arguments.new_key,
         origin: arguments.new_origin,
+        post_quantum: settings.audit.seal.post_quantum,
     };
     let origin = &settings.audit.seal.origin;
     let time = (&Clock::system(), &Entropy::system());

@@ -47,6 +47,8 @@ pub struct Sealer {
     pool: Pool,
     token: hsm::Token,
     interval: Duration,
+    /// Whether checkpoints have a cosignature with ML-DSA-44.
+    post_quantum: bool,
     anchor: Option<AnchorFile>,
     distributor: Distributor,
     status: SealStatus,
@@ -79,6 +81,7 @@ impl Sealer {
             pool,
             token,
             interval: settings.interval.0,
+            post_quantum: settings.post_quantum,
             anchor: match &settings.anchor {
                 Some(SealAnchor::File(path)) => Some(AnchorFile::new(path)),
                 Some(SealAnchor::Witness(_)) | None => None,
@@ -207,6 +210,12 @@ impl Sealer {
         if failure.is_none() && self.distributor.is_needed() && !signs_with_ed25519 {
             failure = Some(SealError::NeedsEd25519.to_string());
         }
+        if failure.is_none()
+            && self.post_quantum
+            && store::cosigners(&mut session.connection).await?.is_empty()
+        {
+            failure = Some(SealError::NeedsCosigner.to_string());
+        }
         let state = failure.map_or(SealState::Sealing, SealState::Failed);
         if let SealState::Failed(error) = &state
             && self.status.state() != state
@@ -269,6 +278,9 @@ impl Sealer {
         let key = keys.first().ok_or(SealError::NotInitialized)?;
         let checkpoint = open.head.checkpoint();
         let mut note = key.sign(&self.token, &checkpoint).await?;
+        if self.post_quantum {
+            note = self.cosigned(connection, (&note, &checkpoint), now).await?;
+        }
         // A checkpoint that clients can read is in the anchor.
         if let Some(anchor) = &held {
             anchor.write(open.log, &note).await?;
@@ -285,6 +297,20 @@ impl Sealer {
         store::put_checkpoint(connection, open.log, &open.head.origin, &signed).await?;
         open.head.signed = Some(signed);
         Ok(())
+    }
+
+    /// The note with the cosignature of the newest key, if there is one. Without a key, `tick` reports that
+    /// it is missing.
+    async fn cosigned(
+        &self,
+        connection: &mut PgConnection,
+        (note, checkpoint): (&str, &Checkpoint),
+        now: Timestamp,
+    ) -> Result<String, SealError> {
+        match store::cosigners(connection).await?.first() {
+            Some(key) => Ok(key.cosign(&self.token, (note, checkpoint), now).await?),
+            None => Ok(note.to_owned()),
+        }
     }
 }
 

@@ -61,11 +61,23 @@ pub(in crate::ledger) async fn head(
 pub(in crate::ledger) async fn keys(
     database: impl PgExecutor<'_>,
 ) -> sqlx::Result<Vec<SigningKey>> {
-    let rows: Vec<(Uuid, Vec<u8>)> = sqlx::query_as(
-        "SELECT id, public_key FROM audit_log_keys ORDER BY created_at DESC, id DESC",
-    )
-    .fetch_all(database)
-    .await?;
+    let sql = "SELECT id, public_key FROM audit_log_keys ORDER BY created_at DESC, id DESC";
+    read_keys(database, sql).await
+}
+
+/// The keys of cosignatures, newest first.
+pub(in crate::ledger) async fn cosigners(
+    database: impl PgExecutor<'_>,
+) -> sqlx::Result<Vec<SigningKey>> {
+    let sql = "SELECT id, public_key FROM audit_log_cosigners ORDER BY created_at DESC, id DESC";
+    read_keys(database, sql).await
+}
+
+async fn read_keys(
+    database: impl PgExecutor<'_>,
+    sql: &'static str,
+) -> sqlx::Result<Vec<SigningKey>> {
+    let rows: Vec<(Uuid, Vec<u8>)> = sqlx::query_as(sql).fetch_all(database).await?;
     rows.into_iter()
         .map(|(id, spki)| {
             SigningKey::new(id, &spki)
@@ -81,12 +93,22 @@ pub(in crate::ledger) async fn insert_key(
     spki: &[u8],
     now: Timestamp,
 ) -> sqlx::Result<()> {
-    sqlx::query("INSERT INTO audit_log_keys (id, public_key, created_at) VALUES ($1, $2, $3)")
-        .bind(id)
-        .bind(spki)
-        .bind(now)
-        .execute(connection)
-        .await?;
+    let sql = "INSERT INTO audit_log_keys (id, public_key, created_at) VALUES ($1, $2, $3)";
+    let insert = sqlx::query(sql).bind(id).bind(spki).bind(now);
+    insert.execute(connection).await?;
+    Ok(())
+}
+
+/// Records a key of cosignatures.
+pub(in crate::ledger) async fn insert_cosigner(
+    connection: &mut PgConnection,
+    id: Uuid,
+    spki: &[u8],
+    now: Timestamp,
+) -> sqlx::Result<()> {
+    let sql = "INSERT INTO audit_log_cosigners (id, public_key, created_at) VALUES ($1, $2, $3)";
+    let insert = sqlx::query(sql).bind(id).bind(spki).bind(now);
+    insert.execute(connection).await?;
     Ok(())
 }
 

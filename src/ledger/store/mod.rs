@@ -10,7 +10,9 @@ pub(super) use self::checkpoints::{
     publish, published, put_checkpoint, put_cosigned, put_witness, witnesses,
 };
 pub(super) use self::connection::{Job, connect, lock, now};
-pub(super) use self::head::{head, insert_key, keys, lock_init, put_origin};
+pub(super) use self::head::{
+    cosigners, head, insert_cosigner, insert_key, keys, lock_init, put_origin,
+};
 pub(super) use self::records::{
     RecordKey, Sealed, Slice, attached_days, count_newer, kept_from, sealed, sealed_around,
     sealed_record, slice,

@@ -2,7 +2,7 @@
 
 use super::finding::{Change, Failure, Finding};
 use crate::ledger::Log;
-use crate::tlog::{Checkpoint, InvalidCheckpoint, Note, SignatureKind, VerifierKey};
+use crate::tlog::{Checkpoint, InvalidCheckpoint, Note, VerifierKey};
 
 /// The keys of a log and its verified checkpoints.
 #[derive(Clone, Debug)]
@@ -50,9 +50,9 @@ impl Trust {
     /// The text has other content.
     pub fn require_witnesses(&mut self, keys: &str) -> Result<(), Failure> {
         let keys = parsed(keys)?;
-        let is_other = |key: &VerifierKey| key.kind() != SignatureKind::Cosignature;
+        let is_other = |key: &VerifierKey| !key.kind().is_cosignature();
         if keys.is_empty() || keys.iter().any(is_other) {
-            let message = "the key of a witness must be a cosignature key (type 4)";
+            let message = "the key of a witness must be a cosignature key (type 4 or 6)";
             return Err(Failure::NotChecked(message.to_owned()));
         }
         self.witnesses.extend(keys);

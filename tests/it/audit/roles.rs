@@ -57,6 +57,7 @@ async fn audit_logs_are_append_only() {
         ("audit_log_index", "log_index"),
         ("audit_log_nodes", "place"),
         ("audit_log_keys", "created_at"),
+        ("audit_log_cosigners", "created_at"),
     ] {
         for attempt in [
             format!("UPDATE {table} SET {column} = {column}"),
