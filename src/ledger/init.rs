@@ -66,15 +66,16 @@ pub async fn initialize(
     let now = clock.now();
     let before = keys(&mut transaction).await?;
     let mut changed = false;
-    if store::keys(&mut *transaction).await?.is_empty() || renewal.key {
-        let (id, spki) = make_key(token, KeyId::new(clock, entropy).uuid()).await?;
-        store::insert_key(&mut transaction, id, &spki, now).await?;
-        changed = true;
-    }
+    // Not every token has ML-DSA, and one without it makes nothing.
     let cosigners = store::cosigners(&mut *transaction).await?;
     if renewal.post_quantum && (cosigners.is_empty() || renewal.key) {
         let (id, spki) = make_cosigner(token, KeyId::new(clock, entropy).uuid()).await?;
         store::insert_cosigner(&mut transaction, id, &spki, now).await?;
+        changed = true;
+    }
+    if store::keys(&mut *transaction).await?.is_empty() || renewal.key {
+        let (id, spki) = make_key(token, KeyId::new(clock, entropy).uuid()).await?;
+        store::insert_key(&mut transaction, id, &spki, now).await?;
         changed = true;
     }
     for log in Log::ALL {

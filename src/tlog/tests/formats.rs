@@ -302,3 +302,32 @@ fn cosignatures_cover_the_checkpoint_and_the_time() {
     assert!(both.is_signed_by(&key));
     assert_eq!(both.signatures().len(), 2);
 }
+
+/// The structure `cosigned_message` of C2SP `tlog-cosignature`.
+#[test]
+fn cosignatures_with_ml_dsa_cover_the_names_the_time_and_the_tree() {
+    let checkpoint = Checkpoint {
+        origin: "example.com/log".to_owned(),
+        size: 258,
+        root: Hash::of_leaf(b"x"),
+    };
+    let expected = [
+        b"subtree/v1\n\0".as_slice(),
+        b"\x11witness.example/w",
+        &[0, 0, 0, 0, 0x64, 0x18, 0x50, 0xcb],
+        b"\x0fexample.com/log",
+        &[0; 8],
+        &[0, 0, 0, 0, 0, 0, 1, 2],
+        checkpoint.root.as_bytes(),
+    ];
+    let message = cosigned_message("witness.example/w", 0x6418_50cb, &checkpoint);
+    assert_eq!(message, Some(expected.concat()));
+    for name in ["", &"x".repeat(256)] {
+        assert_eq!(cosigned_message(name, 1, &checkpoint), None);
+    }
+    let public = vec![7; 1_312];
+    let kind = SignatureKind::MlDsaCosignature;
+    let key = VerifierKey::new("witness.example/w", kind, &public).unwrap();
+    assert_eq!(key.to_string().parse(), Ok(key.clone()));
+    assert!(!key.verifies(&checkpoint.to_string(), &[0; 8 + 2_420]));
+}

@@ -1,6 +1,7 @@
 //! The tamper-evident logs of the audit records.
 
 mod anchor;
+mod cosigning;
 mod ecdsa_key;
 mod failover;
 mod fixture;
