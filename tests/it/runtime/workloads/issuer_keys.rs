@@ -89,6 +89,7 @@ async fn faulty_publications_of_keys_are_not_accepted() {
 #[tokio::test]
 async fn a_slow_publication_of_keys_delays_no_api_key() {
     let site = Site::new().await;
+    assert_eq!(site.status(&site.token()).await, 200);
     site.issuer.behave(Behavior::Silent);
     site.world.clock.advance(Duration::from_secs(30));
     let unknown = SigningKey::ec("unknown").token(&site.claims(json!({})));
