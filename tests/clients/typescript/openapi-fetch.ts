@@ -31,7 +31,7 @@ const admin = connect(process.env["SEALWARD_ADMIN_KEY"] ?? "");
 let runtime: typeof admin;
 
 async function createKey(body: Schemas["NewKey"]): Promise<Schemas["Key"]> {
-    return created(await admin.POST("/admin/keys", { body }));
+    return created<Schemas["Key"]>(await admin.POST("/admin/keys", { body }));
 }
 
 async function createKeys(serviceId: string): Promise<Schemas["Key"]> {
@@ -135,9 +135,13 @@ const newPolicy: Schemas["NewPolicy"] = {
     alg: "ECDH-ES+A256KW",
     allowedServiceIds: [service.id],
 };
-const { policyNumber } = created(await admin.POST("/admin/policies", { body: newPolicy }));
+const { policyNumber } = created<Schemas["Policy"]>(
+    await admin.POST("/admin/policies", { body: newPolicy }),
+);
 const newApiKey: Schemas["NewApiKey"] = { name: requestId, type: "test", serviceId: service.id, policyNumber };
-const apiKey = created(await admin.POST("/admin/api-keys", { body: newApiKey }));
+const apiKey = created<Schemas["CreatedApiKey"]>(
+    await admin.POST("/admin/api-keys", { body: newApiKey }),
+);
 runtime = connect(apiKey.secret ?? "");
 await protectAndUnprotect();
 await encryptAndDecrypt();
