@@ -16,6 +16,9 @@ pub(super) const RETIRED: &str = "leaf_hash";
 /// The members that a hash replaces in a leaf that is too long.
 const LONG: [&str; 2] = ["before", "after"];
 
+/// The member of an object with the hash of a state.
+const HASHED: &str = "sha256";
+
 /// The line is not a JSON object, or its leaf is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a line of an export in NDJSON")]
@@ -31,6 +34,10 @@ pub fn leaf(log: Log, line: &str) -> Result<Vec<u8>, NotARecord> {
     let mut record = object(line)?;
     record.remove("log_index");
     record.retain(|_, value| !value.is_null());
+    // Only the leaves of long records, which collectors receive, have the hash of a state.
+    if !record.contains_key("v") && LONG.iter().any(|name| is_hashed(record.get(*name))) {
+        return Err(NotARecord);
+    }
     for (name, value) in [("v", json!(1)), ("type", json!(kind(log)))] {
         let given = record.insert(name.to_owned(), value.clone());
         if given.is_some_and(|given| given != value) {
@@ -41,7 +48,7 @@ pub fn leaf(log: Log, line: &str) -> Result<Vec<u8>, NotARecord> {
     if leaf.len() > MAX {
         for member in LONG {
             if let Some(value) = record.get_mut(member) {
-                *value = json!({ "sha256": hex(&Sha256::digest(canonical(value)?)) });
+                *value = json!({ HASHED: hex(&Sha256::digest(canonical(value)?)) });
             }
         }
         leaf = canonical(&record)?;
@@ -51,6 +58,16 @@ pub fn leaf(log: Log, line: &str) -> Result<Vec<u8>, NotARecord> {
     } else {
         Ok(leaf)
     }
+}
+
+/// Whether a line has the hash of a state in place of the state.
+pub(super) fn has_hash_of_state(line: &str) -> bool {
+    object(line).is_ok_and(|record| LONG.iter().any(|name| is_hashed(record.get(*name))))
+}
+
+fn is_hashed(state: Option<&Value>) -> bool {
+    let members = state.and_then(Value::as_object);
+    members.is_some_and(|members| members.len() == 1 && members.contains_key(HASHED))
 }
 
 fn object(line: &str) -> Result<Map<String, Value>, NotARecord> {

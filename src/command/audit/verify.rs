@@ -121,11 +121,17 @@ fn summary(trust: &Trust, verified: &Verified) -> String {
         retired,
         newer,
         unsealed,
+        hashed,
     } = verified;
     let mut text = format!("OK: {covered} records of {} are unchanged", trust.log());
     if *retired > 0 {
         text.push_str(&format!(
             "; {retired} of them are retired, only their hashes were checked"
+        ));
+    }
+    if *hashed > 0 {
+        text.push_str(&format!(
+            "; {hashed} of them have only the hash of a state, as collectors receive long records"
         ));
     }
     if *newer > 0 {

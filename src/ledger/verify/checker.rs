@@ -22,6 +22,9 @@ pub struct Verified {
     /// The number of old records in the database that have no position yet, because sealing was
     /// interrupted.
     pub unsealed: u64,
+    /// The number of these records whose states are known by their hashes only, as collectors receive
+    /// long records.
+    pub hashed: u64,
 }
 
 /// One record in the order of its log.
@@ -117,6 +120,10 @@ impl<'a> Checker<'a> {
             Some(change) => Err(self.tampered(change)),
             None => Ok(()),
         }
+    }
+
+    pub(super) fn note_hashed(&mut self, is_hashed: bool) {
+        self.verified.hashed += u64::from(is_hashed);
     }
 
     pub(super) fn note_unsealed(&mut self) {

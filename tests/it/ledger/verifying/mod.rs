@@ -3,6 +3,7 @@
 mod command;
 mod fixture;
 mod rows;
+mod states;
 
 use std::fs;
 
