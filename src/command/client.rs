@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 use super::Failure;
 use super::key::{first_line, invalid};
 use crate::settings::certificates;
-use crate::web_client::client;
+use crate::web_client::{client, plain_client_of_this_machine};
 
 /// The address of the API and the credentials.
 #[derive(Debug, clap::Args)]
@@ -40,18 +40,19 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(connection: &Connection) -> Result<Self, Failure> {
         let url = connection.url.trim_end_matches('/').to_owned();
-        if !is_confidential(&url) {
-            return Err(Failure::Other(
-                "--url must be https://, except for this machine".to_owned(),
-            ));
-        }
+        let reach = reach(&url).ok_or_else(|| {
+            Failure::Other("--url must be https://, except for this machine".to_owned())
+        })?;
         let key = first_line(&connection.admin_key_file)?;
         let authorities = connection
             .ca
             .as_ref()
             .map(|path| certificates(path).map_err(|error| invalid(path, error)));
         Ok(Self {
-            agent: client(authorities.transpose()?.as_deref(), PATIENCE),
+            agent: match reach {
+                Reach::OverTls => client(authorities.transpose()?.as_deref(), PATIENCE),
+                Reach::OnThisMachine => plain_client_of_this_machine(PATIENCE),
+            },
             url,
             authorization: Zeroizing::new(format!("Bearer {}", *key)),
         })
@@ -105,18 +106,25 @@ fn refusal(status: u16, answer: &Value) -> String {
     lines.join("\n")
 }
 
-/// Whether nobody between this machine and the server reads the requests: over TLS, or on this machine.
-fn is_confidential(url: &str) -> bool {
-    let Ok(url) = url.parse::<Uri>() else {
-        return false;
-    };
-    url.scheme() == Some(&Scheme::HTTPS)
-        || url.host().is_some_and(|host| {
-            matches!(host, "localhost" | "[::1]")
-                || host
-                    .parse::<std::net::Ipv4Addr>()
-                    .is_ok_and(|address| address.is_loopback())
-        })
+/// How the server is reached, so that nobody between reads the requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    OverTls,
+    OnThisMachine,
+}
+
+/// How the server of this URL is reached; none for plaintext to another machine.
+fn reach(url: &str) -> Option<Reach> {
+    let url: Uri = url.parse().ok()?;
+    if url.scheme() == Some(&Scheme::HTTPS) {
+        return Some(Reach::OverTls);
+    }
+    let host = url.host()?;
+    let is_here = matches!(host, "localhost" | "[::1]")
+        || host
+            .parse::<std::net::Ipv4Addr>()
+            .is_ok_and(|address| address.is_loopback());
+    is_here.then_some(Reach::OnThisMachine)
 }
 
 #[cfg(test)]
@@ -125,28 +133,28 @@ mod tests {
 
     #[test]
     fn plaintext_is_only_allowed_to_this_machine() {
-        for confidential in [
-            "https://example.com",
-            "HTTPS://example.com",
+        for url in ["https://example.com", "HTTPS://localhost:8443"] {
+            assert_eq!(reach(url), Some(Reach::OverTls), "{url}");
+        }
+        for url in [
             "http://localhost",
             "http://localhost:8080/x",
             "HTTP://127.0.0.1:80",
             "http://[::1]:8080",
         ] {
-            assert!(is_confidential(confidential), "{confidential}");
+            assert_eq!(reach(url), Some(Reach::OnThisMachine), "{url}");
         }
-        for readable in [
+        for url in [
             "http://example.com",
             "HTTP://example.com",
             "http://localhost.example.com:80",
             "http://10.0.0.1",
             "http://127.0.0.1.example.com",
             "http://localhost@example.com",
-            "ftp://example.com",
             "example.com",
             "",
         ] {
-            assert!(!is_confidential(readable), "{readable}");
+            assert_eq!(reach(url), None, "{url}");
         }
     }
 

@@ -56,6 +56,22 @@ impl Office {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_to_this_machine_uses_no_proxy() {
+    let office = Office::new().await;
+    office.key_of("ada");
+    let (url, key) = (office.process.url(""), office.site.file("ada"));
+    // Nothing listens on this port.
+    let proxy = "http://127.0.0.1:9";
+    let mut command = office.site.command(&["change", "list", "--url", &url]);
+    let output = command
+        .arg("--admin-key-file")
+        .arg(key)
+        .envs(["ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY"].map(|name| (name, proxy)))
+        .output();
+    Exit::from(output.expect("run the binary")).success();
+}
+
 fn id(change: &Value) -> &str {
     change["id"].as_str().expect("an id")
 }
