@@ -3,6 +3,7 @@
 mod error;
 mod pool;
 mod primary;
+mod probe;
 mod schema;
 
 use std::net::IpAddr;
@@ -15,6 +16,7 @@ use sqlx::{PgConnection, PgExecutor};
 pub use self::error::Error;
 pub use self::pool::Pool;
 pub use self::primary::{Primary, Servers, connect};
+pub use self::probe::Probe;
 pub use self::schema::{SchemaAge, apply, check_schema, migrate, pin_search_path};
 use crate::clock::Timestamp;
 use crate::settings::{Database, certificates};

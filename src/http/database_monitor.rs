@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use crate::clock::Clock;
-use crate::db::{self, Pool};
+use crate::db::{Pool, Probe};
 use crate::ids::KeyId;
 use crate::keys::Encryptions;
 
@@ -37,21 +37,23 @@ impl DatabaseMonitor {
     /// Checks the database once, so that the state is known from the start.
     pub async fn start(clock: &Clock, database: &Pool, encryptions: &Encryptions) -> Self {
         let monitor = Self::default();
-        monitor.check(clock, database, encryptions).await;
+        let mut probe = Probe::new(database.clone());
+        monitor.check(clock, &mut probe, encryptions).await;
         monitor
     }
 
     /// Checks the database repeatedly, for as long as this is polled.
     pub async fn run(self, clock: Clock, database: Pool, encryptions: &Encryptions) -> Infallible {
+        let mut probe = Probe::new(database);
         loop {
             tokio::time::sleep(INTERVAL).await;
-            self.check(&clock, &database, encryptions).await;
+            self.check(&clock, &mut probe, encryptions).await;
         }
     }
 
-    async fn check(&self, clock: &Clock, database: &Pool, encryptions: &Encryptions) {
+    async fn check(&self, clock: &Clock, probe: &mut Probe, encryptions: &Encryptions) {
         let started = clock.monotonic();
-        let latency = if db::answers(database, TIMEOUT).await {
+        let latency = if probe.answers(TIMEOUT).await {
             let took = clock.monotonic().saturating_sub(started);
             u64::try_from(took.as_micros()).unwrap_or(u64::MAX).max(1)
         } else {

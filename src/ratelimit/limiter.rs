@@ -5,8 +5,11 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
+
 use super::bucket::{Empty, Level, Rule};
 use super::buckets::Buckets;
+use super::look_up::AT_ONCE;
 use super::scope::Scope;
 use super::shared::Shared;
 use super::tally::{Counts, Place, Tally};
@@ -52,6 +55,8 @@ pub struct Limiter {
     buckets: Buckets,
     /// Look-ups of unknown credentials and ids per address, in this process only.
     pub(super) look_ups: Buckets,
+    /// The permits of look-ups to use the database.
+    pub(super) turns: Semaphore,
     shared: Option<Shared>,
     tally: Tally,
 }
@@ -79,6 +84,7 @@ impl Limiter {
             clock,
             buckets: Buckets::default(),
             look_ups: Buckets::default(),
+            turns: Semaphore::new(AT_ONCE),
             shared: None,
             tally: Tally::default(),
         }

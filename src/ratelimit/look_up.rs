@@ -1,22 +1,29 @@
 //! Look-ups of unknown credentials and ids, which read the database for unauthenticated requests.
 //!
 //! An address looks up 1,000 at once. Further look-ups wait in a queue of 50, which advances by 50 a
-//! second. A look-up that finds something does not count.
+//! second. A look-up that finds something does not count. Look-ups of all addresses use few connections.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
+
+use tokio::sync::SemaphorePermit;
 
 use super::{Limiter, Rule, Scope};
 
 /// The number of look-ups that wait per address.
 const QUEUE: u32 = 50;
 
+/// The number of look-ups that use the database at the same time. Other work has the other connections.
+pub(super) const AT_ONCE: usize = 2;
+
 /// A look-up of one request.
 #[derive(Debug)]
 pub struct LookUp<'a> {
     limiter: &'a Limiter,
     scope: Scope,
+    /// Its permit to use the database.
+    turn: Option<SemaphorePermit<'a>>,
     /// Whether it counts.
     is_taken: bool,
 }
@@ -41,6 +48,7 @@ impl Limiter {
         LookUp {
             limiter: self,
             scope: Scope::Failures(client).widened(),
+            turn: None,
             is_taken: false,
         }
     }
@@ -56,6 +64,8 @@ impl LookUp<'_> {
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
         }
+        // The semaphore is never closed.
+        self.turn = self.limiter.turns.acquire().await.ok();
         Ok(())
     }
 

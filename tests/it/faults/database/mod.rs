@@ -1,5 +1,6 @@
 //! Postgres failures.
 
+mod busy;
 mod crowded;
 mod failover;
 mod full;
