@@ -5,9 +5,11 @@
 //! memory: slow bodies of one caller do not delay the bodies of another.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
+use std::net::IpAddr;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
@@ -25,8 +27,12 @@ const BLOCK: usize = 1024;
 /// The memory for large bodies, unless the largest body needs more.
 const USUAL: usize = 256 * 1024 * 1024;
 
-/// The most requests without a valid credential whose bodies are read at the same time.
-const ANONYMOUS: usize = 256;
+/// The most requests without a valid credential, or over the rate limit, whose bodies are read at the same
+/// time.
+const REFUSED: usize = 256;
+
+/// The most of them from one network.
+const REFUSED_OF_ONE: usize = 64;
 
 /// This number of the largest bodies fit at least.
 const LARGEST_BODIES: usize = 8;
@@ -37,7 +43,8 @@ pub struct BodyMemory {
     blocks: Arc<Semaphore>,
     per_caller: usize,
     callers: Mutex<HashMap<Uuid, Weak<Semaphore>>>,
-    anonymous: Semaphore,
+    refused: Semaphore,
+    networks: Mutex<HashMap<IpAddr, usize>>,
     patience: Duration,
 }
 
@@ -46,6 +53,14 @@ pub struct BodyMemory {
 pub struct CallerMemory<'a> {
     memory: &'a BodyMemory,
     caller: Uuid,
+}
+
+/// The body of a request that will be refused.
+#[derive(Debug)]
+pub struct RefusedBody<'a> {
+    memory: &'a BodyMemory,
+    network: IpAddr,
+    _permit: SemaphorePermit<'a>,
 }
 
 /// The share of a body; dropped when the request no longer needs memory.
@@ -59,7 +74,7 @@ pub struct BodyShare {
 #[derive(Default)]
 pub struct BodyBytes {
     bytes: Wiped<Vec<u8>>,
-    share: Option<BodyShare>,
+    share: Option<Arc<BodyShare>>,
 }
 
 impl BodyMemory {
@@ -72,7 +87,8 @@ impl BodyMemory {
             blocks: Arc::new(Semaphore::new(blocks)),
             per_caller: blocks / 2,
             callers: Mutex::default(),
-            anonymous: Semaphore::new(ANONYMOUS),
+            refused: Semaphore::new(REFUSED),
+            networks: Mutex::default(),
             patience,
         }
     }
@@ -86,11 +102,27 @@ impl BodyMemory {
         }
     }
 
-    /// Allows to read a small body without the credential of a caller. `None` if others use all of this
-    /// memory.
+    /// Allows to read a small body of a request from this network that will be refused. `None` if others use
+    /// all of this memory.
     #[must_use]
-    pub fn anonymous(&self) -> Option<SemaphorePermit<'_>> {
-        self.anonymous.try_acquire().ok()
+    pub fn refused(&self, network: IpAddr) -> Option<RefusedBody<'_>> {
+        let permit = self.refused.try_acquire().ok()?;
+        let mut networks = self.networks();
+        let bodies = networks.entry(network).or_default();
+        if *bodies >= REFUSED_OF_ONE {
+            return None;
+        }
+        *bodies += 1;
+        Some(RefusedBody {
+            memory: self,
+            network,
+            _permit: permit,
+        })
+    }
+
+    fn networks(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+        let networks = self.networks.lock();
+        networks.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn blocks_of(&self, caller: Uuid) -> Arc<Semaphore> {
@@ -102,6 +134,18 @@ impl BodyMemory {
         let blocks = Arc::new(Semaphore::new(self.per_caller));
         callers.insert(caller, Arc::downgrade(&blocks));
         blocks
+    }
+}
+
+impl Drop for RefusedBody<'_> {
+    fn drop(&mut self) {
+        let mut networks = self.memory.networks();
+        if let Entry::Occupied(mut bodies) = networks.entry(self.network) {
+            *bodies.get_mut() -= 1;
+            if *bodies.get() == 0 {
+                bodies.remove();
+            }
+        }
     }
 }
 
@@ -138,13 +182,19 @@ impl BodyBytes {
         if let Some(share) = &mut share {
             share.shrink(bytes.capacity());
         }
+        let share = share.map(Arc::new);
         Self { bytes, share }
     }
 
-    /// The bytes, and the share for their results.
+    /// The share, which covers the response too until the client has read it.
     #[must_use]
-    pub fn into_parts(self) -> (Wiped<Vec<u8>>, Option<BodyShare>) {
-        (self.bytes, self.share)
+    pub fn share(&self) -> Option<Arc<BodyShare>> {
+        self.share.clone()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn capacity(&self) -> usize {
+        self.bytes.capacity()
     }
 }
 
@@ -207,6 +257,24 @@ mod tests {
         assert_eq!(memory.blocks.available_permits(), USUAL / BLOCK);
     }
 
+    #[test]
+    fn a_network_uses_a_part_of_the_memory_of_refused_bodies() {
+        let memory = memory();
+        let network = |last: u8| IpAddr::from([192, 0, 2, last]);
+        let take = |last, most| -> Vec<_> {
+            let bodies = (0..most).map_while(|_| memory.refused(network(last)));
+            bodies.collect()
+        };
+        let first = take(1, REFUSED);
+        assert_eq!(first.len(), REFUSED_OF_ONE);
+        let others: Vec<_> = (2..=4).map(|last| take(last, REFUSED_OF_ONE)).collect();
+        assert!(memory.refused(network(5)).is_none());
+        drop(first);
+        assert!(memory.refused(network(5)).is_some());
+        drop(others);
+        assert!(memory.networks().is_empty());
+    }
+
     #[tokio::test]
     async fn bodies_get_memory_in_the_order_of_their_requests() {
         let memory = memory();
@@ -243,8 +311,8 @@ mod tests {
         let share = memory.of(ONE).reserve(LARGEST).await;
         let body = BodyBytes::new(Wiped::new(Vec::with_capacity(BLOCK)), share);
         assert_eq!(memory.blocks.available_permits(), USUAL / BLOCK - 1);
-        let (bytes, share) = body.into_parts();
-        drop(bytes);
+        let share = body.share();
+        drop(body);
         assert_eq!(memory.blocks.available_permits(), USUAL / BLOCK - 1);
         drop(share);
         assert_eq!(memory.blocks.available_permits(), USUAL / BLOCK);

@@ -23,6 +23,7 @@ use crate::client_certificates::ClientCertificate;
 use crate::ids::PersonId;
 use crate::management::security::RefusedRequest;
 use crate::management::{Actor, Event};
+use crate::ratelimit::network_of;
 use crate::request_tag::RequestTag;
 use crate::telemetry::step;
 use crate::web::{ClientAddress, LoggedCaller};
@@ -91,7 +92,7 @@ pub(super) async fn visitors(
         return cross_site::reload(&request);
     }
     let secret = known.unwrap_or_else(|| Secret::generate(&dashboard.entropy));
-    if let Err(error) = take_form(&secret, &mut request, ANONYMOUS_FORM_LIMIT).await {
+    if let Err(error) = take_anonymous_form(&dashboard, &secret, &mut request).await {
         let response = error.into_response();
         let (method, route) = (request.method(), matched_path(&request));
         if let Some(event) = refused(&response, method, route.as_ref())
@@ -111,6 +112,22 @@ pub(super) async fn visitors(
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
     response
+}
+
+/// Reads a form of a visitor. Few are read at the same time.
+async fn take_anonymous_form(
+    dashboard: &Dashboard,
+    secret: &Secret,
+    request: &mut Request,
+) -> Result<(), PageError> {
+    // The front knows the address of every request.
+    let client = request.extensions().get().copied();
+    let ClientAddress(client) = client.ok_or(PageError::Defect)?;
+    let memory = &dashboard.body_memory;
+    let _body = memory
+        .refused(network_of(client))
+        .ok_or(PageError::NoMemory)?;
+    take_form(secret, request, ANONYMOUS_FORM_LIMIT).await
 }
 
 fn matched_path(request: &Request) -> Option<MatchedPath> {

@@ -141,10 +141,7 @@ mod tests {
         BodyMemory::new(LIMIT, Duration::from_secs(3600))
     }
 
-    async fn read_announced(
-        announced: usize,
-        frames: Vec<Vec<u8>>,
-    ) -> Result<Wiped<Vec<u8>>, Unread> {
+    async fn read_announced(announced: usize, frames: Vec<Vec<u8>>) -> Result<BodyBytes, Unread> {
         let frames = frames.into_iter().map(Ok::<_, std::io::Error>);
         let request = Request::post("/")
             .header(header::CONTENT_TYPE, "application/json")
@@ -152,8 +149,7 @@ mod tests {
             .body(Body::from_stream(stream::iter(frames)));
         let (parts, body) = request.unwrap().into_parts();
         let (memory, caller) = (memory(), Uuid::nil());
-        let read = read(&parts, body, LIMIT, Some(memory.of(caller))).await;
-        read.map(|body| body.into_parts().0)
+        read(&parts, body, LIMIT, Some(memory.of(caller))).await
     }
 
     #[tokio::test]

@@ -45,8 +45,7 @@ impl Protection {
                 Ok(split) => split,
                 Err(refusal) => return this.conclude(call, Err(refusal)).await,
             };
-            // The items have copies. The share covers their results too.
-            let (body, _share) = body.into_parts();
+            // The items have copies.
             drop(body);
             let work = Work::new(&this, batch, &call, application, items, limits);
             let done = work.run().await?;

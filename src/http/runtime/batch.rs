@@ -77,7 +77,7 @@ async fn answer(app: &App, batch: Batch, request: Request) -> Response {
             let answered = app
                 .protection
                 .batch(batch, received.call, received.body, limits);
-            respond(answered.await, received.standing)
+            respond(answered.await, received.standing, received.share)
         }
         Err(refused) => refused,
     }

@@ -28,7 +28,7 @@ pub(in crate::http) async fn make(State(app): State<App>, request: Request) -> i
     match receive(&app, Endpoint::DataKeys, request).await {
         Ok(received) => {
             let made = app.protection.make_data_key(received.call, &received.body);
-            respond(made.await, received.standing)
+            respond(made.await, received.standing, received.share)
         }
         Err(refused) => refused,
     }

@@ -34,7 +34,7 @@ pub(in crate::http) async fn operate(
                 .protection
                 .operate(received.call, received.body, limit)
                 .await;
-            respond(answered, received.standing)
+            respond(answered, received.standing, received.share)
         }
         Err(refused) => refused,
     }

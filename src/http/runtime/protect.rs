@@ -31,7 +31,7 @@ pub(in crate::http) async fn protect(
     match receive(&app, Endpoint::Protect, request).await {
         Ok(received) => {
             let answered = app.protection.protect(received.call, &received.body).await;
-            respond(answered, received.standing)
+            respond(answered, received.standing, received.share)
         }
         Err(refused) => refused,
     }

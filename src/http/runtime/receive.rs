@@ -1,6 +1,7 @@
 //! Receives a runtime request: caller, rate limit and body.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -13,13 +14,13 @@ use tracing::Instrument as _;
 use super::respond::respond;
 use crate::audit::{Endpoint, Record};
 use crate::auth::{Caller, Credentials, Denied};
-use crate::body_memory::{BodyBytes, SMALL_BODY};
+use crate::body_memory::{BodyBytes, BodyShare, SMALL_BODY};
 use crate::http::app::App;
 use crate::http::body;
 use crate::http::caller::{client_address, no_application};
 use crate::json::Text;
 use crate::protection::{Batch, Call, Refusal, Unread};
-use crate::ratelimit::Standing;
+use crate::ratelimit::{Standing, network_of};
 use crate::request_tag::RequestTag;
 use crate::settings::Limits;
 use crate::telemetry::step;
@@ -30,6 +31,8 @@ pub(super) struct Received {
     pub(super) call: Call,
     pub(super) body: BodyBytes,
     pub(super) standing: Standing,
+    /// The memory of the body and of the response.
+    pub(super) share: Option<Arc<BodyShare>>,
 }
 
 /// Reading a body that takes longer has the credential checked again.
@@ -73,12 +76,23 @@ pub(super) async fn receive(
         }
         Err(denied) => {
             let limit = app.settings.limits.max_body_bytes;
-            let body = match app.body_memory.anonymous() {
-                Some(_permit) => body::read(&parts, body, limit, None).await,
-                None => Err(Unread::NoMemory),
-            };
+            let body = read_refused(app, origin.client, &parts, body, limit).await;
             Err(reject_anonymous(app, origin, (&credentials, denied), body).await)
         }
+    }
+}
+
+/// Reads the body of a request that will be refused.
+async fn read_refused(
+    app: &App,
+    client: IpAddr,
+    parts: &Parts,
+    body: Body,
+    limit: usize,
+) -> Result<BodyBytes, Unread> {
+    match app.body_memory.refused(network_of(client)) {
+        Some(_permit) => body::read(parts, body, limit, None).await,
+        None => Err(Unread::NoMemory),
     }
 }
 
@@ -91,9 +105,12 @@ async fn receive_body(
 ) -> Result<Received, Response> {
     let admitted = app.admit(&caller).instrument(step!("limit")).await;
     let limit = body_limit(origin.endpoint, &app.settings.limits);
-    // Without a token, the body is read for its syntax only.
-    let memory = admitted.is_ok().then(|| app.memory_of(&caller));
-    let body = body::read(parts, body, limit, memory).await;
+    let body = if admitted.is_ok() {
+        body::read(parts, body, limit, Some(app.memory_of(&caller))).await
+    } else {
+        // Without a token, the body is read for its syntax only.
+        read_refused(app, origin.client, parts, body, limit).await
+    };
     let caller = match revalidate(app, &origin, caller, parts).await {
         Ok(caller) => caller,
         Err(denied) => {
@@ -129,18 +146,24 @@ async fn receive_body(
     match body {
         Ok(body) => Ok(Received {
             call,
+            share: body.share(),
             body,
             standing,
         }),
         Err(refusal) => {
             let refusal = match (refusal, call.application()) {
                 // The syntax of a longer body is unknown.
-                (Refusal::Unread(Unread::TooLarge), Err(limited)) if admitted.is_err() => limited,
+                (Refusal::Unread(Unread::TooLarge | Unread::NoMemory), Err(limited))
+                    if admitted.is_err() =>
+                {
+                    limited
+                }
                 (refusal, _) => refusal,
             };
             Err(respond(
                 app.protection.refuse(call, refusal).await,
                 standing,
+                None,
             ))
         }
     }

@@ -1,23 +1,47 @@
 //! The response to a runtime request.
 
+use std::sync::Arc;
+
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 
 use crate::audit::Unrecorded;
+use crate::body_memory::BodyShare;
 use crate::http::error::ApiError;
-use crate::protection::Answer;
+use crate::protection::{self, Answer};
 use crate::ratelimit::Standing;
 use crate::telemetry::step;
 use crate::web::write_rate_limit;
 
-/// The response for a recorded answer, or for a record that could not be written.
-pub(super) fn respond(answered: Result<Answer, Unrecorded>, standing: Standing) -> Response {
+/// The body of a response. It wipes itself after it was sent, and has memory until then.
+struct Sent {
+    body: protection::Body,
+    _share: Option<Arc<BodyShare>>,
+}
+
+impl AsRef<[u8]> for Sent {
+    fn as_ref(&self) -> &[u8] {
+        self.body.as_ref()
+    }
+}
+
+/// The response for a recorded answer, or for a record that could not be written. The share of the request
+/// covers the response too.
+pub(super) fn respond(
+    answered: Result<Answer, Unrecorded>,
+    standing: Standing,
+    share: Option<Arc<BodyShare>>,
+) -> Response {
     let step = step!("answer").entered();
     let mut response = match answered.map(Answer::into_outcome) {
         Ok(Ok(body)) => {
-            // The buffer is sent without a copy, and wipes itself afterwards.
-            let mut response = Response::new(Body::from(Bytes::from_owner(body)));
+            // The buffer is sent without a copy.
+            let sent = Bytes::from_owner(Sent {
+                body,
+                _share: share,
+            });
+            let mut response = Response::new(Body::from(sent));
             let json = HeaderValue::from_static("application/json");
             response.headers_mut().insert(header::CONTENT_TYPE, json);
             response

@@ -30,7 +30,7 @@ pub(in crate::http) async fn rewrap(State(app): State<App>, request: Request) ->
     match receive(&app, Endpoint::Rewrap, request).await {
         Ok(received) => {
             let answered = app.protection.rewrap(received.call, received.body).await;
-            respond(answered, received.standing)
+            respond(answered, received.standing, received.share)
         }
         Err(refused) => refused,
     }

@@ -32,7 +32,7 @@ pub(in crate::http) async fn unprotect(
     match receive(&app, Endpoint::Unprotect, request).await {
         Ok(received) => {
             let answered = app.protection.unprotect(received.call, received.body).await;
-            respond(answered, received.standing)
+            respond(answered, received.standing, received.share)
         }
         Err(refused) => refused,
     }

@@ -5,8 +5,9 @@ use std::convert::Infallible;
 use axum::body::{Body, Bytes};
 use axum::http::{Request, header};
 use futures_util::{StreamExt as _, stream};
+use sealward::clock::{Clock, Timestamp};
 use sealward::server::Answers as _;
-use sealward::settings::{Limits, Span};
+use sealward::settings::{Limits, Span, Stage};
 use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
@@ -19,6 +20,17 @@ const OPERATIONS: &str = "/api/v1/operations";
 /// This number of the largest bodies use all memory of a caller.
 const OF_ONE_CALLER: usize = 4;
 
+/// A request with a body of `length` bytes.
+fn request(key: &str, path: &str, length: usize, body: Body) -> Request<Body> {
+    Request::post(path)
+        .header(header::HOST, "it")
+        .header(header::AUTHORIZATION, format!("Bearer {key}"))
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::CONTENT_LENGTH, length)
+        .body(body)
+        .expect("a request")
+}
+
 /// Announces one of the largest bodies, sends more than 64 KiB of it, and stops. Returns when the service
 /// waits for the rest.
 async fn stall(world: &World, client: &Client<'_>) -> JoinHandle<()> {
@@ -28,14 +40,9 @@ async fn stall(world: &World, client: &Client<'_>) -> JoinHandle<()> {
         waiting.send(()).expect("the test waits");
         std::future::pending().await
     });
+    let body = Body::from_stream(begin.chain(rest));
     let key = client.key.as_ref().expect("a key of its own");
-    let request = Request::post(BATCH)
-        .header(header::HOST, "it")
-        .header(header::AUTHORIZATION, format!("Bearer {key}"))
-        .header(header::CONTENT_TYPE, "application/json")
-        .header(header::CONTENT_LENGTH, Limits::default().largest_body())
-        .body(Body::from_stream(begin.chain(rest)))
-        .expect("a request");
+    let request = request(key, BATCH, Limits::default().largest_body(), body);
     let front = world.front();
     let stalled = tokio::spawn(async move { drop(front.answer(request).await) });
     waits.await.expect("the service reads the body");
@@ -83,30 +90,78 @@ async fn slow_bodies_of_one_service_do_not_delay_another() {
 }
 
 #[tokio::test]
-async fn without_a_credential_few_bodies_are_read_at_the_same_time() {
-    /// At least the number of bodies that are read.
-    const MANY: usize = 1_000;
-    let world = World::new().await;
+async fn responses_keep_the_memory_of_their_requests_until_they_are_read() {
+    let patient = World::new().await;
+    let busy = patient.application("busy").await;
+    let world = patient.another_within(Span::seconds(8)).await;
+    let key = busy.key.as_ref().expect("a key of its own");
+    let busy = world.client(key);
+    let mut body = br#"{"items":[{}]}"#.to_vec();
+    body.resize(Limits::default().largest_body(), b' ');
+    let body = Bytes::from(body);
+    let mut unread = Vec::new();
+    for _ in 0..OF_ONE_CALLER {
+        let request = request(key, BATCH, body.len(), Body::from(body.clone()));
+        let response = world.front().answer(request).await;
+        assert_eq!(response.status(), 200);
+        unread.push(response);
+    }
+    let large = json!({ "operation": "hash",
+        "payload": { "algorithm": "SHA-256", "data": "x".repeat(100 * 1024) } });
+    let refused = busy.post(OPERATIONS, large.clone()).await;
+    refused.refused(503, "SERVICE_UNAVAILABLE");
+    drop(unread);
+    busy.post(OPERATIONS, large).await.ok();
+}
+
+/// A body that never comes.
+fn pending() -> Body {
+    Body::from_stream(stream::pending::<Result<Bytes, Infallible>>())
+}
+
+/// At least the number of bodies of refused requests that are read at the same time.
+const MANY: usize = 1_000;
+
+/// Sends many requests whose bodies never end. Some are answered at once with this status.
+async fn few_bodies_are_read(world: &World, request: impl Fn() -> Request<Body>, status: u16) {
     let mut requests = JoinSet::new();
     for _ in 0..MANY {
-        let request = Request::post(OPERATIONS)
-            .header(header::HOST, "it")
-            .header(header::CONTENT_TYPE, "application/json")
-            .header(header::CONTENT_LENGTH, 60 * 1024)
-            .body(Body::from_stream(stream::pending::<
-                Result<Bytes, Infallible>,
-            >()))
-            .expect("a request");
-        let front = world.front();
+        let (front, request) = (world.front(), request());
         requests.spawn(async move { front.answer(request).await.status().as_u16() });
     }
-    // The bodies that are read never end, so only the others are refused.
-    for _ in 0..500 {
-        let status = requests
-            .join_next()
-            .await
-            .expect("a request")
-            .expect("an answer");
-        assert_eq!(status, 401);
+    for _ in 0..MANY / 2 {
+        let answered = requests.join_next().await.expect("a request");
+        assert_eq!(answered.expect("an answer"), status);
     }
+}
+
+#[tokio::test]
+async fn over_the_rate_limit_few_bodies_are_read_at_the_same_time() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
+    let world = World::at(clock, Stage::Development).await;
+    let limit = json!({ "name": "limited", "tier": "enterprise", "rateLimit": { "requestsPerSecond": 1, "burst": 1 } });
+    let service = world.admin().post("/admin/services", limit).await;
+    let service = service.created().text("id");
+    let key = json!({ "name": "key", "type": "live", "serviceId": service });
+    let key = world.admin().post("/admin/api-keys", key).await;
+    let key = key.created().text("secret");
+    let client = world.client(&key);
+    let hash = json!({ "operation": "hash", "payload": { "algorithm": "SHA-256", "data": "x" } });
+    client.post(OPERATIONS, hash).await.ok();
+    let announced = || request(&key, OPERATIONS, 60 * 1024, pending());
+    few_bodies_are_read(&world, announced, 429).await;
+}
+
+#[tokio::test]
+async fn without_a_credential_few_bodies_are_read_at_the_same_time() {
+    let world = World::new().await;
+    let announced = || request("unknown", OPERATIONS, 60 * 1024, pending());
+    few_bodies_are_read(&world, announced, 401).await;
+}
+
+#[tokio::test]
+async fn few_forms_of_visitors_are_read_at_the_same_time() {
+    let world = World::new().await;
+    let announced = || request("unknown", "/dashboard/sign-in", 100, pending());
+    few_bodies_are_read(&world, announced, 503).await;
 }
