@@ -261,7 +261,9 @@ impl<A: Answers> Door<A> {
             let is_leaving = is_leaving.clone();
             let request = request.map(|body| Body::new(asking.coming(body)));
             let (front, refused) = (front.clone(), framing::refused_head(&request));
+            let pace = asking.clone();
             async move {
+                pace.room().await;
                 let mut answer = match refused {
                     None => front.answer(request).await,
                     Some(refused) => front.refuse(refused, request).await,

@@ -3,16 +3,24 @@
 //! A client that sends headers slowly, reads slowly, or stays idle occupies a connection. The time
 //! between a request and its response is limited elsewhere.
 
-use std::pin::Pin;
+use std::collections::HashMap;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, Incoming, SizeHint};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::settings::Http;
+
+/// The number of bytes of unread responses from which on a connection starts no other request.
+const UNREAD: usize = 512 * 1024;
+
+/// The largest part of a response that is sent at once. Progress is noted after each part.
+const PART: usize = 64 * 1024;
 
 /// The timeouts of clients.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +47,14 @@ impl Patience {
 
 /// The timers of one connection. Clones share them.
 #[derive(Clone, Debug)]
-pub(super) struct Pace(Arc<Mutex<State>>);
+pub(super) struct Pace(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    /// Notified when bytes of responses are sent.
+    sent: Notify,
+}
 
 #[derive(Debug)]
 struct State {
@@ -47,8 +62,12 @@ struct State {
     since: Instant,
     /// Requests without a response.
     asked: usize,
-    /// Responses that are not fully sent.
-    leaving: usize,
+    /// Responses that are not fully sent: when the client last read a part of each.
+    leaving: HashMap<u64, Instant>,
+    /// The number of responses so far.
+    answers: u64,
+    /// Bytes of responses that are not sent.
+    unread: usize,
     /// On HTTP/2, received bytes need not belong to a request.
     bytes_mean_a_request: bool,
     /// Whether bytes of another request were received.
@@ -77,15 +96,21 @@ pub(super) enum Overdue {
 
 impl Pace {
     pub(super) fn begin() -> Self {
-        Self(Arc::new(Mutex::new(State {
+        let state = State {
             awaited: Awaited::Headers,
             since: Instant::now(),
             asked: 0,
-            leaving: 0,
+            leaving: HashMap::new(),
+            answers: 0,
+            unread: 0,
             bytes_mean_a_request: true,
             has_begun: false,
             is_unread: false,
-        })))
+        };
+        Self(Arc::new(Shared {
+            state: Mutex::new(state),
+            sent: Notify::new(),
+        }))
     }
 
     /// Resolves when the client times out.
@@ -112,6 +137,17 @@ impl Pace {
         // The rest of the previous body was skipped.
         state.is_unread = false;
         Asked(self.clone())
+    }
+
+    /// Waits until the client has read most of the responses on its connection.
+    pub(super) async fn room(&self) {
+        while self.state().unread >= UNREAD {
+            let mut sent = pin!(self.0.sent.notified());
+            sent.as_mut().enable();
+            if self.state().unread >= UNREAD {
+                sent.await;
+            }
+        }
     }
 
     /// The body of a request, which reports whether it is read to its end.
@@ -150,17 +186,21 @@ impl Pace {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let state = self.0.state.lock();
+        state.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl State {
     /// The time of the next check, and the result if nothing happens until then.
     fn deadline(&self, patience: Patience) -> (Instant, Option<Overdue>) {
-        match (self.asked, self.leaving, self.awaited) {
-            (0, 0, Awaited::Headers) => (self.since + patience.headers, Some(Overdue::Stalled)),
-            (0, 0, Awaited::More) => (self.since + patience.idle, Some(Overdue::Resting)),
-            (0, _, _) => (self.since + patience.idle, Some(Overdue::Stalled)),
+        // Each response has its own time: requests on other streams do not excuse an unread one.
+        if let Some(since) = self.leaving.values().min() {
+            return (*since + patience.idle, Some(Overdue::Stalled));
+        }
+        match (self.asked, self.awaited) {
+            (0, Awaited::Headers) => (self.since + patience.headers, Some(Overdue::Stalled)),
+            (0, Awaited::More) => (self.since + patience.idle, Some(Overdue::Resting)),
             _ => (Instant::now() + patience.headers, None),
         }
     }
@@ -177,10 +217,18 @@ pub(super) struct Asked(Pace);
 impl Asked {
     /// The response, which is tracked until it is sent.
     pub(super) fn answered(self, body: Body) -> Watched {
-        self.0.state().leaving += 1;
+        let mut state = self.0.state();
+        let number = state.answers;
+        state.answers += 1;
+        state.leaving.insert(number, Instant::now());
+        drop(state);
         Watched {
             body,
-            pace: self.0.clone(),
+            rest: Bytes::new(),
+            leaving: Arc::new(Leaving {
+                number,
+                pace: self.0.clone(),
+            }),
         }
     }
 }
@@ -193,10 +241,34 @@ impl Drop for Asked {
     }
 }
 
+/// A response that is not fully sent.
+struct Leaving {
+    number: u64,
+    pace: Pace,
+}
+
+impl Leaving {
+    fn went_on(&self) {
+        if let Some(since) = self.pace.state().leaving.get_mut(&self.number) {
+            *since = Instant::now();
+        }
+    }
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        let mut state = self.pace.state();
+        state.leaving.remove(&self.number);
+        state.went_on();
+    }
+}
+
 /// The body of a response.
 pub(super) struct Watched {
     body: Body,
-    pace: Pace,
+    /// The rest of a long frame.
+    rest: Bytes,
+    leaving: Arc<Leaving>,
 }
 
 impl HttpBody for Watched {
@@ -207,27 +279,65 @@ impl HttpBody for Watched {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let polled = Pin::new(&mut self.body).poll_frame(context);
-        if polled.is_ready() {
-            self.pace.state().went_on();
+        if self.rest.is_empty() {
+            match ready!(Pin::new(&mut self.body).poll_frame(context)) {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => self.rest = data,
+                    Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
+                },
+                ended => return Poll::Ready(ended),
+            }
         }
-        polled
+        let length = self.rest.len().min(PART);
+        let part = self.rest.split_to(length);
+        self.leaving.went_on();
+        Poll::Ready(Some(Ok(Frame::data(Unread::bytes(part, &self.leaving)))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.rest.is_empty() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let (hint, rest) = (self.body.size_hint(), self.rest.len() as u64);
+        let mut whole = SizeHint::new();
+        whole.set_lower(hint.lower() + rest);
+        if let Some(upper) = hint.upper() {
+            whole.set_upper(upper + rest);
+        }
+        whole
     }
 }
 
-impl Drop for Watched {
+/// Bytes of a response that the client has not read. HTTP/2 holds them until the client has a window for
+/// them.
+struct Unread {
+    data: Bytes,
+    leaving: Arc<Leaving>,
+}
+
+impl Unread {
+    fn bytes(data: Bytes, leaving: &Arc<Leaving>) -> Bytes {
+        leaving.pace.state().unread += data.len();
+        Bytes::from_owner(Self {
+            data,
+            leaving: Arc::clone(leaving),
+        })
+    }
+}
+
+impl AsRef<[u8]> for Unread {
+    fn as_ref(&self) -> &[u8] {
+        &self.data
+    }
+}
+
+impl Drop for Unread {
     fn drop(&mut self) {
-        let mut state = self.pace.state();
-        state.leaving -= 1;
-        state.went_on();
+        self.leaving.went_on();
+        let pace = &self.leaving.pace;
+        pace.state().unread -= self.data.len();
+        pace.0.sent.notify_waiters();
     }
 }
 
@@ -265,5 +375,55 @@ impl Drop for Coming {
         if !self.is_over {
             self.pace.state().is_unread = true;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::{FutureExt as _, StreamExt as _};
+
+    use super::*;
+
+    /// The parts of a response with this body.
+    async fn parts(pace: &Pace, body: Vec<u8>) -> Vec<Bytes> {
+        let response = pace.asked(false).answered(Body::from(body));
+        let data = Body::new(response).into_data_stream();
+        data.map(|part| part.unwrap()).collect().await
+    }
+
+    #[tokio::test]
+    async fn requests_wait_until_most_of_the_responses_are_read() {
+        let pace = Pace::begin();
+        let some = parts(&pace, vec![0; UNREAD - 1]).await;
+        assert!(pace.room().now_or_never().is_some());
+        let more = parts(&pace, vec![0; 1]).await;
+        let mut room = pin!(pace.room());
+        assert!(room.as_mut().now_or_never().is_none());
+        assert!(some.iter().all(|part| part.len() <= PART));
+        drop(some);
+        assert!(room.now_or_never().is_some());
+        drop(more);
+    }
+
+    #[tokio::test]
+    async fn the_oldest_unread_response_has_a_timeout() {
+        let pace = Pace::begin();
+        let patience = Patience {
+            headers: Duration::from_secs(60),
+            idle: Duration::from_secs(30),
+            age: Duration::from_secs(3_600),
+        };
+        let begun = Instant::now();
+        let unread = parts(&pace, vec![0]).await;
+        let read = Instant::now();
+        // Another response is read, and a request is in progress.
+        drop(parts(&pace, vec![0]).await);
+        let asked = pace.asked(false);
+        let (until, overdue) = pace.state().deadline(patience);
+        assert!((begun..=read).contains(&(until - patience.idle)));
+        assert_eq!(overdue, Some(Overdue::Stalled));
+        drop(unread);
+        assert_eq!(pace.state().deadline(patience).1, None);
+        drop(asked);
     }
 }

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::frames::{
     ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, GET_LIVEZ, GET_OPENAPI, GOAWAY, HEADERS,
-    PING, RST_STREAM, SETTINGS, ZERO_WINDOW, connect, frame, read,
+    PING, RST_STREAM, SETTINGS, WINDOW_UPDATE, ZERO_WINDOW, connect, frame, read,
 };
 use crate::support::{PATIENCE, World, within};
 
@@ -99,15 +99,17 @@ const SHORT: Patience = Patience {
     age: Duration::from_secs(3_600),
 };
 
-/// Waits until the server closes the connection, while the client sends and answers pings.
-async fn is_ended(address: SocketAddr, first: Vec<u8>) {
+const OUR_PING: [u8; 8] = [0; 8];
+
+/// Waits until the server closes the connection, while the client answers pings and sends the frames of
+/// `next` again and again.
+async fn is_ended(address: SocketAddr, first: Vec<u8>, mut next: impl FnMut() -> Vec<u8>) {
     let (mut from, mut to) = connect(address).await;
     to.write_all(&first).await.expect("send data");
-    let ours = [0; 8];
     let (pinged, mut pings) = mpsc::unbounded_channel::<Vec<u8>>();
     let alive = async {
         loop {
-            let mut bytes = frame(PING, 0, 0, &ours);
+            let mut bytes = next();
             while let Ok(theirs) = pings.try_recv() {
                 bytes.extend(frame(PING, ACK, 0, &theirs));
             }
@@ -119,7 +121,7 @@ async fn is_ended(address: SocketAddr, first: Vec<u8>) {
     };
     let reading = async {
         while let Some((kind, _, payload)) = read(&mut from).await {
-            if kind == PING && payload != ours {
+            if kind == PING && payload != OUR_PING {
                 pinged.send(payload).expect("queue the ping");
             }
         }
@@ -131,19 +133,40 @@ async fn is_ended(address: SocketAddr, first: Vec<u8>) {
     ended.expect("the connection ends");
 }
 
+fn request(stream: u32, head: &[u8]) -> Vec<u8> {
+    frame(HEADERS, END_HEADERS | END_STREAM, stream, head)
+}
+
+/// The request on stream 1 for a long response, without a flow-control window.
+fn unread_response() -> Vec<u8> {
+    let closed = frame(SETTINGS, 0, 0, ZERO_WINDOW);
+    [closed, request(1, GET_OPENAPI)].concat()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_requests_do_not_keep_a_connection_with_an_unread_response_open() {
+    let world = World::new().await;
+    let (address, connections) = world.with_limits(8, SHORT).await;
+    let mut stream = 1;
+    is_ended(address, unread_response(), || {
+        stream += 2;
+        let window = frame(WINDOW_UPDATE, 0, stream, &1_024_u32.to_be_bytes());
+        [request(stream, GET_LIVEZ), window].concat()
+    })
+    .await;
+    within(PATIENCE, async || connections.open() == 0).await;
+    is_served(address).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn pings_alone_do_not_keep_a_connection_open() {
     let world = World::new().await;
     let (address, connections) = world.with_limits(8, SHORT).await;
-    let request_frame = |request| frame(HEADERS, END_HEADERS | END_STREAM, 1, request);
+    let ping = || frame(PING, 0, 0, &OUR_PING);
     // No request, no request after a response, and a response without flow-control window.
-    is_ended(address, Vec::new()).await;
-    is_ended(address, request_frame(GET_LIVEZ)).await;
-    let closed = [
-        frame(SETTINGS, 0, 0, ZERO_WINDOW),
-        request_frame(GET_OPENAPI),
-    ];
-    is_ended(address, closed.concat()).await;
+    is_ended(address, Vec::new(), ping).await;
+    is_ended(address, request(1, GET_LIVEZ), ping).await;
+    is_ended(address, unread_response(), ping).await;
     within(PATIENCE, async || connections.open() == 0).await;
     is_served(address).await;
 }

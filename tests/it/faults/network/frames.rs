@@ -12,6 +12,7 @@ pub(super) const RST_STREAM: u8 = 3;
 pub(super) const SETTINGS: u8 = 4;
 pub(super) const PING: u8 = 6;
 pub(super) const GOAWAY: u8 = 7;
+pub(super) const WINDOW_UPDATE: u8 = 8;
 pub(super) const CONTINUATION: u8 = 9;
 
 /// Marks the response to a ping.
