@@ -18,15 +18,19 @@ pub(super) fn block(
     let _ = facts(&mut page, settings);
     for (place, (_, report)) in reports.iter().enumerate() {
         let label = format!("hsm.tokens[{place}]");
-        let report = report.clone().map(|mut report| {
-            report.token.label.clone_from(&label);
-            "(not shown)".clone_into(&mut report.token.serial);
-            if let Some(file) = report.module.path.file_name() {
-                report.module.path = file.into();
+        page += &match report {
+            Ok(report) => {
+                let mut report = report.clone();
+                report.token.label.clone_from(&label);
+                "(not shown)".clone_into(&mut report.token.serial);
+                if let Some(file) = report.module.path.file_name() {
+                    report.module.path = file.into();
+                }
+                text::of(&label, &Ok(report))
             }
-            report
-        });
-        page += &text::of(&label, &report);
+            // The details name labels and folders.
+            Err(error) => format!("Token {label:?} failed: {error}\n\n"),
+        };
     }
     page + "```\n"
 }

@@ -264,6 +264,26 @@ async fn the_report_for_an_issue_identifies_no_installation() {
     }
 }
 
+#[tokio::test]
+async fn the_report_of_a_failed_token_names_no_token() {
+    let site = Site::new().await;
+    let module = softhsm_module().display().to_string();
+    let pin = site.pin_file().display().to_string();
+    let one = |label| site.tokens(&module, label, &pin);
+    let (here, away) = (one(LABEL), one("bank-production"));
+    let both = format!("{}, {}", &here[..here.len() - 1], &away[1..]);
+    let report = site.run_with(&["doctor", "--report"], "SEALWARD_HSM_TOKENS", &both);
+    let report = report.stdout;
+    assert!(
+        report.contains("Token \"hsm.tokens[1]\" failed: "),
+        "{report}"
+    );
+    let shown = report.replace("sealward  ", "");
+    for hidden in [LABEL, "bank-production", &module] {
+        assert!(!shown.contains(hidden), "{hidden} is in\n{report}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_provider_and_the_people_are_checked() {
     let mut provider = OidcProvider::start();
