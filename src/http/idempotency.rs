@@ -23,12 +23,18 @@ pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempote
 /// How much longer than its time limit a request can hold its key. After a crash, the key is free then.
 const MARGIN: Duration = Duration::from_secs(5);
 
+/// Resources have shorter paths, in bytes. Postgres cannot index a much longer path.
+const LONGEST_PATH: usize = 1024;
+
 /// What the fingerprint of a body is for.
 const PURPOSE: &[u8] = b"sealward idempotency v1\0";
 
 /// Carries out a `POST` with an `Idempotency-Key` once. When it is sent again, it gets the same answer.
 pub(super) async fn idempotent(State(app): State<App>, request: Request, next: Next) -> Response {
-    if *request.method() != Method::POST || !request.headers().contains_key(&IDEMPOTENCY_KEY) {
+    let is_idempotent = *request.method() == Method::POST
+        && request.headers().contains_key(&IDEMPOTENCY_KEY)
+        && request.uri().path().len() <= LONGEST_PATH;
+    if !is_idempotent {
         return next.run(request).await;
     }
     match begin(&app, request).await {

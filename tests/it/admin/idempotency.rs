@@ -123,6 +123,18 @@ async fn an_idempotency_key_has_a_form() {
 }
 
 #[tokio::test]
+async fn a_path_that_is_longer_than_those_of_resources_is_unknown() {
+    let world = World::new().await;
+    let segment: String = (0..3_000)
+        .map(|_| char::from(rand::random_range(b'a'..=b'z')))
+        .collect();
+    let admin = with(world.admin(), "k");
+    let path = format!("/admin/changes/{segment}/approve");
+    let refused = admin.post(&path, json!({})).await;
+    refused.refused(404, "CHANGE_NOT_FOUND");
+}
+
+#[tokio::test]
 async fn failures_are_not_kept() {
     let world = World::new().await;
     let admin = with(world.admin(), "k");
