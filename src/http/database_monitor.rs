@@ -27,8 +27,13 @@ struct State {
 /// A database that takes longer counts as unavailable.
 const TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The pause between two checks; with the time limit, a change shows within a second.
+/// The pause between two checks.
 const INTERVAL: Duration = Duration::from_millis(250);
+
+const _: () = assert!(
+    INTERVAL.as_millis() + TIMEOUT.as_millis() < 1_000,
+    "a change shows within a second"
+);
 
 /// The latency of a database that does not answer.
 const UNAVAILABLE: u64 = 0;

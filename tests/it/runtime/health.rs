@@ -40,7 +40,7 @@ async fn health_reports_ok_to_any_key() {
 }
 
 #[tokio::test]
-async fn health_shows_a_change_within_a_second() {
+async fn health_shows_an_outage_and_its_end() {
     let world = World::new().await;
     let (through, proxy) = Proxy::for_server(world.database()).await;
     let other = world.another_by(through).await;
@@ -54,15 +54,15 @@ async fn health_shows_a_change_within_a_second() {
     .await;
 
     proxy.stall();
-    let took = within(PATIENCE, async || alice.get(HEALTH).await.status == 503).await;
-    assert!(took < Duration::from_millis(1_500), "{took:?}");
-    let health = alice.get(HEALTH).await.json();
-    assert_eq!(health["status"], "unavailable");
-    assert_eq!(
-        health["checks"]["database"],
-        json!({ "status": "unavailable", "latencyMs": null })
-    );
-
+    let unavailable = json!({ "status": "unavailable", "latencyMs": null });
+    within(PATIENCE, async || {
+        let answer = alice.get(HEALTH).await;
+        let health = answer.json();
+        answer.status == 503
+            && health["status"] == "unavailable"
+            && health["checks"]["database"] == unavailable
+    })
+    .await;
     proxy.resume();
     within(PATIENCE, async || alice.get(HEALTH).await.status == 200).await;
 }
