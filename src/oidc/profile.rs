@@ -6,6 +6,7 @@ use super::{NotSignedIn, roles};
 use crate::auth::Profile;
 use crate::clock::Timestamp;
 use crate::jwt::Token;
+use crate::resource::is_hidden;
 use crate::settings::Oidc;
 
 /// The most characters of a subject. An admin key can name people by their subject.
@@ -20,7 +21,7 @@ const NAMES: [&str; 3] = ["name", "preferred_username", "email"];
 /// The person of a verified token.
 pub(super) fn of(settings: &Oidc, token: &Token, now: Timestamp) -> Result<Profile, NotSignedIn> {
     let subject = &token.subject;
-    if subject.chars().count() > LONGEST_SUBJECT || subject.chars().any(char::is_control) {
+    if subject.chars().count() > LONGEST_SUBJECT || subject.chars().any(is_hidden) {
         return Err(NotSignedIn::Claim("sub"));
     }
     let groups = groups(&token.claims, &settings.groups_claim);
@@ -36,7 +37,7 @@ pub(super) fn of(settings: &Oidc, token: &Token, now: Timestamp) -> Result<Profi
 fn name(claims: &Map<String, Value>) -> Option<String> {
     let texts = NAMES.iter().filter_map(|name| claims.get(*name)?.as_str());
     let mut names = texts.map(|text| {
-        let text = text.chars().filter(|character| !character.is_control());
+        let text = text.chars().filter(|character| !is_hidden(*character));
         let text: String = text.take(LONGEST_NAME).collect();
         text.trim().to_owned()
     });
@@ -73,6 +74,13 @@ mod tests {
 
     fn claims(value: &Value) -> Map<String, Value> {
         value.as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn names_have_no_hidden_characters() {
+        let claims = json!({ "name": "\u{200b}\u{7}", "email": "a\u{202e}b@example.com" });
+        let claims = claims.as_object().unwrap();
+        assert_eq!(name(claims).as_deref(), Some("ab@example.com"));
     }
 
     #[test]

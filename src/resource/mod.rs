@@ -15,5 +15,5 @@ pub use self::field::{Field, Input, camel_case};
 pub use self::member::Member;
 pub use self::request::{Reader, RequestBody, ResourceRequest, SentBody, object, with_required};
 pub use self::store::{Column, Columns, Identified, Stored};
-pub use self::text::{Description, Name, Person, Printable};
+pub use self::text::{Description, Name, Person, Printable, is_hidden};
 pub use self::value::{Positive, Value, list, string, wrong_type};

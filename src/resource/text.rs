@@ -98,6 +98,12 @@ impl Deref for Printable {
 
 const MESSAGE: &str = "must not contain control, invisible or bidirectional formatting characters";
 
+/// Whether names have no such character, because it can hide or reorder a part of the text.
+#[must_use]
+pub fn is_hidden(character: char) -> bool {
+    is_refused(character, &[])
+}
+
 /// Whether a character can hide or reorder a part of the text. Of the control characters, those in `also`
 /// are allowed.
 fn is_refused(character: char, also: &[char]) -> bool {
@@ -135,7 +141,6 @@ mod tests {
 
     #[test]
     fn control_invisible_and_bidirectional_characters_are_refused() {
-        let refused = |character| is_refused(character, &[]);
         for character in [
             '\0',
             '\u{1f}',
@@ -149,17 +154,17 @@ mod tests {
             '\u{feff}',
             '\u{e0041}',
         ] {
-            assert!(refused(character), "{character:?}");
+            assert!(is_hidden(character), "{character:?}");
         }
         let count = ('\0'..=char::MAX)
-            .filter(|character| refused(*character))
+            .filter(|character| is_hidden(*character))
             .count();
         assert_eq!(
             count,
             (32 + 33) + (1 + 2 + 5 + 4) + (1 + 1 + 1 + 5 + 1 + 128)
         );
         for character in [' ', 'é', 'ש', '\u{200d}', '\u{2028}', '\u{1F4A9}'] {
-            assert!(!refused(character), "{character:?}");
+            assert!(!is_hidden(character), "{character:?}");
         }
     }
 }
