@@ -263,7 +263,7 @@ impl<A: Answers> Door<A> {
             let (front, refused) = (front.clone(), framing::refused_head(&request));
             let pace = asking.clone();
             async move {
-                pace.room().await;
+                pace.room(request.headers()).await;
                 let mut answer = match refused {
                     None => front.answer(request).await,
                     Some(refused) => front.refuse(refused, request).await,

@@ -10,6 +10,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
+use axum::http::HeaderMap;
 use hyper::body::{Frame, Incoming, SizeHint};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -18,6 +19,9 @@ use crate::settings::Http;
 
 /// The number of bytes of unread responses from which on a connection starts no other request.
 const UNREAD: usize = 512 * 1024;
+
+/// The longest headers of a request that waits, in bytes.
+const WAITING_HEADERS: usize = 4 * 1024;
 
 /// The largest part of a response that is sent at once. Progress is noted after each part.
 const PART: usize = 64 * 1024;
@@ -139,9 +143,10 @@ impl Pace {
         Asked(self.clone())
     }
 
-    /// Waits until the client has read most of the responses on its connection.
-    pub(super) async fn room(&self) {
-        while self.state().unread >= UNREAD {
+    /// Waits until the client has read most of the responses on its connection. A request with long
+    /// headers does not wait, because it uses memory meanwhile.
+    pub(super) async fn room(&self, headers: &HeaderMap) {
+        while self.state().unread >= UNREAD && length_of(headers) <= WAITING_HEADERS {
             let mut sent = pin!(self.0.sent.notified());
             sent.as_mut().enable();
             if self.state().unread >= UNREAD {
@@ -209,6 +214,13 @@ impl State {
         self.awaited = Awaited::More;
         self.since = Instant::now();
     }
+}
+
+fn length_of(headers: &HeaderMap) -> usize {
+    let lengths = headers
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len());
+    lengths.sum()
 }
 
 /// A request without a response.
@@ -380,6 +392,7 @@ impl Drop for Coming {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::{HeaderValue, header};
     use futures_util::{FutureExt as _, StreamExt as _};
 
     use super::*;
@@ -395,10 +408,14 @@ mod tests {
     async fn requests_wait_until_most_of_the_responses_are_read() {
         let pace = Pace::begin();
         let some = parts(&pace, vec![0; UNREAD - 1]).await;
-        assert!(pace.room().now_or_never().is_some());
+        let short = HeaderMap::new();
+        assert!(pace.room(&short).now_or_never().is_some());
         let more = parts(&pace, vec![0; 1]).await;
-        let mut room = pin!(pace.room());
+        let mut room = pin!(pace.room(&short));
         assert!(room.as_mut().now_or_never().is_none());
+        let value = HeaderValue::from_bytes(&[b'a'; WAITING_HEADERS]).unwrap();
+        let long = HeaderMap::from_iter([(header::COOKIE, value)]);
+        assert!(pace.room(&long).now_or_never().is_some());
         assert!(some.iter().all(|part| part.len() <= PART));
         drop(some);
         assert!(room.now_or_never().is_some());
