@@ -1,8 +1,9 @@
 //! The memory of request bodies, bounded over the process.
 //!
-//! A small body needs no share of the memory. A large one reserves its whole size before more than a small
-//! part is read, so no body holds a share while it waits for more. A caller has at most half of the
-//! memory: slow bodies of one caller do not delay the bodies of another.
+//! A large body reserves its whole size before more than a small part is read, so no body holds a share
+//! while it waits for more. A small body reserves its size from other memory after it was read, because the
+//! response uses as much until the client has read it. A tiny body needs no share. A caller has at most half
+//! of the memory: slow bodies of one caller do not delay the bodies of another.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -18,14 +19,20 @@ use uuid::Uuid;
 
 use crate::wiped::Wiped;
 
-/// The largest body that needs no share of the memory, in bytes.
+/// The largest body that can be read without a share of the memory, in bytes.
 pub const SMALL_BODY: usize = 64 * 1024;
+
+/// The largest body that needs no share of the memory, in bytes.
+pub const TINY_BODY: usize = 4 * 1024;
 
 /// The unit of reservations, in bytes.
 const BLOCK: usize = 1024;
 
 /// The memory for large bodies, unless the largest body needs more.
 const USUAL: usize = 256 * 1024 * 1024;
+
+/// The memory for small bodies.
+const SMALL: usize = 64 * 1024 * 1024;
 
 /// The most requests without a valid credential, or over the rate limit, whose bodies are read at the same
 /// time.
@@ -37,12 +44,19 @@ const REFUSED_OF_ONE: usize = 64;
 /// This number of the largest bodies fit at least.
 const LARGEST_BODIES: usize = 8;
 
-/// The memory for the large bodies of all callers.
+/// Memory that callers share.
 #[derive(Debug)]
-pub struct BodyMemory {
+struct SharedMemory {
     blocks: Arc<Semaphore>,
     per_caller: usize,
     callers: Mutex<HashMap<Uuid, Weak<Semaphore>>>,
+}
+
+/// The memory for the bodies of all callers.
+#[derive(Debug)]
+pub struct BodyMemory {
+    large: SharedMemory,
+    small: SharedMemory,
     refused: Semaphore,
     networks: Mutex<HashMap<IpAddr, usize>>,
     patience: Duration,
@@ -84,9 +98,8 @@ impl BodyMemory {
         let blocks = largest.div_ceil(BLOCK).saturating_mul(LARGEST_BODIES);
         let blocks = blocks.clamp(USUAL / BLOCK, Semaphore::MAX_PERMITS);
         Self {
-            blocks: Arc::new(Semaphore::new(blocks)),
-            per_caller: blocks / 2,
-            callers: Mutex::default(),
+            large: SharedMemory::new(blocks),
+            small: SharedMemory::new(SMALL / BLOCK),
             refused: Semaphore::new(REFUSED),
             networks: Mutex::default(),
             patience,
@@ -124,6 +137,29 @@ impl BodyMemory {
         let networks = self.networks.lock();
         networks.unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl SharedMemory {
+    fn new(blocks: usize) -> Self {
+        Self {
+            blocks: Arc::new(Semaphore::new(blocks)),
+            per_caller: blocks / 2,
+            callers: Mutex::default(),
+        }
+    }
+
+    async fn reserve(&self, caller: Uuid, bytes: usize, patience: Duration) -> Option<BodyShare> {
+        let blocks = u32::try_from(bytes.div_ceil(BLOCK)).ok()?;
+        let of_caller = self.blocks_of(caller);
+        let of_all = Arc::clone(&self.blocks);
+        let reserving = async {
+            Some(BodyShare {
+                of_caller: of_caller.acquire_many_owned(blocks).await.ok()?,
+                of_all: of_all.acquire_many_owned(blocks).await.ok()?,
+            })
+        };
+        timeout(patience, reserving).await.ok()?
+    }
 
     fn blocks_of(&self, caller: Uuid) -> Arc<Semaphore> {
         let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -150,18 +186,20 @@ impl Drop for RefusedBody<'_> {
 }
 
 impl CallerMemory<'_> {
-    /// Reserves memory for a body of this size. `None` if other bodies use it for too long.
+    /// Reserves memory for a large body of this size. `None` if other bodies use it for too long.
     pub async fn reserve(self, bytes: usize) -> Option<BodyShare> {
-        let blocks = u32::try_from(bytes.div_ceil(BLOCK)).ok()?;
-        let of_caller = self.memory.blocks_of(self.caller);
-        let of_all = Arc::clone(&self.memory.blocks);
-        let reserving = async {
-            Some(BodyShare {
-                of_caller: of_caller.acquire_many_owned(blocks).await.ok()?,
-                of_all: of_all.acquire_many_owned(blocks).await.ok()?,
-            })
-        };
-        timeout(self.memory.patience, reserving).await.ok()?
+        let BodyMemory {
+            large, patience, ..
+        } = self.memory;
+        large.reserve(self.caller, bytes, *patience).await
+    }
+
+    /// Reserves memory for a small body of this size. `None` if responses use it for too long.
+    pub async fn reserve_small(self, bytes: usize) -> Option<BodyShare> {
+        let BodyMemory {
+            small, patience, ..
+        } = self.memory;
+        small.reserve(self.caller, bytes, *patience).await
     }
 }
 
@@ -254,7 +292,7 @@ mod tests {
         of_one.pop();
         assert!(next.await.is_some() && third.await.is_some());
         drop((of_one, of_other));
-        assert_eq!(memory.blocks.available_permits(), USUAL / BLOCK);
+        assert_eq!(memory.large.blocks.available_permits(), USUAL / BLOCK);
     }
 
     #[test]
@@ -310,13 +348,13 @@ mod tests {
         let memory = memory();
         let share = memory.of(ONE).reserve(LARGEST).await;
         let body = BodyBytes::new(Wiped::new(Vec::with_capacity(BLOCK)), share);
-        assert_eq!(memory.blocks.available_permits(), USUAL / BLOCK - 1);
+        assert_eq!(memory.large.blocks.available_permits(), USUAL / BLOCK - 1);
         let share = body.share();
         drop(body);
-        assert_eq!(memory.blocks.available_permits(), USUAL / BLOCK - 1);
+        assert_eq!(memory.large.blocks.available_permits(), USUAL / BLOCK - 1);
         drop(share);
-        assert_eq!(memory.blocks.available_permits(), USUAL / BLOCK);
+        assert_eq!(memory.large.blocks.available_permits(), USUAL / BLOCK);
         drop(memory.of(OTHER).reserve(1).await);
-        assert_eq!(memory.callers.lock().unwrap().len(), 1);
+        assert_eq!(memory.large.callers.lock().unwrap().len(), 1);
     }
 }

@@ -6,7 +6,7 @@ use axum::http::request::Parts;
 use axum::http::{Method, header};
 use http_body_util::BodyExt as _;
 
-use crate::body_memory::{BodyBytes, CallerMemory, SMALL_BODY};
+use crate::body_memory::{BodyBytes, CallerMemory, SMALL_BODY, TINY_BODY};
 use crate::protection::Unread;
 use crate::web::Arrival;
 use crate::wiped::Wiped;
@@ -108,6 +108,12 @@ async fn read_bytes(
         }
         append(&mut bytes, &data, most);
     }
+    if bytes.len() > TINY_BODY
+        && let Some(memory) = unreserved
+    {
+        let reserved = memory.reserve_small(bytes.len()).await;
+        share = Some(reserved.ok_or(Unread::NoMemory)?);
+    }
     Ok(BodyBytes::new(bytes, share))
 }
 
@@ -183,6 +189,14 @@ mod tests {
         let (parts, body) = request.unwrap().into_parts();
         let mut reading = Box::pin(read(&parts, body, LIMIT, Some(memory.of(Uuid::nil()))));
         poll!(&mut reading).is_pending()
+    }
+
+    #[tokio::test]
+    async fn a_small_body_has_memory_for_its_response() {
+        let memory = memory();
+        let _all = memory.of(Uuid::nil()).reserve_small(32 << 20).await;
+        assert!(!waits(&memory, None, TINY_BODY).await);
+        assert!(waits(&memory, None, TINY_BODY + 1).await);
     }
 
     #[tokio::test]
