@@ -106,7 +106,7 @@ fn refusal(status: u16, answer: &Value) -> String {
     lines.join("\n")
 }
 
-/// How the server is reached, so that nobody between reads the requests.
+/// How a request reaches the server without being readable on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
     OverTls,

@@ -21,7 +21,8 @@ pub async fn checkpoint(pool: &Pool, log: Log) -> sqlx::Result<Option<String>> {
     Ok(served.map(|signed| signed.note))
 }
 
-/// The public keys of a log, the one that signs first and those of cosignatures last. None before `sealward audit init`.
+/// The public keys of a log: first the one that signs, last those of cosignatures. None before
+/// `sealward audit init`.
 ///
 /// # Errors
 /// The database failed.

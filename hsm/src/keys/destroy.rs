@@ -8,7 +8,7 @@ use crate::session::{Known, Session, named, search};
 use crate::{ErrorKind, HsmError, KeyClass, KeyName, KeyRef};
 
 /// Destroys the objects of a key on one token, and its public half. Other objects with the same id
-/// or label stay. A hybrid key of which the token holds one part is destroyed too.
+/// or label stay. If the token has only one part of a hybrid key, this part is destroyed.
 pub(crate) fn destroy(session: &Session, key: &KeyRef) -> Result<(), HsmError> {
     let (mut destroyed, mut verdict) = (false, None);
     for part in key.parts() {

@@ -183,7 +183,7 @@ impl Record {
         !self.destroyed && self.created_at < asked_at
     }
 
-    /// Whether a token that holds so many objects of each name has all objects of the key.
+    /// Whether a token has all objects of the key. `there` counts the objects of the token by name.
     fn is_whole(&self, there: &HashMap<&KeyName, usize>) -> bool {
         there.get(&self.name) >= Some(&self.objects)
     }

@@ -3,10 +3,12 @@
 //! A client that sends headers slowly, reads slowly, or stays idle occupies a connection. The time
 //! between a request and its response is limited elsewhere.
 
+mod response;
+
 use std::collections::HashMap;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
@@ -15,6 +17,7 @@ use hyper::body::{Frame, Incoming, SizeHint};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use self::response::Watched;
 use crate::settings::Http;
 
 /// The number of bytes of unread responses from which on a connection starts no other request.
@@ -22,9 +25,6 @@ const UNREAD: usize = 512 * 1024;
 
 /// The longest headers of a request that waits, in bytes.
 const WAITING_HEADERS: usize = 4 * 1024;
-
-/// The largest part of a response that is sent at once. Progress is noted after each part.
-const PART: usize = 64 * 1024;
 
 /// The timeouts of clients.
 #[derive(Clone, Copy, Debug)]
@@ -229,19 +229,7 @@ pub(super) struct Asked(Pace);
 impl Asked {
     /// The response, which is tracked until it is sent.
     pub(super) fn answered(self, body: Body) -> Watched {
-        let mut state = self.0.state();
-        let number = state.answers;
-        state.answers += 1;
-        state.leaving.insert(number, Instant::now());
-        drop(state);
-        Watched {
-            body,
-            rest: Bytes::new(),
-            leaving: Arc::new(Leaving {
-                number,
-                pace: self.0.clone(),
-            }),
-        }
+        Watched::new(body, self.0.clone())
     }
 }
 
@@ -250,106 +238,6 @@ impl Drop for Asked {
         let mut state = self.0.state();
         state.asked -= 1;
         state.went_on();
-    }
-}
-
-/// A response that is not fully sent.
-struct Leaving {
-    number: u64,
-    pace: Pace,
-}
-
-impl Leaving {
-    fn went_on(&self) {
-        if let Some(since) = self.pace.state().leaving.get_mut(&self.number) {
-            *since = Instant::now();
-        }
-    }
-}
-
-impl Drop for Leaving {
-    fn drop(&mut self) {
-        let mut state = self.pace.state();
-        state.leaving.remove(&self.number);
-        state.went_on();
-    }
-}
-
-/// The body of a response.
-pub(super) struct Watched {
-    body: Body,
-    /// The rest of a long frame.
-    rest: Bytes,
-    leaving: Arc<Leaving>,
-}
-
-impl HttpBody for Watched {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        if self.rest.is_empty() {
-            match ready!(Pin::new(&mut self.body).poll_frame(context)) {
-                Some(Ok(frame)) => match frame.into_data() {
-                    Ok(data) => self.rest = data,
-                    Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
-                },
-                ended => return Poll::Ready(ended),
-            }
-        }
-        let length = self.rest.len().min(PART);
-        let part = self.rest.split_to(length);
-        self.leaving.went_on();
-        Poll::Ready(Some(Ok(Frame::data(Unread::bytes(part, &self.leaving)))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.rest.is_empty() && self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        let (hint, rest) = (self.body.size_hint(), self.rest.len() as u64);
-        let mut whole = SizeHint::new();
-        whole.set_lower(hint.lower() + rest);
-        if let Some(upper) = hint.upper() {
-            whole.set_upper(upper + rest);
-        }
-        whole
-    }
-}
-
-/// Bytes of a response that the client has not read. HTTP/2 holds them until the client has a window for
-/// them.
-struct Unread {
-    data: Bytes,
-    leaving: Arc<Leaving>,
-}
-
-impl Unread {
-    fn bytes(data: Bytes, leaving: &Arc<Leaving>) -> Bytes {
-        leaving.pace.state().unread += data.len();
-        Bytes::from_owner(Self {
-            data,
-            leaving: Arc::clone(leaving),
-        })
-    }
-}
-
-impl AsRef<[u8]> for Unread {
-    fn as_ref(&self) -> &[u8] {
-        &self.data
-    }
-}
-
-impl Drop for Unread {
-    fn drop(&mut self) {
-        self.leaving.went_on();
-        let pace = &self.leaving.pace;
-        pace.state().unread -= self.data.len();
-        pace.0.sent.notify_waiters();
     }
 }
 
@@ -416,7 +304,7 @@ mod tests {
         let value = HeaderValue::from_bytes(&[b'a'; WAITING_HEADERS]).unwrap();
         let long = HeaderMap::from_iter([(header::COOKIE, value)]);
         assert!(pace.room(&long).now_or_never().is_some());
-        assert!(some.iter().all(|part| part.len() <= PART));
+        assert!(some.iter().all(|part| part.len() <= response::PART));
         drop(some);
         assert!(room.now_or_never().is_some());
         drop(more);
