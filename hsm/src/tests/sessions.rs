@@ -100,9 +100,9 @@ async fn a_panic_only_discards_one_session() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_are_looked_up_once_and_idle_sessions_are_kept_alive() {
+async fn repeated_operations_search_no_key_and_open_no_session() {
     if !in_child_process(
-        "sessions::keys_are_looked_up_once_and_idle_sessions_are_kept_alive",
+        "sessions::repeated_operations_search_no_key_and_open_no_session",
         &["one"],
     ) {
         return;
@@ -111,7 +111,12 @@ async fn keys_are_looked_up_once_and_idle_sessions_are_kept_alive() {
         canary_interval: Duration::from_secs(60),
         ..quick(&["one"])
     };
+    let workers = config.workers;
     let token = Token::open(config).await.unwrap();
+    wait_until("each worker and the canary have a session", || {
+        status(&token, "one").sessions == workers + 1
+    })
+    .await;
     let key = hmac_key(&token).await.key;
     token.hmac(&key, b"message").await.unwrap();
     let before = status(&token, "one").counters;
