@@ -1,9 +1,6 @@
-//! Every kind of key and algorithm that tokens are used with, each with its name.
+//! The kinds of keys, and what they are used for.
 
-use aws_lc_rs::agreement;
-use aws_lc_rs::signature::{ML_DSA_44, ML_DSA_65, ML_DSA_87, PqdsaVerificationAlgorithm};
-
-use crate::{Kem, KeyClass, closed_set};
+use crate::closed_set;
 
 closed_set! {
     /// The supported key algorithms.
@@ -68,70 +65,12 @@ closed_set! {
 }
 
 closed_set! {
-    /// The NIST curves.
-    pub enum Curve: "Curve" {
-        /// P-256.
-        P256 = "P-256",
-        /// P-384.
-        P384 = "P-384",
-        /// P-521.
-        P521 = "P-521",
-    }
-}
-
-closed_set! {
-    /// The parameter sets of ML-DSA (FIPS 204).
-    pub enum MlDsa: "MlDsa" {
-        /// ML-DSA-44.
-        MlDsa44 = "ML-DSA-44",
-        /// ML-DSA-65.
-        MlDsa65 = "ML-DSA-65",
-        /// ML-DSA-87.
-        MlDsa87 = "ML-DSA-87",
-    }
-}
-
-closed_set! {
     /// The hash of RSA-OAEP, for the label and for MGF1 alike.
     pub enum OaepHash: "OaepHash" {
         /// JOSE's `RSA-OAEP`.
         Sha1 = "RSA-OAEP",
         /// JOSE's `RSA-OAEP-256`.
         Sha256 = "RSA-OAEP-256",
-    }
-}
-
-closed_set! {
-    /// The signature algorithm.
-    pub enum SignatureScheme: "SignatureAlgorithm" {
-        /// PKCS#1 v1.5 with SHA-256.
-        RsaSha256 = "RSA-SHA256",
-        /// PKCS#1 v1.5 with SHA-384.
-        RsaSha384 = "RSA-SHA384",
-        /// PKCS#1 v1.5 with SHA-512.
-        RsaSha512 = "RSA-SHA512",
-        /// PSS with SHA-256 and a salt as long as the hash.
-        RsaPssSha256 = "RSA-PSS-SHA256",
-        /// PSS with SHA-384.
-        RsaPssSha384 = "RSA-PSS-SHA384",
-        /// PSS with SHA-512.
-        RsaPssSha512 = "RSA-PSS-SHA512",
-        /// P-256; the signature is r and s, concatenated.
-        EcdsaSha256 = "ECDSA-SHA256",
-        /// P-384.
-        EcdsaSha384 = "ECDSA-SHA384",
-        /// P-521.
-        EcdsaSha512 = "ECDSA-SHA512",
-        /// Ed25519 (RFC 8032) over the message itself.
-        Ed25519 = "Ed25519",
-        /// ML-DSA-44 (FIPS 204) over the message itself, with an empty context.
-        MlDsa44 = "ML-DSA-44",
-        /// ML-DSA-65.
-        MlDsa65 = "ML-DSA-65",
-        /// ML-DSA-87.
-        MlDsa87 = "ML-DSA-87",
-        /// HMAC with SHA-256.
-        HmacSha256 = "HMAC-SHA256",
     }
 }
 
@@ -159,45 +98,6 @@ pub enum Purpose {
     Import,
 }
 
-/// The public half of a key pair.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum PublicKey {
-    /// RSA: both numbers big-endian, without leading zeros.
-    Rsa {
-        /// The modulus `n`.
-        modulus: Vec<u8>,
-        /// The public exponent `e`.
-        exponent: Vec<u8>,
-    },
-    /// A key on a NIST curve.
-    Ec {
-        /// The curve of the point.
-        curve: Curve,
-        /// The uncompressed point of SEC 1: 04, x, y.
-        point: Vec<u8>,
-    },
-    /// An Ed25519 key.
-    Ed25519 {
-        /// The 32 bytes of RFC 8032.
-        point: Vec<u8>,
-    },
-    /// An ML-DSA key.
-    MlDsa {
-        /// The parameter set.
-        set: MlDsa,
-        /// The encoded key of FIPS 204.
-        key: Vec<u8>,
-    },
-    /// A key for key encapsulation.
-    Kem {
-        /// The key encapsulation.
-        kem: Kem,
-        /// The encapsulation key of FIPS 203, followed by the uncompressed point of the EC key if there is
-        /// one.
-        key: Vec<u8>,
-    },
-}
-
 impl Algorithm {
     /// The family of the algorithm.
     #[must_use]
@@ -212,29 +112,6 @@ impl Algorithm {
             Self::P256MlKem768 => Family::P256MlKem768,
             Self::Aes256 | Self::Aes128 => Family::Aes,
             Self::HmacSha256 => Family::Hmac,
-        }
-    }
-
-    /// The curve; none for keys that are not on a NIST curve.
-    #[must_use]
-    pub const fn curve(self) -> Option<Curve> {
-        match self {
-            Self::P256 => Some(Curve::P256),
-            Self::P384 => Some(Curve::P384),
-            Self::P521 => Some(Curve::P521),
-            Self::Rsa2048
-            | Self::Rsa3072
-            | Self::Rsa4096
-            | Self::Ed25519
-            | Self::MlDsa44
-            | Self::MlDsa65
-            | Self::MlDsa87
-            | Self::MlKem768
-            | Self::MlKem1024
-            | Self::P256MlKem768
-            | Self::Aes256
-            | Self::Aes128
-            | Self::HmacSha256 => None,
         }
     }
 
@@ -283,27 +160,6 @@ impl Algorithm {
         }
     }
 
-    /// The parameter set of ML-DSA; none for other keys.
-    #[must_use]
-    pub fn ml_dsa(self) -> Option<MlDsa> {
-        MlDsa::ALL.into_iter().find(|set| set.algorithm() == self)
-    }
-
-    /// The class of such keys in tokens.
-    #[must_use]
-    pub const fn class(self) -> KeyClass {
-        match self.family() {
-            Family::Rsa
-            | Family::Ec
-            | Family::Ed25519
-            | Family::MlDsa
-            | Family::MlKem768
-            | Family::MlKem1024 => KeyClass::Private,
-            Family::P256MlKem768 => KeyClass::Hybrid(Kem::P256MlKem768),
-            Family::Aes | Family::Hmac => KeyClass::Secret,
-        }
-    }
-
     /// Whether private keys can be imported. Others are generated in the token or adopted.
     #[must_use]
     pub const fn is_importable(self) -> bool {
@@ -316,133 +172,7 @@ impl Algorithm {
     /// Whether it is one secret key rather than a pair.
     #[must_use]
     pub const fn is_secret(self) -> bool {
-        matches!(self.class(), KeyClass::Secret)
-    }
-}
-
-impl Curve {
-    /// The length of a coordinate in bytes, which is also that of a shared secret.
-    #[must_use]
-    pub const fn coordinate_len(self) -> usize {
-        match self {
-            Self::P256 => 32,
-            Self::P384 => 48,
-            Self::P521 => 66,
-        }
-    }
-
-    /// The length of an uncompressed point in bytes.
-    #[must_use]
-    pub const fn point_len(self) -> usize {
-        1 + 2 * self.coordinate_len()
-    }
-
-    /// The kind of key on this curve.
-    #[must_use]
-    pub const fn algorithm(self) -> Algorithm {
-        match self {
-            Self::P256 => Algorithm::P256,
-            Self::P384 => Algorithm::P384,
-            Self::P521 => Algorithm::P521,
-        }
-    }
-
-    /// The key agreement on this curve.
-    #[must_use]
-    pub fn agreement(self) -> &'static agreement::Algorithm {
-        match self {
-            Self::P256 => &agreement::ECDH_P256,
-            Self::P384 => &agreement::ECDH_P384,
-            Self::P521 => &agreement::ECDH_P521,
-        }
-    }
-}
-
-impl MlDsa {
-    /// The kind of key with these parameters.
-    #[must_use]
-    pub const fn algorithm(self) -> Algorithm {
-        match self {
-            Self::MlDsa44 => Algorithm::MlDsa44,
-            Self::MlDsa65 => Algorithm::MlDsa65,
-            Self::MlDsa87 => Algorithm::MlDsa87,
-        }
-    }
-
-    /// The length of an encoded public key in bytes.
-    #[must_use]
-    pub const fn public_len(self) -> usize {
-        match self {
-            Self::MlDsa44 => 1312,
-            Self::MlDsa65 => 1952,
-            Self::MlDsa87 => 2592,
-        }
-    }
-
-    /// The length of a signature in bytes.
-    #[must_use]
-    pub const fn signature_len(self) -> usize {
-        match self {
-            Self::MlDsa44 => 2420,
-            Self::MlDsa65 => 3309,
-            Self::MlDsa87 => 4627,
-        }
-    }
-
-    /// The signature scheme of these parameters.
-    #[must_use]
-    pub const fn scheme(self) -> SignatureScheme {
-        match self {
-            Self::MlDsa44 => SignatureScheme::MlDsa44,
-            Self::MlDsa65 => SignatureScheme::MlDsa65,
-            Self::MlDsa87 => SignatureScheme::MlDsa87,
-        }
-    }
-
-    /// The verification of signatures in this process.
-    #[must_use]
-    pub fn verification(self) -> &'static PqdsaVerificationAlgorithm {
-        match self {
-            Self::MlDsa44 => &ML_DSA_44,
-            Self::MlDsa65 => &ML_DSA_65,
-            Self::MlDsa87 => &ML_DSA_87,
-        }
-    }
-}
-
-impl SignatureScheme {
-    /// The length of the digest that is signed, in bytes; none where the message itself is signed.
-    #[must_use]
-    pub const fn digest_len(self) -> Option<usize> {
-        match self {
-            Self::RsaSha256 | Self::RsaPssSha256 | Self::EcdsaSha256 => Some(32),
-            Self::RsaSha384 | Self::RsaPssSha384 | Self::EcdsaSha384 => Some(48),
-            Self::RsaSha512 | Self::RsaPssSha512 | Self::EcdsaSha512 => Some(64),
-            Self::Ed25519 | Self::MlDsa44 | Self::MlDsa65 | Self::MlDsa87 | Self::HmacSha256 => {
-                None
-            }
-        }
-    }
-
-    /// The algorithms of the keys it takes.
-    #[must_use]
-    pub const fn keys(self) -> &'static [Algorithm] {
-        match self {
-            Self::RsaSha256
-            | Self::RsaSha384
-            | Self::RsaSha512
-            | Self::RsaPssSha256
-            | Self::RsaPssSha384
-            | Self::RsaPssSha512 => &[Algorithm::Rsa2048, Algorithm::Rsa3072, Algorithm::Rsa4096],
-            Self::EcdsaSha256 => &[Algorithm::P256],
-            Self::EcdsaSha384 => &[Algorithm::P384],
-            Self::EcdsaSha512 => &[Algorithm::P521],
-            Self::Ed25519 => &[Algorithm::Ed25519],
-            Self::MlDsa44 => &[Algorithm::MlDsa44],
-            Self::MlDsa65 => &[Algorithm::MlDsa65],
-            Self::MlDsa87 => &[Algorithm::MlDsa87],
-            Self::HmacSha256 => &[Algorithm::HmacSha256],
-        }
+        matches!(self.family(), Family::Aes | Family::Hmac)
     }
 }
 
@@ -455,24 +185,6 @@ impl ImportMechanism {
     }
 }
 
-impl PublicKey {
-    /// The scheme that proves possession of the private half by a signature; none for keys that do not
-    /// sign.
-    pub(crate) fn signature_scheme(&self) -> Option<SignatureScheme> {
-        Some(match self {
-            Self::Rsa { .. } => SignatureScheme::RsaSha256,
-            Self::Ec { curve, .. } => match curve {
-                Curve::P256 => SignatureScheme::EcdsaSha256,
-                Curve::P384 => SignatureScheme::EcdsaSha384,
-                Curve::P521 => SignatureScheme::EcdsaSha512,
-            },
-            Self::Ed25519 { .. } => SignatureScheme::Ed25519,
-            Self::MlDsa { set, .. } => set.scheme(),
-            Self::Kem { .. } => return None,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -481,14 +193,6 @@ mod tests {
     fn names_parse_as_their_values() {
         for algorithm in Algorithm::ALL {
             assert_eq!(algorithm.name().parse(), Ok(algorithm));
-        }
-        for curve in Curve::ALL {
-            assert_eq!(curve.algorithm().name().parse(), Ok(curve));
-        }
-        for set in MlDsa::ALL {
-            assert_eq!(set.algorithm().name(), set.name());
-            assert_eq!(set.scheme().name(), set.name());
-            assert_eq!(set.algorithm().ml_dsa(), Some(set));
         }
         assert!("rsa-2048".parse::<Algorithm>().is_err());
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Algorithm, Kem, PublicKey, Purpose};
+use crate::{Algorithm, Family, Kem, PublicKey, Purpose};
 
 /// The start of the labels of keys that only the service uses.
 pub(crate) const INTERNAL: &str = "sealward-internal";
@@ -42,6 +42,23 @@ impl KeyClass {
     /// The classes of keys whose algorithm is not known. A hybrid key is also found as two private keys, so
     /// it comes first.
     pub const EACH: [Self; 3] = [Self::Hybrid(Kem::P256MlKem768), Self::Private, Self::Secret];
+}
+
+impl Algorithm {
+    /// The class of such keys in tokens.
+    #[must_use]
+    pub const fn class(self) -> KeyClass {
+        match self.family() {
+            Family::Rsa
+            | Family::Ec
+            | Family::Ed25519
+            | Family::MlDsa
+            | Family::MlKem768
+            | Family::MlKem1024 => KeyClass::Private,
+            Family::P256MlKem768 => KeyClass::Hybrid(Kem::P256MlKem768),
+            Family::Aes | Family::Hmac => KeyClass::Secret,
+        }
+    }
 }
 
 /// A key to be made. Both name attributes are set; the id is how the key is found.

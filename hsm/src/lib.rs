@@ -64,6 +64,7 @@ pub mod closed_set;
 mod config;
 mod counters;
 mod crypt;
+mod curve;
 mod dispatch;
 mod error;
 mod group;
@@ -73,12 +74,15 @@ mod kem;
 mod key;
 mod keys;
 mod lanes;
+mod ml_dsa;
 mod open_error;
 mod opening;
 mod pin_memory;
 mod pool;
 mod probe;
+mod public_key;
 mod session;
+mod signature_scheme;
 mod status;
 mod threads;
 mod token;
@@ -86,13 +90,12 @@ mod token;
 #[cfg(test)]
 mod tests;
 
-pub use algorithms::{
-    Algorithm, Curve, Family, ImportMechanism, MlDsa, OaepHash, PublicKey, Purpose, SignatureScheme,
-};
+pub use algorithms::{Algorithm, Family, ImportMechanism, OaepHash, Purpose};
 pub use caller::{Caller, CancelGuard};
 pub use config::{Config, Observer, TokenConfig, TokenSelect};
 pub use counters::Counters;
 pub use crypt::GcmSealed;
+pub use curve::Curve;
 pub use error::{ErrorKind, HsmError};
 pub use import::{
     ImportError, ImportKey, ImportWrapped, Imported, KeyMaterial, RsaParts, WrapError,
@@ -104,8 +107,11 @@ pub use keys::{
     AdoptError, Adopted, FoundKey, Generated, KeyKind, Presence, TokenObject, Usages, Weakness,
 };
 pub use lanes::{Lanes, Queued};
+pub use ml_dsa::MlDsa;
 pub use open_error::OpenError;
 pub use pin_memory::{PinAttempt, PinMemory};
 pub use probe::{ModuleFacts, ProbeReport, Probed, Speed, TokenFacts, Works};
+pub use public_key::PublicKey;
+pub use signature_scheme::SignatureScheme;
 pub use status::{Fatal, OaepMethod, OaepSupport, Status, TokenState, TokenStatus};
 pub use token::Token;
