@@ -40,6 +40,7 @@ pub async fn entries(
     older_than: Option<RecordId>,
     limit: i64,
 ) -> Result<Vec<Entry>, sqlx::Error> {
+    let _turn = db.slow_read().await;
     let mut found = Vec::new();
     for range in time_ranges(filter, now, older_than) {
         let missing = limit.saturating_sub_unsigned(found.len() as u64);

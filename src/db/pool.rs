@@ -7,17 +7,33 @@ use futures_util::stream::BoxStream;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
 use sqlx::{Describe, Either, Execute, Executor, PgPool, Postgres, Result, SqlStr, Transaction};
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+/// The number of slow reads at the same time. Other work has the other connections.
+const SLOW_READS: usize = 2;
 
 /// Connections to the current primary. All clones move to a new primary together.
 ///
 /// After a failover, connections to the former primary may never respond. They keep their places in
 /// its pool, so the new primary gets a pool of its own.
 #[derive(Clone, Debug)]
-pub struct Pool(Arc<RwLock<PgPool>>);
+pub struct Pool {
+    primary: Arc<RwLock<PgPool>>,
+    slow_reads: Arc<Semaphore>,
+}
+
+/// The turn of a slow read. It ends when it is dropped.
+#[derive(Debug)]
+pub struct SlowRead<'a> {
+    _permit: Option<SemaphorePermit<'a>>,
+}
 
 impl From<PgPool> for Pool {
     fn from(pool: PgPool) -> Self {
-        Self(Arc::new(RwLock::new(pool)))
+        Self {
+            primary: Arc::new(RwLock::new(pool)),
+            slow_reads: Arc::new(Semaphore::new(SLOW_READS)),
+        }
     }
 }
 
@@ -25,13 +41,13 @@ impl Pool {
     /// The connections to the current primary.
     #[must_use]
     pub fn current(&self) -> PgPool {
-        let pool = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let pool = self.primary.read().unwrap_or_else(PoisonError::into_inner);
         pool.clone()
     }
 
     /// Replaces the connections. Those in use end with their users.
     pub(super) fn replace(&self, pool: PgPool) {
-        let mut current = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.primary.write().unwrap_or_else(PoisonError::into_inner);
         *current = pool;
     }
 
@@ -49,6 +65,13 @@ impl Pool {
     /// Postgres does not respond, or all connections are in use.
     pub async fn begin(&self) -> Result<Transaction<'static, Postgres>> {
         self.current().begin().await
+    }
+
+    /// Waits for the turn of a read that may take many seconds, such as a search of the audit log.
+    pub async fn slow_read(&self) -> SlowRead<'_> {
+        SlowRead {
+            _permit: self.slow_reads.acquire().await.ok(),
+        }
     }
 
     /// The server and the login of new connections.

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::{EventPerson, Filter, Recorded};
 use crate::clock::Timestamp;
+use crate::db::Pool;
 use crate::ids::{ApiKeyId, ChangeId, EventId};
 use crate::management::{Action, ResourceType};
 
@@ -44,11 +45,12 @@ pub(super) async fn named(
 }
 
 pub(super) async fn list(
-    database: impl PgExecutor<'_>,
+    database: &Pool,
     filter: &Filter,
     older_than: Option<Uuid>,
     limit: i64,
 ) -> sqlx::Result<Vec<Recorded>> {
+    let _turn = database.slow_read().await;
     let rows: Vec<EventRow> = sqlx::query_as(concat!(
         select!(),
         " WHERE ($1::uuid IS NULL OR id < $1)

@@ -1,6 +1,7 @@
-//! Requests of administrators use all connections to Postgres.
+//! Requests of administrators use many connections to Postgres for a long time.
 
-use sqlx::Connection as _;
+use serde_json::json;
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
@@ -10,18 +11,55 @@ use crate::support::{PATIENCE, within};
 /// The default of `database.connections`.
 const CONNECTIONS: i64 = 8;
 
+/// The connections that searches of the audit log use at most.
+const SEARCHES: i64 = 2;
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_instance_stays_ready_while_administrators_use_all_connections() {
     let site = Site::new().await;
     let process = Process::start(&site).await;
-    let (mut owner, mut observer) = (site.connect().await, site.connect().await);
+    let mut owner = site.connect().await;
+    let mut lock = owner.begin().await.expect("a transaction");
+    sqlx::query("LOCK TABLE services")
+        .execute(&mut *lock)
+        .await
+        .expect("a lock");
+    let _reading = read_often(&site, &process, "/admin/services").await;
+    let mut observer = site.connect().await;
+    within(PATIENCE, async || {
+        waiting(&mut observer).await >= CONNECTIONS
+    })
+    .await;
+    let checks = "query LIKE '%transaction_read_only%' AND state = 'idle'
+        AND query_start > clock_timestamp() - interval '1 second'";
+    within(PATIENCE, async || count(&mut observer, checks).await > 0).await;
+    assert_eq!(process.status("/readyz"), 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn searches_of_the_audit_log_leave_connections_to_other_work() {
+    let site = Site::new().await;
+    let process = Process::start(&site).await;
+    let mut owner = site.connect().await;
     let mut lock = owner.begin().await.expect("a transaction");
     sqlx::query("LOCK TABLE audit_log_index")
         .execute(&mut *lock)
         .await
         .expect("a lock");
+    let _operations = read_often(&site, &process, "/admin/audit").await;
+    let _management = read_often(&site, &process, "/admin/audit/management").await;
+    let mut observer = site.connect().await;
+    within(PATIENCE, async || waiting(&mut observer).await == SEARCHES).await;
+    for name in ["one", "two", "three"] {
+        process.post("/admin/services", &json!({"name": name}));
+    }
+    assert_eq!(waiting(&mut observer).await, SEARCHES);
+}
+
+/// Sends twice as many requests as there are connections, and reads no response.
+async fn read_often(site: &Site, process: &Process, path: &str) -> Vec<TcpStream> {
     let request = format!(
-        "GET /admin/audit HTTP/1.1\r\nHost: it\r\nAuthorization: Bearer {}\r\n\r\n",
+        "GET {path} HTTP/1.1\r\nHost: it\r\nAuthorization: Bearer {}\r\n\r\n",
         site.admin_key()
     );
     let mut reading = Vec::new();
@@ -30,20 +68,19 @@ async fn an_instance_stays_ready_while_administrators_use_all_connections() {
         stream.write_all(request.as_bytes()).await.expect("send");
         reading.push(stream);
     }
-    let mut count = async |condition: &str| -> i64 {
-        let sql = format!(
-            "SELECT count(*) FROM pg_stat_activity
-              WHERE datname = current_database() AND pid <> pg_backend_pid() AND {condition}"
-        );
-        let count = sqlx::query_scalar(sqlx::AssertSqlSafe(sql));
-        count.fetch_one(&mut observer).await.expect("the activity")
-    };
-    within(PATIENCE, async || {
-        count("wait_event_type = 'Lock'").await >= CONNECTIONS
-    })
-    .await;
-    let checks = "query LIKE '%transaction_read_only%' AND state = 'idle'
-        AND query_start > clock_timestamp() - interval '1 second'";
-    within(PATIENCE, async || count(checks).await > 0).await;
-    assert_eq!(process.status("/readyz"), 200);
+    reading
+}
+
+/// The number of connections that wait for a lock.
+async fn waiting(observer: &mut PgConnection) -> i64 {
+    count(observer, "wait_event_type = 'Lock'").await
+}
+
+async fn count(observer: &mut PgConnection, condition: &str) -> i64 {
+    let sql = format!(
+        "SELECT count(*) FROM pg_stat_activity
+          WHERE datname = current_database() AND pid <> pg_backend_pid() AND {condition}"
+    );
+    let count = sqlx::query_scalar(AssertSqlSafe(sql));
+    count.fetch_one(observer).await.expect("the activity")
 }
