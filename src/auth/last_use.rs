@@ -29,20 +29,22 @@ impl LastUse {
         self.keep([(id, now)]);
     }
 
-    /// Writes the uses. Call it every few seconds and before shutdown.
+    /// Writes the uses. Call it every few seconds and before shutdown. Uses of credentials that are being
+    /// changed are kept for the next call.
     ///
     /// # Errors
     /// The database failed; the uses are kept for the next attempt.
     pub async fn flush(&self, pool: &Pool) -> sqlx::Result<()> {
-        let noted = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut noted = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         if noted.is_empty() {
             return Ok(());
         }
         let written = store::write_last_uses(pool, &noted).await;
-        if written.is_err() {
-            self.keep(noted);
+        if let Ok(locked) = &written {
+            noted.retain(|id, _| locked.contains(&id.uuid()));
         }
-        written
+        self.keep(noted);
+        written.map(drop)
     }
 
     fn keep(&self, uses: impl IntoIterator<Item = (CredentialId, Timestamp)>) {

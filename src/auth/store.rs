@@ -82,37 +82,43 @@ pub(super) async fn certified(
 macro_rules! write_last_uses {
     ($table:literal) => {
         concat!(
-            "UPDATE ",
+            "WITH due AS (
+                 SELECT id, noted.at
+                   FROM ",
             $table,
             "
-                SET last_used_at = used.at
-               FROM (SELECT id, noted.at
-                       FROM ",
+                   JOIN unnest($1::uuid[], $2::timestamptz[]) AS noted (id, at) USING (id)
+                  WHERE last_used_at IS NULL OR last_used_at < noted.at),
+             free AS (
+                 SELECT id FROM ",
             $table,
             "
-                       JOIN unnest($1::uuid[], $2::timestamptz[]) AS noted (id, at) USING (id)
-                      WHERE last_used_at IS NULL OR last_used_at < noted.at
-                      ORDER BY id
-                        FOR NO KEY UPDATE OF ",
+                  WHERE id IN (SELECT id FROM due)
+                    FOR NO KEY UPDATE SKIP LOCKED),
+             written AS (
+                 UPDATE ",
             $table,
-            ") AS used
-              WHERE ",
-            $table,
-            ".id = used.id"
+            " AS used
+                    SET last_used_at = due.at
+                   FROM due JOIN free USING (id)
+                  WHERE used.id = due.id
+                    AND (used.last_used_at IS NULL OR used.last_used_at < due.at))
+             SELECT id FROM due EXCEPT SELECT id FROM free"
         )
     };
 }
 
-/// Advances the last use and never moves it back. Rows are locked in the order of their ids, so
-/// that concurrent instances do not deadlock.
+/// Advances the last use and never moves it back. Returns the credentials that other transactions have
+/// locked: a batch that waited for them could deadlock with a change of several credentials.
 pub(super) async fn write_last_uses(
     database: &Pool,
     uses: &HashMap<CredentialId, Timestamp>,
-) -> sqlx::Result<()> {
+) -> sqlx::Result<Vec<Uuid>> {
     let of = |is_wanted: fn(CredentialId) -> bool| -> (Vec<Uuid>, Vec<Timestamp>) {
         let wanted = uses.iter().filter(|(id, _)| is_wanted(**id));
         wanted.map(|(id, at)| (id.uuid(), *at)).unzip()
     };
+    let mut locked = Vec::new();
     for (sql, (ids, times)) in [
         (
             write_last_uses!("api_keys"),
@@ -124,11 +130,12 @@ pub(super) async fn write_last_uses(
         ),
     ] {
         if !ids.is_empty() {
-            let written = sqlx::query(sql).bind(ids).bind(times);
-            written.execute(database).await?;
+            let written = sqlx::query_scalar(sql).bind(ids).bind(times);
+            let missed: Vec<Uuid> = written.fetch_all(database).await?;
+            locked.extend(missed);
         }
     }
-    Ok(())
+    Ok(locked)
 }
 
 #[derive(FromRow)]

@@ -11,7 +11,7 @@ use sealward::settings::Stage;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::support::World;
+use crate::support::{Answer, PATIENCE, World, within};
 
 #[tokio::test]
 async fn a_key_is_shown_completely_only_once() {
@@ -174,6 +174,34 @@ async fn last_use_is_written_in_batches() {
     let after = world.admin().get(&path).await.ok();
     assert!(after.json()["lastUsedAt"].is_string());
     assert_eq!(after.header("etag"), tag, "use must not change the ETag");
+}
+
+/// A batch that waited for one key while it holds others could deadlock with a change of both.
+#[tokio::test]
+async fn a_key_that_is_being_changed_does_not_delay_the_last_uses_of_others() {
+    let world = World::new().await;
+    let mut keys = Vec::new();
+    for name in ["changed", "other"] {
+        let body = json!({ "name": name, "type": "admin" });
+        keys.push(world.admin().post("/admin/api-keys", body).await.created());
+    }
+    let was_used = async |key: &Answer| {
+        let shown = world.admin().get(key.header("location")).await.ok().json();
+        shown["lastUsedAt"].is_string()
+    };
+    let mut change = world.pool.begin().await.expect("a transaction");
+    sqlx::query("SELECT FROM api_keys WHERE name = 'changed' FOR SHARE")
+        .execute(&mut *change)
+        .await
+        .expect("a lock");
+    for key in &keys {
+        let client = world.client(&key.text("secret"));
+        client.get("/admin/services").await.ok();
+    }
+    within(PATIENCE, async || was_used(&keys[1]).await).await;
+    assert!(!was_used(&keys[0]).await);
+    change.commit().await.expect("the end of the change");
+    within(PATIENCE, async || was_used(&keys[0]).await).await;
 }
 
 /// Authentication precedes the body, which may take as long as the time limit.
