@@ -3,20 +3,33 @@
 use sqlx::{PgConnection, PgExecutor};
 
 use crate::clock::Timestamp;
+use crate::db::Pool;
 use crate::ids::KeyId;
 use crate::keys::{Key, Status};
 
+macro_rules! due {
+    ($before:literal $after:literal) => {
+        concat!(
+            $before,
+            " WHERE status = $1 AND destroying_at IS NULL AND destroy_at <= least($2, now())",
+            $after
+        )
+    };
+}
+
 /// Begins the destruction of the keys that are due. They are due when Postgres' clock says so too: the
-/// clock of this process may be wrong.
-pub async fn begin_destruction(database: impl PgExecutor<'_>, now: Timestamp) -> sqlx::Result<()> {
-    sqlx::query(
-        "UPDATE keys SET destroying_at = now()
-          WHERE status = $1 AND destroying_at IS NULL AND destroy_at <= least($2, now())",
-    )
-    .bind(Status::PendingDestruction)
-    .bind(now)
-    .execute(database)
-    .await?;
+/// clock of this process may be wrong. Without such keys nothing is written, because each write to the
+/// table empties the caches of all instances.
+pub async fn begin_destruction(database: &Pool, now: Timestamp) -> sqlx::Result<()> {
+    let is_due = sqlx::query_scalar(due!("SELECT EXISTS (SELECT FROM keys" ")"));
+    let is_due = is_due.bind(Status::PendingDestruction).bind(now);
+    if is_due.fetch_one(database).await? {
+        sqlx::query(due!("UPDATE keys SET destroying_at = now()" ""))
+            .bind(Status::PendingDestruction)
+            .bind(now)
+            .execute(database)
+            .await?;
+    }
     Ok(())
 }
 

@@ -13,6 +13,7 @@ use sealward::management::keys::destroy_due;
 use sealward::settings::Stage;
 use serde_json::{Value, json};
 use sqlx::ConnectOptions as _;
+use sqlx::postgres::PgListener;
 
 use super::{generate, id, path, read, send, set};
 use crate::support::{PATIENCE, World, token, within};
@@ -50,6 +51,31 @@ async fn try_to_destroy(world: &World) -> Result<usize, sealward::management::Er
     let (pool, clock) = (world.pool.clone(), world.clock.clone());
     let vault = Vault::new(token().await, pool, clock, Entropy::system());
     destroy_due(&context, &vault).await
+}
+
+/// Each write to the table of keys empties the caches of all instances.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_search_for_due_keys_writes_nothing_if_there_are_none() {
+    let world = World::new().await;
+    let service = world.service("ending").await;
+    let key = generate(&world, &service, "P-256").await;
+    world.admin().delete(&path(id(&key))).await.gone();
+    let mut listener = PgListener::connect_with(&world.pool.current())
+        .await
+        .expect("a listener");
+    listener.listen("catalog").await.expect("the notices");
+    destroy(&world).await;
+    sqlx::query("NOTIFY catalog, 'end'")
+        .execute(&world.pool)
+        .await
+        .expect("a notice");
+    loop {
+        let notice = listener.recv().await.expect("a notice");
+        assert_ne!(notice.payload(), "keys");
+        if notice.payload() == "end" {
+            break;
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
