@@ -126,9 +126,11 @@ async fn faults(world: &World, destination: &Destination) -> Vec<(&'static str, 
         // The point of a hybrid is valid.
         let ml_kem = if zeros.len() == 1568 { 1568 } else { 1088 };
         zeros[..ml_kem].fill(0);
+        let mut short = encapsulated(&envelope);
+        short.pop();
         let mut faulty = vec![
             ("ciphertext of zeros", zeros),
-            ("ciphertext too short", vec![0; 7]),
+            ("ciphertext too short", short),
         ];
         if envelope_alg == "HPKE-8-KE" {
             let mut off_the_curve = encapsulated(&envelope);
