@@ -202,6 +202,17 @@ impl SentBody {
     pub fn text(&self) -> &str {
         &self.text
     }
+
+    /// The same body with another member. None if it is not an object.
+    #[must_use]
+    pub fn with(&self, name: &str, member: serde_json::Value) -> Option<Self> {
+        let mut body: serde_json::Map<_, _> = serde_json::from_str(&self.text).ok()?;
+        body.insert(name.to_owned(), member);
+        Some(Self {
+            reading: self.reading,
+            text: serde_json::to_string(&body).ok()?,
+        })
+    }
 }
 
 impl<'a> Reader<'a> {

@@ -11,7 +11,7 @@ use crate::material::{Algorithm, PublicKey};
 use crate::problem::{Code, Problem};
 
 /// The description of a key in the token. The token determines missing members.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Described {
     /// Its name in the token.
     pub name: KeyName,

@@ -69,6 +69,14 @@ impl Call {
         serde_json::from_str(self.body.as_ref()?.text()).ok()
     }
 
+    /// The same call with another member in its body.
+    pub(in crate::management) fn with_member(self, name: &str, member: Value) -> Self {
+        Self {
+            body: self.body.and_then(|body| body.with(name, member)),
+            ..self
+        }
+    }
+
     /// The same call with the digest of the API key that it creates.
     pub(in crate::management) fn with_credential(self, credential: NewCredential) -> Self {
         Self {

@@ -1,12 +1,16 @@
 //! Creating a key: first in the token, then its record.
 
+use serde_json::json;
+
 use super::plan::planned;
 use super::request::{KeyRequest, RequestedKey, Source};
 use super::rules::Rules;
 use super::{retire_former, store};
 use crate::envelope::HpkeRevision;
 use crate::ids::{ImportKeyId, KeyId, ServiceId};
-use crate::keys::{Assignment, ImportKeyRecord, Key, Origin, Status, UnrecordedKey, Usage, Vault};
+use crate::keys::{
+    Assignment, Described, ImportKeyRecord, Key, Origin, Status, UnrecordedKey, Usage, Vault,
+};
 use crate::management::changes::Call;
 use crate::management::{Authorized, Change, Claim, Error, Event, ManageKeys, ResourceType};
 use crate::material::{Algorithm, PublicKey};
@@ -60,24 +64,13 @@ async fn carry_out(
     call: Option<Call>,
 ) -> Result<Key, Error> {
     // Checked before the token does anything, and again when the key is recorded.
-    let mut change = context.begin().await?;
-    check_service(&mut change, requested.service_id).await?;
-    if let Some(kid) = &requested.partner_kid
-        && store::has_partner_kid(change.connection(), requested.service_id, kid).await?
+    let mut change = begin(context, &requested).await?;
+    if change
+        .is_proposed(&planned(&requested, call.as_ref()))
+        .await?
     {
-        return Err(partner_kid_taken());
-    }
-    let plan = planned(&requested, call.as_ref());
-    if change.is_proposed(&plan).await? {
-        let mut end = None;
-        if let Source::Wrapped { wrapped, .. } = &requested.source {
-            let connection = change.connection();
-            end = Some(vault.end_of_import_key(connection, wrapped).await?);
-        }
-        if let Some(call) = call {
-            change.propose_as(call.usable_until(end));
-        }
-        return Err(change.propose_early(&plan).await);
+        drop(change);
+        return Err(propose(context, vault, requested, call).await?);
     }
     drop(change);
 
@@ -150,6 +143,57 @@ async fn carry_out(
         vault.discard(unrecorded).await;
     }
     Err(error)
+}
+
+async fn begin<'c>(
+    context: &'c Authorized<ManageKeys>,
+    requested: &RequestedKey,
+) -> Result<Change<'c>, Error> {
+    let mut change = context.begin().await?;
+    check_service(&mut change, requested.service_id).await?;
+    if let Some(kid) = &requested.partner_kid
+        && store::has_partner_kid(change.connection(), requested.service_id, kid).await?
+    {
+        return Err(partner_kid_taken());
+    }
+    Ok(change)
+}
+
+/// Proposes the creation. Approvers decide about the key that the token holds now: the approval of an
+/// adoption fails if its name belongs to another key then. A key that the token does not hold yet is
+/// proposed by its name alone.
+async fn propose(
+    context: &Authorized<ManageKeys>,
+    vault: &Vault,
+    mut requested: RequestedKey,
+    mut call: Option<Call>,
+) -> Result<Error, Error> {
+    if let Source::TokenObject(described) = &mut requested.source
+        && let Ok((usage, found)) = vault
+            .adopt(described.clone(), requested.allow_extractable)
+            .await
+    {
+        if let (None, Some(public)) = (&described.public, &found.public) {
+            call = call.map(|call| call.with_member("publicKey", json!(public.to_jwk())));
+        }
+        *described = Described {
+            usage: Some(usage),
+            algorithm: Some(found.algorithm),
+            public: found.public,
+            ..described.clone()
+        };
+    }
+    let mut change = begin(context, &requested).await?;
+    let mut end = None;
+    if let Source::Wrapped { wrapped, .. } = &requested.source {
+        let connection = change.connection();
+        end = Some(vault.end_of_import_key(connection, wrapped).await?);
+    }
+    let plan = planned(&requested, call.as_ref());
+    if let Some(call) = call {
+        change.propose_as(call.usable_until(end));
+    }
+    Ok(change.propose_early(&plan).await)
 }
 
 async fn obtain(

@@ -1,10 +1,13 @@
 //! Keys that need approval: nothing reaches the token before it.
 
+use hsm::{Algorithm, KeyClass, KeyName, KeyRef, Purpose};
 use serde_json::{Value, json};
 
 use super::{Office, approve, proposed};
+use crate::admin::keys::adopt::vendors_key_with_label;
 use crate::admin::keys::wrapped::{parameters, pkcs8, wrap};
 use crate::support::openssl::{private, public};
+use crate::support::token;
 
 const KEYS: &str = "/admin/keys";
 
@@ -43,6 +46,39 @@ async fn a_wrapped_key_is_imported_by_the_approval() {
     );
     let again = ada.post(KEYS, body).await;
     again.invalid(&[("wrappedKey.importKeyId", "unknown")]);
+}
+
+/// The name of a key in the token can belong to another key when the change is approved.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_adoption_is_approved_for_the_key_that_the_approver_saw() {
+    let office = Office::new().await;
+    let [ada, bob] = office.two_owners().await;
+    let service = office.open.service("partner").await;
+    let label = format!("vendor {:016x}", rand::random::<u64>());
+    let envelope = (Algorithm::P256, Purpose::Envelope);
+    vendors_key_with_label(&label, envelope.0, envelope.1).await;
+    let body = json!({ "serviceId": service, "tokenObject": { "label": label } });
+    let change = proposed(&ada.post(KEYS, body.clone()).await);
+    assert_eq!(change["after"]["algorithm"], "P-256");
+    assert_eq!(change["after"]["use"], "enc");
+    let thumbprint = &change["after"]["thumbprint"];
+    assert_eq!(thumbprint.as_str().map(str::len), Some(43));
+
+    let token = token().await;
+    let key = KeyRef {
+        name: KeyName::Label(label.clone()),
+        class: KeyClass::Private,
+    };
+    token.destroy(&key).await.expect("no key");
+    vendors_key_with_label(&label, envelope.0, envelope.1).await;
+    let refused = approve(&bob, &change).await;
+    refused.refused(409, "CONFLICT");
+    assert_eq!(keys(&office).await, 0);
+
+    let change = proposed(&ada.post(KEYS, body).await);
+    assert_ne!(&change["after"]["thumbprint"], thumbprint);
+    approve(&bob, &change).await.ok();
+    assert_eq!(keys(&office).await, 1);
 }
 
 #[tokio::test]

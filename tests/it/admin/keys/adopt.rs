@@ -13,17 +13,26 @@ use crate::support::{Answer, EXTRACTABLE, NOT_SENSITIVE, SOUND, World, token};
 
 /// Generates a key in the token, like a vendor tool, and returns its ID and label.
 async fn vendors_key(algorithm: Algorithm, purpose: Purpose) -> (String, String) {
+    let label = format!("vendor {:016x}", rand::random::<u64>());
+    let id = vendors_key_with_label(&label, algorithm, purpose).await;
+    (id, label)
+}
+
+/// Makes a key as the tools of a vendor do; its id in hex.
+pub(in crate::admin) async fn vendors_key_with_label(
+    label: &str,
+    algorithm: Algorithm,
+    purpose: Purpose,
+) -> String {
     let id: [u8; 12] = rand::random();
-    let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
-    let label = format!("vendor {hex}");
     let body = NewKey {
         id: id.to_vec(),
-        label: label.clone(),
+        label: label.to_owned(),
         algorithm,
         purpose,
     };
     token().await.generate(body).await.expect("a key");
-    (hex, label)
+    id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

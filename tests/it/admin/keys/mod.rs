@@ -1,6 +1,6 @@
 //! `/admin/keys`.
 
-mod adopt;
+pub(in crate::admin) mod adopt;
 mod crash;
 mod destruction;
 mod hybrid;
