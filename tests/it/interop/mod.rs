@@ -12,4 +12,4 @@ mod partners;
 mod peer;
 mod signatures;
 
-pub(crate) use self::peer::home;
+pub(crate) use self::peer::{Peer, home};

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
 
-pub(super) struct Peer {
+pub(crate) struct Peer {
     name: &'static str,
     process: Child,
     requests: ChildStdin,
@@ -43,7 +43,7 @@ impl Peer {
     }
 
     /// PyPI `cryptography`, which signs and verifies with ML-DSA.
-    pub(super) fn ml_dsa() -> Self {
+    pub(crate) fn ml_dsa() -> Self {
         Self::start(
             "cryptography",
             &home().join("venv/bin/python"),
@@ -61,7 +61,7 @@ impl Peer {
     }
 
     /// Sends a request and waits for its response.
-    pub(super) fn ask(&mut self, request: &Value) -> Value {
+    pub(crate) fn ask(&mut self, request: &Value) -> Value {
         writeln!(self.requests, "{request}").unwrap();
         let mut answer = String::new();
         self.answers.read_line(&mut answer).unwrap();

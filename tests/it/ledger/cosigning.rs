@@ -5,8 +5,10 @@ use std::process::{Command, Output};
 
 use sealward::ledger::{self, Log};
 use sealward::tlog::{Note, SignatureKind, VerifierKey};
+use serde_json::json;
 
 use super::fixture::Kept;
+use crate::interop::Peer;
 use crate::process::{Process, Site};
 use crate::support::Database;
 
@@ -62,9 +64,16 @@ async fn checkpoints_are_cosigned_and_verified_with_ml_dsa() {
     assert_eq!(missing.status.code(), Some(2), "{missing:?}");
     let mut wrong = cosignature.clone();
     wrong.bytes[100] ^= 1;
-    let wrong = without.with(wrong).unwrap();
-    let invalid = verify(&wrong.to_string(), &both);
+    let wrong = without.with(wrong).unwrap().to_string();
+    let invalid = verify(&wrong, &both);
     assert_eq!(invalid.status.code(), Some(1), "{invalid:?}");
+
+    // The same answers from another implementation.
+    let mut peer = Peer::ml_dsa();
+    for (note, valid) in [(&note, true), (&wrong, false)] {
+        let request = json!({ "do": "verify_cosignature", "key": keys[2], "note": note });
+        assert_eq!(peer.ask(&request), json!({ "valid": valid }));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
