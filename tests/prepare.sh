@@ -107,11 +107,11 @@ temporary_root() {
     fi
 }
 
-# Creates a cluster and a folder for files of tests. A background process reads from owner_fd. It
-# removes both when this script ends, even after SIGKILL.
+# Creates a cluster and a folder for files of tests, in $1 if given. A background process reads
+# from owner_fd. It removes both when this script ends, even after SIGKILL.
 temporary_cluster() {
-    local home root
-    root=$(temporary_root)
+    local home root=${1-}
+    [ -n "$root" ] || root=$(temporary_root)
     home=$(as_postgres mktemp -d "$root/sealward-test-XXXXXX")
     TMPDIR=$(mktemp -d "$root/sealward-XXXXXX")
     export TMPDIR
@@ -306,6 +306,7 @@ bench() {
     prepare_kryoptic
     clear_service_variables
     temporary_settings=()
-    temporary_cluster
+    # The commits of the measurements are on a disk.
+    temporary_cluster /tmp
     run tests/bench/run "$@" || die "the bench failed"
 }

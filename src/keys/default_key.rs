@@ -28,11 +28,27 @@ impl DefaultKey {
     /// # Errors
     /// The database fails.
     pub async fn has_substitute(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
+        Ok(self.is_activated_earlier(connection).await? == Some(false))
+    }
+
+    /// Whether another key is the default now.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn is_replaced(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
+        Ok(self.is_activated_earlier(connection).await? == Some(true))
+    }
+
+    /// Whether another key was activated later: the latest activation decides among the keys that fit an
+    /// operation. None if there is no other key.
+    async fn is_activated_earlier(
+        &self,
+        connection: &mut PgConnection,
+    ) -> sqlx::Result<Option<bool>> {
         const RSA: [Algorithm; 3] = [Algorithm::Rsa2048, Algorithm::Rsa3072, Algorithm::Rsa4096];
-        // The latest activation decides among the keys that fit an operation.
         let own = [self.key.algorithm];
         let is_rsa = self.key.algorithm.family() == Family::Rsa;
         let algorithms = if is_rsa { &RSA[..] } else { &own };
-        store::has_substitute(connection, &self.key, algorithms, self.now).await
+        store::is_activated_later(connection, &self.key, algorithms, self.now).await
     }
 }

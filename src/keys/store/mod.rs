@@ -127,15 +127,15 @@ pub async fn former(connection: &mut PgConnection, key: &Key) -> sqlx::Result<Op
     .await
 }
 
-/// Whether `key` was activated after all other keys that can replace it, and there is one.
-pub(super) async fn has_substitute(
+/// Whether a key that can replace `key` was activated after it. None if no key can replace it.
+pub(super) async fn is_activated_later(
     connection: &mut PgConnection,
     key: &Key,
     algorithms: &[Algorithm],
     now: Timestamp,
-) -> sqlx::Result<bool> {
+) -> sqlx::Result<Option<bool>> {
     sqlx::query_scalar(
-        "SELECT coalesce(bool_and((activated_at, id) < ($6, $5)), false)
+        "SELECT bool_or((activated_at, id) > ($6, $5))
            FROM keys
           WHERE service_id = $1 AND usage = $2 AND algorithm = ANY ($3) AND status = $4 AND id <> $5
             AND (token_id IS NOT NULL OR token_label IS NOT NULL)

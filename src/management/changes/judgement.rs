@@ -9,7 +9,8 @@ use crate::keys::DefaultKey;
 #[derive(Clone, Debug, Default)]
 pub struct Judgement {
     pub(in crate::management) kinds: Vec<ChangeKind>,
-    default_key: Option<DefaultKey>,
+    given_up: Option<DefaultKey>,
+    rotating: Option<DefaultKey>,
 }
 
 impl Judgement {
@@ -17,15 +18,25 @@ impl Judgement {
     pub fn of(kinds: impl IntoIterator<Item = ChangeKind>) -> Self {
         Self {
             kinds: kinds.into_iter().collect(),
-            default_key: None,
+            ..Self::default()
         }
     }
 
     /// The same change, which makes another key the default if `key` is the default now.
     #[must_use]
-    pub fn with_default_key(self, key: Option<DefaultKey>) -> Self {
+    pub fn giving_up(self, key: Option<DefaultKey>) -> Self {
         Self {
-            default_key: key,
+            given_up: key,
+            ..self
+        }
+    }
+
+    /// The same change, after which the successor of `key` becomes the default. That is another key unless
+    /// `key` is the default now.
+    #[must_use]
+    pub fn rotating(self, key: Option<DefaultKey>) -> Self {
+        Self {
+            rotating: key,
             ..self
         }
     }
@@ -36,9 +47,14 @@ impl Judgement {
         connection: &mut PgConnection,
     ) -> sqlx::Result<Vec<ChangeKind>> {
         let mut kinds = self.kinds.clone();
-        if let Some(key) = &self.default_key
-            && key.has_substitute(connection).await?
-        {
+        let mut activates = false;
+        if let Some(key) = &self.given_up {
+            activates |= key.has_substitute(connection).await?;
+        }
+        if let Some(key) = &self.rotating {
+            activates |= key.is_replaced(connection).await?;
+        }
+        if activates && !kinds.contains(&ChangeKind::KeyActivate) {
             kinds.push(ChangeKind::KeyActivate);
         }
         Ok(kinds)

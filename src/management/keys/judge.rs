@@ -18,14 +18,20 @@ impl Resource for Key {
         if before.is_none() {
             kinds.extend(of_source(after.origin));
         }
-        if works(after, at) && !before.is_some_and(|before| works(before, at)) {
+        let rotates = before.is_some_and(|before| begins_rotation(before, after));
+        let begins_to_work = works(after, at) && !before.is_some_and(|before| works(before, at));
+        // The successor of an expired key works.
+        if begins_to_work || (rotates && !works(after, at)) {
             kinds.push(ChangeKind::KeyActivate);
         }
         if is_deleted(after) && !before.is_some_and(is_deleted) {
             kinds.push(ChangeKind::KeyDestroy);
         }
         let given_up = before.filter(|before| works(before, at) && ends_earlier(before, after));
-        Judgement::of(kinds).with_default_key(given_up.and_then(|key| DefaultKey::of(key, at)))
+        let rotating = Some(after).filter(|_| rotates);
+        Judgement::of(kinds)
+            .giving_up(given_up.and_then(|key| DefaultKey::of(key, at)))
+            .rotating(rotating.and_then(|key| DefaultKey::of(key, at)))
     }
 }
 
@@ -58,6 +64,12 @@ fn ends_earlier(before: &Key, after: &Key) -> bool {
         (Some(before), Some(after)) => after < before,
     };
     after.status != Status::Active || shortened
+}
+
+/// Whether an active key gets successors, or gets them at another time.
+fn begins_rotation(before: &Key, after: &Key) -> bool {
+    let is_changed = after.rotation_days != before.rotation_days;
+    after.status == Status::Active && after.rotation_days.is_some() && is_changed
 }
 
 fn is_deleted(key: &Key) -> bool {

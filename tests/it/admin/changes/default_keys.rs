@@ -1,5 +1,7 @@
 //! The default key of a service is another one after a change.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::{Office, proposed};
@@ -12,7 +14,7 @@ async fn key(office: &Office, service: &str) -> String {
         .post("/admin/keys", body)
         .await
         .created();
-    office.open.clock.advance(std::time::Duration::from_secs(1));
+    office.open.clock.advance(Duration::from_secs(1));
     created.header("location").to_owned()
 }
 
@@ -47,4 +49,30 @@ async fn a_change_that_moves_the_default_key_activates_another_one() {
     assert_eq!(retired["status"], "retired");
     // Now no other key can replace the default.
     ada.patch(&last, json!({ "status": "disabled" })).await.ok();
+}
+
+/// The successor of a key that does not protect now would protect.
+#[tokio::test]
+async fn the_rotation_of_a_key_that_is_not_the_default_activates_its_successor() {
+    let office = Office::new().await;
+    let [ada, _] = office.two_owners().await;
+    let service = office.open.service("billing").await;
+    let first = key(&office, &service).await;
+    let last = key(&office, &service).await;
+    let rotation = json!({ "rotationDays": 1 });
+    let change = proposed(&ada.patch(&first, rotation.clone()).await);
+    assert_eq!(change["action"], json!(["key.activate"]));
+    ada.patch(&last, rotation.clone()).await.ok();
+    ada.patch(&last, json!({ "rotationDays": null })).await.ok();
+
+    let now = office.open.clock.now();
+    let expiry = json!({ "expiresAt": now.plus(Duration::from_secs(60)) });
+    for key in [&first, &last] {
+        office.open.admin().patch(key, expiry.clone()).await.ok();
+    }
+    office.open.clock.advance(Duration::from_secs(60));
+    for key in [&first, &last] {
+        let change = proposed(&ada.patch(key, rotation.clone()).await);
+        assert_eq!(change["action"], json!(["key.activate"]));
+    }
 }
