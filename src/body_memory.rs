@@ -84,6 +84,10 @@ pub struct BodyShare {
     of_all: OwnedSemaphorePermit,
 }
 
+/// Marks a response that uses the memory of its request's body.
+#[derive(Clone, Copy, Debug)]
+pub struct Reserved;
+
 /// A body, which wipes itself, and its share of the memory.
 #[derive(Default)]
 pub struct BodyBytes {

@@ -46,7 +46,7 @@ struct State {
 pub(super) struct Quota {
     limit: u32,
     /// Networks of proxies, which have no limit.
-    proxies: Vec<IpNet>,
+    proxies: Arc<[IpNet]>,
 }
 
 /// A permit for one connection, from any address.
@@ -148,6 +148,11 @@ impl Connections {
         self.0.refused.load(Ordering::Relaxed)
     }
 
+    /// Networks of trusted proxies.
+    pub(super) fn proxies(&self) -> Arc<[IpNet]> {
+        Arc::clone(&self.0.quota.proxies)
+    }
+
     fn warn_full(&self) {
         if is_due(&self.0.warned) {
             tracing::warn!(
@@ -199,7 +204,7 @@ impl Quota {
     pub(super) fn of(http: &Http) -> Self {
         Self {
             limit: http.max_connections_per_address,
-            proxies: http.trusted_proxies.clone(),
+            proxies: http.trusted_proxies.as_slice().into(),
         }
     }
 }

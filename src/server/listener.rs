@@ -13,8 +13,9 @@ use axum::http::{HeaderValue, Version, header};
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
+use ipnet::IpNet;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -22,16 +23,21 @@ use tokio::sync::watch;
 use super::connections::{Connections, OpenConnection, Quota};
 use super::framing;
 use super::front::Answers;
-use super::pace::{Overdue, Pace, Patience};
+use super::pace::{Exchanges, Overdue, Pace, Patience, Streams};
 use super::stream::Stream;
 use super::tls::{Presented, Tls};
+use crate::ratelimit::network_of;
 use crate::settings::Http;
-use crate::web::OverTls;
+use crate::web::{ClientAddress, OverTls};
 
 /// The interval and the timeout of HTTP/2 pings on silent connections.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 /// The maximum number of open streams per HTTP/2 connection.
 const STREAMS: u32 = 128;
+/// The number of bytes of a request body, and of all bodies of a connection, that arrive before they are
+/// read.
+const STREAM_WINDOW: u32 = 128 * 1024;
+const CONNECTION_WINDOW: u32 = 256 * 1024;
 /// The number of reset streams after which a connection closes.
 const RESETS: usize = 32;
 /// The maximum size of HTTP/2 headers, and of the HTTP/1 read buffer.
@@ -129,6 +135,8 @@ impl Listener {
             protocol: protocol(),
             tls: self.tls,
             front,
+            exchanges: Exchanges::default(),
+            proxies: self.connections.proxies(),
             patience: self.patience,
             is_leaving: Arc::default(),
             is_ending,
@@ -168,10 +176,10 @@ impl Listener {
     }
 }
 
-type Protocol = auto::Builder<TokioExecutor>;
+type Protocol = auto::Builder<Streams>;
 
 fn protocol() -> Protocol {
-    let mut protocol = auto::Builder::new(TokioExecutor::new());
+    let mut protocol = auto::Builder::new(Streams);
     protocol
         .http1()
         .timer(TokioTimer::new())
@@ -186,6 +194,8 @@ fn protocol() -> Protocol {
         .keep_alive_interval(KEEP_ALIVE)
         .keep_alive_timeout(KEEP_ALIVE)
         .max_concurrent_streams(STREAMS)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
         .max_pending_accept_reset_streams(RESETS)
         .max_local_error_reset_streams(RESETS)
         .max_header_list_size(HEADERS);
@@ -198,6 +208,9 @@ struct Door<A> {
     protocol: Protocol,
     tls: Option<Tls>,
     front: A,
+    exchanges: Exchanges,
+    /// Networks of trusted proxies.
+    proxies: Arc<[IpNet]>,
     patience: Patience,
     /// Whether each response closes its connection.
     is_leaving: Arc<AtomicBool>,
@@ -242,6 +255,7 @@ impl<A: Answers> Door<A> {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let (front, is_leaving) = (self.front, self.is_leaving);
+        let (exchanges, proxies) = (self.exchanges, self.proxies);
         let pace = Pace::begin();
         let over_tls = tls.is_some().then_some(OverTls);
         let certificate = tls.as_ref().and_then(Presented::certificate);
@@ -261,9 +275,10 @@ impl<A: Answers> Door<A> {
             let is_leaving = is_leaving.clone();
             let request = request.map(|body| Body::new(asking.coming(body)));
             let (front, refused) = (front.clone(), framing::refused_head(&request));
-            let pace = asking.clone();
+            let client = ClientAddress::of_request(&request, &proxies).0;
+            let exchanges = exchanges.clone();
             async move {
-                pace.room(request.headers()).await;
+                let mut exchange = exchanges.begin(network_of(client)).await;
                 let mut answer = match refused {
                     None => front.answer(request).await,
                     Some(refused) => front.refuse(refused, request).await,
@@ -272,7 +287,10 @@ impl<A: Answers> Door<A> {
                     let headers = answer.headers_mut();
                     headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
                 }
-                Ok::<_, Infallible>(answer.map(|body| asked.answered(body)))
+                if let Some(exchange) = &mut exchange {
+                    exchange.hold(&answer).await;
+                }
+                Ok::<_, Infallible>(answer.map(|body| asked.answered(body, exchange)))
             }
         });
         let connection = self

@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 
 use crate::audit::Unrecorded;
-use crate::body_memory::BodyShare;
+use crate::body_memory::{BodyShare, Reserved};
 use crate::http::error::ApiError;
 use crate::protection::{self, Answer};
 use crate::ratelimit::Standing;
@@ -36,6 +36,7 @@ pub(super) fn respond(
     let step = step!("answer").entered();
     let mut response = match answered.map(Answer::into_outcome) {
         Ok(Ok(body)) => {
+            let is_reserved = share.is_some();
             // The buffer is sent without a copy.
             let sent = Bytes::from_owner(Sent {
                 body,
@@ -44,6 +45,9 @@ pub(super) fn respond(
             let mut response = Response::new(Body::from(sent));
             let json = HeaderValue::from_static("application/json");
             response.headers_mut().insert(header::CONTENT_TYPE, json);
+            if is_reserved {
+                response.extensions_mut().insert(Reserved);
+            }
             response
         }
         Ok(Err(refusal)) => ApiError::from(refusal).into_response(),

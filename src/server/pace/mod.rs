@@ -3,28 +3,23 @@
 //! A client that sends headers slowly, reads slowly, or stays idle occupies a connection. The time
 //! between a request and its response is limited elsewhere.
 
+mod exchange;
 mod response;
 
 use std::collections::HashMap;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::http::HeaderMap;
 use hyper::body::{Frame, Incoming, SizeHint};
-use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use self::exchange::StreamEnd;
+pub(super) use self::exchange::{Exchange, Exchanges, Streams};
 use self::response::Watched;
 use crate::settings::Http;
-
-/// The number of bytes of unread responses from which on a connection starts no other request.
-const UNREAD: usize = 512 * 1024;
-
-/// The longest headers of a request that waits, in bytes.
-const WAITING_HEADERS: usize = 4 * 1024;
 
 /// The timeouts of clients.
 #[derive(Clone, Copy, Debug)]
@@ -51,14 +46,7 @@ impl Patience {
 
 /// The timers of one connection. Clones share them.
 #[derive(Clone, Debug)]
-pub(super) struct Pace(Arc<Shared>);
-
-#[derive(Debug)]
-struct Shared {
-    state: Mutex<State>,
-    /// Notified when bytes of responses are sent.
-    sent: Notify,
-}
+pub(super) struct Pace(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
@@ -66,18 +54,25 @@ struct State {
     since: Instant,
     /// Requests without a response.
     asked: usize,
-    /// Responses that are not fully sent: when the client last read a part of each.
-    leaving: HashMap<u64, Instant>,
+    /// Responses that are not fully sent.
+    leaving: HashMap<u64, Unsent>,
     /// The number of responses so far.
     answers: u64,
-    /// Bytes of responses that are not sent.
-    unread: usize,
     /// On HTTP/2, received bytes need not belong to a request.
     bytes_mean_a_request: bool,
     /// Whether bytes of another request were received.
     has_begun: bool,
     /// Whether a request was answered before its body was read.
     is_unread: bool,
+}
+
+/// A response that is not fully sent.
+#[derive(Debug)]
+struct Unsent {
+    /// When the client last read a part of it.
+    since: Instant,
+    /// Resets its stream; none on HTTP/1, and after the end of the stream's task.
+    end: Option<StreamEnd>,
 }
 
 /// The next action of the client.
@@ -106,18 +101,15 @@ impl Pace {
             asked: 0,
             leaving: HashMap::new(),
             answers: 0,
-            unread: 0,
             bytes_mean_a_request: true,
             has_begun: false,
             is_unread: false,
         };
-        Self(Arc::new(Shared {
-            state: Mutex::new(state),
-            sent: Notify::new(),
-        }))
+        Self(Arc::new(Mutex::new(state)))
     }
 
-    /// Resolves when the client times out.
+    /// Resolves when the client times out. A response that the client does not read ends its stream, because
+    /// a proxy sends the requests of several clients on one connection.
     pub(super) async fn overdue(&self, patience: Patience) -> Overdue {
         loop {
             let (until, overdue) = self.state().deadline(patience);
@@ -125,6 +117,9 @@ impl Pace {
             if let Some(overdue) = overdue
                 && until <= now
             {
+                if self.state().end_stream(now, patience) {
+                    continue;
+                }
                 return overdue;
             }
             // A request may begin meanwhile; its headers have a shorter timeout.
@@ -141,18 +136,6 @@ impl Pace {
         // The rest of the previous body was skipped.
         state.is_unread = false;
         Asked(self.clone())
-    }
-
-    /// Waits until the client has read most of the responses on its connection. A request with long
-    /// headers does not wait, because it uses memory meanwhile.
-    pub(super) async fn room(&self, headers: &HeaderMap) {
-        while self.state().unread >= UNREAD && length_of(headers) <= WAITING_HEADERS {
-            let mut sent = pin!(self.0.sent.notified());
-            sent.as_mut().enable();
-            if self.state().unread >= UNREAD {
-                sent.await;
-            }
-        }
     }
 
     /// The body of a request, which reports whether it is read to its end.
@@ -191,8 +174,7 @@ impl Pace {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        let state = self.0.state.lock();
-        state.unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -200,8 +182,8 @@ impl State {
     /// The time of the next check, and the result if nothing happens until then.
     fn deadline(&self, patience: Patience) -> (Instant, Option<Overdue>) {
         // Each response has its own time: requests on other streams do not excuse an unread one.
-        if let Some(since) = self.leaving.values().min() {
-            return (*since + patience.idle, Some(Overdue::Stalled));
+        if let Some(since) = self.leaving.values().map(|it| it.since).min() {
+            return (since + patience.idle, Some(Overdue::Stalled));
         }
         match (self.asked, self.awaited) {
             (0, Awaited::Headers) => (self.since + patience.headers, Some(Overdue::Stalled)),
@@ -210,17 +192,21 @@ impl State {
         }
     }
 
+    /// Ends a stream whose response the client has not read for too long. False if there is none.
+    fn end_stream(&mut self, now: Instant, patience: Patience) -> bool {
+        let mut unsent = self.leaving.iter_mut();
+        let number = unsent.find_map(|(number, unsent)| {
+            let is_overdue = unsent.since + patience.idle <= now;
+            unsent.end.take_if(|_| is_overdue)?.end();
+            Some(*number)
+        });
+        number.is_some_and(|number| self.leaving.remove(&number).is_some())
+    }
+
     fn went_on(&mut self) {
         self.awaited = Awaited::More;
         self.since = Instant::now();
     }
-}
-
-fn length_of(headers: &HeaderMap) -> usize {
-    let lengths = headers
-        .iter()
-        .map(|(name, value)| name.as_str().len() + value.len());
-    lengths.sum()
 }
 
 /// A request without a response.
@@ -228,8 +214,8 @@ pub(super) struct Asked(Pace);
 
 impl Asked {
     /// The response, which is tracked until it is sent.
-    pub(super) fn answered(self, body: Body) -> Watched {
-        Watched::new(body, self.0.clone())
+    pub(super) fn answered(self, body: Body, exchange: Option<Exchange>) -> Watched {
+        Watched::new(body, self.0.clone(), exchange)
     }
 }
 
@@ -280,34 +266,15 @@ impl Drop for Coming {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::{HeaderValue, header};
-    use futures_util::{FutureExt as _, StreamExt as _};
+    use futures_util::StreamExt as _;
 
     use super::*;
 
     /// The parts of a response with this body.
     async fn parts(pace: &Pace, body: Vec<u8>) -> Vec<Bytes> {
-        let response = pace.asked(false).answered(Body::from(body));
+        let response = pace.asked(false).answered(Body::from(body), None);
         let data = Body::new(response).into_data_stream();
         data.map(|part| part.unwrap()).collect().await
-    }
-
-    #[tokio::test]
-    async fn requests_wait_until_most_of_the_responses_are_read() {
-        let pace = Pace::begin();
-        let some = parts(&pace, vec![0; UNREAD - 1]).await;
-        let short = HeaderMap::new();
-        assert!(pace.room(&short).now_or_never().is_some());
-        let more = parts(&pace, vec![0; 1]).await;
-        let mut room = pin!(pace.room(&short));
-        assert!(room.as_mut().now_or_never().is_none());
-        let value = HeaderValue::from_bytes(&[b'a'; WAITING_HEADERS]).unwrap();
-        let long = HeaderMap::from_iter([(header::COOKIE, value)]);
-        assert!(pace.room(&long).now_or_never().is_some());
-        assert!(some.iter().all(|part| part.len() <= response::PART));
-        drop(some);
-        assert!(room.now_or_never().is_some());
-        drop(more);
     }
 
     #[tokio::test]
@@ -319,7 +286,8 @@ mod tests {
             age: Duration::from_secs(3_600),
         };
         let begun = Instant::now();
-        let unread = parts(&pace, vec![0]).await;
+        let unread = parts(&pace, vec![0; response::PART + 1]).await;
+        assert_eq!(unread.len(), 2);
         let read = Instant::now();
         // Another response is read, and a request is in progress.
         drop(parts(&pace, vec![0]).await);

@@ -2,27 +2,46 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
 use axum::body::{Body, Bytes, HttpBody};
+use futures_util::task::AtomicWaker;
 use hyper::body::{Frame, SizeHint};
 use tokio::time::Instant;
 
-use super::Pace;
+use super::{Exchange, Pace, Unsent};
 
 /// The largest part of a response that is sent at once. Progress is noted after each part.
 pub(super) const PART: usize = 64 * 1024;
+
+/// The task of an HTTP/2 stream with a longer response lasts until the client has read the response, so that
+/// its end resets the stream.
+const SHORT: u64 = 4 * 1024;
 
 /// A response that is not fully sent.
 struct Leaving {
     number: u64,
     pace: Pace,
+    /// Bytes that the client has not read.
+    unread: AtomicUsize,
+    /// The task that waits until it has.
+    reader: AtomicWaker,
+    _exchange: Option<Exchange>,
 }
 
 impl Leaving {
     fn went_on(&self) {
-        if let Some(since) = self.pace.state().leaving.get_mut(&self.number) {
-            *since = Instant::now();
+        if let Some(unsent) = self.pace.state().leaving.get_mut(&self.number) {
+            unsent.since = Instant::now();
+        }
+    }
+
+    fn poll_read(&self, context: &mut Context<'_>) -> Poll<()> {
+        self.reader.register(context.waker());
+        match self.unread.load(Ordering::Acquire) {
+            0 => Poll::Ready(()),
+            _ => Poll::Pending,
         }
     }
 }
@@ -40,20 +59,43 @@ pub(in crate::server) struct Watched {
     body: Body,
     /// The rest of a long frame.
     rest: Bytes,
+    /// Whether it ends when the client has read it.
+    is_long: bool,
     leaving: Arc<Leaving>,
 }
 
 impl Watched {
-    pub(super) fn new(body: Body, pace: Pace) -> Self {
+    pub(super) fn new(body: Body, pace: Pace, exchange: Option<Exchange>) -> Self {
         let mut state = pace.state();
         let number = state.answers;
         state.answers += 1;
-        state.leaving.insert(number, Instant::now());
+        let unsent = Unsent {
+            since: Instant::now(),
+            end: exchange.as_ref().map(Exchange::end),
+        };
+        state.leaving.insert(number, unsent);
         drop(state);
+        let is_short = body.size_hint().upper().is_some_and(|it| it <= SHORT);
         Self {
             body,
             rest: Bytes::new(),
-            leaving: Arc::new(Leaving { number, pace }),
+            is_long: exchange.is_some() && !is_short,
+            leaving: Arc::new(Leaving {
+                number,
+                pace,
+                unread: AtomicUsize::new(0),
+                reader: AtomicWaker::new(),
+                _exchange: exchange,
+            }),
+        }
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let number = self.leaving.number;
+        if let Some(unsent) = self.leaving.pace.state().leaving.get_mut(&number) {
+            unsent.end = None;
         }
     }
 }
@@ -72,6 +114,10 @@ impl HttpBody for Watched {
                     Ok(data) => self.rest = data,
                     Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
                 },
+                None if self.is_long => {
+                    ready!(self.leaving.poll_read(context));
+                    return Poll::Ready(None);
+                }
                 ended => return Poll::Ready(ended),
             }
         }
@@ -82,7 +128,7 @@ impl HttpBody for Watched {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.rest.is_empty() && self.body.is_end_stream()
+        !self.is_long && self.rest.is_empty() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -105,7 +151,7 @@ struct Unread {
 
 impl Unread {
     fn bytes(data: Bytes, leaving: &Arc<Leaving>) -> Bytes {
-        leaving.pace.state().unread += data.len();
+        leaving.unread.fetch_add(data.len(), Ordering::Relaxed);
         Bytes::from_owner(Self {
             data,
             leaving: Arc::clone(leaving),
@@ -122,8 +168,9 @@ impl AsRef<[u8]> for Unread {
 impl Drop for Unread {
     fn drop(&mut self) {
         self.leaving.went_on();
-        let pace = &self.leaving.pace;
-        pace.state().unread -= self.data.len();
-        pace.0.sent.notify_waiters();
+        let length = self.data.len();
+        if self.leaving.unread.fetch_sub(length, Ordering::AcqRel) == length {
+            self.leaving.reader.wake();
+        }
     }
 }

@@ -143,18 +143,67 @@ fn unread_response() -> Vec<u8> {
     [closed, request(1, GET_OPENAPI)].concat()
 }
 
+/// A proxy sends the requests of several clients on one connection.
 #[tokio::test(flavor = "multi_thread")]
-async fn other_requests_do_not_keep_a_connection_with_an_unread_response_open() {
+async fn an_unread_response_ends_its_stream_and_not_its_connection() {
     let world = World::new().await;
-    let (address, connections) = world.with_limits(8, SHORT).await;
-    let mut stream = 1;
-    is_ended(address, unread_response(), || {
-        stream += 2;
-        let window = frame(WINDOW_UPDATE, 0, stream, &1_024_u32.to_be_bytes());
-        [request(stream, GET_LIVEZ), window].concat()
-    })
-    .await;
-    within(PATIENCE, async || connections.open() == 0).await;
+    let (address, _) = world.with_limits(8, SHORT).await;
+    let (mut from, mut to) = connect(address).await;
+    to.write_all(&unread_response()).await.expect("send data");
+    let mut stream = 3;
+    let (mut is_reset, mut is_answered) = (false, false);
+    let reading = async {
+        while !(is_reset && is_answered) {
+            let other = request(stream, GET_LIVEZ);
+            let window = frame(WINDOW_UPDATE, 0, stream, &1_024_u32.to_be_bytes());
+            to.write_all(&[other, window].concat())
+                .await
+                .expect("send data");
+            loop {
+                match read(&mut from).await.expect("an open connection") {
+                    (PING, _, payload) if payload != OUR_PING => {
+                        let answer = frame(PING, ACK, 0, &payload);
+                        to.write_all(&answer).await.expect("send data");
+                    }
+                    (RST_STREAM, 1, reason) => {
+                        assert_eq!(reason, 8_u32.to_be_bytes());
+                        is_reset = true;
+                    }
+                    (DATA, number, payload) if number == stream && !payload.is_empty() => break,
+                    _ => {}
+                }
+            }
+            is_answered = is_reset;
+            stream += 2;
+        }
+    };
+    let read = tokio::time::timeout(PATIENCE, reading).await;
+    read.expect("the end of the stream");
+}
+
+/// The requests, of about ten bytes each, have no flow-control window for their responses.
+#[tokio::test(flavor = "multi_thread")]
+async fn unread_responses_of_one_network_use_little_memory() {
+    let world = World::new().await;
+    let (address, _) = world.with_limits(8, USUAL).await;
+    let mut connections = Vec::new();
+    let mut resets = 0;
+    for _ in 0..5 {
+        let (mut from, mut to) = connect(address).await;
+        let mut bytes = frame(SETTINGS, 0, 0, ZERO_WINDOW);
+        for number in 0..100 {
+            bytes.extend(request(2 * number + 1, GET_OPENAPI));
+        }
+        to.write_all(&bytes).await.expect("send data");
+        let mut answered = 0;
+        while answered < 100 {
+            let (kind, _, _) = read(&mut from).await.expect("an open connection");
+            answered += u32::from(kind == HEADERS || kind == RST_STREAM);
+            resets += u32::from(kind == RST_STREAM);
+        }
+        connections.push((from, to));
+    }
+    assert!((100..400).contains(&resets), "{resets}");
     is_served(address).await;
 }
 
