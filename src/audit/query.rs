@@ -40,16 +40,19 @@ pub async fn entries(
     older_than: Option<RecordId>,
     limit: i64,
 ) -> Result<Vec<Entry>, sqlx::Error> {
-    let _turn = db.slow_read().await;
-    let mut found = Vec::new();
-    for range in time_ranges(filter, now, older_than) {
-        let missing = limit.saturating_sub_unsigned(found.len() as u64);
-        if missing == 0 {
-            break;
+    let (pool, filter) = (db.clone(), filter.clone());
+    db.read_slowly(async move {
+        let mut found = Vec::new();
+        for range in time_ranges(&filter, now, older_than) {
+            let missing = limit.saturating_sub_unsigned(found.len() as u64);
+            if missing == 0 {
+                break;
+            }
+            found.extend(store::entries(&pool, &range, older_than, missing).await?);
         }
-        found.extend(store::entries(db, &range, older_than, missing).await?);
-    }
-    Ok(found)
+        Ok(found)
+    })
+    .await
 }
 
 /// The executed plans of [`entries`] for all ranges of time, line by line.

@@ -117,7 +117,7 @@ impl Administrator {
     pub fn rate_limit(&self) -> RateLimit {
         match &self.0 {
             Credential::Key(caller, _) => caller.rate_limit(),
-            Credential::Person(..) => Person::RATE_LIMIT,
+            Credential::Person(person, _) => person.rate_limit(),
         }
     }
 

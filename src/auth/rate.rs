@@ -37,6 +37,9 @@ impl RateLimit {
     /// The limit of each admin key.
     pub const OF_ADMINS: Self = Self::of(500, 1_000);
 
+    /// The limit of a person without a role.
+    pub const WITHOUT_ROLE: Self = Self::of(1, 20);
+
     const OF_STANDARD: Self = Self::of(100, 200);
     const OF_PROFESSIONAL: Self = Self::of(500, 1_000);
 

@@ -270,13 +270,17 @@ fn is_same_origin(headers: &HeaderMap) -> bool {
     site.is_none_or(|site| matches!(site.as_bytes(), b"same-origin" | b"none"))
 }
 
+/// The longest target after a sign-in. The page and the redirect repeat it.
+pub(super) const LONGEST_PLACE: usize = 1_024;
+
 /// Redirects to the sign-in page, which leads back to a page; forms are not repeated.
 fn to_sign_in(request: &Request) -> Response {
     let uri = request.uri();
     let place = uri
         .path_and_query()
         .map_or("/dashboard", |place| place.as_str());
-    if *request.method() != Method::GET || place == "/dashboard" {
+    let is_kept = *request.method() == Method::GET && place.len() <= LONGEST_PLACE;
+    if !is_kept || place == "/dashboard" {
         return Redirect::to("/dashboard/sign-in").into_response();
     }
     let mut query = form_urlencoded::Serializer::new(String::new());

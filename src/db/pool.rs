@@ -6,8 +6,11 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
-use sqlx::{Describe, Either, Execute, Executor, PgPool, Postgres, Result, SqlStr, Transaction};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use sqlx::{
+    Describe, Either, Error, Execute, Executor, PgPool, Postgres, Result, SqlStr, Transaction,
+};
+use tokio::sync::Semaphore;
+use tracing::Instrument as _;
 
 /// The number of slow reads at the same time. Other work has the other connections.
 const SLOW_READS: usize = 2;
@@ -20,12 +23,6 @@ const SLOW_READS: usize = 2;
 pub struct Pool {
     primary: Arc<RwLock<PgPool>>,
     slow_reads: Arc<Semaphore>,
-}
-
-/// The turn of a slow read. It ends when it is dropped.
-#[derive(Debug)]
-pub struct SlowRead<'a> {
-    _permit: Option<SemaphorePermit<'a>>,
 }
 
 impl From<PgPool> for Pool {
@@ -67,11 +64,22 @@ impl Pool {
         self.current().begin().await
     }
 
-    /// Waits for the turn of a read that may take many seconds, such as a search of the audit log.
-    pub async fn slow_read(&self) -> SlowRead<'_> {
-        SlowRead {
-            _permit: self.slow_reads.acquire().await.ok(),
-        }
+    /// Performs a read that may take many seconds, such as a search of the audit log, when few others run.
+    /// Without its caller it continues and keeps its turn, because Postgres continues with the statement.
+    ///
+    /// # Errors
+    /// The read fails.
+    pub async fn read_slowly<T: Send + 'static>(
+        &self,
+        read: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let turn = Arc::clone(&self.slow_reads).acquire_owned().await;
+        let reading = async move {
+            let _turn = turn;
+            read.await
+        };
+        let reading = tokio::spawn(reading.in_current_span());
+        reading.await.unwrap_or(Err(Error::WorkerCrashed))
     }
 
     /// The server and the login of new connections.

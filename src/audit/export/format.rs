@@ -9,6 +9,8 @@ pub trait Exported: Serialize + 'static {
     const FILE: &'static str;
     /// The columns in CSV: the members in NDJSON, in the same order.
     const COLUMNS: &'static [Column<Self>];
+    /// The number of records per query and chunk.
+    const CHUNK: u16;
 
     /// The identifier, which orders the records.
     fn uuid(&self) -> Uuid;

@@ -13,9 +13,6 @@ pub(crate) use self::format::cell;
 pub use self::format::{Column, Exported, Format};
 pub use self::operations::Operations;
 
-/// The number of records per query and chunk.
-const CHUNK: u16 = 1_000;
-
 /// The records of an export, newest first.
 pub trait Source: Send + Sync + 'static {
     /// A record.
@@ -89,12 +86,17 @@ impl<S: Source> Export<S> {
             Place::After(id) => (Some(id), Vec::new()),
             Place::End => return Ok(None),
         };
-        let records = self.source.page(older_than, i64::from(CHUNK)).await?;
+        let records = self
+            .source
+            .page(older_than, i64::from(S::Record::CHUNK))
+            .await?;
         for record in &records {
             self.format.write(record, &mut chunk);
         }
         self.at = match records.last() {
-            Some(last) if records.len() == usize::from(CHUNK) => Place::After(last.uuid()),
+            Some(last) if records.len() == usize::from(S::Record::CHUNK) => {
+                Place::After(last.uuid())
+            }
             _ => Place::End,
         };
         Ok(Some(chunk))

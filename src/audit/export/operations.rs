@@ -37,6 +37,7 @@ impl Source for Operations {
 
 impl Exported for Entry {
     const FILE: &'static str = "audit";
+    const CHUNK: u16 = 1_000;
     const COLUMNS: &'static [Column<Self>] = &[
         ("id", |this| this.id.to_string()),
         ("timestamp", |this| this.timestamp.to_string()),

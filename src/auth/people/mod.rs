@@ -37,8 +37,15 @@ pub struct Profile {
 }
 
 impl Person {
-    /// The rate limit of a person: that of an admin key.
-    pub(super) const RATE_LIMIT: RateLimit = RateLimit::OF_ADMINS;
+    /// The rate limit: that of an admin key for a person with a role. Others only get refusals, and each
+    /// is an event.
+    pub(super) fn rate_limit(&self) -> RateLimit {
+        if self.roles.is_empty() {
+            RateLimit::WITHOUT_ROLE
+        } else {
+            RateLimit::OF_ADMINS
+        }
+    }
 
     /// Their identifier.
     #[must_use]

@@ -32,6 +32,8 @@ impl Source for ManagementLog {
 
 impl Exported for Recorded {
     const FILE: &'static str = "management";
+    // An event can have two states of 34 KB each.
+    const CHUNK: u16 = 50;
     const COLUMNS: &'static [Column<Self>] = &[
         ("id", |this| this.id.to_string()),
         ("timestamp", |this| this.timestamp.to_string()),

@@ -50,32 +50,35 @@ pub(super) async fn list(
     older_than: Option<Uuid>,
     limit: i64,
 ) -> sqlx::Result<Vec<Recorded>> {
-    let _turn = database.slow_read().await;
-    let rows: Vec<EventRow> = sqlx::query_as(concat!(
-        select!(),
-        " WHERE ($1::uuid IS NULL OR id < $1)
-            AND ($2::text IS NULL OR request_id = $2)
-            AND ($3::uuid IS NULL OR api_key_id = $3)
-            AND ($4::text IS NULL OR action = $4)
-            AND ($5::text IS NULL OR resource_type = $5)
-            AND ($6::uuid IS NULL OR resource_id = $6)
-            AND ($7::timestamptz IS NULL OR at >= $7)
-            AND ($8::timestamptz IS NULL OR at < $8)
-          ORDER BY id DESC
-          LIMIT $9"
-    ))
-    .bind(older_than)
-    .bind(filter.request_id.as_deref())
-    .bind(filter.api_key_id)
-    .bind(filter.action)
-    .bind(filter.resource_type)
-    .bind(filter.resource_id.as_ref().map(|id| id.uuid))
-    .bind(filter.from)
-    .bind(filter.to)
-    .bind(limit)
-    .fetch_all(database)
-    .await?;
-    Ok(rows.into_iter().map(Recorded::from).collect())
+    let (pool, filter) = (database.clone(), filter.clone());
+    let reading = async move {
+        let rows: Vec<EventRow> = sqlx::query_as(concat!(
+            select!(),
+            " WHERE ($1::uuid IS NULL OR id < $1)
+                AND ($2::text IS NULL OR request_id = $2)
+                AND ($3::uuid IS NULL OR api_key_id = $3)
+                AND ($4::text IS NULL OR action = $4)
+                AND ($5::text IS NULL OR resource_type = $5)
+                AND ($6::uuid IS NULL OR resource_id = $6)
+                AND ($7::timestamptz IS NULL OR at >= $7)
+                AND ($8::timestamptz IS NULL OR at < $8)
+              ORDER BY id DESC
+              LIMIT $9"
+        ))
+        .bind(older_than)
+        .bind(filter.request_id.as_deref())
+        .bind(filter.api_key_id)
+        .bind(filter.action)
+        .bind(filter.resource_type)
+        .bind(filter.resource_id.as_ref().map(|id| id.uuid))
+        .bind(filter.from)
+        .bind(filter.to)
+        .bind(limit)
+        .fetch_all(&pool)
+        .await?;
+        Ok(rows.into_iter().map(Recorded::from).collect())
+    };
+    database.read_slowly(reading).await
 }
 
 #[derive(FromRow)]

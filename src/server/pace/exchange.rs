@@ -16,8 +16,8 @@ use crate::body_memory::Reserved;
 /// The memory of a stream, with the headers of its request.
 const STREAM: usize = 8 * 1024;
 
-/// The memory of a response of unknown length: the rows of a page of an export.
-const STREAMED: usize = 512 * 1024;
+/// The memory of a response of unknown length: a chunk of an export.
+const STREAMED: usize = 1024 * 1024;
 
 /// The memory of all exchanges of one network.
 const OF_ONE: usize = 32 * 1024 * 1024;

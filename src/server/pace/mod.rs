@@ -71,6 +71,8 @@ struct State {
 struct Unsent {
     /// When the client last read a part of it.
     since: Instant,
+    /// The bytes that the client can read.
+    bytes: usize,
     /// Resets its stream; none on HTTP/1, and after the end of the stream's task.
     end: Option<StreamEnd>,
 }
@@ -182,10 +184,11 @@ impl State {
     /// The time of the next check, and the result if nothing happens until then.
     fn deadline(&self, patience: Patience) -> (Instant, Option<Overdue>) {
         // Each response has its own time: requests on other streams do not excuse an unread one.
-        if let Some(since) = self.leaving.values().map(|it| it.since).min() {
+        let unread = self.leaving.values().filter(|unsent| unsent.bytes > 0);
+        if let Some(since) = unread.map(|unsent| unsent.since).min() {
             return (since + patience.idle, Some(Overdue::Stalled));
         }
-        match (self.asked, self.awaited) {
+        match (self.asked + self.leaving.len(), self.awaited) {
             (0, Awaited::Headers) => (self.since + patience.headers, Some(Overdue::Stalled)),
             (0, Awaited::More) => (self.since + patience.idle, Some(Overdue::Resting)),
             _ => (Instant::now() + patience.headers, None),
@@ -196,7 +199,7 @@ impl State {
     fn end_stream(&mut self, now: Instant, patience: Patience) -> bool {
         let mut unsent = self.leaving.iter_mut();
         let number = unsent.find_map(|(number, unsent)| {
-            let is_overdue = unsent.since + patience.idle <= now;
+            let is_overdue = unsent.bytes > 0 && unsent.since + patience.idle <= now;
             unsent.end.take_if(|_| is_overdue)?.end();
             Some(*number)
         });

@@ -2,7 +2,6 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
 use axum::body::{Body, Bytes, HttpBody};
@@ -23,25 +22,28 @@ const SHORT: u64 = 4 * 1024;
 struct Leaving {
     number: u64,
     pace: Pace,
-    /// Bytes that the client has not read.
-    unread: AtomicUsize,
-    /// The task that waits until it has.
+    /// The task that waits until the client has read all.
     reader: AtomicWaker,
     _exchange: Option<Exchange>,
 }
 
 impl Leaving {
-    fn went_on(&self) {
-        if let Some(unsent) = self.pace.state().leaving.get_mut(&self.number) {
-            unsent.since = Instant::now();
-        }
+    /// Changes the number of bytes that the client can read, and returns it.
+    fn count(&self, change: impl FnOnce(usize) -> usize) -> usize {
+        let mut state = self.pace.state();
+        let Some(unsent) = state.leaving.get_mut(&self.number) else {
+            return 0;
+        };
+        unsent.since = Instant::now();
+        unsent.bytes = change(unsent.bytes);
+        unsent.bytes
     }
 
     fn poll_read(&self, context: &mut Context<'_>) -> Poll<()> {
         self.reader.register(context.waker());
-        match self.unread.load(Ordering::Acquire) {
-            0 => Poll::Ready(()),
-            _ => Poll::Pending,
+        match self.pace.state().leaving.get(&self.number) {
+            Some(unsent) if unsent.bytes > 0 => Poll::Pending,
+            Some(_) | None => Poll::Ready(()),
         }
     }
 }
@@ -71,6 +73,7 @@ impl Watched {
         state.answers += 1;
         let unsent = Unsent {
             since: Instant::now(),
+            bytes: 0,
             end: exchange.as_ref().map(Exchange::end),
         };
         state.leaving.insert(number, unsent);
@@ -83,7 +86,6 @@ impl Watched {
             leaving: Arc::new(Leaving {
                 number,
                 pace,
-                unread: AtomicUsize::new(0),
                 reader: AtomicWaker::new(),
                 _exchange: exchange,
             }),
@@ -123,7 +125,6 @@ impl HttpBody for Watched {
         }
         let length = self.rest.len().min(PART);
         let part = self.rest.split_to(length);
-        self.leaving.went_on();
         Poll::Ready(Some(Ok(Frame::data(Unread::bytes(part, &self.leaving)))))
     }
 
@@ -151,7 +152,7 @@ struct Unread {
 
 impl Unread {
     fn bytes(data: Bytes, leaving: &Arc<Leaving>) -> Bytes {
-        leaving.unread.fetch_add(data.len(), Ordering::Relaxed);
+        leaving.count(|bytes| bytes + data.len());
         Bytes::from_owner(Self {
             data,
             leaving: Arc::clone(leaving),
@@ -167,9 +168,7 @@ impl AsRef<[u8]> for Unread {
 
 impl Drop for Unread {
     fn drop(&mut self) {
-        self.leaving.went_on();
-        let length = self.data.len();
-        if self.leaving.unread.fetch_sub(length, Ordering::AcqRel) == length {
+        if self.leaving.count(|bytes| bytes - self.data.len()) == 0 {
             self.leaving.reader.wake();
         }
     }

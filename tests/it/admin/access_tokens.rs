@@ -48,11 +48,9 @@ async fn a_person_has_the_roles_of_their_groups() {
     assert_eq!(event["api_key_id"], Value::Null);
 
     let token = access_token(&provider, "guest").await;
-    world
-        .client(&token)
-        .get(SERVICES)
-        .await
-        .refused(403, "FORBIDDEN");
+    let refused = world.client(&token).get(SERVICES).await;
+    let refused = refused.refused(403, "FORBIDDEN");
+    assert_eq!(refused.header("x-ratelimit-limit"), "20");
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use maud::{Markup, html};
 use self::refused::Refused;
 use crate::auth::{Administrator, Authorization, Credentials, Denied};
 use crate::client_certificates::ClientCertificate;
+use crate::dashboard::access::LONGEST_PLACE;
 use crate::dashboard::app::Dashboard;
 use crate::dashboard::error::PageError;
 use crate::dashboard::extract::{PageContext, Query, Submitted};
@@ -146,7 +147,7 @@ fn place(form: &Form) -> &str {
         .bytes()
         .all(|byte| byte.is_ascii_graphic() && byte != b'\\')
         && !wanted.contains("..");
-    if is_ours && is_plain {
+    if is_ours && is_plain && wanted.len() <= LONGEST_PLACE {
         wanted
     } else {
         "/dashboard"
@@ -254,5 +255,8 @@ mod tests {
         for wanted in others {
             assert_eq!(to(wanted), "/dashboard", "{wanted}");
         }
+        let longest = format!("/dashboard/{}", "x".repeat(LONGEST_PLACE - 11));
+        assert_eq!(to(&longest), longest);
+        assert_eq!(to(&(longest + "x")), "/dashboard");
     }
 }
