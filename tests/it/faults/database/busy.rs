@@ -20,11 +20,11 @@ async fn an_instance_stays_ready_while_administrators_use_all_connections() {
     let process = Process::start(&site).await;
     let mut owner = site.connect().await;
     let mut lock = owner.begin().await.expect("a transaction");
-    sqlx::query("LOCK TABLE services")
+    sqlx::query("LOCK TABLE identities")
         .execute(&mut *lock)
         .await
         .expect("a lock");
-    let _reading = read_often(&site, &process, "/admin/services").await;
+    let _reading = read_often(&site, &process, "/admin/identities").await;
     let mut observer = site.connect().await;
     within(PATIENCE, async || {
         waiting(&mut observer).await >= CONNECTIONS
