@@ -5,18 +5,17 @@
 //! response uses as much until the client has read it. A tiny body needs no share. A caller has at most half
 //! of the memory: slow bodies of one caller do not delay the bodies of another.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fmt;
 use std::net::IpAddr;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use uuid::Uuid;
 
+use crate::semaphores::Semaphores;
 use crate::wiped::Wiped;
 
 /// The largest body that can be read without a share of the memory, in bytes.
@@ -48,8 +47,7 @@ const LARGEST_BODIES: usize = 8;
 #[derive(Debug)]
 struct SharedMemory {
     blocks: Arc<Semaphore>,
-    per_caller: usize,
-    callers: Mutex<HashMap<Uuid, Weak<Semaphore>>>,
+    callers: Semaphores<Uuid>,
 }
 
 /// The memory for the bodies of all callers.
@@ -57,9 +55,15 @@ struct SharedMemory {
 pub struct BodyMemory {
     large: SharedMemory,
     small: SharedMemory,
-    refused: Semaphore,
-    networks: Mutex<HashMap<IpAddr, usize>>,
+    refused: RefusedBodies,
     patience: Duration,
+}
+
+/// The small bodies that are read at the same time for requests that will be refused.
+#[derive(Debug)]
+struct RefusedBodies {
+    all: Semaphore,
+    networks: Semaphores<IpAddr>,
 }
 
 /// The memory that one caller can reserve.
@@ -72,9 +76,8 @@ pub struct CallerMemory<'a> {
 /// The body of a request that will be refused.
 #[derive(Debug)]
 pub struct RefusedBody<'a> {
-    memory: &'a BodyMemory,
-    network: IpAddr,
-    _permit: SemaphorePermit<'a>,
+    _of_network: OwnedSemaphorePermit,
+    _of_all: SemaphorePermit<'a>,
 }
 
 /// The share of a body; dropped when the request no longer needs memory.
@@ -104,8 +107,7 @@ impl BodyMemory {
         Self {
             large: SharedMemory::new(blocks),
             small: SharedMemory::new(SMALL / BLOCK),
-            refused: Semaphore::new(REFUSED),
-            networks: Mutex::default(),
+            refused: RefusedBodies::new(REFUSED, REFUSED_OF_ONE),
             patience,
         }
     }
@@ -123,23 +125,23 @@ impl BodyMemory {
     /// all of this memory.
     #[must_use]
     pub fn refused(&self, network: IpAddr) -> Option<RefusedBody<'_>> {
-        let permit = self.refused.try_acquire().ok()?;
-        let mut networks = self.networks();
-        let bodies = networks.entry(network).or_default();
-        if *bodies >= REFUSED_OF_ONE {
-            return None;
+        self.refused.body_of(network)
+    }
+}
+
+impl RefusedBodies {
+    fn new(most: usize, of_one: usize) -> Self {
+        Self {
+            all: Semaphore::new(most),
+            networks: Semaphores::new(of_one),
         }
-        *bodies += 1;
-        Some(RefusedBody {
-            memory: self,
-            network,
-            _permit: permit,
-        })
     }
 
-    fn networks(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
-        let networks = self.networks.lock();
-        networks.unwrap_or_else(PoisonError::into_inner)
+    fn body_of(&self, network: IpAddr) -> Option<RefusedBody<'_>> {
+        Some(RefusedBody {
+            _of_network: self.networks.of(network).try_acquire_owned().ok()?,
+            _of_all: self.all.try_acquire().ok()?,
+        })
     }
 }
 
@@ -147,14 +149,13 @@ impl SharedMemory {
     fn new(blocks: usize) -> Self {
         Self {
             blocks: Arc::new(Semaphore::new(blocks)),
-            per_caller: blocks / 2,
-            callers: Mutex::default(),
+            callers: Semaphores::new(blocks / 2),
         }
     }
 
     async fn reserve(&self, caller: Uuid, bytes: usize, patience: Duration) -> Option<BodyShare> {
         let blocks = u32::try_from(bytes.div_ceil(BLOCK)).ok()?;
-        let of_caller = self.blocks_of(caller);
+        let of_caller = self.callers.of(caller);
         let of_all = Arc::clone(&self.blocks);
         let reserving = async {
             Some(BodyShare {
@@ -163,29 +164,6 @@ impl SharedMemory {
             })
         };
         timeout(patience, reserving).await.ok()?
-    }
-
-    fn blocks_of(&self, caller: Uuid) -> Arc<Semaphore> {
-        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(blocks) = callers.get(&caller).and_then(Weak::upgrade) {
-            return blocks;
-        }
-        callers.retain(|_, blocks| blocks.strong_count() > 0);
-        let blocks = Arc::new(Semaphore::new(self.per_caller));
-        callers.insert(caller, Arc::downgrade(&blocks));
-        blocks
-    }
-}
-
-impl Drop for RefusedBody<'_> {
-    fn drop(&mut self) {
-        let mut networks = self.memory.networks();
-        if let Entry::Occupied(mut bodies) = networks.entry(self.network) {
-            *bodies.get_mut() -= 1;
-            if *bodies.get() == 0 {
-                bodies.remove();
-            }
-        }
     }
 }
 
@@ -314,7 +292,7 @@ mod tests {
         drop(first);
         assert!(memory.refused(network(5)).is_some());
         drop(others);
-        assert!(memory.networks().is_empty());
+        assert_eq!(memory.refused.all.available_permits(), REFUSED);
     }
 
     #[tokio::test]
@@ -358,7 +336,5 @@ mod tests {
         assert_eq!(memory.large.blocks.available_permits(), USUAL / BLOCK - 1);
         drop(share);
         assert_eq!(memory.large.blocks.available_permits(), USUAL / BLOCK);
-        drop(memory.of(OTHER).reserve(1).await);
-        assert_eq!(memory.large.callers.lock().unwrap().len(), 1);
     }
 }

@@ -17,7 +17,7 @@
 //! | 3 | `client_certificates`, `db`, `hardening`, `jwt`, `meter`, `telemetry` |
 //! | 2 | `canonical`, `envelope`, `material`, `request_tag`, `resource`, `settings`, `tlog`, `web_client` |
 //! | 1 | `algorithms`, `binary`, `body_memory`, `change_kind`, `fingerprint`, `ids`, `json`, `operation`, `revision`, `spiffe` |
-//! | 0 | `clock`, `closed_set`, `problem`, `similar`, `wiped` |
+//! | 0 | `clock`, `closed_set`, `problem`, `semaphores`, `similar`, `wiped` |
 
 pub mod algorithms;
 pub mod audit;
@@ -54,6 +54,7 @@ pub mod ratelimit;
 pub mod request_tag;
 pub mod resource;
 pub mod revision;
+pub mod semaphores;
 pub mod server;
 pub mod settings;
 pub mod similar;
