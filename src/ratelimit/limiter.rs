@@ -5,11 +5,9 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
-
 use super::bucket::{Empty, Level, Rule};
 use super::buckets::Buckets;
-use super::look_up::AT_ONCE;
+use super::look_up::Turns;
 use super::scope::Scope;
 use super::shared::Shared;
 use super::tally::{Counts, Place, Tally};
@@ -56,7 +54,7 @@ pub struct Limiter {
     /// Look-ups of unknown credentials and ids per address, in this process only.
     pub(super) look_ups: Buckets,
     /// The permits of look-ups to use the database.
-    pub(super) turns: Semaphore,
+    pub(super) turns: Turns,
     shared: Option<Shared>,
     tally: Tally,
 }
@@ -84,7 +82,7 @@ impl Limiter {
             clock,
             buckets: Buckets::default(),
             look_ups: Buckets::default(),
-            turns: Semaphore::new(AT_ONCE),
+            turns: Turns::default(),
             shared: None,
             tally: Tally::default(),
         }
