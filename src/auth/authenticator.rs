@@ -8,7 +8,7 @@ use super::credentials::{Credentials, Presented};
 use super::denied::Denied;
 use super::identity::{Refusal, StoredKey};
 use super::workloads::{Unusable, Workloads};
-use super::{AtRest, Caller, LastUse, store};
+use super::{Admission, AtRest, Caller, LastUse, store};
 use crate::catalog::{Cache, Catalog, Topic};
 use crate::client_certificates::ClientCertificate;
 use crate::clock::Clock;
@@ -60,8 +60,8 @@ impl Authenticator {
         })
     }
 
-    /// The caller with these credentials and this address. A look-up of a new credential waits for
-    /// `admission` first.
+    /// The caller with these credentials and this address. A look-up of a new credential waits for its
+    /// turn.
     ///
     /// # Errors
     /// The credential is not valid, the admission fails, or the database is unreachable.
@@ -69,13 +69,13 @@ impl Authenticator {
         &self,
         credentials: &Credentials<'_>,
         client: IpAddr,
-        admission: impl Future<Output = Result<(), Denied>> + Send,
+        admission: &mut impl Admission,
     ) -> Result<Caller, Denied> {
         let certificate = &credentials.certificate;
         match credentials.presented()? {
             Presented::Key(key) => {
                 let at_rest = key.at_rest();
-                let known = self.keys.get_admitted(&at_rest, admission).await?;
+                let known = self.keys.get_admitted(&at_rest, admission.turn()).await?;
                 Ok(self.admit(&at_rest, known, client, certificate).await?)
             }
             Presented::Token(token) => {

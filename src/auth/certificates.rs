@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::caller::recorded_subject;
 use super::denied::Denied;
 use super::identity::{Refusal, Workload};
-use super::{Caller, Match, store};
+use super::{Admission, Caller, Match, store};
 use crate::catalog::{Cache, Catalog, Topic};
 use crate::client_certificates::{ClientCertificate, Verified};
 use crate::clock::Clock;
@@ -54,31 +54,29 @@ impl Certificates {
         }
     }
 
-    /// The caller with this certificate. The verification of a new certificate, or the look-up of its
-    /// identity, waits for `admission` first.
+    /// The caller with this certificate. The verification of a new certificate counts for `admission`, and
+    /// the look-up of its identity waits for its turn.
     pub(super) async fn authenticate(
         &self,
         certificate: &ClientCertificate,
         client: IpAddr,
-        admission: impl Future<Output = Result<(), Denied>> + Send,
+        admission: &mut impl Admission,
     ) -> Result<Caller, Denied> {
         if !self.is_on {
             return Err(Refusal::Missing.into());
         }
         let now = self.clock.now();
         let known = certificate.known(now).await.map_err(Refusal::from)?;
-        let workload = match known {
-            Some(verified) => {
-                let names = Names::of(&verified);
-                self.workloads.get_admitted(&names, admission).await?
-            }
+        let verified = match known {
+            Some(verified) => verified,
             None => {
-                admission.await?;
-                let verified = certificate.verified(now).await;
-                let names = Names::of(&*verified.map_err(Refusal::from)?);
-                self.workloads.get(&names).await?
+                admission.counted().await?;
+                certificate.verified(now).await.map_err(Refusal::from)?
             }
         };
+        let names = Names::of(&verified);
+        let workload = self.workloads.get_admitted(&names, admission.turn());
+        let workload = workload.await?;
         Ok(admit(workload, client)?)
     }
 

@@ -6,6 +6,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 mod administrator;
+mod admission;
 mod authenticator;
 mod caller;
 mod certificates;
@@ -23,6 +24,7 @@ pub mod store;
 mod workloads;
 
 pub use self::administrator::{Administrator, CallerId};
+pub use self::admission::Admission;
 pub use self::authenticator::Authenticator;
 pub use self::caller::{Application, Caller, WrongKind};
 pub use self::credential::{AtRest, LiveKey, Malformed};

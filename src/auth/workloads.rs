@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use super::caller::recorded_subject;
 use super::denied::Denied;
 use super::identity::{Refusal, Workload};
-use super::{Caller, Match, store};
+use super::{Admission, Caller, Match, store};
 use crate::catalog::{Cache, Catalog, Topic};
 use crate::clock::Clock;
 use crate::db::Pool;
@@ -86,25 +86,26 @@ impl Workloads {
         self.issuers.iter().map(|issuer| &**issuer)
     }
 
-    /// The caller with this token. The verification of a new token, or the look-up of its identity, waits
-    /// for `admission` first.
+    /// The caller with this token. The verification of a new token counts for `admission`, and the look-up
+    /// of its identity waits for its turn.
     pub(super) async fn authenticate(
         &self,
         token: &str,
         client: IpAddr,
-        admission: impl Future<Output = Result<(), Denied>> + Send,
+        admission: &mut impl Admission,
     ) -> Result<Caller, Denied> {
         let digest = Sha256::digest(token).into();
         if let Some(known) = self.known(&digest).await {
             let key = TokenKey(known);
-            let workload = self.workloads.get_admitted(&key, admission).await?;
+            let workload = self.workloads.get_admitted(&key, admission.turn()).await?;
             return Ok(admit(&key.0, workload, client)?);
         }
         let unverified = Unverified::parse(token).map_err(Refusal::from)?;
         let mut issuers = self.issuers.iter();
         let named = issuers.find(|issuer| issuer.name() == unverified.issuer());
         let issuer = named.ok_or(Refused::Issuer).map_err(Refusal::from)?;
-        admission.await?;
+        // The verification can wait for the issuer, so it takes no turn of others.
+        admission.counted().await?;
         let verified = issuer.verify(unverified, self.clock.now()).await;
         let token = verified.map_err(Refusal::from)?;
         let verified = Arc::new(Verified {
@@ -114,7 +115,8 @@ impl Workloads {
             token,
             at: self.clock.monotonic(),
         });
-        let workload = self.workloads.get(&TokenKey(Arc::clone(&verified))).await?;
+        let key = TokenKey(Arc::clone(&verified));
+        let workload = self.workloads.get_admitted(&key, admission.turn()).await?;
         let caller = admit(&verified, workload, client)?;
         self.verified.insert(digest, verified).await;
         Ok(caller)

@@ -164,8 +164,7 @@ pub(super) async fn person(
         return Ok(None);
     };
     let mut look_up = app.limiter.look_up(client);
-    let admission = async { look_up.turn().await.map_err(|_| Denied::Crowded) };
-    let person = provider.person(&app.database, &app.entropy, token, admission);
+    let person = provider.person(&app.database, &app.entropy, token, &mut look_up);
     let person = person.await?;
     if person.is_some() {
         look_up.found();

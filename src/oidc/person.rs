@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use super::{Provider, profile};
-use crate::auth::{Denied, Person, Refusal};
+use crate::auth::{Admission, Denied, Person, Refusal};
 use crate::catalog::Unreadable;
 use crate::clock::Entropy;
 use crate::db::Pool;
@@ -14,7 +14,8 @@ use crate::jwt::{Refused, Unverified};
 
 impl Provider {
     /// The person with this access token, with their roles by its groups. None if the provider did not
-    /// issue it for the management API. The verification of a new token waits for `admission` first.
+    /// issue it for the management API. The verification of a new token counts for `admission`, and the
+    /// record of its person waits for its turn.
     ///
     /// # Errors
     /// The token is not valid, the admission fails, or the database is unreachable.
@@ -23,7 +24,7 @@ impl Provider {
         database: &Pool,
         entropy: &Entropy,
         token: &str,
-        admission: impl Future<Output = Result<(), Denied>> + Send,
+        admission: &mut impl Admission,
     ) -> Result<Option<Arc<Person>>, Denied> {
         let Some(tokens) = &self.0.access_tokens else {
             return Ok(None);
@@ -37,7 +38,8 @@ impl Provider {
         if !tokens.are_of(&unverified) {
             return Ok(None);
         }
-        admission.await?;
+        // The verification can wait for the issuer, so it takes no turn of others.
+        admission.counted().await?;
         let settings = &self.0.settings;
         let verified = tokens.verify(settings, unverified, now).await;
         let Some(token) = verified.map_err(Refusal::from)? else {
@@ -45,6 +47,7 @@ impl Provider {
         };
         let profile = profile::of(settings, &token, now);
         let profile = profile.map_err(|_| Refusal::from(Refused::Claim))?;
+        admission.turn().await?;
         let id = PersonId::new(&self.0.clock, entropy);
         let person = Person::record(database, id, &profile);
         let person = person.await.map_err(Unreadable::from)?;

@@ -59,7 +59,7 @@ impl Rule {
 }
 
 impl Limiter {
-    /// A look-up for a request from this address. It counts from its turn on.
+    /// A look-up for a request from this address, which does not count yet.
     #[must_use]
     pub fn look_up(&self, client: IpAddr) -> LookUp<'_> {
         LookUp {
@@ -91,15 +91,28 @@ impl Default for Turns {
 }
 
 impl LookUp<'_> {
-    /// Waits for the turn of the look-up.
+    /// Counts the look-up, at most once, and waits in the queue of the address. It then may do work without
+    /// the database.
     ///
     /// # Errors
     /// The queue of the address is full.
-    pub async fn turn(&mut self) -> Result<(), Crowded> {
+    pub async fn counted(&mut self) -> Result<(), Crowded> {
+        if self.is_taken {
+            return Ok(());
+        }
         let wait = self.queue()?;
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
         }
+        Ok(())
+    }
+
+    /// Counts the look-up, and waits for its turn to use the database.
+    ///
+    /// # Errors
+    /// The queue of the address is full.
+    pub async fn turn(&mut self) -> Result<(), Crowded> {
+        self.counted().await?;
         self.turn = self.limiter.turns.take(self.network).await;
         Ok(())
     }

@@ -3,7 +3,8 @@
 use std::net::IpAddr;
 
 use super::Resources;
-use crate::auth::{Caller, Credentials, Denied};
+use crate::auth::{Admission, Caller, Credentials, Denied};
+use crate::ratelimit::LookUp;
 
 impl Resources {
     /// The caller with these credentials and this address. An unknown credential is looked up in
@@ -17,12 +18,21 @@ impl Resources {
         client: IpAddr,
     ) -> Result<Caller, Denied> {
         let mut look_up = self.limiter.look_up(client);
-        let admission = async { look_up.turn().await.map_err(|_| Denied::Crowded) };
         let authenticator = &self.authenticator;
         let caller = authenticator
-            .authenticate(credentials, client, admission)
+            .authenticate(credentials, client, &mut look_up)
             .await?;
         look_up.found();
         Ok(caller)
+    }
+}
+
+impl Admission for LookUp<'_> {
+    async fn counted(&mut self) -> Result<(), Denied> {
+        LookUp::counted(self).await.map_err(|_| Denied::Crowded)
+    }
+
+    async fn turn(&mut self) -> Result<(), Denied> {
+        LookUp::turn(self).await.map_err(|_| Denied::Crowded)
     }
 }

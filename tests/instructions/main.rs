@@ -28,7 +28,7 @@ use std::net::IpAddr;
 
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use sealward::auth::{Authenticator, Authorization, Credentials};
+use sealward::auth::{Admission, Authenticator, Authorization, Credentials, Denied};
 use sealward::catalog::Catalog;
 use sealward::client_certificates::ClientCertificate;
 use sealward::clock::{Clock, Entropy};
@@ -123,6 +123,19 @@ async fn protect(payload: &str) {
     callgrind::stop();
 }
 
+/// Admits every look-up.
+struct Admitted;
+
+impl Admission for Admitted {
+    async fn counted(&mut self) -> Result<(), Denied> {
+        Ok(())
+    }
+
+    async fn turn(&mut self) -> Result<(), Denied> {
+        Ok(())
+    }
+}
+
 /// Authenticates with credentials that are already cached.
 async fn authenticate() {
     let signing_key = SigningKey::ec("one");
@@ -155,7 +168,11 @@ async fn authenticate() {
             certificate: ClientCertificate::Absent,
         };
         let client = IpAddr::from([127, 0, 0, 1]);
-        let once = || authenticator.authenticate(&credentials, client, async { Ok(()) });
+        let once = async || {
+            let admission = &mut Admitted;
+            let caller = authenticator.authenticate(&credentials, client, admission);
+            caller.await
+        };
         for _ in 0..5 {
             once().await.expect("a caller");
         }

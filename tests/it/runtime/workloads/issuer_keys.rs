@@ -1,8 +1,10 @@
 //! The published keys of an issuer: refresh, withdrawal, outage and faults.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use aws_lc_rs::hmac;
+use futures_util::future::join_all;
 use sealward::clock::Clock;
 use serde_json::json;
 
@@ -92,14 +94,22 @@ async fn a_slow_publication_of_keys_delays_no_api_key() {
     assert_eq!(site.status(&site.token()).await, 200);
     site.issuer.behave(Behavior::Silent);
     site.world.clock.advance(Duration::from_secs(30));
-    let unknown = SigningKey::ec("unknown").token(&site.claims(json!({})));
+    let unknown = ["two", "three", "four"].map(SigningKey::ec);
+    let unknown = unknown.map(|key| key.token(&site.claims(json!({}))));
+    let mut slow = pin!(join_all(unknown.iter().map(|token| site.status(token))));
+    // No instance has seen the key.
     let key = site.world.application("other").await;
-    let (slow, ()) = tokio::join!(site.status(&unknown), async {
+    let meanwhile = async {
         key.get(CALLER).await.ok();
         // A token of a known key needs no refresh either.
         assert_eq!(site.status(&site.token()).await, 200);
-    });
-    assert_eq!(slow, 401);
+    };
+    tokio::select! {
+        biased;
+        _ = &mut slow => panic!("the key waits for the issuer"),
+        () = meanwhile => {}
+    }
+    assert_eq!(slow.await, [401; 3]);
 }
 
 #[tokio::test]
