@@ -2,8 +2,6 @@
 //!
 //! A published tree has the size of the published checkpoint. Records are not published.
 
-use std::net::IpAddr;
-
 use axum::Extension;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
@@ -42,7 +40,9 @@ pub(super) async fn checkpoint(
     let Path(log) = log.map_err(|_| ApiError::NotFound)?;
     let log = log_named(&log)?;
     let logs = published(&app)?;
-    let note = logs.checkpoint(log, look_up(&app, client)).await?;
+    let mut look_up = app.limiter.look_up(client);
+    let admission = async { look_up.turn().await.map_err(ApiError::from) };
+    let note = logs.checkpoint(log, admission).await?;
     note.map(|note| PublishedCheckpoint(LogText(note)))
         .ok_or(ApiError::NotFound)
 }
@@ -65,7 +65,9 @@ pub(super) async fn tile(
     let Path((log, path)) = tile.map_err(|_| ApiError::NotFound)?;
     let (log, tile) = (log_named(&log)?, tile_at(&path)?);
     let logs = published(&app)?;
-    let bytes = logs.tile(log, tile, look_up(&app, client)).await?;
+    let mut look_up = app.limiter.look_up(client);
+    let admission = async { look_up.turn().await.map_err(ApiError::from) };
+    let bytes = logs.tile(log, tile, admission).await?;
     bytes
         .map(|bytes| PublishedTile(LogTile(bytes)))
         .ok_or(ApiError::NotFound)
@@ -77,11 +79,6 @@ fn published(app: &App) -> Result<&PublishedLogs, ApiError> {
     is_published
         .then_some(&app.published_logs)
         .ok_or(ApiError::NotFound)
-}
-
-/// Each read of the database is a look-up, which is limited.
-async fn look_up(app: &App, client: IpAddr) -> Result<(), ApiError> {
-    Ok(app.limiter.look_up(client).turn().await?)
 }
 
 impl IntoResponse for PublishedCheckpoint {

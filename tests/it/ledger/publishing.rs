@@ -1,5 +1,8 @@
 //! Published checkpoints and hashes, without an API key.
 
+use std::pin::pin;
+
+use futures_util::future::join_all;
 use hsm::{Algorithm, NewKey, Purpose};
 use sealward::ledger::{Log, SealState};
 use sealward::settings::{Seal, Span};
@@ -116,6 +119,40 @@ async fn repeated_reads_of_published_logs_cost_no_queries() {
     // The checkpoint is read again after a second.
     let checkpoints = proxy.executed("SELECT published, published_size");
     assert!((1..READS / 2).contains(&checkpoints), "{checkpoints}");
+}
+
+#[tokio::test]
+async fn reads_of_published_logs_use_two_connections() {
+    let world = publishing(Span::millis(10)).await;
+    hash(&world, 3).await;
+    published(&world, 3).await;
+    let waiting = async || -> i64 {
+        let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+            AND wait_event_type = 'Lock' AND query LIKE 'SELECT leaf_hash%'";
+        let count = sqlx::query_scalar(sql).fetch_one(&world.pool);
+        count.await.unwrap()
+    };
+    let mut slow = world.pool.begin().await.unwrap();
+    let lock = "LOCK TABLE audit_log_index IN ACCESS EXCLUSIVE MODE";
+    sqlx::query(lock).execute(&mut *slow).await.unwrap();
+    let paths = ["0/000.p/1", "0/000.p/2", "0/000.p/3"].map(tile);
+    let anonymous = world.anonymous();
+    let mut reads = pin!(join_all(paths.iter().map(|path| anonymous.get(path))));
+    let meanwhile = async {
+        within(PATIENCE, async || waiting().await >= 2).await;
+        for _ in 0..20 {
+            world.admin().get("/admin/services").await.ok();
+        }
+        waiting().await
+    };
+    tokio::select! {
+        _ = &mut reads => panic!("the table is locked"),
+        reads = meanwhile => assert_eq!(reads, 2),
+    }
+    slow.rollback().await.unwrap();
+    for read in reads.await {
+        read.ok();
+    }
 }
 
 #[tokio::test]
