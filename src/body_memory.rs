@@ -40,6 +40,12 @@ const REFUSED: usize = 256;
 /// The most of them from one network.
 const REFUSED_OF_ONE: usize = 64;
 
+/// The most forms of visitors of the dashboard that are read at the same time. They are far smaller.
+const FORMS: usize = 2_048;
+
+/// The most of them from one network.
+const FORMS_OF_ONE: usize = 64;
+
 /// This number of the largest bodies fit at least.
 const LARGEST_BODIES: usize = 8;
 
@@ -55,13 +61,14 @@ struct SharedMemory {
 pub struct BodyMemory {
     large: SharedMemory,
     small: SharedMemory,
-    refused: RefusedBodies,
+    refused: AnonymousBodies,
+    forms: AnonymousBodies,
     patience: Duration,
 }
 
-/// The small bodies that are read at the same time for requests that will be refused.
+/// Small bodies without a valid credential that are read at the same time.
 #[derive(Debug)]
-struct RefusedBodies {
+struct AnonymousBodies {
     all: Semaphore,
     networks: Semaphores<IpAddr>,
 }
@@ -73,9 +80,9 @@ pub struct CallerMemory<'a> {
     caller: Uuid,
 }
 
-/// The body of a request that will be refused.
+/// Permits to read a small body without a valid credential.
 #[derive(Debug)]
-pub struct RefusedBody<'a> {
+pub struct AnonymousBody<'a> {
     _of_network: OwnedSemaphorePermit,
     _of_all: SemaphorePermit<'a>,
 }
@@ -107,7 +114,8 @@ impl BodyMemory {
         Self {
             large: SharedMemory::new(blocks),
             small: SharedMemory::new(SMALL / BLOCK),
-            refused: RefusedBodies::new(REFUSED, REFUSED_OF_ONE),
+            refused: AnonymousBodies::new(REFUSED, REFUSED_OF_ONE),
+            forms: AnonymousBodies::new(FORMS, FORMS_OF_ONE),
             patience,
         }
     }
@@ -124,12 +132,19 @@ impl BodyMemory {
     /// Allows to read a small body of a request from this network that will be refused. `None` if others use
     /// all of this memory.
     #[must_use]
-    pub fn refused(&self, network: IpAddr) -> Option<RefusedBody<'_>> {
+    pub fn refused(&self, network: IpAddr) -> Option<AnonymousBody<'_>> {
         self.refused.body_of(network)
+    }
+
+    /// Allows to read a form of a visitor of the dashboard from this network. `None` if others use all of
+    /// this memory.
+    #[must_use]
+    pub fn form(&self, network: IpAddr) -> Option<AnonymousBody<'_>> {
+        self.forms.body_of(network)
     }
 }
 
-impl RefusedBodies {
+impl AnonymousBodies {
     fn new(most: usize, of_one: usize) -> Self {
         Self {
             all: Semaphore::new(most),
@@ -137,8 +152,8 @@ impl RefusedBodies {
         }
     }
 
-    fn body_of(&self, network: IpAddr) -> Option<RefusedBody<'_>> {
-        Some(RefusedBody {
+    fn body_of(&self, network: IpAddr) -> Option<AnonymousBody<'_>> {
+        Some(AnonymousBody {
             _of_network: self.networks.of(network).try_acquire_owned().ok()?,
             _of_all: self.all.try_acquire().ok()?,
         })

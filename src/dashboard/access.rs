@@ -2,12 +2,14 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Body, HttpBody as _, to_bytes};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
+use tokio::time::timeout;
 use tracing::Instrument as _;
 use zeroize::Zeroizing;
 
@@ -30,6 +32,10 @@ use crate::web::{ClientAddress, LoggedCaller};
 
 /// The size limit of a form from a browser that is not signed in.
 const ANONYMOUS_FORM_LIMIT: usize = 8 * 1024;
+
+/// The time limit for a form from a browser that is not signed in. A browser sends the few bytes of a form
+/// at once, and a form that does not arrive delays those of other browsers.
+const ANONYMOUS_FORM_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Admits administrators who are signed in. Adds the [`Viewer`] and the submitted [`Form`] to the
 /// request's extensions.
@@ -120,14 +126,17 @@ async fn take_anonymous_form(
     secret: &Secret,
     request: &mut Request,
 ) -> Result<(), PageError> {
+    if !has_form(request) {
+        return Ok(());
+    }
     // The front knows the address of every request.
     let client = request.extensions().get().copied();
     let ClientAddress(client) = client.ok_or(PageError::Defect)?;
     let memory = &dashboard.body_memory;
-    let _body = memory
-        .refused(network_of(client))
-        .ok_or(PageError::NoMemory)?;
-    take_form(secret, request, ANONYMOUS_FORM_LIMIT).await
+    let _body = memory.form(network_of(client)).ok_or(PageError::NoMemory)?;
+    let taken = take_form(secret, request, ANONYMOUS_FORM_LIMIT);
+    let taken = timeout(ANONYMOUS_FORM_PATIENCE, taken).await;
+    taken.unwrap_or(Err(PageError::UnreadableForm))
 }
 
 fn matched_path(request: &Request) -> Option<MatchedPath> {
@@ -246,7 +255,7 @@ async fn reserve(
 
 /// Reads a submitted form of at most `limit` bytes and checks its form token.
 async fn take_form(secret: &Secret, request: &mut Request, limit: usize) -> Result<(), PageError> {
-    if matches!(*request.method(), Method::GET | Method::HEAD) {
+    if !has_form(request) {
         return Ok(());
     }
     if !is_same_origin(request.headers()) {
@@ -262,6 +271,10 @@ async fn take_form(secret: &Secret, request: &mut Request, limit: usize) -> Resu
     }
     request.extensions_mut().insert(form);
     Ok(())
+}
+
+fn has_form(request: &Request) -> bool {
+    !matches!(*request.method(), Method::GET | Method::HEAD)
 }
 
 /// Whether the browser reports the same origin; without a report, the form token decides.
@@ -290,8 +303,6 @@ fn to_sign_in(request: &Request) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use uuid::Uuid;
 
     use super::*;

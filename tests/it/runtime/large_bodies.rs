@@ -1,8 +1,11 @@
 //! Large bodies share a bounded memory.
 
 use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::task::Poll;
 
 use axum::body::{Body, Bytes};
+use axum::extract::ConnectInfo;
 use axum::http::{Request, header};
 use futures_util::{StreamExt as _, stream};
 use sealward::clock::{Clock, Timestamp};
@@ -155,6 +158,65 @@ async fn without_a_credential_few_bodies_are_read_at_the_same_time() {
     let world = World::new().await;
     let announced = || request("unknown", OPERATIONS, 60 * 1024, pending());
     few_bodies_are_read(&world, announced, 401).await;
+}
+
+/// The request from this address.
+fn from(address: [u8; 4], mut request: Request<Body>) -> Request<Body> {
+    let peer = ConnectInfo(SocketAddr::from((address, 50_000)));
+    request.extensions_mut().insert(peer);
+    request
+}
+
+/// Sends requests whose bodies never end, and waits until the service reads them.
+async fn open(world: &World, requests: impl IntoIterator<Item = Request<Body>>) -> JoinSet<()> {
+    let mut unfinished = JoinSet::new();
+    for request in requests {
+        let (reading, reads) = oneshot::channel();
+        let mut reading = Some(reading);
+        let body = Body::from_stream(stream::poll_fn(move |_| {
+            let _ = reading.take().map(|reading| reading.send(()));
+            Poll::<Option<Result<Bytes, Infallible>>>::Pending
+        }));
+        let (front, request) = (world.front(), request.map(|_| body));
+        unfinished.spawn(async move { drop(front.answer(request).await) });
+        reads.await.expect("the service reads the body");
+    }
+    unfinished
+}
+
+#[tokio::test]
+async fn unfinished_bodies_of_visitors_close_no_sign_in_page() {
+    let world = World::new().await;
+    let unknown = (0..256_u16).map(|number| {
+        let [_, place] = number.to_be_bytes();
+        let request = request("unknown", OPERATIONS, 60 * 1024, Body::empty());
+        from([192, 0, 2, place / 64], request)
+    });
+    let form = |address| {
+        from(
+            address,
+            request("unknown", "/dashboard/sign-in", 100, Body::empty()),
+        )
+    };
+    let refused = open(&world, unknown).await;
+    let forms = open(&world, (0..64).map(|_| form([192, 0, 2, 0]))).await;
+    let page = Request::get("/dashboard/sign-in").header(header::HOST, "it");
+    let page = from([192, 0, 2, 0], page.body(Body::empty()).expect("a request"));
+    assert_eq!(world.front().answer(page).await.status(), 200);
+    let crowded = world.front().answer(form([192, 0, 2, 0])).await;
+    assert_eq!(crowded.status(), 503);
+    // It was read, and lacks its form token.
+    let read = world.front().answer(form([192, 0, 2, 9])).await;
+    assert_eq!(read.status(), 403);
+    drop((refused, forms));
+}
+
+#[tokio::test]
+async fn an_unfinished_form_of_a_visitor_is_refused_after_seconds() {
+    let world = World::new().await;
+    let form = request("unknown", "/dashboard/sign-in", 100, pending());
+    let refused = world.front().answer(form).await;
+    assert_eq!(refused.status(), 413);
 }
 
 #[tokio::test]
