@@ -45,7 +45,7 @@ impl Provider {
         let Some(token) = verified.map_err(Refusal::from)? else {
             return Ok(None);
         };
-        let profile = profile::of(settings, &token, now);
+        let profile = profile::of(settings, &token);
         let profile = profile.map_err(|_| Refusal::from(Refused::Claim))?;
         admission.turn().await?;
         let id = PersonId::new(&self.0.clock, entropy);

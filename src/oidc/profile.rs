@@ -4,7 +4,6 @@ use serde_json::{Map, Value};
 
 use super::{NotSignedIn, roles};
 use crate::auth::Profile;
-use crate::clock::Timestamp;
 use crate::jwt::Token;
 use crate::resource::is_hidden;
 use crate::settings::Oidc;
@@ -19,7 +18,7 @@ const LONGEST_NAME: usize = 100;
 const NAMES: [&str; 3] = ["name", "preferred_username", "email"];
 
 /// The person of a verified token.
-pub(super) fn of(settings: &Oidc, token: &Token, now: Timestamp) -> Result<Profile, NotSignedIn> {
+pub(super) fn of(settings: &Oidc, token: &Token) -> Result<Profile, NotSignedIn> {
     let subject = &token.subject;
     if subject.chars().count() > LONGEST_SUBJECT || subject.chars().any(is_hidden) {
         return Err(NotSignedIn::Claim("sub"));
@@ -30,7 +29,7 @@ pub(super) fn of(settings: &Oidc, token: &Token, now: Timestamp) -> Result<Profi
         name: name(&token.claims),
         roles: roles::of_groups(&settings.roles, &groups),
         subject: subject.clone(),
-        issued_at: token.issued_at.unwrap_or(now),
+        issued_at: token.issued_at,
     })
 }
 

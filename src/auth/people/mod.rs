@@ -32,8 +32,8 @@ pub struct Profile {
     pub name: Option<String>,
     /// Their roles by their groups.
     pub roles: Roles,
-    /// When the token was issued.
-    pub issued_at: Timestamp,
+    /// When the token was issued, if it says so.
+    pub issued_at: Option<Timestamp>,
 }
 
 impl Person {
@@ -72,7 +72,8 @@ impl Person {
     }
 
     /// Stores the profile of a verified token. Its roles apply to all sessions and access tokens of the
-    /// person, unless a later token has given others. A new person gets the identifier `id`.
+    /// person, unless a later token has given others. A token without a time is older than every other: it
+    /// gives roles only to a new person. A new person gets the identifier `id`.
     ///
     /// # Errors
     /// The database fails.

@@ -12,11 +12,14 @@ pub(super) async fn record(
 ) -> sqlx::Result<Person> {
     sqlx::query_as(
         "INSERT INTO people AS known (id, issuer, subject, name, roles, issued_at)
-         VALUES ($1, $2, $3, coalesce($4, $3), $5, $6)
+         VALUES ($1, $2, $3, coalesce($4, $3), $5, coalesce($6, '-infinity'))
          ON CONFLICT (issuer, subject) DO UPDATE
             SET name = coalesce($4, known.name),
-                roles = CASE WHEN known.issued_at <= excluded.issued_at
-                             THEN excluded.roles ELSE known.roles END,
+                roles = CASE WHEN known.issued_at <= $6 THEN excluded.roles
+                             -- Tokens without a time have no order: the roles of both remain.
+                             WHEN known.issued_at = excluded.issued_at THEN ARRAY(
+                                 SELECT unnest(known.roles) INTERSECT SELECT unnest(excluded.roles))
+                             ELSE known.roles END,
                 issued_at = greatest(known.issued_at, excluded.issued_at)
       RETURNING id, issuer, subject, name, roles",
     )

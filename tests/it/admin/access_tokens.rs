@@ -1,8 +1,11 @@
 //! Access tokens of people for the management API, and approvals between people.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use sealward::clock::Clock;
+use sealward::auth::{Administrator, Person, Profile, Role, Roles};
+use sealward::clock::{Clock, Entropy};
+use sealward::ids::PersonId;
 use sealward::settings::Admin;
 use serde_json::{Value, json};
 
@@ -104,6 +107,37 @@ async fn the_last_issued_token_of_a_person_states_the_roles() {
         let refused = world.client(&token).get(SERVICES).await;
         refused.refused(403, "FORBIDDEN");
     }
+}
+
+#[tokio::test]
+async fn a_token_without_a_time_restores_no_roles() {
+    let world = World::new().await;
+    let now = world.clock.now();
+    let record = async |roles: &[Role], issued_at| {
+        let id = PersonId::new(&world.clock, &Entropy::system());
+        let profile = Profile {
+            issuer: "https://id.example.com".to_owned(),
+            subject: "olivia".to_owned(),
+            name: None,
+            roles: roles.iter().copied().collect(),
+            issued_at,
+        };
+        let person = Person::record(&world.pool, id, &profile).await;
+        let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let person = Administrator::with_token(person.expect("a person"), address);
+        person.roles().clone()
+    };
+    let (owner, none) = ([Role::Owner], []);
+    let both = [Role::Owner, Role::Auditor];
+    let roles = |roles: &[Role]| roles.iter().copied().collect::<Roles>();
+    // The first token gives the roles, and a later one takes them.
+    assert_eq!(record(&both, None).await, roles(&both));
+    assert_eq!(record(&owner, None).await, roles(&owner));
+    assert_eq!(record(&both, None).await, roles(&owner));
+    assert_eq!(record(&none, Some(now)).await, roles(&none));
+    assert_eq!(record(&owner, None).await, roles(&none));
+    assert_eq!(record(&owner, Some(now)).await, roles(&owner));
+    assert_eq!(record(&none, None).await, roles(&owner));
 }
 
 #[tokio::test]
