@@ -21,7 +21,7 @@ pub enum ClientCertificate {
     /// There is none.
     #[default]
     Absent,
-    /// A trusted proxy sent something else than one certificate.
+    /// A trusted proxy sent something else than one certificate of a client.
     Malformed,
     /// It is verified when it is used.
     Presented(PeerCertificate),

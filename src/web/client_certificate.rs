@@ -8,7 +8,7 @@ use axum::http::{Extensions, HeaderMap, header};
 
 use super::TrustedProxy;
 use crate::auth::{Authorization, Credentials};
-use crate::client_certificates::{ClientCertificate, PeerCertificate, forwarded};
+use crate::client_certificates::{Chain, ClientCertificate, PeerCertificate, forwarded};
 use crate::settings::Http;
 
 /// The certificate of the client of `request`. A proxy whose own certificate is pinned speaks for its
@@ -27,8 +27,10 @@ pub fn client_certificate(request: &Request, settings: &Http) -> ClientCertifica
     if TrustedProxy::of_request(request, &settings.trusted_proxies).is_none() {
         return ClientCertificate::Absent;
     }
+    let is_of_proxy = |chain: &Chain| settings.proxy_certificates.contains(&chain.fingerprint());
     match forwarded(request.headers()) {
         Ok(None) => ClientCertificate::Absent,
+        Ok(Some(chain)) if is_of_proxy(&chain) => ClientCertificate::Malformed,
         Ok(Some(chain)) => ClientCertificate::Presented(PeerCertificate {
             chain: Arc::new(chain),
             trust: peer.trust.clone(),

@@ -159,6 +159,9 @@ async fn the_certificate_of_a_proxy_is_no_credential() {
     let matching = json!({ "certificateSha256": site.proxy.sha256() });
     site.identity(matching).await;
     unauthenticated(site.ask_by_proxy(&[]).await);
+    // A proxy can forward the certificate of another proxy by mistake.
+    let forwarded = site.proxy.header();
+    unauthenticated(site.ask_by_proxy(&[("client-cert", &forwarded)]).await);
     let application = site
         .world
         .application("billing")
