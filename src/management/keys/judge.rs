@@ -20,8 +20,10 @@ impl Resource for Key {
         }
         let rotates = before.is_some_and(|before| begins_rotation(before, after));
         let begins_to_work = works(after, at) && !before.is_some_and(|before| works(before, at));
+        // An active key retires the one that it replaces, even if it has expired.
+        let is_activated = is_active(after) && !before.is_some_and(is_active);
         // The successor of an expired key works.
-        if begins_to_work || (rotates && !works(after, at)) {
+        if begins_to_work || is_activated || (rotates && !works(after, at)) {
             kinds.push(ChangeKind::KeyActivate);
         }
         if is_deleted(after) && !before.is_some_and(is_deleted) {
@@ -51,9 +53,13 @@ fn of_source(origin: Origin) -> Option<ChangeKind> {
 
 /// Whether the key protects, encrypts or signs at that time.
 fn works(key: &Key, at: Timestamp) -> bool {
+    is_active(key) && key.expires_at.is_none_or(|expiry| expiry > at)
+}
+
+/// Whether the key protects, encrypts or signs until it expires.
+fn is_active(key: &Key) -> bool {
     let has_half = key.usage == Usage::Enc || key.token_name.is_some();
-    let is_valid = key.expires_at.is_none_or(|expiry| expiry > at);
-    key.status == Status::Active && has_half && is_valid
+    key.status == Status::Active && has_half
 }
 
 /// Whether the key stops to work, or does so earlier than before.
@@ -169,6 +175,17 @@ mod tests {
                 assert_eq!(kinds, Vec::from_iter(expected), "{from} {to}");
             }
         }
+    }
+
+    #[test]
+    fn an_expired_key_is_judged_by_the_status_that_it_reaches() {
+        let expired = |status| Key {
+            expires_at: Some(now()),
+            ..key(Origin::Generated, status)
+        };
+        let (before, after) = (expired(Status::Retired), expired(Status::Active));
+        let kinds = Key::judge(Some(&before), Some(&after)).kinds;
+        assert_eq!(kinds, [ChangeKind::KeyActivate]);
     }
 
     #[test]

@@ -40,7 +40,8 @@ pub(super) async fn without_successor(
     .await
 }
 
-/// The successors that can take over at `now`, as soon as every token holds them.
+/// The successors that can take over at `now`, as soon as every token holds them. An expired key replaces
+/// none.
 pub(super) async fn ready(
     database: impl PgExecutor<'_>,
     now: Timestamp,
@@ -53,6 +54,7 @@ pub(super) async fn ready(
         takeover!(),
         " <= $1
             AND (s.usage <> 'sig' OR s.created_at + interval '24 hours' <= $1)
+            AND (s.expires_at IS NULL OR s.expires_at > $1)
           ORDER BY s.id"
     ))
     .bind(now)

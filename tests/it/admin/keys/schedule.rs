@@ -265,6 +265,27 @@ async fn a_deleted_successor_does_not_delay_the_next_one() {
 }
 
 #[tokio::test]
+async fn an_expired_successor_does_not_take_over() {
+    let world = a_world().await;
+    let service = world.service("expired").await;
+    let key = rotating(&world, &service, "Ed25519", 30).await;
+    world.clock.advance(29 * DAY);
+    rotate(&world).await;
+    let successor = others(&world, &key).await.remove(0);
+    let hour = Duration::from_secs(60 * 60);
+    let expires = json!({ "expiresAt": world.clock.now().plus(hour) });
+    let there = path(id(&successor));
+    world.admin().patch(&there, expires).await.ok();
+    world.clock.advance(DAY);
+    rotated(&world, 1).await;
+    assert_eq!(status(&world, &successor).await, "retired");
+    let never = json!({ "expiresAt": null });
+    world.admin().patch(&there, never).await.ok();
+    rotated(&world, 0).await;
+    assert_eq!(status(&world, &successor).await, "active");
+}
+
+#[tokio::test]
 async fn only_generated_keys_rotate_and_within_ten_years() {
     let world = a_world().await;
     let service = world.service("rules").await;
