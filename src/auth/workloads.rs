@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::net::IpAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use moka::future::Cache as Entries;
@@ -20,8 +20,11 @@ use crate::db::Pool;
 use crate::jwt::{Issuer, Location, PublishedKeys, Refused, Rules, Token, Unverified};
 use crate::settings::{Auth, AuthIssuer, NotInPem, certificates};
 
-/// The maximum number of cached tokens.
+/// The maximum number of cached workloads of tokens.
 const CAPACITY: u64 = 20_000;
+
+/// The memory of verified tokens, in bytes. Issuers can add any claims to tokens.
+const MEMORY: u64 = 64 * 1024 * 1024;
 
 /// The maximum time for which a verified token is not verified again.
 const VERIFIED_FOR: Duration = Duration::from_secs(10 * 60);
@@ -54,9 +57,13 @@ struct Verified {
     at: Duration,
 }
 
-/// A verified token as the key of a cache: two are equal if their texts are.
+/// A verified token as the key of a cache: two are equal if their texts are. The cache does not keep the
+/// token.
 #[derive(Clone)]
-struct TokenKey(Arc<Verified>);
+struct TokenKey {
+    digest: [u8; 32],
+    verified: Weak<Verified>,
+}
 
 impl Workloads {
     /// The workloads in this database with tokens of the issuers in these settings.
@@ -68,12 +75,19 @@ impl Workloads {
         let topics = &[Topic::Identities, Topic::Services];
         let read = move |key: TokenKey| {
             let pool = pool.clone();
-            async move { Ok(find(&pool, &key.0.token).await?.map(Arc::new)) }
+            async move {
+                // The request that needs the workload has the token.
+                let verified = key.verified.upgrade().ok_or(sqlx::Error::WorkerCrashed)?;
+                Ok(find(&pool, &verified.token).await?.map(Arc::new))
+            }
         };
         Ok(Self {
             issuers: issuers.collect::<Result<_, _>>()?,
             verified: Entries::builder()
-                .max_capacity(CAPACITY)
+                .weigher(|_, verified: &Arc<Verified>| {
+                    u32::try_from(verified.token.memory()).unwrap_or(u32::MAX)
+                })
+                .max_capacity(MEMORY)
                 .time_to_live(VERIFIED_FOR)
                 .build(),
             workloads: Cache::new(catalog, topics, CAPACITY, read),
@@ -96,9 +110,9 @@ impl Workloads {
     ) -> Result<Caller, Denied> {
         let digest = Sha256::digest(token).into();
         if let Some(known) = self.known(&digest).await {
-            let key = TokenKey(known);
+            let key = TokenKey::of(&known);
             let workload = self.workloads.get_admitted(&key, admission.turn()).await?;
-            return Ok(admit(&key.0, workload, client)?);
+            return Ok(admit(&known, workload, client)?);
         }
         let unverified = Unverified::parse(token).map_err(Refusal::from)?;
         let mut issuers = self.issuers.iter();
@@ -115,7 +129,7 @@ impl Workloads {
             token,
             at: self.clock.monotonic(),
         });
-        let key = TokenKey(Arc::clone(&verified));
+        let key = TokenKey::of(&verified);
         let workload = self.workloads.get_admitted(&key, admission.turn()).await?;
         let caller = admit(&verified, workload, client)?;
         self.verified.insert(digest, verified).await;
@@ -125,9 +139,9 @@ impl Workloads {
     /// Authenticates from the caches alone.
     pub(super) async fn recall(&self, token: &str, client: IpAddr) -> Result<Caller, Refusal> {
         let known = self.known(&Sha256::digest(token).into()).await;
-        let key = TokenKey(known.ok_or(Refusal::Unknown)?);
-        let workload = self.workloads.remembered(&key).await;
-        admit(&key.0, workload, client)
+        let known = known.ok_or(Refusal::Unknown)?;
+        let workload = self.workloads.remembered(&TokenKey::of(&known)).await;
+        admit(&known, workload, client)
     }
 
     /// A verified token that needs no verification yet.
@@ -192,9 +206,18 @@ fn admit(
     Caller::of_workload(&workload, Arc::clone(&verified.subject), client)
 }
 
+impl TokenKey {
+    fn of(verified: &Arc<Verified>) -> Self {
+        Self {
+            digest: verified.digest,
+            verified: Arc::downgrade(verified),
+        }
+    }
+}
+
 impl PartialEq for TokenKey {
     fn eq(&self, other: &Self) -> bool {
-        self.0.digest == other.0.digest
+        self.digest == other.digest
     }
 }
 
@@ -202,7 +225,7 @@ impl Eq for TokenKey {}
 
 impl Hash for TokenKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.digest.hash(state);
+        self.digest.hash(state);
     }
 }
 

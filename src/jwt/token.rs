@@ -91,6 +91,28 @@ impl Token {
             key,
         })
     }
+
+    /// Its approximate memory, in bytes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        size_of::<Self>() + memory_of_members(&self.claims)
+    }
+}
+
+fn memory_of(value: &Value) -> usize {
+    let inside = match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(memory_of).sum(),
+        Value::Object(members) => memory_of_members(members),
+    };
+    size_of::<Value>() + inside
+}
+
+fn memory_of_members(members: &Map<String, Value>) -> usize {
+    let members = members.iter();
+    let memory = members.map(|(name, value)| size_of::<String>() + name.len() + memory_of(value));
+    memory.sum()
 }
 
 /// Claims can have personal data.
@@ -118,4 +140,20 @@ fn moment(text: Text<'_>) -> Result<Timestamp, Refused> {
         reason = "times beyond the calendar become its last one"
     )]
     Ok(Timestamp::from_millis((seconds * 1_000.0) as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_value_of_a_claim_counts() {
+        let one = memory_of(&json!(0));
+        assert_eq!(memory_of(&json!([0, null, true])), 4 * one);
+        assert_eq!(memory_of(&json!("text")), one + 4);
+        let object = json!({"name": ["text"]});
+        assert_eq!(memory_of(&object), 3 * one + size_of::<String>() + 8);
+    }
 }
