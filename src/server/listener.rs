@@ -275,10 +275,15 @@ impl<A: Answers> Door<A> {
             let is_leaving = is_leaving.clone();
             let request = request.map(|body| Body::new(asking.coming(body)));
             let (front, refused) = (front.clone(), framing::refused_head(&request));
-            let client = ClientAddress::of_request(&request, &proxies).0;
-            let exchanges = exchanges.clone();
+            let (exchanges, proxies) = (exchanges.clone(), Arc::clone(&proxies));
             async move {
-                let mut exchange = exchanges.begin(network_of(client)).await;
+                let mut exchange = exchanges.begin(|| {
+                    let ClientAddress(client) = ClientAddress::of_request(&request, &proxies);
+                    network_of(client)
+                });
+                if let Some(exchange) = &mut exchange {
+                    exchange.admit().await;
+                }
                 let mut answer = match refused {
                     None => front.answer(request).await,
                     Some(refused) => front.refuse(refused, request).await,

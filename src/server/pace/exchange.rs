@@ -84,18 +84,14 @@ where
 }
 
 impl Exchanges {
-    /// Begins the exchange of the current stream; none on HTTP/1, where the limit of connections is enough.
-    /// Ends the stream if its network uses too much memory.
-    pub(in crate::server) async fn begin(&self, network: IpAddr) -> Option<Exchange> {
-        let end = CURRENT.try_with(Clone::clone).ok()?;
-        let mut exchange = Exchange {
+    /// The exchange of the current stream; none on HTTP/1, where the limit of connections is enough.
+    pub(in crate::server) fn begin(&self, network: impl FnOnce() -> IpAddr) -> Option<Exchange> {
+        Some(Exchange {
+            end: CURRENT.try_with(Clone::clone).ok()?,
             exchanges: self.clone(),
-            network,
+            network: network(),
             bytes: 0,
-            end,
-        };
-        exchange.reserve(STREAM).await;
-        Some(exchange)
+        })
     }
 
     fn used(&self) -> MutexGuard<'_, Used> {
@@ -104,6 +100,11 @@ impl Exchanges {
 }
 
 impl Exchange {
+    /// Reserves memory for the stream, or ends it if its network uses too much.
+    pub(in crate::server) async fn admit(&mut self) {
+        self.reserve(STREAM).await;
+    }
+
     /// Reserves memory for the response, unless the request has reserved it. Ends the stream if there is
     /// not enough.
     pub(in crate::server) fn hold<'e>(
