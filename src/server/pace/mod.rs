@@ -73,6 +73,8 @@ struct Unsent {
     since: Instant,
     /// The bytes that the client can read.
     bytes: usize,
+    /// Whether its next part is not made yet.
+    is_awaited: bool,
     /// Resets its stream; none on HTTP/1, and after the end of the stream's task.
     end: Option<StreamEnd>,
 }
@@ -184,7 +186,7 @@ impl State {
     /// The time of the next check, and the result if nothing happens until then.
     fn deadline(&self, patience: Patience) -> (Instant, Option<Overdue>) {
         // Each response has its own time: requests on other streams do not excuse an unread one.
-        let unread = self.leaving.values().filter(|unsent| unsent.bytes > 0);
+        let unread = self.leaving.values().filter(|unsent| !unsent.is_awaited);
         if let Some(since) = unread.map(|unsent| unsent.since).min() {
             return (since + patience.idle, Some(Overdue::Stalled));
         }
@@ -199,7 +201,7 @@ impl State {
     fn end_stream(&mut self, now: Instant, patience: Patience) -> bool {
         let mut unsent = self.leaving.iter_mut();
         let number = unsent.find_map(|(number, unsent)| {
-            let is_overdue = unsent.bytes > 0 && unsent.since + patience.idle <= now;
+            let is_overdue = !unsent.is_awaited && unsent.since + patience.idle <= now;
             unsent.end.take_if(|_| is_overdue)?.end();
             Some(*number)
         });
@@ -269,7 +271,9 @@ impl Drop for Coming {
 
 #[cfg(test)]
 mod tests {
-    use futures_util::StreamExt as _;
+    use std::convert::Infallible;
+
+    use futures_util::{FutureExt as _, StreamExt as _, stream};
 
     use super::*;
 
@@ -280,14 +284,27 @@ mod tests {
         data.map(|part| part.unwrap()).collect().await
     }
 
+    const PATIENCE: Patience = Patience {
+        headers: Duration::from_secs(60),
+        idle: Duration::from_secs(30),
+        age: Duration::from_secs(3_600),
+    };
+
+    #[tokio::test]
+    async fn a_response_whose_next_part_is_not_made_yet_has_no_timeout() {
+        let pace = Pace::begin();
+        let body = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
+        let response = Body::new(pace.asked(false).answered(body, None));
+        let overdue = || pace.state().deadline(PATIENCE).1;
+        assert_eq!(overdue(), Some(Overdue::Stalled));
+        let mut parts = response.into_data_stream();
+        assert!(parts.next().now_or_never().is_none());
+        assert_eq!(overdue(), None);
+    }
+
     #[tokio::test]
     async fn the_oldest_unread_response_has_a_timeout() {
         let pace = Pace::begin();
-        let patience = Patience {
-            headers: Duration::from_secs(60),
-            idle: Duration::from_secs(30),
-            age: Duration::from_secs(3_600),
-        };
         let begun = Instant::now();
         let unread = parts(&pace, vec![0; response::PART + 1]).await;
         assert_eq!(unread.len(), 2);
@@ -295,11 +312,11 @@ mod tests {
         // Another response is read, and a request is in progress.
         drop(parts(&pace, vec![0]).await);
         let asked = pace.asked(false);
-        let (until, overdue) = pace.state().deadline(patience);
-        assert!((begun..=read).contains(&(until - patience.idle)));
+        let (until, overdue) = pace.state().deadline(PATIENCE);
+        assert!((begun..=read).contains(&(until - PATIENCE.idle)));
         assert_eq!(overdue, Some(Overdue::Stalled));
         drop(unread);
-        assert_eq!(pace.state().deadline(patience).1, None);
+        assert_eq!(pace.state().deadline(PATIENCE).1, None);
         drop(asked);
     }
 }

@@ -39,6 +39,13 @@ impl Leaving {
         unsent.bytes
     }
 
+    fn await_part(&self, is_awaited: bool) {
+        if let Some(unsent) = self.pace.state().leaving.get_mut(&self.number) {
+            unsent.since = Instant::now();
+            unsent.is_awaited = is_awaited;
+        }
+    }
+
     fn poll_read(&self, context: &mut Context<'_>) -> Poll<()> {
         self.reader.register(context.waker());
         match self.pace.state().leaving.get(&self.number) {
@@ -63,6 +70,8 @@ pub(in crate::server) struct Watched {
     rest: Bytes,
     /// Whether it ends when the client has read it.
     is_long: bool,
+    /// Whether its next part is not made yet.
+    is_awaited: bool,
     leaving: Arc<Leaving>,
 }
 
@@ -74,6 +83,7 @@ impl Watched {
         let unsent = Unsent {
             since: Instant::now(),
             bytes: 0,
+            is_awaited: false,
             end: exchange.as_ref().map(Exchange::end),
         };
         state.leaving.insert(number, unsent);
@@ -83,6 +93,7 @@ impl Watched {
             body,
             rest: Bytes::new(),
             is_long: exchange.is_some() && !is_short,
+            is_awaited: false,
             leaving: Arc::new(Leaving {
                 number,
                 pace,
@@ -111,7 +122,12 @@ impl HttpBody for Watched {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         if self.rest.is_empty() {
-            match ready!(Pin::new(&mut self.body).poll_frame(context)) {
+            let polled = Pin::new(&mut self.body).poll_frame(context);
+            if polled.is_pending() != self.is_awaited {
+                self.is_awaited = polled.is_pending();
+                self.leaving.await_part(self.is_awaited);
+            }
+            match ready!(polled) {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => self.rest = data,
                     Err(trailers) => return Poll::Ready(Some(Ok(trailers))),

@@ -155,10 +155,9 @@ async fn an_unread_response_ends_its_stream_and_not_its_connection() {
     let reading = async {
         while !(is_reset && is_answered) {
             let other = request(stream, GET_LIVEZ);
-            let window = frame(WINDOW_UPDATE, 0, stream, &1_024_u32.to_be_bytes());
-            to.write_all(&[other, window].concat())
-                .await
-                .expect("send data");
+            let window = |stream| frame(WINDOW_UPDATE, 0, stream, &1_024_u32.to_be_bytes());
+            let bytes = [other, window(stream), window(0)].concat();
+            to.write_all(&bytes).await.expect("send data");
             loop {
                 match read(&mut from).await.expect("an open connection") {
                     (PING, _, payload) if payload != OUR_PING => {
