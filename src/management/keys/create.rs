@@ -9,7 +9,7 @@ use super::{retire_former, store};
 use crate::envelope::HpkeRevision;
 use crate::ids::{ImportKeyId, KeyId, ServiceId};
 use crate::keys::{
-    Assignment, Described, ImportKeyRecord, Key, Origin, Status, UnrecordedKey, Usage, Vault,
+    Assignment, ImportKeyRecord, Key, Origin, Status, UnrecordedKey, Usage, Vault, VaultError,
 };
 use crate::management::changes::Call;
 use crate::management::{Authorized, Change, Claim, Error, Event, ManageKeys, ResourceType};
@@ -168,20 +168,23 @@ async fn propose(
     mut requested: RequestedKey,
     mut call: Option<Call>,
 ) -> Result<Error, Error> {
-    if let Source::TokenObject(described) = &mut requested.source
-        && let Ok((usage, found)) = vault
-            .adopt(described.clone(), requested.allow_extractable)
-            .await
-    {
-        if let (None, Some(public)) = (&described.public, &found.public) {
-            call = call.map(|call| call.with_member("publicKey", json!(public.to_jwk())));
+    if let Source::TokenObject(described) = &mut requested.source {
+        let adopted = vault.adopt(described.clone(), requested.allow_extractable);
+        match adopted.await {
+            Ok((usage, found)) => {
+                if let (None, Some(public)) = (&described.public, &found.public) {
+                    call = call.map(|call| call.with_member("publicKey", json!(public.to_jwk())));
+                }
+                described.usage = Some(usage);
+                described.algorithm = Some(found.algorithm);
+                described.public = found.public;
+            }
+            // The approval has the same problem, unless the token then holds another key.
+            Err(VaultError::Problem(_) | VaultError::Extractable) => {}
+            Err(error @ (VaultError::Token(_) | VaultError::Database(_))) => {
+                return Err(error.into());
+            }
         }
-        *described = Described {
-            usage: Some(usage),
-            algorithm: Some(found.algorithm),
-            public: found.public,
-            ..described.clone()
-        };
     }
     let mut change = begin(context, &requested).await?;
     let mut end = None;
@@ -334,8 +337,7 @@ async fn check_service(change: &mut Change<'_>, service: ServiceId) -> Result<()
 }
 
 /// A problem with a key as a whole is a problem with its member.
-fn inside<T>(member: &str, unrecorded: Result<T, crate::keys::VaultError>) -> Result<T, Error> {
-    use crate::keys::VaultError;
+fn inside<T>(member: &str, unrecorded: Result<T, VaultError>) -> Result<T, Error> {
     unrecorded.map_err(|reason| match reason {
         VaultError::Problem(problem) if problem.field.is_empty() => problem.inside(member).into(),
         VaultError::Problem(_)
