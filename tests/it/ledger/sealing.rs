@@ -1,10 +1,12 @@
 //! Sealing: each committed record gets one position in its log.
 
-use sealward::ledger::Log;
+use sealward::ledger::{Log, Renewal};
 use serde_json::Value;
 
-use super::fixture::{checkpoint, covered, export, hash, indexes, root_of, sealed_world};
-use crate::support::World;
+use super::fixture::{
+    checkpoint, covered, export, hash, indexes, initialize, root_of, sealed_world,
+};
+use crate::support::{PATIENCE, World, within};
 
 #[tokio::test]
 async fn the_export_alone_leads_to_the_root_of_the_checkpoint() {
@@ -42,7 +44,7 @@ async fn records_are_not_sealed_before_the_logs_exist() {
 async fn records_from_before_the_logs_are_sealed_in_the_order_of_time() {
     let world = World::new().await;
     hash(&world, 3).await;
-    super::fixture::initialize(&world, sealward::ledger::Renewal::default()).await;
+    initialize(&world, Renewal::default()).await;
     covered(&world, Log::Operations, 3).await;
     let times: Vec<String> = export(&world, Log::Operations)
         .await
@@ -51,6 +53,33 @@ async fn records_from_before_the_logs_are_sealed_in_the_order_of_time() {
         .collect();
     assert_eq!(times.len(), 3);
     assert!(times.is_sorted(), "{times:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_do_not_wait_for_the_sealing_of_older_records() {
+    const OLDER: i64 = 60_000;
+    let world = World::new().await;
+    // The first record waits for the partition of its day.
+    hash(&world, 1).await;
+    sqlx::query(
+        "INSERT INTO crypto_operations_audit
+             (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
+         SELECT gen_random_uuid(), date_trunc('milliseconds', now()), 'older', n, 200, 1.3, 'done'
+           FROM generate_series(1, $1) n",
+    )
+    .bind(OLDER)
+    .execute(&world.pool)
+    .await
+    .unwrap();
+    initialize(&world, Renewal::default()).await;
+    let sealed = async || -> i64 {
+        let count = sqlx::query_scalar("SELECT count(*) FROM audit_log_index");
+        count.fetch_one(&world.pool).await.unwrap()
+    };
+    within(PATIENCE, async || sealed().await > 0).await;
+    hash(&world, 3).await;
+    let sealed = sealed().await;
+    assert!(sealed < OLDER, "{sealed}");
 }
 
 #[tokio::test]
