@@ -5,16 +5,20 @@
 //! response uses as much until the client has read it. A tiny body needs no share. A caller has at most half
 //! of the memory: slow bodies of one caller do not delay the bodies of another.
 
+mod anonymous;
+
 use std::fmt;
 use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use uuid::Uuid;
 
+use self::anonymous::AnonymousBodies;
+pub use self::anonymous::AnonymousBody;
 use crate::semaphores::Semaphores;
 use crate::wiped::Wiped;
 
@@ -32,19 +36,6 @@ const USUAL: usize = 256 * 1024 * 1024;
 
 /// The memory for small bodies.
 const SMALL: usize = 64 * 1024 * 1024;
-
-/// The most requests without a valid credential, or over the rate limit, whose bodies are read at the same
-/// time.
-const REFUSED: usize = 256;
-
-/// The most of them from one network.
-const REFUSED_OF_ONE: usize = 64;
-
-/// The most forms of visitors of the dashboard that are read at the same time. They are far smaller.
-const FORMS: usize = 2_048;
-
-/// The most of them from one network.
-const FORMS_OF_ONE: usize = 64;
 
 /// This number of the largest bodies fit at least.
 const LARGEST_BODIES: usize = 8;
@@ -66,25 +57,11 @@ pub struct BodyMemory {
     patience: Duration,
 }
 
-/// Small bodies without a valid credential that are read at the same time.
-#[derive(Debug)]
-struct AnonymousBodies {
-    all: Semaphore,
-    networks: Semaphores<IpAddr>,
-}
-
 /// The memory that one caller can reserve.
 #[derive(Clone, Copy, Debug)]
 pub struct CallerMemory<'a> {
     memory: &'a BodyMemory,
     caller: Uuid,
-}
-
-/// Permits to read a small body without a valid credential.
-#[derive(Debug)]
-pub struct AnonymousBody<'a> {
-    _of_network: OwnedSemaphorePermit,
-    _of_all: SemaphorePermit<'a>,
 }
 
 /// The share of a body; dropped when the request no longer needs memory.
@@ -114,8 +91,8 @@ impl BodyMemory {
         Self {
             large: SharedMemory::new(blocks),
             small: SharedMemory::new(SMALL / BLOCK),
-            refused: AnonymousBodies::new(REFUSED, REFUSED_OF_ONE),
-            forms: AnonymousBodies::new(FORMS, FORMS_OF_ONE),
+            refused: AnonymousBodies::refused(),
+            forms: AnonymousBodies::forms(),
             patience,
         }
     }
@@ -141,22 +118,6 @@ impl BodyMemory {
     #[must_use]
     pub fn form(&self, network: IpAddr) -> Option<AnonymousBody<'_>> {
         self.forms.body_of(network)
-    }
-}
-
-impl AnonymousBodies {
-    fn new(most: usize, of_one: usize) -> Self {
-        Self {
-            all: Semaphore::new(most),
-            networks: Semaphores::new(of_one),
-        }
-    }
-
-    fn body_of(&self, network: IpAddr) -> Option<AnonymousBody<'_>> {
-        Some(AnonymousBody {
-            _of_network: self.networks.of(network).try_acquire_owned().ok()?,
-            _of_all: self.all.try_acquire().ok()?,
-        })
     }
 }
 
@@ -290,24 +251,6 @@ mod tests {
         assert!(next.await.is_some() && third.await.is_some());
         drop((of_one, of_other));
         assert_eq!(memory.large.blocks.available_permits(), USUAL / BLOCK);
-    }
-
-    #[test]
-    fn a_network_uses_a_part_of_the_memory_of_refused_bodies() {
-        let memory = memory();
-        let network = |last: u8| IpAddr::from([192, 0, 2, last]);
-        let take = |last, most| -> Vec<_> {
-            let bodies = (0..most).map_while(|_| memory.refused(network(last)));
-            bodies.collect()
-        };
-        let first = take(1, REFUSED);
-        assert_eq!(first.len(), REFUSED_OF_ONE);
-        let others: Vec<_> = (2..=4).map(|last| take(last, REFUSED_OF_ONE)).collect();
-        assert!(memory.refused(network(5)).is_none());
-        drop(first);
-        assert!(memory.refused(network(5)).is_some());
-        drop(others);
-        assert_eq!(memory.refused.all.available_permits(), REFUSED);
     }
 
     #[tokio::test]
