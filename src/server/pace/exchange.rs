@@ -164,6 +164,10 @@ impl Drop for Exchange {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
+    use futures_util::StreamExt as _;
+
+    use super::super::Pace;
     use super::*;
 
     fn exchange(exchanges: &Exchanges, network: u8) -> Exchange {
@@ -194,5 +198,24 @@ mod tests {
         drop(others);
         assert_eq!(exchanges.used().total, 0);
         assert!(exchanges.used().networks.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_response_without_a_body_has_memory_until_it_is_sent() {
+        let exchanges = Exchanges::default();
+        let mut held = exchange(&exchanges, 0);
+        assert!(held.try_reserve(STREAM).is_some());
+        let response = Pace::begin()
+            .asked(false)
+            .answered(Body::empty(), Some(held));
+        assert_eq!(response.size_hint().exact(), None);
+        let mut parts = Body::new(response).into_data_stream();
+        let queued = parts.next().await.unwrap().unwrap();
+        assert!(queued.is_empty());
+        assert!(parts.next().await.is_none());
+        drop(parts);
+        assert_eq!(exchanges.used().total, STREAM);
+        drop(queued);
+        assert_eq!(exchanges.used().total, 0);
     }
 }

@@ -1,5 +1,6 @@
 //! Responses that their clients read.
 
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -70,6 +71,9 @@ pub(in crate::server) struct Watched {
     rest: Bytes,
     /// Whether it ends when the client has read it.
     is_long: bool,
+    /// Whether an empty frame must follow the headers, because the body is empty. The frame holds the
+    /// memory of the stream until the connection sends it.
+    is_headers_only: bool,
     /// Whether its next part is not made yet.
     is_awaited: bool,
     leaving: Arc<Leaving>,
@@ -89,10 +93,12 @@ impl Watched {
         state.leaving.insert(number, unsent);
         drop(state);
         let is_short = body.size_hint().upper().is_some_and(|it| it <= SHORT);
+        let is_empty = body.is_end_stream();
         Self {
             body,
             rest: Bytes::new(),
             is_long: exchange.is_some() && !is_short,
+            is_headers_only: exchange.is_some() && is_empty,
             is_awaited: false,
             leaving: Arc::new(Leaving {
                 number,
@@ -121,6 +127,10 @@ impl HttpBody for Watched {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if mem::take(&mut self.is_headers_only) {
+            let frame = Frame::data(Unread::bytes(Bytes::new(), &self.leaving));
+            return Poll::Ready(Some(Ok(frame)));
+        }
         if self.rest.is_empty() {
             let polled = Pin::new(&mut self.body).poll_frame(context);
             if polled.is_pending() != self.is_awaited {
@@ -145,10 +155,15 @@ impl HttpBody for Watched {
     }
 
     fn is_end_stream(&self) -> bool {
-        !self.is_long && self.rest.is_empty() && self.body.is_end_stream()
+        let is_sent = !self.is_headers_only && self.rest.is_empty();
+        is_sent && !self.is_long && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
+        if self.is_headers_only {
+            // A known length would become a header, which a response with status 204 must not have.
+            return SizeHint::new();
+        }
         let (hint, rest) = (self.body.size_hint(), self.rest.len() as u64);
         let mut whole = SizeHint::new();
         whole.set_lower(hint.lower() + rest);
