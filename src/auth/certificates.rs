@@ -45,7 +45,7 @@ impl Certificates {
         let topics = &[Topic::Identities, Topic::Services];
         let read = move |names: Names| {
             let pool = pool.clone();
-            async move { find(&pool, &names).await }
+            async move { Ok(find(&pool, &names).await?) }
         };
         Self {
             clock,
@@ -117,7 +117,6 @@ async fn find(pool: &Pool, names: &Names) -> sqlx::Result<Option<Known>> {
             Match::Certificate { certificate_sha256 } => certificate_sha256.to_string().into(),
             Match::Token(_) => return None,
         };
-        let workload = Arc::new(workload);
         Some(Known { workload, subject })
     }))
 }

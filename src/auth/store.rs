@@ -46,18 +46,32 @@ macro_rules! select_workloads {
     };
 }
 
-/// The identities that can match tokens of this issuer and subject, with what they match. Disabled ones
-/// are included, so that disabling one does not let another take its place.
-pub(super) async fn workloads(
+/// The identities that match tokens of this issuer with this subject, disabled ones included, so that
+/// disabling one does not let another take its place.
+pub(super) async fn of_subject(
     database: impl PgExecutor<'_>,
     issuer: &str,
     subject: &str,
-) -> sqlx::Result<Vec<(Match, Workload)>> {
+) -> sqlx::Result<Vec<(Match, Arc<Workload>)>> {
     let rows: Vec<WorkloadRow> = sqlx::query_as(select_workloads!(
-        "i.match->>'issuer' = $1 AND (i.match->>'subject' IS NULL OR i.match->>'subject' = $2)"
+        "i.match->>'issuer' = $1 AND i.match->>'subject' = $2"
     ))
     .bind(issuer)
     .bind(subject)
+    .fetch_all(database)
+    .await?;
+    Ok(rows.into_iter().map(WorkloadRow::into_parts).collect())
+}
+
+/// The identities that match tokens of this issuer with any subject, disabled ones included.
+pub(super) async fn of_any_subject(
+    database: impl PgExecutor<'_>,
+    issuer: &str,
+) -> sqlx::Result<Vec<(Match, Arc<Workload>)>> {
+    let rows: Vec<WorkloadRow> = sqlx::query_as(select_workloads!(
+        "i.match->>'issuer' = $1 AND i.match->>'subject' IS NULL"
+    ))
+    .bind(issuer)
     .fetch_all(database)
     .await?;
     Ok(rows.into_iter().map(WorkloadRow::into_parts).collect())
@@ -68,7 +82,7 @@ pub(super) async fn certified(
     database: impl PgExecutor<'_>,
     spiffe_id: Option<&str>,
     fingerprint: Option<&str>,
-) -> sqlx::Result<Vec<(Match, Workload)>> {
+) -> sqlx::Result<Vec<(Match, Arc<Workload>)>> {
     let rows: Vec<WorkloadRow> = sqlx::query_as(select_workloads!(
         "(i.match->>'spiffeId' = $1 OR i.match->>'certificateSha256' = $2)"
     ))
@@ -153,7 +167,7 @@ struct WorkloadRow {
 }
 
 impl WorkloadRow {
-    fn into_parts(self) -> (Match, Workload) {
+    fn into_parts(self) -> (Match, Arc<Workload>) {
         let agreed = rate_limit(self.requests_per_second, self.burst);
         let workload = Workload {
             is_disabled: self.is_disabled,
@@ -169,7 +183,7 @@ impl WorkloadRow {
                 noted: Noted::default(),
             }),
         };
-        (self.r#match, workload)
+        (self.r#match, Arc::new(workload))
     }
 }
 

@@ -14,7 +14,7 @@ use super::caller::recorded_subject;
 use super::denied::Denied;
 use super::identity::{Refusal, Workload};
 use super::{Admission, Caller, Match, store};
-use crate::catalog::{Cache, Catalog, Topic};
+use crate::catalog::{Cache, Catalog, Topic, Unreadable};
 use crate::clock::Clock;
 use crate::db::Pool;
 use crate::jwt::{Issuer, Location, PublishedKeys, Refused, Rules, Token, Unverified};
@@ -22,6 +22,9 @@ use crate::settings::{Auth, AuthIssuer, NotInPem, certificates};
 
 /// The maximum number of cached workloads of tokens.
 const CAPACITY: u64 = 20_000;
+
+/// The maximum number of issuers whose identities for any subject are cached.
+const ISSUERS: u64 = 1_000;
 
 /// The memory of verified tokens, in bytes. Issuers can add any claims to tokens.
 const MEMORY: u64 = 64 * 1024 * 1024;
@@ -46,6 +49,10 @@ pub struct Unusable {
     path: PathBuf,
     source: NotInPem,
 }
+
+/// The identities that match tokens of an issuer with any subject. There can be thousands of them, so new
+/// tokens share one read.
+type OfAnySubject = Cache<Arc<str>, Arc<[(Match, Arc<Workload>)]>>;
 
 /// A verified token.
 struct Verified {
@@ -73,12 +80,20 @@ impl Workloads {
     pub fn new(clock: Clock, catalog: Catalog, pool: Pool, auth: &Auth) -> Result<Self, Unusable> {
         let issuers = auth.issuers.iter().map(|wanted| issuer(&clock, wanted));
         let topics = &[Topic::Identities, Topic::Services];
-        let read = move |key: TokenKey| {
+        let any_subject = OfAnySubject::new(catalog.clone(), topics, ISSUERS, {
             let pool = pool.clone();
+            move |issuer: Arc<str>| {
+                let pool = pool.clone();
+                async move { Ok(Some(store::of_any_subject(&pool, &issuer).await?.into())) }
+            }
+        });
+        let any_subject = Arc::new(any_subject);
+        let read = move |key: TokenKey| {
+            let (pool, any_subject) = (pool.clone(), Arc::clone(&any_subject));
             async move {
                 // The request that needs the workload has the token.
                 let verified = key.verified.upgrade().ok_or(sqlx::Error::WorkerCrashed)?;
-                Ok(find(&pool, &verified.token).await?.map(Arc::new))
+                find(&pool, &any_subject, &verified.token).await
             }
         };
         Ok(Self {
@@ -187,12 +202,18 @@ fn is_credential(typ: Option<&str>) -> bool {
 }
 
 /// The one workload that matches the token.
-async fn find(pool: &Pool, token: &Token) -> sqlx::Result<Option<Workload>> {
-    let candidates = store::workloads(pool, &token.issuer, &token.subject).await?;
-    let mut matching = candidates
-        .into_iter()
+async fn find(
+    pool: &Pool,
+    any_subject: &OfAnySubject,
+    token: &Token,
+) -> Result<Option<Arc<Workload>>, Unreadable> {
+    let of_subject = store::of_subject(pool, &token.issuer, &token.subject).await?;
+    let of_any = any_subject.get(&token.issuer.as_str().into()).await?;
+    let mut matching = of_subject
+        .iter()
+        .chain(of_any.iter().flat_map(|it| it.iter()))
         .filter(|(rule, _)| matches!(rule, Match::Token(rule) if rule.matches(token)))
-        .map(|(_, workload)| workload);
+        .map(|(_, workload)| Arc::clone(workload));
     let first = matching.next();
     Ok(first.filter(|_| matching.next().is_none()))
 }

@@ -23,7 +23,7 @@ impl From<sqlx::Error> for Unreadable {
     }
 }
 
-type Loading<V> = Pin<Box<dyn Future<Output = sqlx::Result<Option<V>>> + Send>>;
+type Loading<V> = Pin<Box<dyn Future<Output = Result<Option<V>, Unreadable>> + Send>>;
 type Loader<K, V> = dyn Fn(K) -> Loading<V> + Send + Sync;
 
 /// How long a missing value stays missing without a notification.
@@ -56,7 +56,7 @@ pub struct Cache<K, V> {
 /// Why a shared read returned no value.
 enum Without<R> {
     Existing,
-    Reading(sqlx::Error),
+    Reading(Unreadable),
     Admission(R),
 }
 
@@ -69,7 +69,7 @@ where
     pub fn new<L, F>(catalog: Catalog, topics: &'static [Topic], capacity: u64, load: L) -> Self
     where
         L: Fn(K) -> F + Send + Sync + 'static,
-        F: Future<Output = sqlx::Result<Option<V>>> + Send + 'static,
+        F: Future<Output = Result<Option<V>, Unreadable>> + Send + 'static,
     {
         Self {
             catalog,
@@ -134,12 +134,12 @@ where
             Err(why) => match Arc::try_unwrap(why) {
                 Ok(Without::Existing) => Ok(None),
                 Ok(Without::Admission(refused)) => Err(refused),
-                Ok(Without::Reading(error)) => Err(Unreadable::from(error).into()),
+                Ok(Without::Reading(error)) => Err(error.into()),
                 Err(shared) => match &*shared {
                     Without::Existing => Ok(None),
                     Without::Admission(refused) => Err(refused.clone()),
                     // Waiters retry by themselves instead of sharing an error.
-                    Without::Reading(_) => Ok(self.load(key).await.map_err(Unreadable::from)?),
+                    Without::Reading(_) => Ok(self.load(key).await?),
                 },
             },
         }
@@ -180,7 +180,7 @@ where
         Ok(value)
     }
 
-    async fn load(&self, key: &K) -> sqlx::Result<Option<V>> {
+    async fn load(&self, key: &K) -> Result<Option<V>, Unreadable> {
         let value = (self.load)(key.clone()).await?;
         match &value {
             Some(_) => self.proven.insert(key.clone(), ()).await,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::SigningKey;
+use crate::support::{PATIENCE, Proxy, SigningKey, within};
 
 use super::{CALLER, Site, identity};
 
@@ -97,4 +97,32 @@ async fn a_token_that_several_identities_match_is_refused() {
     assert_eq!(site.status(&token).await, 401);
     admin.delete(&path).await.gone();
     assert_eq!(site.status(&token).await, 200);
+}
+
+#[tokio::test]
+async fn new_tokens_share_a_read_of_the_identities_for_any_subject() {
+    let site = Site::new().await;
+    let matching =
+        |group: &str| json!({ "issuer": site.issuer.name(), "claims": { "group": group } });
+    identity(&site.world, &site.service, matching("a")).await;
+    let (options, proxy) = Proxy::for_server(site.world.database()).await;
+    let world = site.world.another_by_with_auth(options, site.issuer.auth());
+    let world = world.await;
+    let status = async |subject: &str, group: &str| {
+        let claims = site.claims(json!({ "sub": subject, "group": group }));
+        let client = world.client(&site.key.token(&claims));
+        client.get(CALLER).await.status.as_u16()
+    };
+    let reads = || proxy.executed("i.match->>'subject' IS NULL");
+    // Until it hears of changes, it caches nothing.
+    let is_cached = async || {
+        let before = reads();
+        assert_eq!(status(&format!("first {before}"), "a").await, 200);
+        assert_eq!(status(&format!("second {before}"), "a").await, 200);
+        reads() == before
+    };
+    within(PATIENCE, is_cached).await;
+    identity(&site.world, &site.service, matching("b")).await;
+    let is_known = async || status("new", "b").await == 200;
+    within(PATIENCE, is_known).await;
 }

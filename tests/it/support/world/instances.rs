@@ -27,9 +27,14 @@ impl World {
 
     /// Another instance that accepts tokens as these settings say.
     pub(crate) async fn another_with_auth(&self, auth: Auth) -> Self {
+        let options = self.database.options().clone();
+        self.another_by_with_auth(options, auth).await
+    }
+
+    /// Another instance that connects with these options and accepts tokens as these settings say.
+    pub(crate) async fn another_by_with_auth(&self, options: PgConnectOptions, auth: Auth) -> Self {
         let mut settings = settings(self.stage);
         settings.auth = auth;
-        let options = self.database.options().clone();
         self.another_with(options, settings).await
     }
 
