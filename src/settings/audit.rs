@@ -34,8 +34,8 @@ pub struct Seal {
     pub origin: String,
     /// The place outside of the database that has the latest checkpoints: the path of a file that all
     /// instances share, on a file system with locks, or `witness:NAME` for a witness of `witnesses`. Sealing
-    /// stops if the logs do not extend them. Clients can read a checkpoint when this place has it. Sealward
-    /// begins to seal when a witness has answered.
+    /// stops if the logs do not extend them. Clients can read a checkpoint when this place has it. If the
+    /// place is a witness, sealing begins after it has answered.
     pub anchor: Option<SealAnchor>,
     /// Whether checkpoints and hashes are served without authentication, below `/audit/log`. Records are
     /// not. It needs an Ed25519 key.

@@ -58,7 +58,7 @@ pub struct AuthIssuer {
     /// configuration, at `/.well-known/openid-configuration`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jwks_url: Option<String>,
-    /// PEM file with the CA certificates of these URLs. Default: the CAs of the system.
+    /// PEM file with the CA certificates of the servers of the issuer. Default: the CAs of the system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca: Option<PathBuf>,
 }

@@ -25,8 +25,8 @@ pub struct Hsm {
     pub generate_deadline: Span,
     /// How often each token is checked. The check also keeps idle sessions open.
     pub canary_interval: Span,
-    /// The number of hanging calls into the PKCS#11 module after which the process exits, so that
-    /// its supervisor restarts it.
+    /// The maximum number of hanging calls into the PKCS#11 module. If more calls hang, the process
+    /// exits, so that its supervisor restarts it.
     pub hang_budget: usize,
     /// If the token lacks RSA-OAEP with SHA-256, decrypt with raw RSA and remove the padding in the
     /// service. Accepted in development only.

@@ -18,8 +18,8 @@ pub struct Limits {
     /// form. If you lower `max_body_bytes`, set it to the previous default, so that larger envelopes stay
     /// readable.
     pub max_envelope_bytes: Option<usize>,
-    /// The maximum size of the body of a batch that protects, in bytes. Batches that open envelopes
-    /// accept bodies up to the largest response of such a batch.
+    /// The maximum size of the body of `/protect/batch`, in bytes. `/unprotect/batch` and
+    /// `/rewrap/batch` accept bodies up to the largest response of `/protect/batch`.
     pub max_batch_bytes: usize,
     /// The maximum time to answer a request.
     pub request_timeout: Span,

@@ -17,7 +17,7 @@ pub struct RateLimit {
     pub url: Option<String>,
     /// The source of the password, if there is one.
     pub password: Option<SecretSource>,
-    /// PEM file with the CA certificates of that server. Default: the public CAs.
+    /// PEM file with the CA certificates of the server. Default: the public CAs.
     pub ca: Option<PathBuf>,
     /// Allows a server on another machine without TLS. Use it only if the network in between is
     /// protected.
