@@ -1,7 +1,7 @@
 # The image of the service. It contains glibc, because the PKCS#11 modules of HSM vendors need it.
 #
 #   docker build --tag sealward .                   for production; add the vendor's module
-#   docker build --tag sealward:dev --target dev .  with SoftHSM2, for evaluation only
+#   docker build --tag sealward:dev --target dev .  with SoftHSM2, for trials only
 #
 # The service runs as user 10001 and writes no files: run it with a read-only root. The base images
 # are pinned to releases. To pin a reviewed digest: --build-arg DEBIAN=debian@sha256:…
