@@ -84,7 +84,7 @@ async fn without_notifications_every_lookup_reads_the_database() {
         let pool = pool.clone();
         async move {
             let name = sqlx::query_scalar::<_, String>("SELECT name FROM services");
-            name.fetch_optional(&pool).await
+            Ok(name.fetch_optional(&pool).await?)
         }
     });
     let name = async || names.get(&()).await.unwrap().unwrap();
