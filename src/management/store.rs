@@ -30,7 +30,8 @@ macro_rules! select_author {
     };
     (person $($lock:literal)?) => {
         concat!(
-            "SELECT roles, subject AS person, ARRAY[]::text[] AS known_to FROM people WHERE id = $1",
+            "SELECT roles, CASE WHEN is_confirmed THEN subject END AS person, ARRAY[]::text[] AS known_to
+               FROM people WHERE id = $1",
             $($lock)?
         )
     };

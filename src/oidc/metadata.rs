@@ -14,6 +14,8 @@ pub(super) struct Metadata {
     pub(super) end_session_endpoint: Option<String>,
     #[serde(default)]
     token_endpoint_auth_methods_supported: Vec<String>,
+    #[serde(default)]
+    subject_types_supported: Vec<String>,
     /// Whether redirects name the issuer (RFC 9207).
     #[serde(default)]
     pub(super) authorization_response_iss_parameter_supported: bool,
@@ -40,6 +42,12 @@ impl Metadata {
             return Ok(read);
         }
         Err("the endpoints of the OpenID configuration must be https:// URLs".to_owned())
+    }
+
+    /// Whether all tokens of a person have one subject. Pairwise subjects differ between audiences.
+    pub(super) fn has_public_subjects(&self) -> bool {
+        let mut types = self.subject_types_supported.iter();
+        types.all(|supported| supported != "pairwise")
     }
 
     /// Whether the client secret belongs into the body of token requests: if the provider does not
@@ -90,6 +98,19 @@ mod tests {
             assert!(parse(&changed).is_err(), "{member} {value}");
         }
         assert!(parse(&json!({ "issuer": ISSUER })).is_err());
+    }
+
+    #[test]
+    fn subjects_can_differ_between_tokens_if_pairwise_ones_are_supported() {
+        let with = |types: &[&str]| {
+            let mut changed = document();
+            changed["subject_types_supported"] = json!(types);
+            parse(&changed).unwrap().has_public_subjects()
+        };
+        assert!(with(&["public"]));
+        assert!(parse(&document()).unwrap().has_public_subjects());
+        assert!(!with(&["pairwise"]));
+        assert!(!with(&["public", "pairwise"]));
     }
 
     #[test]

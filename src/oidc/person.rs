@@ -45,7 +45,7 @@ impl Provider {
         let Some(token) = verified.map_err(Refusal::from)? else {
             return Ok(None);
         };
-        let profile = profile::of(settings, &token);
+        let profile = profile::of(settings, &token, self.has_public_subjects().await);
         let profile = profile.map_err(|_| Refusal::from(Refused::Claim))?;
         admission.turn().await?;
         let id = PersonId::new(&self.0.clock, entropy);
@@ -53,5 +53,12 @@ impl Provider {
         let person = person.await.map_err(Unreadable::from)?;
         tokens.remember(digest, token, person.id()).await;
         Ok(Some(person))
+    }
+
+    /// Whether a person has the same subject in ID tokens and access tokens. Not if the provider is
+    /// unavailable: the next sign-in or token confirms the person.
+    async fn has_public_subjects(&self) -> bool {
+        let metadata = self.metadata().await;
+        metadata.is_ok_and(|metadata| metadata.has_public_subjects())
     }
 }

@@ -17,8 +17,12 @@ const LONGEST_NAME: usize = 100;
 /// The claims that can contain the name of a person, the best first.
 const NAMES: [&str; 3] = ["name", "preferred_username", "email"];
 
-/// The person of a verified token.
-pub(super) fn of(settings: &Oidc, token: &Token) -> Result<Profile, NotSignedIn> {
+/// The person of a verified token. It is confirmed if ID tokens have the same subject.
+pub(super) fn of(
+    settings: &Oidc,
+    token: &Token,
+    is_confirmed: bool,
+) -> Result<Profile, NotSignedIn> {
     let subject = &token.subject;
     if subject.chars().count() > LONGEST_SUBJECT || subject.chars().any(is_hidden) {
         return Err(NotSignedIn::Claim("sub"));
@@ -30,6 +34,7 @@ pub(super) fn of(settings: &Oidc, token: &Token) -> Result<Profile, NotSignedIn>
         roles: roles::of_groups(&settings.roles, &groups),
         subject: subject.clone(),
         issued_at: token.issued_at,
+        is_confirmed,
     })
 }
 

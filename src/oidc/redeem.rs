@@ -57,7 +57,7 @@ impl Provider {
         let code = redirect.code.ok_or(NotSignedIn::Claim("code"))?;
         let token = self.exchange(&metadata, code, binding.verifier).await?;
         let token = self.verify(&token, binding.nonce).await?;
-        profile::of(&self.0.settings, &token)
+        profile::of(&self.0.settings, &token, true)
     }
 
     /// Exchanges a code for an ID token.

@@ -1,7 +1,8 @@
 // An OpenID Connect provider on this machine, with five people and without passwords.
 // node provider.mjs HOME CERTIFICATE KEY PORT [--commands]
 // Prints its issuer. With --commands, it answers commands on standard input and ends with it:
-// "rotate" replaces the signing keys, "advance SECONDS" moves its clock.
+// "rotate" replaces the signing keys, "advance SECONDS" moves its clock, and "pairwise" gives people
+// other subjects in access tokens.
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
@@ -56,7 +57,7 @@ const grantAll = async (ctx) => {
   return grant;
 };
 
-function start(issuer) {
+function start(issuer, isPairwise = false) {
   const provider = new Provider(issuer, {
     clients: [client],
     jwks: { keys: [signingKey()] },
@@ -70,6 +71,14 @@ function start(issuer) {
       resourceIndicators: { enabled: true, getResourceServerInfo: () => resourceServer, useGrantedResource: () => true },
     },
     extraTokenClaims: (ctx, token) => ({ groups: people[token.accountId]?.groups ?? [] }),
+    subjectTypes: isPairwise ? ["public", "pairwise"] : ["public"],
+    formats: {
+      customizers: {
+        jwt: (ctx, token, jwt) => {
+          if (isPairwise) jwt.payload.sub = `${token.accountId} of ${jwt.payload.aud}`;
+        },
+      },
+    },
     interactions: { url: (_, interaction) => `/people/${interaction.uid}` },
     loadExistingGrant: grantAll,
     findAccount: (_, id) =>
@@ -106,6 +115,7 @@ server.listen(Number(port), "127.0.0.1", () => {
   commands.on("line", (line) => {
     const [command, argument] = line.split(" ");
     if (command === "rotate") handle = start(issuer);
+    if (command === "pairwise") handle = start(issuer, true);
     if (command === "advance") offset += Number(argument) * 1000;
     console.log("done");
   });

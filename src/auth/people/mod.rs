@@ -34,6 +34,8 @@ pub struct Profile {
     pub roles: Roles,
     /// When the token was issued, if it says so.
     pub issued_at: Option<Timestamp>,
+    /// Whether ID tokens have the same subject. One person could have another subject in access tokens.
+    pub is_confirmed: bool,
 }
 
 impl Person {

@@ -11,8 +11,8 @@ pub(super) async fn record(
     profile: &Profile,
 ) -> sqlx::Result<Person> {
     sqlx::query_as(
-        "INSERT INTO people AS known (id, issuer, subject, name, roles, issued_at)
-         VALUES ($1, $2, $3, coalesce($4, $3), $5, coalesce($6, '-infinity'))
+        "INSERT INTO people AS known (id, issuer, subject, name, roles, issued_at, is_confirmed)
+         VALUES ($1, $2, $3, coalesce($4, $3), $5, coalesce($6, '-infinity'), $7)
          ON CONFLICT (issuer, subject) DO UPDATE
             SET name = coalesce($4, known.name),
                 roles = CASE WHEN known.issued_at <= $6 THEN excluded.roles
@@ -20,7 +20,8 @@ pub(super) async fn record(
                              WHEN known.issued_at = excluded.issued_at THEN ARRAY(
                                  SELECT unnest(known.roles) INTERSECT SELECT unnest(excluded.roles))
                              ELSE known.roles END,
-                issued_at = greatest(known.issued_at, excluded.issued_at)
+                issued_at = greatest(known.issued_at, excluded.issued_at),
+                is_confirmed = known.is_confirmed OR excluded.is_confirmed
       RETURNING id, issuer, subject, name, roles",
     )
     .bind(id)
@@ -29,6 +30,7 @@ pub(super) async fn record(
     .bind(&profile.name)
     .bind(&profile.roles)
     .bind(profile.issued_at)
+    .bind(profile.is_confirmed)
     .fetch_one(database)
     .await
 }

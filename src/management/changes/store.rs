@@ -239,7 +239,7 @@ pub(super) async fn people(
              SELECT person FROM api_keys
               WHERE roles && $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
               UNION ALL
-             SELECT subject FROM people WHERE roles && $1) AS able",
+             SELECT subject FROM people WHERE roles && $1 AND is_confirmed) AS able",
     )
     .bind(roles)
     .bind(now)

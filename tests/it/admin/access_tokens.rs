@@ -121,6 +121,7 @@ async fn a_token_without_a_time_restores_no_roles() {
             name: None,
             roles: roles.iter().copied().collect(),
             issued_at,
+            is_confirmed: true,
         };
         let person = Person::record(&world.pool, id, &profile).await;
         let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -204,4 +205,57 @@ async fn a_key_and_a_token_of_one_person_do_not_approve_each_other() {
         assert_eq!(applied["status"], "applied");
         assert_eq!(applied["approvals"][0]["person"], "carlos");
     }
+}
+
+/// As Microsoft Entra ID does, the provider gives a person another subject in access tokens.
+#[tokio::test]
+async fn a_token_with_another_subject_is_no_second_person() {
+    let mut provider = OidcProvider::start();
+    provider.use_pairwise_subjects();
+    let admin = provider.admin(ADDRESS);
+    let world = World::with_admin_and_approvals(Clock::system(), admin).await;
+    // The key is that of Carla.
+    sqlx::query("UPDATE api_keys SET person = 'carla'")
+        .execute(&world.pool)
+        .await
+        .expect("a person");
+    let [carla, carlos] = ["carla", "carlos"].map(|person| provider.tokens(person));
+    let [carla, carlos] = [carla.await, carlos.await];
+    let [token, other] = [&carla, &carlos].map(|tokens| world.client(&tokens.access_token));
+    let key = world.admin();
+    let service = key
+        .post(SERVICES, json!({ "name": "billing" }))
+        .await
+        .created()
+        .text("id");
+    let body = json!({ "serviceId": service, "generate": true, "algorithm": "P-256" });
+    let proposed = key.post("/admin/keys", body.clone()).await;
+    assert_eq!(proposed.status, 202, "{}", proposed.body);
+    let place = format!("/admin/changes/{}/approve", proposed.text("id"));
+    let refused = token.post(&place, json!({})).await;
+    let refused = refused.refused(403, "FORBIDDEN");
+    let reason = "Only a credential with a person can decide about changes";
+    assert!(refused.message().starts_with(reason), "{}", refused.body);
+    // Such a token proposes as a credential without a person does.
+    let proposed = token.post("/admin/keys", body).await;
+    assert_eq!(proposed.status, 202, "{}", proposed.body);
+    let change = proposed.json();
+    assert_eq!(change["proposedBy"]["person"], Value::Null);
+    assert_eq!(change["required"], 2);
+    // After an ID token with this subject, the person is confirmed.
+    let subject = "carlos of https://sealward.test/admin";
+    let profile = Profile {
+        issuer: provider.issuer().to_owned(),
+        subject: subject.to_owned(),
+        name: None,
+        roles: [Role::Custodian].into_iter().collect(),
+        issued_at: Some(world.clock.now()),
+        is_confirmed: true,
+    };
+    let id = PersonId::new(&world.clock, &Entropy::system());
+    let confirmed = Person::record(&world.pool, id, &profile).await;
+    confirmed.expect("a person");
+    let applied = other.post(&place, json!({})).await.ok().json();
+    assert_eq!(applied["status"], "applied");
+    assert_eq!(applied["approvals"][0]["person"], subject);
 }

@@ -160,6 +160,11 @@ impl OidcProvider {
         self.command("rotate");
     }
 
+    /// From now on, people have other subjects in access tokens.
+    pub(crate) fn use_pairwise_subjects(&mut self) {
+        self.command("pairwise");
+    }
+
     /// Moves the clock.
     pub(crate) fn advance(&mut self, span: Duration) {
         self.command(&format!("advance {}", span.as_secs()));
