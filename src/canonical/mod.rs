@@ -7,10 +7,12 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 mod number;
+mod writer;
 
 use std::borrow::Cow;
 
 use self::number::is_representable;
+use self::writer::Writer;
 use crate::json::{NotATree, Text};
 use crate::problem::{Code, Problem};
 
@@ -47,8 +49,9 @@ fn jcs(value: Text<'_>) -> Result<Vec<u8>, NotCanonical> {
     if !value.numbers().all(is_representable) {
         return Err(NotCanonical::Number);
     }
-    let tree = value.tree()?;
-    serde_json_canonicalizer::to_vec(&tree).map_err(|_| NotCanonical::Number)
+    let mut written = Vec::with_capacity(value.as_str().len());
+    value.visit(Writer(&mut written))?;
+    Ok(written)
 }
 
 #[cfg(test)]

@@ -17,6 +17,20 @@ fn a_string_equals_its_text() {
     );
 }
 
+#[test]
+fn the_form_is_that_of_a_tree_with_sorted_members() {
+    for text in [
+        r#"{"b":[{},[],[[]],{"":{"":null}}],"a":{"z":true,"\u0000":"\u0007\\\"/é","y":-0.0}}"#,
+        // In UTF-16, U+10000 precedes U+E000.
+        r#"{"":1,"𐀀":2,"é":[1e1,-5,18014398509481984,0.1]}"#,
+        r#"[{"b":1,"a":[{"d":1,"c":2}]},"text",false]"#,
+    ] {
+        let tree = Text::parse(text.as_bytes()).unwrap().tree().unwrap();
+        let expected = serde_json_canonicalizer::to_string(&tree).unwrap();
+        assert_eq!(canonical(text), Ok(expected), "{text}");
+    }
+}
+
 /// RFC 8785, sections 3.2.2 and 3.2.4.
 #[test]
 fn the_example_of_the_rfc_is_written() {

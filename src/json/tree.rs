@@ -1,8 +1,11 @@
 //! A JSON value as a tree like that of serde_json, but duplicate names are errors.
 
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::{Map, Number, Value};
 
 use super::text::Text;
@@ -25,15 +28,29 @@ impl Text<'_> {
     /// # Errors
     /// An object at any level has two members of the same name, or a string is not Unicode.
     pub fn tree(self) -> Result<Value, NotATree> {
+        self.visit(PhantomData::<Unambiguous>)
+            .map(|Unambiguous(tree)| tree)
+    }
+
+    /// What `visitor` makes of the value. Its only error is a duplicate name.
+    ///
+    /// # Errors
+    /// As for [`Text::tree`].
+    pub fn visit<'de, V: DeserializeSeed<'de>>(
+        &'de self,
+        visitor: V,
+    ) -> Result<V::Value, NotATree> {
         let mut reader = serde_json::Deserializer::from_str(self.as_str());
         // A `Text` is never deeper than `MAX_DEPTH`.
         reader.disable_recursion_limit();
-        match Unambiguous::deserialize(&mut reader) {
-            Ok(Unambiguous(tree)) => Ok(tree),
+        visitor.deserialize(&mut reader).map_err(|error| {
             // serde_json refuses nothing else in a well-formed text.
-            Err(error) if error.is_data() => Err(NotATree::DuplicateName),
-            Err(_) => Err(NotATree::LoneSurrogate),
-        }
+            if error.is_data() {
+                NotATree::DuplicateName
+            } else {
+                NotATree::LoneSurrogate
+            }
+        })
     }
 }
 
