@@ -71,7 +71,7 @@ pub struct BodyShare {
     of_all: OwnedSemaphorePermit,
 }
 
-/// Marks a response that uses the memory of its request's body.
+/// Marks a response that needs no memory of its own, such as one that uses that of its request's body.
 #[derive(Clone, Copy, Debug)]
 pub struct Reserved;
 

@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 use super::app::App;
 use super::error::ApiError;
 use crate::binary::to_base64url;
+use crate::body_memory::Reserved;
 use crate::http::error_code::errors;
 use crate::ids::ServiceId;
 use crate::keys::JwkSet;
@@ -98,5 +99,6 @@ pub(super) async fn openapi(State(app): State<App>) -> impl IntoResponse {
     static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
     let document = DOCUMENT.get_or_init(|| (app.document)().to_json().unwrap_or_default().into());
     let json = (header::CONTENT_TYPE, "application/json");
-    ([CACHEABLE, json], document.clone())
+    // All responses share the document.
+    (Extension(Reserved), [CACHEABLE, json], document.clone())
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderValue, Version, header};
 use hyper::Request;
@@ -34,12 +34,15 @@ use crate::web::{ClientAddress, OverTls};
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 /// The maximum number of open streams per HTTP/2 connection.
 const STREAMS: u32 = 128;
-/// The number of bytes of a request body, and of all bodies of a connection, that arrive before they are
-/// read.
+/// The number of bytes of a request body that arrive before they are read.
 const STREAM_WINDOW: u32 = 128 * 1024;
-const CONNECTION_WINDOW: u32 = 256 * 1024;
-/// The number of reset streams after which a connection closes.
+/// The same of all bodies of a connection. Unread bodies do not delay others: a proxy sends the requests of
+/// several clients on one connection. The memory of all streams of a network is limited.
+const CONNECTION_WINDOW: u32 = STREAMS * STREAM_WINDOW;
+/// The number of reset streams after which a connection closes: of those that the client resets before they
+/// begin, and of those in which it makes an error.
 const RESETS: usize = 32;
+const ERRORS: usize = 1_024;
 /// The maximum size of HTTP/2 headers, and of the HTTP/1 read buffer.
 const HEADERS: u32 = 32 * 1024;
 /// The pause when the system has no file descriptors left.
@@ -197,7 +200,7 @@ fn protocol() -> Protocol {
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_pending_accept_reset_streams(RESETS)
-        .max_local_error_reset_streams(RESETS)
+        .max_local_error_reset_streams(ERRORS)
         .max_header_list_size(HEADERS);
     protocol
 }
@@ -273,7 +276,9 @@ impl<A: Answers> Door<A> {
             let may_close = request.version() < Version::HTTP_2;
             let asked = asking.asked(may_close);
             let is_leaving = is_leaving.clone();
-            let request = request.map(|body| Body::new(asking.coming(body)));
+            let body = request.body().size_hint().upper();
+            let unread = body.unwrap_or(u64::MAX).min(STREAM_WINDOW.into());
+            let request = request.map(|body| Body::new(asking.coming(body, may_close)));
             let (front, refused) = (front.clone(), framing::refused_head(&request));
             let (exchanges, proxies) = (exchanges.clone(), Arc::clone(&proxies));
             async move {
@@ -282,7 +287,7 @@ impl<A: Answers> Door<A> {
                     network_of(client)
                 });
                 if let Some(exchange) = &mut exchange {
-                    exchange.admit().await;
+                    exchange.admit(unread).await;
                 }
                 let mut answer = match refused {
                     None => front.answer(request).await,

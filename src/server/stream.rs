@@ -4,19 +4,13 @@
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use super::connections::OpenConnection;
-use super::pace::Pace;
-
-/// How long, and how many bytes, the service reads and discards after the last response. Closing
-/// earlier would reset the connection and lose that response.
-const LINGER: Duration = Duration::from_secs(2);
-const LEFTOVER: usize = 8 * 1024 * 1024;
+use super::pace::{LEFTOVER, LINGER, Pace};
 
 /// The stream of an open connection.
 pub(super) struct Stream<S: AsyncRead + Unpin + Send + 'static> {

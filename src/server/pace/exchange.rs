@@ -25,6 +25,9 @@ const OF_ONE: usize = 32 * 1024 * 1024;
 /// The memory of all exchanges.
 const OF_ALL: usize = 512 * 1024 * 1024;
 
+/// A network gets one of so many parts of the free memory, and at most `OF_ONE`.
+const PARTS: usize = 8;
+
 /// The memory that a network gets although others use all of it.
 const ALWAYS: usize = 256 * 1024;
 
@@ -100,9 +103,11 @@ impl Exchanges {
 }
 
 impl Exchange {
-    /// Reserves memory for the stream, or ends it if its network uses too much.
-    pub(in crate::server) async fn admit(&mut self) {
-        self.reserve(STREAM).await;
+    /// Reserves memory for the stream and so many bytes of its body, or ends it if its network uses too
+    /// much.
+    pub(in crate::server) async fn admit(&mut self, body: u64) {
+        let body = usize::try_from(body).unwrap_or(OF_ALL);
+        self.reserve(STREAM + body).await;
     }
 
     /// Reserves memory for the response, unless the request has reserved it. Ends the stream if there is
@@ -138,7 +143,9 @@ impl Exchange {
         let of_one = used.networks.get(&self.network).copied();
         let of_one = of_one.unwrap_or_default().checked_add(bytes)?;
         let total = used.total.checked_add(bytes)?;
-        let is_free = of_one <= OF_ONE && (total <= OF_ALL || of_one <= ALWAYS);
+        // The less is free, the less a network gets, so that a few networks do not use all.
+        let share = OF_ALL.saturating_sub(used.total) / PARTS;
+        let is_free = of_one <= share.clamp(ALWAYS, OF_ONE);
         if !is_free {
             return None;
         }
@@ -185,17 +192,20 @@ mod tests {
         let mut first = exchange(&exchanges, 0);
         assert!(first.try_reserve(OF_ONE).is_some());
         assert!(exchange(&exchanges, 0).try_reserve(1).is_none());
-        let others = (1..16).map(|network| {
+        // Of many networks that use all they get, each gets less than the one before.
+        let mut least = OF_ONE;
+        let others = (1..100).map(|network| {
             let mut other = exchange(&exchanges, network);
-            assert!(other.try_reserve(OF_ONE).is_some());
+            while other.try_reserve(ALWAYS).is_some() {}
+            assert!((ALWAYS..=least).contains(&other.bytes), "{}", other.bytes);
+            least = other.bytes;
             other
         });
         let others: Vec<_> = others.collect();
-        assert!(exchange(&exchanges, 16).try_reserve(ALWAYS + 1).is_none());
-        assert!(exchange(&exchanges, 16).try_reserve(ALWAYS).is_some());
-        drop(first);
-        assert!(exchange(&exchanges, 16).try_reserve(OF_ONE).is_some());
-        drop(others);
+        assert!(exchange(&exchanges, 100).try_reserve(ALWAYS + 1).is_none());
+        assert!(exchange(&exchanges, 100).try_reserve(ALWAYS).is_some());
+        drop((first, others));
+        assert!(exchange(&exchanges, 100).try_reserve(OF_ONE).is_some());
         assert_eq!(exchanges.used().total, 0);
         assert!(exchanges.used().networks.is_empty());
     }

@@ -4,20 +4,21 @@
 //! between a request and its response is limited elsewhere.
 
 mod exchange;
+mod request;
 mod response;
 
 use std::collections::HashMap;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::{Body, Bytes, HttpBody};
-use hyper::body::{Frame, Incoming, SizeHint};
+use axum::body::Body;
+use hyper::body::Incoming;
 use tokio::time::Instant;
 
 use self::exchange::StreamEnd;
 pub(super) use self::exchange::{Exchange, Exchanges, Streams};
+use self::request::Coming;
+pub(super) use self::request::{LEFTOVER, LINGER};
 use self::response::Watched;
 use crate::settings::Http;
 
@@ -142,13 +143,10 @@ impl Pace {
         Asked(self.clone())
     }
 
-    /// The body of a request, which reports whether it is read to its end.
-    pub(super) fn coming(&self, body: Incoming) -> Coming {
-        Coming {
-            is_over: body.is_end_stream(),
-            body,
-            pace: self.clone(),
-        }
+    /// The body of a request, which reports whether it is read to its end. On HTTP/1, the connection skips
+    /// the rest.
+    pub(super) fn coming(&self, body: Incoming, is_http1: bool) -> Coming {
+        Coming::new(body, is_http1, self.clone())
     }
 
     /// Bytes were received from the client.
@@ -232,47 +230,11 @@ impl Drop for Asked {
     }
 }
 
-/// The body of a request.
-pub(super) struct Coming {
-    body: Incoming,
-    is_over: bool,
-    pace: Pace,
-}
-
-impl HttpBody for Coming {
-    type Data = Bytes;
-    type Error = hyper::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let polled = Pin::new(&mut self.body).poll_frame(context);
-        self.is_over |= matches!(polled, Poll::Ready(None)) || self.body.is_end_stream();
-        polled
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-impl Drop for Coming {
-    fn drop(&mut self) {
-        if !self.is_over {
-            self.pace.state().is_unread = true;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
 
+    use axum::body::Bytes;
     use futures_util::{FutureExt as _, StreamExt as _, stream};
 
     use super::*;

@@ -22,8 +22,14 @@ pub(super) const END_HEADERS: u8 = 4;
 
 /// `GET /livez` of the host `it` in HPACK, with names of the static table and literals.
 pub(super) const GET_LIVEZ: &[u8] = b"\x82\x86\x04\x06/livez\x41\x02it";
+/// `POST /api/v1/protect` with a body of 70,000 bytes.
+pub(super) const POST_PROTECT: &[u8] =
+    b"\x83\x86\x04\x0f/api/v1/protect\x41\x02it\x0f\x0d\x0570000";
 /// `GET /openapi.json`, which has a long response.
 pub(super) const GET_OPENAPI: &[u8] = b"\x82\x86\x04\x0d/openapi.json\x41\x02it";
+
+/// `GET /dashboard/sign-in`, a page that each response has a copy of.
+pub(super) const GET_SIGN_IN: &[u8] = b"\x82\x86\x04\x12/dashboard/sign-in\x41\x02it";
 
 /// The setting of an initial window of zero bytes.
 pub(super) const ZERO_WINDOW: &[u8] = &[0, 4, 0, 0, 0, 0];
