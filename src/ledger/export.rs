@@ -48,20 +48,27 @@ impl Export {
     }
 
     async fn piece(&mut self) -> sqlx::Result<Option<Vec<u8>>> {
-        let mut connection = self.pool.acquire().await?;
-        let retired = match self.retired.take() {
-            Some(retired) => retired,
-            None => RetiredDays::load(&mut connection).await?,
+        let (pool, log, next) = (self.pool.clone(), self.log, self.next);
+        let (retired, end) = (self.retired.take(), self.end);
+        let reading = async move {
+            let mut connection = pool.acquire().await?;
+            let retired = match retired {
+                Some(retired) => retired,
+                None => RetiredDays::load(&mut connection).await?,
+            };
+            let end = match end {
+                Some(end) => end,
+                None => {
+                    let head = store::head(&mut *connection, log).await?;
+                    head.map_or(0, |head| head.size)
+                }
+            };
+            let places = next..end.min(next + CHUNK);
+            let found = read::lines(&mut connection, log, places).await?;
+            Ok((retired, end, found))
         };
-        let end = match self.end {
-            Some(end) => end,
-            None => {
-                let head = store::head(&mut *connection, self.log).await?;
-                *self.end.insert(head.map_or(0, |head| head.size))
-            }
-        };
-        let places = self.next..end.min(self.next + CHUNK);
-        let found = read::lines(&mut connection, self.log, places).await?;
+        let (retired, end, found) = self.pool.read_slowly(reading).await?;
+        self.end = Some(end);
         let Some((last, _)) = found.last() else {
             return Ok(None);
         };

@@ -55,8 +55,9 @@ pub async fn tile(pool: &Pool, log: Log, tile: &Tile) -> sqlx::Result<Option<Vec
     match tile.content {
         TileContent::Hashes(level) => hashes(&mut connection, log, level, tile).await,
         TileContent::Entries => {
+            drop(connection);
             let places = tile.start()..tile.start() + tile.width;
-            bundle(&mut connection, log, places).await
+            bundle(pool, log, places).await
         }
     }
 }
@@ -74,14 +75,12 @@ pub(super) async fn hashes(
     Ok(is_whole.then_some(bytes))
 }
 
-async fn bundle(
-    connection: &mut PgConnection,
-    log: Log,
-    places: Range<u64>,
-) -> sqlx::Result<Option<Vec<u8>>> {
+async fn bundle(pool: &Pool, log: Log, places: Range<u64>) -> sqlx::Result<Option<Vec<u8>>> {
     let width = places.end - places.start;
     let mut bundle = Vec::new();
-    let found = lines(connection, log, places).await?;
+    let reader = pool.clone();
+    let reading = async move { lines(&mut *reader.acquire().await?, log, places).await };
+    let found = pool.read_slowly(reading).await?;
     let is_whole = found.len() as u64 == width;
     let whole = found.iter().all(|(_, line)| {
         let leaf = line.as_deref().and_then(|line| leaf(log, line).ok());

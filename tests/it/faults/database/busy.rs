@@ -38,6 +38,17 @@ async fn an_instance_stays_ready_while_administrators_use_all_connections() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn searches_of_the_audit_log_leave_connections_to_other_work() {
+    leave_connections(["/admin/audit", "/admin/audit/management"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn exports_in_the_order_of_the_log_leave_connections_to_other_work() {
+    let export = "/admin/audit?order=log_index";
+    leave_connections([export, "/admin/audit/management?order=log_index"]).await;
+}
+
+/// Asserts that many reads of these paths use two connections.
+async fn leave_connections([operations, management]: [&str; 2]) {
     let site = Site::new().await;
     let process = Process::start(&site).await;
     let mut owner = site.connect().await;
@@ -46,13 +57,15 @@ async fn searches_of_the_audit_log_leave_connections_to_other_work() {
         .execute(&mut *lock)
         .await
         .expect("a lock");
-    let operations = read_often(&site, &process, "/admin/audit").await;
-    let management = read_often(&site, &process, "/admin/audit/management").await;
+    let reading = [
+        read_often(&site, &process, operations).await,
+        read_often(&site, &process, management).await,
+    ];
     let mut observer = site.connect().await;
     within(PATIENCE, async || waiting(&mut observer).await == SEARCHES).await;
     // Without their clients, Postgres continues with the statements.
-    drop((operations, management));
-    let _again = read_often(&site, &process, "/admin/audit").await;
+    drop(reading);
+    let _again = read_often(&site, &process, operations).await;
     for name in ["one", "two", "three"] {
         process.post("/admin/services", &json!({"name": name}));
     }
