@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
+use serde_json::{Number, Value as Json};
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -16,6 +16,9 @@ use crate::resource::{Input, Member, Value, string, wrong_type};
 
 /// The most claims of a rule.
 const MOST_CLAIMS: usize = 32;
+
+/// The largest whole number that every JSON reader keeps (RFC 8259, section 6).
+const MOST_EXACT: u64 = (1 << 53) - 1;
 
 /// The longest text of a rule, in characters.
 const LONGEST: usize = 1_024;
@@ -121,9 +124,9 @@ fn check_claim(name: &str, value: &Json) -> Result<(), Problem> {
     }
     match value {
         Json::String(text) => check(text),
-        // Different numbers can have one floating-point value.
-        Json::Number(number) if number.is_f64() => {
-            let message = "must be a whole number of at most 64 bits";
+        // Different numbers can have one floating-point value, and so one leaf in the audit log.
+        Json::Number(number) if !is_exact(number) => {
+            let message = format!("must be a whole number from -{MOST_EXACT} to {MOST_EXACT}");
             Err(Problem::of_body(Code::Range, message))
         }
         Json::Bool(_) | Json::Number(_) => Ok(()),
@@ -132,6 +135,11 @@ fn check_claim(name: &str, value: &Json) -> Result<(), Problem> {
             Err(Problem::of_body(Code::Type, message))
         }
     }
+}
+
+fn is_exact(number: &Number) -> bool {
+    let value = number.as_i64();
+    value.is_some_and(|value| value.unsigned_abs() <= MOST_EXACT)
 }
 
 fn check(text: &str) -> Result<(), Problem> {

@@ -156,6 +156,11 @@ async fn all_problems_are_reported_at_once() {
             "range",
         ),
         (
+            json!({ "issuer": "a", "claims": { "b": 9_007_199_254_740_992_u64 } }),
+            "match.claims.b",
+            "range",
+        ),
+        (
             "match",
             json!({ "spiffeId": "spiffe://a.example" }),
             "match.spiffeId",
