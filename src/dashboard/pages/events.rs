@@ -138,12 +138,20 @@ fn named(event: &Recorded) -> Markup {
 }
 
 fn by(cx: &PageContext, event: &Recorded) -> Markup {
-    match event.api_key_id {
-        Some(id) if cx.may::<ManageAdminKeys>() => {
-            html! { a href={ "/dashboard/api-keys/" (id) } { (isolated(&event.actor)) } }
+    let name = isolated(&event.actor);
+    match (event.api_key_id, &event.person) {
+        (Some(id), _) if cx.may::<ManageAdminKeys>() => {
+            html! { a href={ "/dashboard/api-keys/" (id) } { (name) } }
         }
-        Some(_) => isolated(&event.actor),
-        None => html! { (isolated(&event.actor)) " " span.faint { "(the service itself)" } },
+        (Some(_), _) => name,
+        // People can choose their names; their subject is that of the provider.
+        (None, Some(person)) => {
+            html! { (name) br; span.faint { "person " (isolated(&person.sub)) } }
+        }
+        (None, None) if event.client_address.is_some() => {
+            html! { (name) " " span.faint { "(no credential)" } }
+        }
+        (None, None) => html! { (name) " " span.faint { "(the service itself)" } },
     }
 }
 
