@@ -119,7 +119,8 @@ fn secret<'a>(
     let Authorization::One(credential) = authorization(headers) else {
         return Err(ApiError::Internal);
     };
-    let credential = credential.rsplit(|byte| *byte == b' ').next();
+    let mut parts = credential.trim_ascii_end().rsplit(|byte| *byte == b' ');
+    let credential = parts.next();
     Ok(credential.unwrap_or_default())
 }
 
