@@ -156,6 +156,7 @@ async fn all_problems_are_reported_at_once() {
             "range",
         ),
         (
+            "match",
             json!({ "issuer": "a", "claims": { "b": 9_007_199_254_740_992_u64 } }),
             "match.claims.b",
             "range",
