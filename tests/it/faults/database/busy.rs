@@ -38,22 +38,26 @@ async fn an_instance_stays_ready_while_administrators_use_all_connections() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn searches_of_the_audit_log_leave_connections_to_other_work() {
-    leave_connections(["/admin/audit", "/admin/audit/management"]).await;
+    let searches = ["/admin/audit", "/admin/audit/management"];
+    leave_connections(searches, "LOCK TABLE audit_log_index").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn exports_in_the_order_of_the_log_leave_connections_to_other_work() {
-    let export = "/admin/audit?order=log_index";
-    leave_connections([export, "/admin/audit/management?order=log_index"]).await;
+    let exports = [
+        "/admin/audit?order=log_index",
+        "/admin/audit/management?order=log_index",
+    ];
+    leave_connections(exports, "LOCK TABLE audit_retention").await;
 }
 
-/// Asserts that many reads of these paths use two connections.
-async fn leave_connections([operations, management]: [&str; 2]) {
+/// Asserts that many reads of these paths, which wait for a lock, use two connections.
+async fn leave_connections([operations, management]: [&str; 2], locking: &'static str) {
     let site = Site::new().await;
     let process = Process::start(&site).await;
     let mut owner = site.connect().await;
     let mut lock = owner.begin().await.expect("a transaction");
-    sqlx::query("LOCK TABLE audit_log_index")
+    sqlx::query(locking)
         .execute(&mut *lock)
         .await
         .expect("a lock");
@@ -72,11 +76,17 @@ async fn leave_connections([operations, management]: [&str; 2]) {
     assert_eq!(waiting(&mut observer).await, SEARCHES);
 }
 
-/// Sends twice as many requests as there are connections, and reads no response.
+/// Sends twice as many requests as there are connections, and reads no response. Reads of the audit log in
+/// its order are exports.
 async fn read_often(site: &Site, process: &Process, path: &str) -> Vec<TcpStream> {
     let request = format!(
-        "GET {path} HTTP/1.1\r\nHost: it\r\nAuthorization: Bearer {}\r\n\r\n",
-        site.admin_key()
+        "GET {path} HTTP/1.1\r\nHost: it\r\nAuthorization: Bearer {}\r\nAccept: {}\r\n\r\n",
+        site.admin_key(),
+        if path.contains("order=log_index") {
+            "application/x-ndjson"
+        } else {
+            "application/json"
+        },
     );
     let mut reading = Vec::new();
     for _ in 0..2 * CONNECTIONS {
