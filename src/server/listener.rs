@@ -36,11 +36,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(20);
 const STREAMS: u32 = 128;
 /// The number of bytes of a request body that arrive before they are read.
 const STREAM_WINDOW: u32 = 128 * 1024;
-/// The same of all bodies of a connection. Unread bodies do not delay others: a proxy sends the requests of
-/// several clients on one connection. The memory of all streams of a network is limited.
+/// The same of all bodies of a connection, so that unread bodies of one client of a proxy delay no others.
 const CONNECTION_WINDOW: u32 = STREAMS * STREAM_WINDOW;
-/// The number of reset streams after which a connection closes: of those that the client resets before they
-/// begin, and of those in which it makes an error.
+/// A connection closes after so many streams that its client resets early, or in which it makes an error.
 const RESETS: usize = 32;
 const ERRORS: usize = 1_024;
 /// The maximum size of HTTP/2 headers, and of the HTTP/1 read buffer.
