@@ -146,8 +146,7 @@ pub(super) fn decision(
     }
     let Some(person) = change.person() else {
         return Err(Error::NotAnApprover(
-            "only a credential with a person can decide about changes; a person with an access token must have \
-             signed in to the dashboard once",
+            "only a credential with a person can decide about changes",
         ));
     };
     if proposal.proposed_by.person.as_deref() == Some(person) {

@@ -14,6 +14,7 @@ use sqlx::PgConnection;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
+use tracing::Instrument as _;
 
 use super::{Actor, Authorized, Event, ReadAudit, store};
 use crate::audit::AnonymousLimit;
@@ -110,15 +111,16 @@ impl SecurityLog {
     /// # Errors
     /// When the database cannot be written.
     pub async fn record(&self, actor: &Actor, event: Event) -> sqlx::Result<()> {
-        let State {
-            clock,
-            entropy,
-            pool,
-            ..
-        } = &*self.0;
-        let id = EventId::new(clock, entropy);
-        let mut connection = pool.acquire().await?;
-        store::insert_event(&mut connection, id, clock.now(), actor, event, None).await
+        let (state, actor) = (Arc::clone(&self.0), actor.clone());
+        let writing = async move {
+            let id = EventId::new(&state.clock, &state.entropy);
+            let mut connection = state.pool.acquire().await?;
+            let now = state.clock.now();
+            store::insert_event(&mut connection, id, now, &actor, event, None).await
+        };
+        // The event is recorded also if the client disconnects.
+        let written = tokio::spawn(writing.in_current_span()).await;
+        written.unwrap_or(Err(sqlx::Error::WorkerCrashed))
     }
 
     /// Records that the author reads an audit log: each export, and other reads once per selection and
