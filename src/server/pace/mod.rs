@@ -8,6 +8,7 @@ mod request;
 mod response;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -64,7 +65,7 @@ struct State {
     /// Whether bytes of another request were received.
     has_begun: bool,
     /// Whether a request was answered before its body was read.
-    is_unread: bool,
+    is_unread: Arc<AtomicBool>,
 }
 
 /// A response that is not fully sent.
@@ -108,7 +109,7 @@ impl Pace {
             answers: 0,
             bytes_mean_a_request: true,
             has_begun: false,
-            is_unread: false,
+            is_unread: Arc::default(),
         };
         Self(Arc::new(Mutex::new(state)))
     }
@@ -139,14 +140,15 @@ impl Pace {
         state.bytes_mean_a_request = one_at_a_time;
         state.has_begun = false;
         // The rest of the previous body was skipped.
-        state.is_unread = false;
+        state.is_unread.store(false, Ordering::Relaxed);
         Asked(self.clone())
     }
 
     /// The body of a request, which reports whether it is read to its end. On HTTP/1, the connection skips
     /// the rest.
     pub(super) fn coming(&self, body: Incoming, is_http1: bool) -> Coming {
-        Coming::new(body, is_http1, self.clone())
+        let is_unread = Arc::clone(&self.state().is_unread);
+        Coming::new(body, is_http1, is_unread)
     }
 
     /// Bytes were received from the client.
@@ -165,7 +167,7 @@ impl Pace {
     /// Whether the client has sent, or may send, bytes that are not read.
     pub(super) fn is_cut_short(&self) -> bool {
         let state = self.state();
-        state.has_begun || state.is_unread
+        state.has_begun || state.is_unread.load(Ordering::Relaxed)
     }
 
     /// The connection is closing; the client has the header timeout to notice.

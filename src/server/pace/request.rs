@@ -1,6 +1,8 @@
 //! Bodies of requests.
 
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -9,8 +11,6 @@ use http_body_util::BodyExt as _;
 use hyper::body::{Frame, Incoming, SizeHint};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
-
-use super::Pace;
 
 /// How long, and how many bytes, the service reads and discards after a response. Closing earlier would
 /// reset the connection or the stream.
@@ -23,16 +23,17 @@ pub(in crate::server) struct Coming {
     body: Option<Incoming>,
     is_over: bool,
     is_http1: bool,
-    pace: Pace,
+    /// Whether a request of the connection was answered before its body was read.
+    is_unread: Arc<AtomicBool>,
 }
 
 impl Coming {
-    pub(super) fn new(body: Incoming, is_http1: bool, pace: Pace) -> Self {
+    pub(super) fn new(body: Incoming, is_http1: bool, is_unread: Arc<AtomicBool>) -> Self {
         Self {
             is_over: body.is_end_stream(),
             body: Some(body),
             is_http1,
-            pace,
+            is_unread,
         }
     }
 }
@@ -69,7 +70,7 @@ impl Drop for Coming {
         if self.is_over {
             return;
         }
-        self.pace.state().is_unread = true;
+        self.is_unread.store(true, Ordering::Relaxed);
         if let (false, Some(body), Ok(here)) =
             (self.is_http1, self.body.take(), Handle::try_current())
         {

@@ -64,6 +64,17 @@ async fn others(world: &World, key: &Value) -> Vec<Value> {
         .collect()
 }
 
+/// Runs the job until it has made the successor of the key: a run leaves a key to another instance that
+/// works on it.
+async fn made_successor(world: &World, key: &Value) -> Value {
+    within(PATIENCE, async || {
+        rotate(world).await;
+        !others(world, key).await.is_empty()
+    })
+    .await;
+    others(world, key).await.remove(0)
+}
+
 async fn status(world: &World, key: &Value) -> String {
     let key = read(world, id(key)).await;
     key["status"].as_str().expect("a status").to_owned()
@@ -240,8 +251,7 @@ async fn a_deleted_successor_does_not_delay_the_next_one() {
     let service = world.service("deleted").await;
     let key = rotating(&world, &service, "Ed25519", 30).await;
     world.clock.advance(29 * DAY);
-    rotate(&world).await;
-    let deleted = others(&world, &key).await.remove(0);
+    let deleted = made_successor(&world, &key).await;
     let there = path(id(&deleted));
     world.admin().delete(&there).await.gone();
     rotate(&world).await;
@@ -270,8 +280,7 @@ async fn an_expired_successor_does_not_take_over() {
     let service = world.service("expired").await;
     let key = rotating(&world, &service, "Ed25519", 30).await;
     world.clock.advance(29 * DAY);
-    rotate(&world).await;
-    let successor = others(&world, &key).await.remove(0);
+    let successor = made_successor(&world, &key).await;
     let hour = Duration::from_secs(60 * 60);
     let expires = json!({ "expiresAt": world.clock.now().plus(hour) });
     let there = path(id(&successor));
