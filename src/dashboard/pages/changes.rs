@@ -218,7 +218,8 @@ fn proposer(proposer: &Proposer) -> Markup {
         @match (&proposer.person, proposer.api_key_id) {
             (Some(person), Some(_)) => { (isolated(person)) br; span.faint { "API key " (isolated(&proposer.name)) } }
             (Some(person), None) => { (isolated(&proposer.name)) br; span.faint { (isolated(person)) } }
-            (None, _) => { "API key " (isolated(&proposer.name)) br; span.faint { "no person" } }
+            (None, Some(_)) => { "API key " (isolated(&proposer.name)) br; span.faint { "no person" } }
+            (None, None) => { (isolated(&proposer.name)) br; span.faint { "access token, no person" } }
         }
     }
 }
