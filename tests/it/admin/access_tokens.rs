@@ -18,6 +18,14 @@ async fn world(provider: &OidcProvider) -> World {
     World::with_admin(Clock::system(), provider.admin(ADDRESS)).await
 }
 
+/// Gives the admin key to Carla, whose subject in ID tokens is "carla".
+async fn give_key_to_carla(world: &World) {
+    sqlx::query("UPDATE api_keys SET person = 'carla'")
+        .execute(&world.pool)
+        .await
+        .expect("a person");
+}
+
 async fn access_token(provider: &OidcProvider, person: &str) -> String {
     provider.tokens(person).await.access_token
 }
@@ -169,11 +177,7 @@ async fn a_key_and_a_token_of_one_person_do_not_approve_each_other() {
     let provider = OidcProvider::start();
     let admin = provider.admin(ADDRESS);
     let world = World::with_admin_and_approvals(Clock::system(), admin).await;
-    // The key is that of Carla, whose subject is "carla".
-    sqlx::query("UPDATE api_keys SET person = 'carla'")
-        .execute(&world.pool)
-        .await
-        .expect("a person");
+    give_key_to_carla(&world).await;
     let [carla, carlos, amir] = ["carla", "carlos", "amir"].map(|person| provider.tokens(person));
     let [carla, carlos, amir] = [carla.await, carlos.await, amir.await];
     let [token, other, auditor] =
@@ -214,11 +218,7 @@ async fn a_token_with_another_subject_is_no_second_person() {
     provider.use_pairwise_subjects();
     let admin = provider.admin(ADDRESS);
     let world = World::with_admin_and_approvals(Clock::system(), admin).await;
-    // The key is that of Carla.
-    sqlx::query("UPDATE api_keys SET person = 'carla'")
-        .execute(&world.pool)
-        .await
-        .expect("a person");
+    give_key_to_carla(&world).await;
     let [carla, carlos] = ["carla", "carlos"].map(|person| provider.tokens(person));
     let [carla, carlos] = [carla.await, carlos.await];
     let [token, other] = [&carla, &carlos].map(|tokens| world.client(&tokens.access_token));
