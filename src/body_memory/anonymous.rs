@@ -1,5 +1,4 @@
-//! Bodies without a valid credential: their number is bounded, because nobody is accountable for their
-//! memory.
+//! The limits on the number of bodies without a valid credential.
 
 use std::net::IpAddr;
 

@@ -112,7 +112,7 @@ fn memory_inside(value: &Value) -> usize {
     }
 }
 
-/// A map has nodes of eleven members, of which at least five are used in all nodes but the first.
+/// A node of a map has space for eleven members, and at least five of them are used.
 fn memory_of_members(members: &Map<String, Value>) -> usize {
     let nodes = members.len().div_ceil(5) * 11 * (size_of::<String>() + size_of::<Value>());
     let members = members.iter();

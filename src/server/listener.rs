@@ -36,9 +36,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(20);
 const STREAMS: u32 = 128;
 /// The number of bytes of a request body that arrive before they are read.
 const STREAM_WINDOW: u32 = 128 * 1024;
-/// The same of all bodies of a connection, so that unread bodies of one client of a proxy delay no others.
+/// The same for all bodies of a connection. Unread bodies of one client of a proxy delay no others.
 const CONNECTION_WINDOW: u32 = STREAMS * STREAM_WINDOW;
-/// A connection closes after so many streams that its client resets early, or in which it makes an error.
+/// A connection closes after this number of early resets, and of streams with errors, of its client.
 const RESETS: usize = 32;
 const ERRORS: usize = 1_024;
 /// The maximum size of HTTP/2 headers, and of the HTTP/1 read buffer.

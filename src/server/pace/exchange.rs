@@ -25,7 +25,7 @@ const OF_ONE: usize = 32 * 1024 * 1024;
 /// The memory of all exchanges.
 const OF_ALL: usize = 512 * 1024 * 1024;
 
-/// A network gets one of so many parts of the free memory, and at most `OF_ONE`.
+/// A network gets this fraction of the free memory, and at most `OF_ONE`: one eighth.
 const PARTS: usize = 8;
 
 /// The memory that a network gets although others use all of it.
@@ -103,8 +103,8 @@ impl Exchanges {
 }
 
 impl Exchange {
-    /// Reserves memory for the stream and so many bytes of its body, or ends it if its network uses too
-    /// much.
+    /// Reserves memory for the stream and for this number of bytes of its body. Ends the stream if its
+    /// network uses too much.
     pub(in crate::server) async fn admit(&mut self, body: u64) {
         let body = usize::try_from(body).unwrap_or(OF_ALL);
         self.reserve(STREAM + body).await;
