@@ -17,6 +17,8 @@ COPY migrations migrations
 COPY src src
 COPY tests/faulty-token tests/faulty-token
 RUN cargo build --release --locked --bin sealward
+COPY deploy/notices deploy/notices
+RUN deploy/notices >NOTICES
 
 FROM ${DEBIAN} AS base
 # The time of the commit, for reproducible images.
@@ -29,6 +31,7 @@ RUN apt-get update \
  && groupadd --system --gid 10001 sealward \
  && useradd --system --uid 10001 --gid 10001 --no-create-home --shell /usr/sbin/nologin sealward
 COPY LICENSE /usr/share/doc/sealward/LICENSE
+COPY --from=build /build/NOTICES /usr/share/doc/sealward/NOTICES
 COPY --from=build /build/target/release/sealward /usr/local/bin/sealward
 ARG VERSION=0.0.0
 ARG REVISION=unknown

@@ -100,6 +100,7 @@ release_packages() {
     deploy/debian/build "$work/sealward" "$files" "$version" >/dev/null
     mkdir -p "$work/$name"/{man,completions}
     cp "$work/sealward" LICENSE CHANGELOG.md "$work/$name/"
+    deploy/notices >"$work/$name/NOTICES"
     cp -r deploy/systemd "$work/$name/"
     "$work/sealward" man-pages "$work/$name/man"
     for shell in bash fish zsh; do "$work/sealward" completions "$shell" >"$work/$name/completions/sealward.$shell"; done
