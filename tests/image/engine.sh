@@ -57,6 +57,7 @@ stop_containers() {
     local options
     mapfile -t options < <(storage)
     podman_here rm --all --force --time 1 >/dev/null 2>&1 || true
-    umount "$work/store/overlay" 2>/dev/null || true
+    # An interrupted build leaves its mounts.
+    awk -v store="$work/store/" 'index($2, store) == 1 { print $2 }' /proc/mounts | sort -r | xargs -r umount || true
     rm -rf --one-file-system "${options[3]}"
 }
