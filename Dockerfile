@@ -11,6 +11,8 @@ ARG DEBIAN=debian:12.11-slim
 
 FROM ${RUST} AS build
 WORKDIR /build
+# mimalloc contains its build time.
+ENV SOURCE_DATE_EPOCH=0
 COPY Cargo.toml Cargo.lock ./
 COPY hsm hsm
 COPY migrations migrations
