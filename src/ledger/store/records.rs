@@ -75,7 +75,8 @@ pub(in crate::ledger) async fn slice(
     let sql = format!(
         "WITH slice AS MATERIALIZED ({}),
          marked AS (
-             SELECT *, EXISTS (SELECT FROM audit_log_index i WHERE i.record_id = slice.id) AS sealed
+             SELECT *, EXISTS (SELECT FROM audit_log_index i JOIN audit_log_heads h USING (log)
+                                WHERE i.record_id = slice.id AND i.log = $4 AND i.log_index < h.size) AS sealed
                FROM slice)
          SELECT ts, id, sealed, place = $3 FROM marked WHERE NOT sealed OR place = $3 ORDER BY place",
         records_after(log)
@@ -84,6 +85,7 @@ pub(in crate::ledger) async fn slice(
         .bind(after.ts)
         .bind(id)
         .bind(limit)
+        .bind(number(log))
         .fetch_all(connection)
         .await?;
     let mut slice = Slice::default();
@@ -174,6 +176,17 @@ pub(in crate::ledger) async fn sealed_record(
     row.map(Sealed::try_from).transpose()
 }
 
+/// A record with a position that its log does not have.
+pub(in crate::ledger) async fn beyond_head(
+    connection: &mut PgConnection,
+    log: Log,
+) -> sqlx::Result<Option<Uuid>> {
+    let sql = "SELECT record_id FROM audit_log_index JOIN audit_log_heads h USING (log)
+                WHERE log = $1 AND log_index >= h.size ORDER BY log_index LIMIT 1";
+    let found = sqlx::query_scalar(sql).bind(number(log));
+    found.fetch_optional(connection).await
+}
+
 /// The number of records after the newest sealed one, up to `limit`.
 pub(in crate::ledger) async fn count_newer(
     database: impl PgExecutor<'_>,
@@ -190,8 +203,9 @@ pub(in crate::ledger) async fn count_newer(
         }
     };
     let sql = format!(
-        "WITH newest AS (SELECT record_ts, record_id FROM audit_log_index
-                          WHERE log = $1 ORDER BY log_index DESC LIMIT 1)
+        "WITH newest AS (SELECT record_ts, record_id
+                           FROM audit_log_index i JOIN audit_log_heads h USING (log)
+                          WHERE log = $1 AND log_index = h.size - 1)
          SELECT count(*) FROM ({newer} LIMIT $2) AS newer"
     );
     let count: i64 = sqlx::query_scalar(AssertSqlSafe(sql))

@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
-use super::checker::{Checker, Progress, Step, Verified};
+use uuid::Uuid;
+
+use super::absence::Absence;
+use super::checker::{Checker, INTERRUPTION, Progress, Step, Verified};
 use super::finding::{Change, Failure};
 use super::trust::Trust;
+use crate::clock::Timestamp;
 use crate::db::Pool;
 use crate::ids::{EventId, RecordId};
 use crate::ledger::leaf::{NotARecord, leaf};
@@ -18,10 +22,6 @@ const CHUNK: u64 = 1_000;
 
 /// The maximum delay of a commit. A working sealer has sealed older records.
 const LATEST_COMMIT: Duration = Duration::from_secs(2 * 60 * 60);
-
-/// The time in which a working sealer seals records. Longer gaps between sealed records can be
-/// interruptions, whose records are sealed later.
-const INTERRUPTION: Duration = Duration::from_secs(10 * 60);
 
 /// Verifies the records of a log, the hashes that the database keeps, and that no old record is outside
 /// of the log, except during interruptions of sealing.
@@ -37,6 +37,7 @@ pub async fn database(
     let mut checker = Checker::new(trust, progress)?;
     let mut connection = pool.acquire().await?;
     let retired = RetiredDays::load(&mut connection).await?;
+    let mut absence = Absence::default();
     loop {
         let start = checker.size();
         let found = read::lines(&mut connection, log, start..start + CHUNK).await?;
@@ -44,28 +45,42 @@ pub async fn database(
             break;
         }
         for (sealed, line) in &found {
+            let ts = sealed.key.ts;
             let own = match line {
                 // A row without a leaf was changed: no sealed record has the hash of its text.
                 Some(line) => {
+                    if let Some(missing) = absence.note_existing(ts) {
+                        return Err(checker.tampered(Change::Missing(missing)));
+                    }
                     let leaf = leaf(log, line).unwrap_or_else(|NotARecord| line.clone().into());
                     Some(Hash::of_leaf(&leaf))
                 }
-                None if retired.include(log, sealed.key.ts) => None,
+                None if retired.include(log, ts) => {
+                    absence.note_missing(sealed.index, ts);
+                    None
+                }
                 None => return Err(checker.tampered(Change::Missing(sealed.index))),
             };
             checker.push(Step {
                 index: sealed.index,
-                record: &name(log, sealed.key),
+                record: &name(log, sealed.key.id),
                 own,
                 kept: Some(sealed.leaf_hash),
             })?;
         }
     }
+    if let Some(missing) = absence.at_end() {
+        return Err(checker.tampered(Change::Missing(missing)));
+    }
+    if let Some(id) = store::beyond_head(&mut connection, log).await? {
+        let record = name(log, id);
+        return Err(checker.tampered(Change::Added { record }));
+    }
     let old = store::now(&mut *connection).await?.minus(LATEST_COMMIT);
     let mut interruption = None;
     let mut place = RecordKey {
-        ts: crate::clock::Timestamp::from_millis(0),
-        id: uuid::Uuid::nil(),
+        ts: Timestamp::from_millis(0),
+        id: Uuid::nil(),
     };
     loop {
         let slice = store::slice(&mut connection, log, place, 10_000).await?;
@@ -77,7 +92,7 @@ pub async fn database(
                         interruption = Some(after);
                     }
                     (_, Some(_)) => {
-                        let record = name(log, *key);
+                        let record = name(log, key.id);
                         return Err(checker.tampered(Change::Added { record }));
                     }
                 }
@@ -91,9 +106,9 @@ pub async fn database(
     }
 }
 
-fn name(log: Log, key: RecordKey) -> String {
+fn name(log: Log, id: Uuid) -> String {
     match log {
-        Log::Operations => RecordId::from_uuid(key.id).to_string(),
-        Log::Management => EventId::from_uuid(key.id).to_string(),
+        Log::Operations => RecordId::from_uuid(id).to_string(),
+        Log::Management => EventId::from_uuid(id).to_string(),
     }
 }

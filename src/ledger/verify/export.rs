@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
-use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::checker::{Checker, Progress, Step, Verified};
+use super::checker::{Checker, LATE, Progress, Step, Verified};
 use super::finding::{Change, Failure};
 use super::tiles::TileFolder;
 use super::trust::Trust;
@@ -15,9 +14,6 @@ use crate::clock::Timestamp;
 use crate::ledger::Log;
 use crate::ledger::leaf::{NotARecord, RETIRED, has_hash_of_state, leaf};
 use crate::tlog::Hash;
-
-/// How late a record is sealed at most.
-const LATE: Duration = Duration::from_secs(2 * 24 * 60 * 60);
 
 /// The members of a line that verification reads itself.
 #[derive(Deserialize)]

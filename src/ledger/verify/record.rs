@@ -21,6 +21,8 @@ struct ProofJson {
 struct Named {
     #[serde(default)]
     id: String,
+    #[serde(default)]
+    log_index: Option<u64>,
 }
 
 /// Verifies that a record, as JSON of a list or an export, is the one of its proof.
@@ -37,19 +39,16 @@ pub fn record(trust: &mut Trust, record: &str, proof: &str) -> Result<Verified, 
     let named: Named =
         serde_json::from_str(record).map_err(|_| not_checked("the record has no id"))?;
     let (size, root) = (checkpoint.size, checkpoint.root);
-    verify_inclusion(
-        Hash::of_leaf(&leaf),
-        proof.index,
-        size,
-        &proof.inclusion,
-        root,
-    )
-    .map_err(|_| {
-        Failure::Tampered(Finding {
+    let hash = Hash::of_leaf(&leaf);
+    let included = verify_inclusion(hash, proof.index, size, &proof.inclusion, root);
+    // The leaf does not contain the position.
+    let is_elsewhere = named.log_index.is_some_and(|index| index != proof.index);
+    if included.is_err() || is_elsewhere {
+        return Err(Failure::Tampered(Finding {
             change: Change::Proof { record: named.id },
             checkpoint: Some(size),
-        })
-    })?;
+        }));
+    }
     Ok(Verified {
         covered: 1,
         ..Verified::default()

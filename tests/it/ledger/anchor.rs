@@ -112,6 +112,27 @@ async fn two_sealers_sign_one_history() {
     kept.covered(4).await;
 }
 
+/// The service's login can insert rows into the index.
+#[tokio::test]
+async fn a_position_beyond_the_log_does_not_make_a_record_sealed() {
+    let kept = Kept::new().await;
+    let sealer = kept.sealer().await;
+    kept.record(3).await;
+    kept.covered(3).await;
+    sealer.stop().await;
+    kept.record(1).await;
+    kept.execute(
+        "INSERT INTO audit_log_index (log, log_index, record_ts, record_id, leaf_hash)
+         SELECT 1, 4000000000000000000, '9999-12-31', id, decode(repeat('00', 32), 'hex')
+           FROM crypto_operations_audit ORDER BY ts DESC, id DESC LIMIT 1",
+    )
+    .await;
+    let sealer = kept.sealer().await;
+    sealer
+        .state(|state| matches!(state, SealState::Failed(_)))
+        .await;
+}
+
 #[tokio::test]
 async fn changed_hashes_stop_sealing() {
     let kept = Kept::new().await;

@@ -29,6 +29,12 @@ async fn one_record_is_verified_with_its_proof() {
         &changed,
         Some(6),
     );
+    let elsewhere = with(&sealed.lines[3], "log_index", json!(2));
+    finds(
+        verify::record(&mut trust, &elsewhere, &text),
+        &changed,
+        Some(6),
+    );
     let moved = text.replace("index 3", "index 2");
     finds(
         verify::record(&mut trust, &sealed.lines[3], &moved),

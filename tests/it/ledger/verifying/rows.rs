@@ -82,6 +82,21 @@ async fn a_removed_row_is_found() {
     finds(sealed.database().await, &Change::Missing(2), Some(4));
 }
 
+/// No hash covers the time of a record in the index.
+#[tokio::test]
+async fn a_removed_row_with_an_older_time_in_the_index_is_found() {
+    let sealed = Sealed::new().await;
+    sealed
+        .kept
+        .execute(
+            "DELETE FROM crypto_operations_audit r USING audit_log_index i
+              WHERE i.record_id = r.id AND log_index = 2;
+             UPDATE audit_log_index SET record_ts = '2020-01-01' WHERE log = 1 AND log_index = 2",
+        )
+        .await;
+    finds(sealed.database().await, &Change::Missing(2), Some(4));
+}
+
 #[tokio::test]
 async fn a_dropped_day_is_found() {
     let sealed = Sealed::new().await;
@@ -114,6 +129,25 @@ async fn a_row_added_with_a_past_time_is_found() {
     finds(sealed.export(&lines, None), &added, Some(4));
     lines[3] = with(&sealed.lines[0], "log_index", json!(2));
     finds(sealed.export(&lines, None), &added, Some(4));
+}
+
+/// A position that the log does not have makes no record sealed.
+#[tokio::test]
+async fn an_added_row_with_a_position_beyond_the_log_is_found() {
+    let sealed = Sealed::new().await;
+    let id = uuid::uuid!("01890000-0000-7000-8000-000000000000");
+    sealed.kept.execute(&record(&id.to_string(), 3)).await;
+    sealed
+        .kept
+        .execute(&format!(
+            "INSERT INTO audit_log_index (log, log_index, record_ts, record_id, leaf_hash)
+             VALUES (1, 4000000000000000000, '9999-12-31', '{id}', decode(repeat('00', 32), 'hex'))"
+        ))
+        .await;
+    let added = Change::Added {
+        record: sealward::ids::RecordId::from_uuid(id).to_string(),
+    };
+    finds(sealed.database().await, &added, Some(6));
 }
 
 /// A statement that inserts a record of this many hours ago.
