@@ -10,7 +10,7 @@ use crate::keys::DefaultKey;
 pub struct Judgement {
     pub(in crate::management) kinds: Vec<ChangeKind>,
     given_up: Option<DefaultKey>,
-    rotating: Option<DefaultKey>,
+    promoted: Option<DefaultKey>,
 }
 
 impl Judgement {
@@ -31,12 +31,12 @@ impl Judgement {
         }
     }
 
-    /// The same change, after which the successor of `key` becomes the default. That is another key unless
-    /// `key` is the default now.
+    /// The same change, after which `key` or its successor can become the default. That is another key
+    /// unless `key` is the default now.
     #[must_use]
-    pub fn rotating(self, key: Option<DefaultKey>) -> Self {
+    pub fn promoting(self, key: Option<DefaultKey>) -> Self {
         Self {
-            rotating: key,
+            promoted: key,
             ..self
         }
     }
@@ -51,7 +51,7 @@ impl Judgement {
         if let Some(key) = &self.given_up {
             activates |= key.has_substitute(connection).await?;
         }
-        if let Some(key) = &self.rotating {
+        if let Some(key) = &self.promoted {
             activates |= key.is_replaced(connection).await?;
         }
         if activates && !kinds.contains(&ChangeKind::KeyActivate) {

@@ -30,10 +30,13 @@ impl Resource for Key {
             kinds.push(ChangeKind::KeyDestroy);
         }
         let given_up = before.filter(|before| works(before, at) && ends_earlier(before, after));
-        let rotating = Some(after).filter(|_| rotates);
+        // It can work longer than the keys that were activated after it.
+        let ends_later =
+            works(after, at) && before.is_some_and(|before| expires_earlier(after, before));
+        let promoted = Some(after).filter(|_| rotates || ends_later);
         Judgement::of(kinds)
             .giving_up(given_up.and_then(|key| DefaultKey::of(key, at)))
-            .rotating(rotating.and_then(|key| DefaultKey::of(key, at)))
+            .promoting(promoted.and_then(|key| DefaultKey::of(key, at)))
     }
 }
 
@@ -64,12 +67,16 @@ fn is_active(key: &Key) -> bool {
 
 /// Whether the key stops to work, or does so earlier than before.
 fn ends_earlier(before: &Key, after: &Key) -> bool {
-    let shortened = match (before.expires_at, after.expires_at) {
+    after.status != Status::Active || expires_earlier(before, after)
+}
+
+/// Whether the second key expires earlier than the first.
+fn expires_earlier(first: &Key, second: &Key) -> bool {
+    match (first.expires_at, second.expires_at) {
         (_, None) => false,
         (None, Some(_)) => true,
-        (Some(before), Some(after)) => after < before,
-    };
-    after.status != Status::Active || shortened
+        (Some(first), Some(second)) => second < first,
+    }
 }
 
 /// Whether an active key gets successors, or gets them at another time.

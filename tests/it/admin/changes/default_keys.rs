@@ -51,6 +51,28 @@ async fn a_change_that_moves_the_default_key_activates_another_one() {
     ada.patch(&last, json!({ "status": "disabled" })).await.ok();
 }
 
+/// The other key expires before it does, so that it would encrypt again.
+#[tokio::test]
+async fn a_later_expiry_of_a_key_that_is_not_the_default_activates_it() {
+    let office = Office::new().await;
+    let [ada, _] = office.two_owners().await;
+    let service = office.open.service("billing").await;
+    let first = key(&office, &service).await;
+    let last = key(&office, &service).await;
+    for (key, expiry) in [
+        (&first, "2031-01-01T00:00:00Z"),
+        (&last, "2031-06-01T00:00:00Z"),
+    ] {
+        let admin = office.open.admin();
+        admin.patch(key, json!({ "expiresAt": expiry })).await.ok();
+    }
+    for expiry in [json!("2032-01-01T00:00:00Z"), Value::Null] {
+        let change = proposed(&ada.patch(&first, json!({ "expiresAt": expiry })).await);
+        assert_eq!(change["action"], json!(["key.activate"]));
+        ada.patch(&last, json!({ "expiresAt": expiry })).await.ok();
+    }
+}
+
 /// The successor of a key that does not protect now would protect.
 #[tokio::test]
 async fn the_rotation_of_a_key_that_is_not_the_default_activates_its_successor() {
