@@ -20,10 +20,10 @@ const MOST_CLAIMS: usize = 32;
 /// The largest whole number that every JSON reader keeps (RFC 8259, section 6).
 const MOST_EXACT: u64 = (1 << 53) - 1;
 
-/// The longest text of a rule, in characters.
+/// The longest text of a rule, in bytes. An entry of the database's index contains two of them.
 const LONGEST: usize = 1_024;
 
-/// A text that is compared exactly, of 1 to 1,024 characters.
+/// A text that is compared exactly, of 1 to 1,024 bytes in UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 #[schema(min_length = 1, max_length = 1024)]
@@ -143,8 +143,8 @@ fn is_exact(number: &Number) -> bool {
 }
 
 fn check(text: &str) -> Result<(), Problem> {
-    if text.is_empty() || text.chars().count() > LONGEST {
-        let message = format!("must be 1 to {LONGEST} characters long");
+    if text.is_empty() || text.len() > LONGEST {
+        let message = format!("must be 1 to {LONGEST} bytes long in UTF-8");
         return Err(Problem::of_body(Code::Length, message));
     }
     if text.contains('\0') {
