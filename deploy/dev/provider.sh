@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# ./dev up --oidc: an OpenID Connect provider, at which an owner, two custodians and an auditor sign in.
+# ./dev up --oidc: an OpenID Connect provider, at which an owner, two custodians, a policy administrator
+# and an auditor sign in.
 
 up_provider() {
     local folder=$state/oidc home port
@@ -68,6 +69,7 @@ ca = $(toml_string "$state/oidc/certificate.pem")
 [admin.oidc.roles]
 owner = ["sealward-owners"]
 custodian = ["sealward-custodians"]
+policy_admin = ["sealward-policies"]
 auditor = ["sealward-auditors"]
 
 [approvals]

@@ -62,6 +62,7 @@ async fn each_route_accepts_people_like_keys_with_their_roles() {
     for (person, role) in [
         ("olivia", Role::Owner),
         ("carla", Role::Custodian),
+        ("paula", Role::PolicyAdmin),
         ("amir", Role::Auditor),
     ] {
         let token = provider.tokens(person).await.access_token;
@@ -229,8 +230,8 @@ fn bearer(key: &str) -> String {
     format!("Bearer {key}")
 }
 
-/// All methods of all paths.
-async fn routes(world: &World) -> Vec<(Method, String)> {
+/// All methods of all paths of the service.
+pub(crate) async fn routes(world: &World) -> Vec<(Method, String)> {
     let paths = ROUTER.split('"').skip(1).step_by(2);
     let paths: BTreeSet<&str> = paths.filter(|text| text.starts_with('/')).collect();
     let mut routes = Vec::new();

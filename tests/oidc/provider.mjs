@@ -1,4 +1,4 @@
-// An OpenID Connect provider on this machine, with five people and without passwords.
+// An OpenID Connect provider on this machine, with six people and without passwords.
 // node provider.mjs HOME CERTIFICATE KEY PORT [--commands]
 // Prints its issuer. With --commands, it answers commands on standard input and ends with it:
 // "rotate" replaces the signing keys, "advance SECONDS" moves its clock, and "pairwise" gives people
@@ -18,6 +18,7 @@ const people = {
   olivia: { name: "Olivia Owner", groups: ["sealward-owners"] },
   carla: { name: "Carla Custodian", groups: ["staff", "sealward-custodians"] },
   carlos: { name: "Carlos Custodian", groups: ["sealward-custodians"] },
+  paula: { name: "Paula Policy", groups: ["sealward-policies"] },
   amir: { name: "Amir Auditor", groups: ["sealward-auditors"] },
   guest: { name: "Guest without a role", groups: ["staff"] },
 };

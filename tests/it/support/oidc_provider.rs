@@ -87,7 +87,7 @@ impl OidcProvider {
                 roles: RoleGroups {
                     owner: group("sealward-owners"),
                     custodian: group("sealward-custodians"),
-                    policy_admin: Vec::new(),
+                    policy_admin: group("sealward-policies"),
                     auditor: group("sealward-auditors"),
                 },
                 api_audience: Some(API.to_owned()),

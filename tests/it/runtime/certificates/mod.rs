@@ -16,6 +16,7 @@ use sealward::server::Tls;
 use sealward::settings::{Auth, AuthSpiffe, Http, TlsFiles};
 use serde_json::{Value, json};
 
+use crate::credentials::routes;
 use crate::support::{
     Answer, Authority, HOST, IssuedCertificate, OPERATIONS, Scratch, SecureClient, World,
 };
@@ -168,6 +169,34 @@ impl Site {
             .body(Body::from(body.to_owned()))
             .unwrap();
         self.send(self.address, issued, request).await.unwrap()
+    }
+}
+
+/// A workload is no administrator, whoever presents its certificate.
+#[tokio::test]
+async fn no_management_route_accepts_a_certificate() {
+    let site = Site::new().await;
+    let client = site.clients.client();
+    let matching = json!({ "certificateSha256": client.sha256() });
+    site.identity(matching).await;
+    let forwarded = client.header();
+    for (method, path) in routes(&site.world).await {
+        for (issued, headers) in [
+            (&client, &[][..]),
+            (&site.proxy, &[("client-cert", forwarded.as_str())]),
+        ] {
+            let request = Request::builder()
+                .method(&method)
+                .uri(format!("https://{HOST}{path}"));
+            let request = with(request, headers).body(Body::empty()).unwrap();
+            let answer = site.send(site.address, issued, request).await.unwrap();
+            if path.starts_with("/admin/") {
+                answer.refused(403, "FORBIDDEN");
+            } else {
+                let is_refused = matches!(answer.status.as_u16(), 401 | 403);
+                assert!(!is_refused, "{method} {path}: {}", answer.body);
+            }
+        }
     }
 }
 
