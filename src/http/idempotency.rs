@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use aws_lc_rs::hmac::{self, HMAC_SHA256};
+use axum::body::HttpBody as _;
 use axum::extract::{Request, State};
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -14,6 +16,7 @@ use super::app::App;
 use super::body;
 use super::error::ApiError;
 use crate::auth::{Administrator, Authorization, Person};
+use crate::body_memory::BodyBytes;
 use crate::management::{Claim, IdempotentCall, Standing};
 use crate::problem::{Code, Problem};
 use crate::web::authorization;
@@ -58,7 +61,13 @@ async fn begin(app: &App, request: Request) -> Result<(Standing, Request), ApiEr
     let (caller, person) = (administrator.id(), administrator.person().cloned());
     let limits = &app.settings.limits;
     let memory = app.body_memory.of(caller.uuid());
-    let body = body::read(&parts, body, limits.max_body_bytes, Some(memory)).await?;
+    let is_absent = body.is_end_stream() && !parts.headers.contains_key(CONTENT_TYPE);
+    let body = if is_absent {
+        // The handler decides whether the request needs one.
+        BodyBytes::default()
+    } else {
+        body::read(&parts, body, limits.max_body_bytes, Some(memory)).await?
+    };
     let call = IdempotentCall {
         caller,
         path: parts.uri.path().to_owned(),

@@ -16,8 +16,8 @@ use crate::http::error::ApiError;
 use crate::ids::{ApiKeyId, ChangeId, IdentityId, KeyId, ServiceId};
 use crate::json::Text;
 use crate::management::{
-    self, Actor, Authorized, Claim, Context, Expected, ManageAdminKeys, Missing, Right, Standing,
-    policies,
+    self, Actor, Authorized, Claim, Context, Expected, ManageAdminKeys, ManageApiKeys, Missing,
+    Right, Standing, policies,
 };
 use crate::problem::Code;
 use crate::request_tag::RequestTag;
@@ -110,6 +110,11 @@ fn repeated(standing: Standing, context: &Context) -> Response {
     match standing {
         Standing::Again(answer) if answer.is_admin_key() && !context.may::<ManageAdminKeys>() => {
             ApiError::from(management::Error::Forbidden(ManageAdminKeys::ROLES)).into_response()
+        }
+        Standing::Again(answer)
+            if answer.is_credential_change() && !context.may::<ManageApiKeys>() =>
+        {
+            ApiError::from(management::Error::Forbidden(ManageApiKeys::ROLES)).into_response()
         }
         Standing::Again(answer) => Replayed(answer).into_response(),
         Standing::InProgress => ApiError::InProgress.into_response(),

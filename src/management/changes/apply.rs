@@ -121,7 +121,8 @@ async fn in_the_name_of_the_proposer(
             person,
             name: proposer.name.clone(),
             roles: Roles::default(),
-            client_address: context.actor.client_address,
+            // The event of the approval names its client.
+            client_address: None,
             request_id: context.actor.request_id.clone(),
         },
         ..context.clone()

@@ -83,10 +83,20 @@ impl KeptAnswer {
         if self.resource_type == ResourceType::ApiKey {
             return self.text("type").as_deref() == Some(Kind::Admin.name());
         }
+        self.is_change(ChangeKind::ApiKeyAdmin)
+    }
+
+    /// Whether only those who manage API keys read it: it is a change of a credential.
+    #[must_use]
+    pub fn is_credential_change(&self) -> bool {
+        self.is_change(ChangeKind::CredentialOpen)
+    }
+
+    fn is_change(&self, kind: ChangeKind) -> bool {
         // Of the types, only a change has this member.
         let kinds = self.member("action");
         let mut kinds = kinds.iter().filter_map(Value::as_array).flatten();
-        kinds.any(|kind| kind == ChangeKind::ApiKeyAdmin.name())
+        kinds.any(|it| it == kind.name())
     }
 
     /// The outcome of the first request.

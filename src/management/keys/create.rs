@@ -179,11 +179,9 @@ async fn propose(
                 described.algorithm = Some(found.algorithm);
                 described.public = found.public;
             }
-            // The approval has the same problem, unless the token then holds another key.
-            Err(VaultError::Problem(_) | VaultError::Extractable) => {}
-            Err(error @ (VaultError::Token(_) | VaultError::Database(_))) => {
-                return Err(error.into());
-            }
+            // The vendor's tools can create the key before the approval.
+            Err(VaultError::Problem(problem)) if problem.code == Code::Unknown => {}
+            Err(error) => return Err(error.into()),
         }
     }
     let mut change = begin(context, &requested).await?;

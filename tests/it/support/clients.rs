@@ -52,6 +52,10 @@ impl<'w> Client<'w> {
         self.send(Method::POST, path, Some(body)).await
     }
 
+    pub(crate) async fn post_nothing(&self, path: &str) -> Answer {
+        self.send(Method::POST, path, None).await
+    }
+
     pub(crate) async fn put(&self, path: &str, body: Value) -> Answer {
         self.send(Method::PUT, path, Some(body)).await
     }

@@ -164,6 +164,11 @@ async fn a_proposal_that_is_sent_again_gets_the_first_answer() {
     assert_eq!(again.header("idempotency-replayed"), "true");
     assert_eq!(again.json(), first.json());
     assert_eq!(first.json()["status"], "applied");
+    // The body of a decision can be left out.
+    let cy = office.person("cy", &["owner"]).await;
+    let cy = cy.with("idempotency-key", "nothing");
+    let approval = format!("{}/approve", path(&change));
+    cy.post_nothing(&approval).await.refused(409, "CONFLICT");
     let keys = ada.get("/admin/api-keys?name=next").await.ok().json();
     assert_eq!(keys["items"].as_array().expect("items").len(), 1);
 }
