@@ -26,6 +26,7 @@ mod flush;
 mod generator;
 mod instance;
 mod measure;
+mod one_session;
 #[path = "../it/process/mod.rs"]
 mod process;
 mod profile;
@@ -88,8 +89,9 @@ async fn bench((rounds, span): (usize, Duration), is_quick: bool) {
     let results = measured(&mut baselines, instances, &cases(is_quick), rounds, span);
     let callers = instance.callers.clone();
     drop((instance, on_kryoptic));
+    let one_session = one_session::measured(&site, &callers, &mut baselines, span).await;
     let resources = resources::measured(&site, &callers, &mut baselines, span).await;
-    let targets = targets::reached(&results, &resources);
+    let targets = targets::reached(&results, &resources, &one_session);
 
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(RESULTS);
     fs::create_dir_all(&folder).expect("a folder for the results");
@@ -99,6 +101,7 @@ async fn bench((rounds, span): (usize, Duration), is_quick: bool) {
     println!("The hypervisor took {stolen:.1} % of the busy CPU time (steal).");
     let mut json = report::json(&results, &resources, &targets, (rounds, span));
     json["stolenPercent"] = stolen.into();
+    json["oneSession"] = one_session.json();
     fs::write(folder.join("bench.md"), report).expect("write the table");
     fs::write(folder.join("bench.json"), format!("{json:#}\n")).expect("write the numbers");
     fs::write(folder.join("bench.svg"), chart::svg(&results)).expect("write the chart");

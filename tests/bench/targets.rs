@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::cases::KIB;
 use crate::generator::Protocol;
 use crate::measure::{Case, Measured, Subject};
+use crate::one_session::OneSession;
 use crate::resources::Resources;
 
 /// A measured value and its bound.
@@ -55,7 +56,11 @@ pub(crate) const CPU: [(&str, f64); 6] = [
     ("401", 15.0),
 ];
 
-pub(crate) fn reached(results: &[(Case, Measured)], resources: &Resources) -> Vec<Target> {
+pub(crate) fn reached(
+    results: &[(Case, Measured)],
+    resources: &Resources,
+    one_session: &OneSession,
+) -> Vec<Target> {
     let of = |subject: Subject, at_once: usize| {
         let is_meant = |case: &Case| {
             let plain = case.protocol == Protocol::Http1 && case.bytes == KIB;
@@ -142,6 +147,18 @@ pub(crate) fn reached(results: &[(Case, Measured)], resources: &Resources) -> Ve
             "µs CPU",
             service("rewrap/batch RSA-2048", 16).cpu(),
             1.1 * rsa.1.service,
+        ),
+        at_least(
+            "unprotect/batch RSA-2048 with one session, items (0.95 × token)",
+            "per second",
+            one_session.unprotect.rate,
+            0.95 * one_session.token.rate,
+        ),
+        at_least(
+            "rewrap/batch RSA-2048 with one session, items (token / 1.1)",
+            "per second",
+            one_session.rewrap.rate,
+            one_session.token.rate / 1.1,
         ),
         at_most(
             "protect RSA-2048 at 1, p50 (one commit + 300)",
