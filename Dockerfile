@@ -11,8 +11,8 @@ ARG DEBIAN=debian:12.11-slim
 
 FROM ${RUST} AS build
 WORKDIR /build
-# mimalloc contains its build time.
-ENV SOURCE_DATE_EPOCH=0
+# mimalloc contains its build time. Debug information would be half of the program.
+ENV SOURCE_DATE_EPOCH=0 CARGO_PROFILE_RELEASE_DEBUG=none CARGO_PROFILE_RELEASE_STRIP=debuginfo
 COPY Cargo.toml Cargo.lock ./
 COPY hsm hsm
 COPY migrations migrations

@@ -7,8 +7,8 @@ BEGIN
     IF EXISTS (SELECT FROM audit_log_heads) THEN
         EXECUTE format(
             'SELECT EXISTS (SELECT FROM %I r WHERE NOT EXISTS '
-            '(SELECT FROM audit_log_index i JOIN audit_log_heads h USING (log) '
-            '  WHERE i.record_id = r.id AND i.log = 1 AND i.log_index < h.size))', part
+            '(SELECT FROM audit_log_index i WHERE i.record_id = r.id AND i.log = 1 '
+            '    AND i.log_index < (SELECT size FROM audit_log_heads WHERE log = 1)))', part
         ) INTO unsealed;
     END IF;
     IF unsealed THEN

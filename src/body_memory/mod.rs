@@ -3,7 +3,7 @@
 //! A large body reserves its whole size before more than a small part is read, so no body holds a share
 //! while it waits for more. A small body reserves its size from other memory after it was read, because the
 //! response uses as much until the client has read it. A tiny body needs no share. A caller has at most half
-//! of the memory that others leave: slow bodies of some callers do not delay the bodies of another.
+//! of the memory that others leave: slow bodies of a few callers leave memory for the bodies of another.
 
 mod anonymous;
 mod shared;

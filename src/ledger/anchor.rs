@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use super::Log;
 
-/// The file of `audit.seal.anchor`: a JSON object of a checkpoint for each log.
+/// The file of `audit.seal.anchor`: a JSON object of the latest checkpoint of each log, and of those of its
+/// former origins. So a log cannot return to an origin with another history.
 #[derive(Clone, Debug)]
 pub(super) struct AnchorFile(PathBuf);
 
@@ -61,10 +62,12 @@ impl AnchorFile {
         Self(path.to_owned())
     }
 
-    /// The checkpoint of a log. None if the file does not exist or lacks the log.
-    pub(super) async fn read(&self, log: Log) -> Result<Option<String>, AnchorError> {
+    /// The latest checkpoint of a log under this origin. None if the file does not exist or has none.
+    pub(super) async fn read(&self, log: Log, origin: &str) -> Result<Option<String>, AnchorError> {
         let mut notes = self.blocking(|path| read(&path)).await?;
-        Ok(notes.remove(log.name()))
+        let latest = notes.remove(log.name());
+        let latest = latest.filter(|note| origin_of(note) == Some(origin));
+        Ok(latest.or_else(|| notes.remove(origin)))
     }
 
     /// Locks the anchor against instances that seal in another database, as after a failover.
@@ -92,19 +95,30 @@ impl AnchorFile {
 }
 
 impl HeldAnchor {
-    /// Replaces the checkpoint of a log, on disk before it returns.
+    /// Replaces the checkpoint of a log under its origin, on disk before it returns.
     pub(super) async fn write(&self, log: Log, note: &str) -> Result<(), AnchorError> {
         let (note, held) = (note.to_owned(), Arc::clone(&self.lock));
         self.file
             .blocking(move |path| {
                 let mut notes = read(&path)?;
-                notes.insert(log.name().to_owned(), note);
+                let origin = origin_of(&note).map(str::to_owned);
+                if let Some(former) = notes.insert(log.name().to_owned(), note)
+                    && let Some(of_former) = origin_of(&former).map(str::to_owned)
+                    && origin.as_ref() != Some(&of_former)
+                {
+                    notes.insert(of_former, former);
+                }
                 let written = write(&path, &notes);
                 drop(held);
                 written.map_err(|source| AnchorError::File { path, source })
             })
             .await
     }
+}
+
+/// The origin of a checkpoint, its first line.
+fn origin_of(note: &str) -> Option<&str> {
+    note.lines().next()
 }
 
 /// Takes the lock of the anchor. It is a file of its own, because each write replaces the anchor.

@@ -8,11 +8,11 @@ use ureq::Agent;
 
 use super::Log;
 use super::status::WitnessStatus;
-use super::tree::load_tiles;
+use super::tree::consistency_proof;
 use crate::clock::Timestamp;
 use crate::db::Pool;
 use crate::settings::{NotInPem, SealWitness, certificates};
-use crate::tlog::{Hash, InvalidKey, Note, Signature, VerifierKey, consistency};
+use crate::tlog::{Hash, InvalidKey, Note, Signature, VerifierKey};
 use crate::web_client::client;
 
 /// The time after which a witness has not answered.
@@ -218,14 +218,13 @@ impl Witness {
 
 /// The proof that the tree of `new` leaves extends the tree of `old` leaves.
 async fn proof(pool: &Pool, log: Log, old: u64, new: u64) -> Result<Vec<Hash>, NotCosigned> {
-    let subtrees = consistency(old, new).ok_or(NotCosigned::Hashes)?;
     let load = async {
         let mut connection = pool.acquire().await?;
-        load_tiles(&mut connection, log, &subtrees, new).await
+        consistency_proof(&mut connection, log, old, new).await
     };
-    let tiles = load.await;
-    let tiles = tiles.map_err(|error: sqlx::Error| NotCosigned::Database(error.to_string()))?;
-    tiles.hashes(&subtrees).map_err(|_| NotCosigned::Hashes)
+    let proof = load.await;
+    let proof = proof.map_err(|error: sqlx::Error| NotCosigned::Database(error.to_string()))?;
+    proof.ok_or(NotCosigned::Hashes)
 }
 
 /// A size in decimal and a newline.

@@ -57,7 +57,8 @@ pub(super) async fn seal(
             place
         };
         while let Some(sweep) = open.sweeps.get_mut(place) {
-            let slice = store::slice(connection, open.log, sweep.place(now), STEP).await?;
+            let (after, size) = (sweep.place(now), open.head.size);
+            let slice = store::slice(connection, open.log, after, STEP, size).await?;
             let is_last = sweep.advance(&slice);
             open.is_new &= !sweep.is_complete();
             for batch in slice.unsealed.chunks(BATCH) {

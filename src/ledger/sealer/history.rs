@@ -10,7 +10,7 @@ use crate::ledger::head::Head;
 use crate::ledger::key::{NotSigned, SigningKey};
 use crate::ledger::seal_error::SealError;
 use crate::ledger::store;
-use crate::ledger::tree::root_at;
+use crate::ledger::tree::extends;
 use crate::ledger::witness::{NotCosigned, Witness};
 use crate::tlog::{Checkpoint, Hash, Note, Signature};
 
@@ -106,9 +106,13 @@ impl Sealer {
             else {
                 continue;
             };
-            let known = self.known.get(&log);
-            if known.is_none_or(|it| it.origin != latest.origin || it.size < latest.size) {
-                self.known.insert(log, latest);
+            let place = (log, latest.origin.clone());
+            if self
+                .known
+                .get(&place)
+                .is_none_or(|it| it.size < latest.size)
+            {
+                self.known.insert(place, latest);
             }
         }
         Ok(())
@@ -122,7 +126,7 @@ impl Sealer {
         open: &mut OpenLog,
     ) -> Result<(), SealError> {
         let anchored = match &self.anchor {
-            Some(anchor) => anchor.read(open.log).await?,
+            Some(anchor) => anchor.read(open.log, &open.head.origin).await?,
             None => None,
         };
         let published = open.head.signed.as_ref().map(|signed| signed.note.clone());
@@ -134,16 +138,13 @@ impl Sealer {
                 known.push((checkpoint, place));
             }
         }
-        let remembered = self.known.get(&open.log).cloned();
-        let same_origin = |it: &Checkpoint| it.origin == open.head.origin;
-        known.extend(remembered.filter(same_origin).map(|it| (it, "memory")));
+        let remembered = self.known.get(&(open.log, open.head.origin.clone()));
+        known.extend(remembered.cloned().map(|it| (it, "memory")));
         for (checkpoint, place) in known {
-            let size = checkpoint.size;
-            let root = match size <= open.head.size {
-                true => root_at(connection, open.log, size).await?,
-                false => None,
-            };
-            if root != Some(checkpoint.root) {
+            let (size, head) = (checkpoint.size, &open.head);
+            let (old, new) = ((size, checkpoint.root), (head.size, head.root));
+            // The head is a row: nodes that the log does not have yet can be inserted for it.
+            if !extends(connection, open.log, old, new).await? {
                 return Err(SealError::Fork {
                     log: open.log,
                     size,

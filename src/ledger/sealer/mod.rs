@@ -55,7 +55,7 @@ pub struct Sealer {
     /// The connection that waits for the lock.
     waiting: Option<PgConnection>,
     /// The latest checkpoints that this process has signed, or has seen while another instance seals.
-    known: BTreeMap<Log, Checkpoint>,
+    known: BTreeMap<(Log, String), Checkpoint>,
 }
 
 /// The connection with the lock, and the logs as they are.
@@ -288,7 +288,8 @@ impl Sealer {
         if let Some(witness) = self.distributor.anchor() {
             note = self.confirmed(witness, open, &note).await?;
         }
-        self.known.insert(open.log, checkpoint);
+        let place = (open.log, checkpoint.origin.clone());
+        self.known.insert(place, checkpoint);
         let signed = Signed {
             note,
             size: open.head.size,

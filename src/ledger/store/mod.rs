@@ -14,7 +14,7 @@ pub(super) use self::head::{
     cosigners, head, insert_cosigner, insert_key, keys, lock_init, put_origin,
 };
 pub(super) use self::records::{
-    RecordKey, Sealed, Slice, attached_days, beyond_head, count_newer, kept_from, sealed,
+    RecordKey, Sealed, Slice, attached_days, count_newer, first_sealed_from, kept_from, sealed,
     sealed_around, sealed_record, slice,
 };
 pub(super) use self::tree::{Growth, grow, hashes};

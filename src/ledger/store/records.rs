@@ -60,13 +60,14 @@ pub(in crate::ledger) struct Slice {
     pub(in crate::ledger) end: Option<RecordKey>,
 }
 
-/// The `limit` records after `after`. Only committed records are visible, so the order of commits does
-/// not matter.
+/// The `limit` records after `after`, of a log with `size` records. Only committed records are visible, so
+/// the order of commits does not matter.
 pub(in crate::ledger) async fn slice(
     connection: &mut PgConnection,
     log: Log,
     after: RecordKey,
     limit: i64,
+    size: u64,
 ) -> sqlx::Result<Slice> {
     let id = match log {
         Log::Operations => after.id,
@@ -75,8 +76,8 @@ pub(in crate::ledger) async fn slice(
     let sql = format!(
         "WITH slice AS MATERIALIZED ({}),
          marked AS (
-             SELECT *, EXISTS (SELECT FROM audit_log_index i JOIN audit_log_heads h USING (log)
-                                WHERE i.record_id = slice.id AND i.log = $4 AND i.log_index < h.size) AS sealed
+             SELECT *, EXISTS (SELECT FROM audit_log_index i
+                                WHERE i.record_id = slice.id AND i.log = $4 AND i.log_index < $5) AS sealed
                FROM slice)
          SELECT ts, id, sealed, place = $3 FROM marked WHERE NOT sealed OR place = $3 ORDER BY place",
         records_after(log)
@@ -86,6 +87,7 @@ pub(in crate::ledger) async fn slice(
         .bind(id)
         .bind(limit)
         .bind(number(log))
+        .bind(signed_number(size))
         .fetch_all(connection)
         .await?;
     let mut slice = Slice::default();
@@ -176,15 +178,21 @@ pub(in crate::ledger) async fn sealed_record(
     row.map(Sealed::try_from).transpose()
 }
 
-/// A record with a position that its log does not have.
-pub(in crate::ledger) async fn beyond_head(
+/// The first sealed record from this position on.
+pub(in crate::ledger) async fn first_sealed_from(
     connection: &mut PgConnection,
     log: Log,
-) -> sqlx::Result<Option<Uuid>> {
-    let sql = "SELECT record_id FROM audit_log_index JOIN audit_log_heads h USING (log)
-                WHERE log = $1 AND log_index >= h.size ORDER BY log_index LIMIT 1";
-    let found = sqlx::query_scalar(sql).bind(number(log));
-    found.fetch_optional(connection).await
+    index: u64,
+) -> sqlx::Result<Option<Sealed>> {
+    let row: Option<SealedRow> = sqlx::query_as(
+        "SELECT log_index, record_ts, record_id, leaf_hash FROM audit_log_index
+          WHERE log = $1 AND log_index >= $2 ORDER BY log_index LIMIT 1",
+    )
+    .bind(number(log))
+    .bind(signed_number(index))
+    .fetch_optional(connection)
+    .await?;
+    row.map(Sealed::try_from).transpose()
 }
 
 /// The number of records after the newest sealed one, up to `limit`.

@@ -1,20 +1,11 @@
 //! The comparison of a sequence of records with checkpoints.
 
-use std::time::Duration;
-
 use super::finding::{Change, Failure, Finding};
 use super::trust::Trust;
 use crate::tlog::{Hash, Tree};
 
 /// Called now and then with the number of records that were read.
 pub type Progress<'a> = &'a mut dyn FnMut(u64);
-
-/// How late a record is sealed at most.
-pub(super) const LATE: Duration = Duration::from_secs(2 * 24 * 60 * 60);
-
-/// The time in which a working sealer seals records. Longer gaps between sealed records can be
-/// interruptions, whose records are sealed later.
-pub(super) const INTERRUPTION: Duration = Duration::from_secs(10 * 60);
 
 /// The number of records between two calls of [`Progress`].
 const PROGRESS: u64 = 50_000;

@@ -6,8 +6,9 @@ use std::io::BufRead;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::checker::{Checker, LATE, Progress, Step, Verified};
+use super::checker::{Checker, Progress, Step, Verified};
 use super::finding::{Change, Failure};
+use super::span::Span;
 use super::tiles::TileFolder;
 use super::trust::Trust;
 use crate::clock::Timestamp;
@@ -34,27 +35,6 @@ fn check_retired(text: &str) -> Result<(), NotARecord> {
     let mut names = line.keys();
     let is_known = names.all(|name| ["log_index", RETIRED, "type"].contains(&name.as_str()));
     is_known.then_some(()).ok_or(NotARecord)
-}
-
-/// The times of the records so far.
-#[derive(Default)]
-struct Span {
-    oldest: Option<Timestamp>,
-    newest: Option<Timestamp>,
-}
-
-impl Span {
-    fn add(&mut self, ts: Timestamp) {
-        self.oldest = Some(self.oldest.map_or(ts, |oldest| oldest.min(ts)));
-        self.newest = Some(self.newest.map_or(ts, |newest| newest.max(ts)));
-    }
-
-    /// Whether the next record of a log can be retired. The oldest days are retired first, and nearly in
-    /// the order of the log: a record can be sealed late. Management events are never retired.
-    fn allows_retired(&self, log: Log) -> bool {
-        let times = self.oldest.zip(self.newest);
-        log == Log::Operations && times.is_none_or(|(old, new)| new.since(old) <= LATE)
-    }
 }
 
 /// Verifies an export. With the tiles of the log, a changed record is named exactly.
@@ -99,7 +79,9 @@ pub fn export(
             }
             Some(_) => None,
             None => {
-                line.timestamp.into_iter().for_each(|ts| span.add(ts));
+                line.timestamp
+                    .into_iter()
+                    .for_each(|ts| span.add(index, ts));
                 let hashed = trust.log() == Log::Management && has_hash_of_state(&text);
                 match leaf(trust.log(), &text) {
                     Ok(leaf) => {

@@ -1,12 +1,12 @@
 //! Verification of a log against signed checkpoints, from an export, from tiles, from a database, or of
 //! one record with its proof. All but the database need neither a token nor a network.
 
-mod absence;
 mod checker;
 mod database;
 mod export;
 mod finding;
 mod record;
+mod span;
 mod tiles;
 mod trust;
 

@@ -62,6 +62,15 @@ async fn sealing_stops_after_a_restored_backup_until_the_origin_is_new() {
     assert_eq!(checkpoint.origin, keys[0].name());
     assert!(checkpoint.origin.starts_with(&format!("{ORIGIN}/2")));
     assert!(checkpoint.origin.ends_with("/operations"));
+
+    // The service's login can change the origin.
+    kept.execute(&format!(
+        "UPDATE audit_log_heads SET origin = '{ORIGIN}/operations', checkpoint = NULL,
+                                    checkpoint_size = 0, checkpoint_at = NULL WHERE log = 1"
+    ))
+    .await;
+    kept.record(1).await;
+    sealer.state(is_fork("audit.seal.anchor")).await;
 }
 
 #[tokio::test]
@@ -123,7 +132,7 @@ async fn a_position_beyond_the_log_does_not_make_a_record_sealed() {
     kept.record(1).await;
     kept.execute(
         "INSERT INTO audit_log_index (log, log_index, record_ts, record_id, leaf_hash)
-         SELECT 1, 4000000000000000000, '9999-12-31', id, decode(repeat('00', 32), 'hex')
+         SELECT 1, 4000000000000000000, '2100-01-01', id, decode(repeat('00', 32), 'hex')
            FROM crypto_operations_audit ORDER BY ts DESC, id DESC LIMIT 1",
     )
     .await;
@@ -131,6 +140,24 @@ async fn a_position_beyond_the_log_does_not_make_a_record_sealed() {
     sealer
         .state(|state| matches!(state, SealState::Failed(_)))
         .await;
+}
+
+/// The service's login can change the head and insert nodes that the log does not have yet.
+#[tokio::test]
+async fn a_head_that_does_not_extend_the_checkpoint_is_not_signed() {
+    let kept = Kept::new().await;
+    let sealer = kept.sealer().await;
+    kept.record(3).await;
+    kept.covered(3).await;
+    kept.execute(
+        "INSERT INTO audit_log_nodes VALUES (1, 2, 0, decode(repeat('00', 32), 'hex'));
+         UPDATE audit_log_heads SET size = 65536, root = decode(repeat('00', 32), 'hex') WHERE log = 1",
+    )
+    .await;
+    kept.record(1).await;
+    let is_refused = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("does not extend its checkpoint of 3 records"));
+    sealer.state(is_refused).await;
+    assert_eq!(kept.checkpoint().await.unwrap().size, 3);
 }
 
 #[tokio::test]

@@ -141,7 +141,8 @@ async fn an_added_row_with_a_position_beyond_the_log_is_found() {
         .kept
         .execute(&format!(
             "INSERT INTO audit_log_index (log, log_index, record_ts, record_id, leaf_hash)
-             VALUES (1, 4000000000000000000, '9999-12-31', '{id}', decode(repeat('00', 32), 'hex'))"
+             VALUES (1, 4000000000000000000, '2100-01-01', '{id}', decode(repeat('00', 32), 'hex'));
+             UPDATE audit_log_heads SET size = 4000000000000000001 WHERE log = 1"
         ))
         .await;
     let added = Change::Added {
