@@ -23,6 +23,8 @@ pub enum KeyName {
     Id(Vec<u8>),
     /// `CKA_LABEL`, for an adopted key without an id.
     Label(String),
+    /// `CKA_ID` of a key that only the service uses. No record of a key has such a name.
+    Internal(Vec<u8>),
 }
 
 /// Whether a key is the private half of a pair, a secret key, or several private keys.
@@ -98,7 +100,12 @@ impl NewKey {
     }
 
     pub(crate) fn key_ref(&self) -> KeyRef {
-        KeyRef::with_id(self.algorithm.class(), self.id.clone())
+        let name = match self.label.starts_with(INTERNAL) {
+            true => KeyName::Internal(self.id.clone()),
+            false => KeyName::Id(self.id.clone()),
+        };
+        let class = self.algorithm.class();
+        KeyRef { name, class }
     }
 }
 
@@ -106,6 +113,14 @@ impl KeyRef {
     /// The private key with this `CKA_ID`.
     pub fn private(id: impl Into<Vec<u8>>) -> Self {
         Self::with_id(KeyClass::Private, id)
+    }
+
+    /// The private key with this `CKA_ID` that only the service uses.
+    pub fn internal(id: impl Into<Vec<u8>>) -> Self {
+        Self {
+            name: KeyName::Internal(id.into()),
+            class: KeyClass::Private,
+        }
     }
 
     /// The secret key with this `CKA_ID`.
@@ -122,7 +137,7 @@ impl KeyRef {
 impl fmt::Debug for KeyName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Id(id) => {
+            Self::Id(id) | Self::Internal(id) => {
                 f.write_str("id ")?;
                 id.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
             }

@@ -23,12 +23,14 @@ impl DefaultKey {
         })
     }
 
-    /// Whether it is the default, and another key becomes the default without it.
+    /// Whether it is the default, or will be when the keys after it expire, and another key becomes the
+    /// default without it.
     ///
     /// # Errors
     /// The database fails.
     pub async fn has_substitute(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
-        Ok(self.is_activated_earlier(connection).await? == Some(false))
+        let rivals = self.rivals(connection).await?;
+        Ok(rivals.earlier && !rivals.outliving)
     }
 
     /// Whether another key is the default now.
@@ -36,19 +38,15 @@ impl DefaultKey {
     /// # Errors
     /// The database fails.
     pub async fn is_replaced(&self, connection: &mut PgConnection) -> sqlx::Result<bool> {
-        Ok(self.is_activated_earlier(connection).await? == Some(true))
+        Ok(self.rivals(connection).await?.later)
     }
 
-    /// Whether another key was activated later: the latest activation decides among the keys that fit an
-    /// operation. None if there is no other key.
-    async fn is_activated_earlier(
-        &self,
-        connection: &mut PgConnection,
-    ) -> sqlx::Result<Option<bool>> {
+    /// The latest activation decides among the keys that fit an operation.
+    async fn rivals(&self, connection: &mut PgConnection) -> sqlx::Result<store::Rivals> {
         const RSA: [Algorithm; 3] = [Algorithm::Rsa2048, Algorithm::Rsa3072, Algorithm::Rsa4096];
         let own = [self.key.algorithm];
         let is_rsa = self.key.algorithm.family() == Family::Rsa;
         let algorithms = if is_rsa { &RSA[..] } else { &own };
-        store::is_activated_later(connection, &self.key, algorithms, self.now).await
+        store::rivals(connection, &self.key, algorithms, self.now).await
     }
 }

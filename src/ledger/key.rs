@@ -76,7 +76,7 @@ impl SigningKey {
             .verifier(&checkpoint.origin)
             .map_err(|_| NotSigned::Invalid)?;
         let text = checkpoint.to_string();
-        let private = KeyRef::private(*self.id.as_bytes());
+        let private = KeyRef::internal(*self.id.as_bytes());
         let bytes = match self.kind {
             SignatureKind::Ed25519 => {
                 let scheme = SignatureScheme::Ed25519;
@@ -110,7 +110,7 @@ impl SigningKey {
             .map_err(|_| NotSigned::Invalid)?;
         let time = u64::try_from(now.as_millis() / 1_000).map_err(|_| NotSigned::Invalid)?;
         let message = cosigned_message(key.name(), time, checkpoint).ok_or(NotSigned::Invalid)?;
-        let private = KeyRef::private(*self.id.as_bytes());
+        let private = KeyRef::internal(*self.id.as_bytes());
         let signature = token.sign(&private, SignatureScheme::MlDsa44, &message);
         let signature = Signature {
             name: checkpoint.origin.clone(),

@@ -22,6 +22,9 @@ pub enum SealError {
     /// The hashes in the database do not lead to the head.
     #[error("the hashes of the {0} log do not match its head: they were changed in the database")]
     Broken(Log),
+    /// The origin is not one of this log.
+    #[error("the origin of the {0} log does not end in /{0}: it was changed in the database")]
+    Origin(Log),
     /// The log does not extend a checkpoint.
     #[error(
         "the {log} log does not extend its checkpoint of {size} records in {place}: records were lost \

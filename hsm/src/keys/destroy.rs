@@ -66,7 +66,7 @@ fn public_half(
 ) -> Result<Option<ObjectHandle>, HsmError> {
     let name = match &key.name {
         KeyName::Label(_) if !id.is_empty() => Attribute::Id(id),
-        name @ (KeyName::Id(_) | KeyName::Label(_)) => named(name),
+        name @ (KeyName::Id(_) | KeyName::Internal(_) | KeyName::Label(_)) => named(name),
     };
     let mut halves = session.find(&[
         Attribute::Class(ObjectClass::PUBLIC_KEY),

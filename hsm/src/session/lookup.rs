@@ -3,10 +3,11 @@
 use std::time::Instant;
 
 use cryptoki::error::RvError;
-use cryptoki::object::{Attribute, KeyType, ObjectClass, ObjectHandle};
+use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
 
 use super::Session;
 use super::handles::Known;
+use crate::key::INTERNAL;
 use crate::{Algorithm, ErrorKind, Family, HsmError, KeyClass, KeyName, KeyRef};
 
 /// The key of an operation.
@@ -33,13 +34,13 @@ impl Session {
         let handle = match self.known(key) {
             Some(Known::Held(handle)) => handle,
             Some(Known::Absent(_)) => return Err(HsmError::key_missing()),
-            None => self.look_up(key)?,
+            None => self.look_up_to_use(key)?,
         };
         match operation(handle) {
             Err(error) if is_dead_handle(&error) => {
                 self.connection.handles.forget(key);
                 self.connection.canary.raise();
-                let handle = self.look_up(key)?;
+                let handle = self.look_up_to_use(key)?;
                 operation(handle).map_err(|error| match is_dead_handle(&error) {
                     // The key was found this instant, so the token contradicts itself.
                     true => error.with_kind(ErrorKind::Refused),
@@ -50,17 +51,36 @@ impl Session {
         }
     }
 
-    /// Searches the token for a key and caches the result. The key is only missing if the token
-    /// proves to work: a token whose directory has gone finds nothing either.
+    /// Searches the token for a key. Keys for internal use are found by their own names only, because
+    /// records of keys can name any object.
+    fn look_up_to_use(&self, key: &KeyRef) -> Result<ObjectHandle, HsmError> {
+        match self.search_one(key)? {
+            (handle, true) => Ok(handle),
+            (_, false) => Err(HsmError::key_missing()),
+        }
+    }
+
+    /// Searches the token for a key to describe it.
     pub(crate) fn look_up(&self, key: &KeyRef) -> Result<ObjectHandle, HsmError> {
+        self.search_one(key).map(|(handle, _)| handle)
+    }
+
+    /// The handle of a key, and whether operations may use it under this name. The handle is then cached.
+    /// The key is only missing if the token proves to work: a token whose directory has gone finds
+    /// nothing either.
+    fn search_one(&self, key: &KeyRef) -> Result<(ObjectHandle, bool), HsmError> {
         let mut found = self.find(&search(key))?;
         if found.is_empty() {
             found = self.find_proven(&search(key))?;
         }
         match found.as_slice() {
             [handle] => {
-                self.cache(key, Known::Held(*handle));
-                Ok(*handle)
+                let is_internal = self.is_internal(*handle)?;
+                let is_usable = is_internal == matches!(key.name, KeyName::Internal(_));
+                if is_usable {
+                    self.cache(key, Known::Held(*handle));
+                }
+                Ok((*handle, is_usable))
             }
             [] => {
                 self.cache(key, Known::Absent(Instant::now()));
@@ -68,6 +88,12 @@ impl Session {
             }
             several => Err(HsmError::ambiguous_name(several.len(), &key.name)),
         }
+    }
+
+    fn is_internal(&self, key: ObjectHandle) -> Result<bool, HsmError> {
+        let attributes = self.raw().get_attributes(key, &[AttributeType::Label])?;
+        let is_internal = |it: &Attribute| matches!(it, Attribute::Label(label) if label.starts_with(INTERNAL.as_bytes()));
+        Ok(attributes.iter().any(is_internal))
     }
 
     /// The cached result of the last search.
@@ -146,7 +172,7 @@ pub(crate) fn search(key: &KeyRef) -> Vec<Attribute> {
 /// The attribute that names an object.
 pub(crate) fn named(name: &KeyName) -> Attribute {
     match name {
-        KeyName::Id(id) => Attribute::Id(id.clone()),
+        KeyName::Id(id) | KeyName::Internal(id) => Attribute::Id(id.clone()),
         KeyName::Label(label) => Attribute::Label(label.clone().into_bytes()),
     }
 }

@@ -17,7 +17,7 @@ mod destruction;
 mod list;
 mod row;
 
-use sqlx::{PgConnection, PgExecutor};
+use sqlx::{FromRow, PgConnection, PgExecutor};
 
 pub use self::destruction::{begin_destruction, is_past_restoring, lock_destroying};
 pub(super) use self::list::published;
@@ -127,15 +127,29 @@ pub async fn former(connection: &mut PgConnection, key: &Key) -> sqlx::Result<Op
     .await
 }
 
-/// Whether a key that can replace `key` was activated after it. None if no key can replace it.
-pub(super) async fn is_activated_later(
+/// The keys that can replace a key.
+#[derive(Clone, Copy, Debug, FromRow)]
+pub(super) struct Rivals {
+    /// One was activated before it.
+    pub(super) earlier: bool,
+    /// One was activated after it.
+    pub(super) later: bool,
+    /// One was activated after it and does not expire before it.
+    pub(super) outliving: bool,
+}
+
+/// The working keys with these algorithms that can replace `key`.
+pub(super) async fn rivals(
     connection: &mut PgConnection,
     key: &Key,
     algorithms: &[Algorithm],
     now: Timestamp,
-) -> sqlx::Result<Option<bool>> {
-    sqlx::query_scalar(
-        "SELECT bool_or((activated_at, id) > ($6, $5))
+) -> sqlx::Result<Rivals> {
+    sqlx::query_as(
+        "SELECT COALESCE(bool_or((activated_at, id) < ($6, $5)), false) AS earlier,
+                COALESCE(bool_or((activated_at, id) > ($6, $5)), false) AS later,
+                COALESCE(bool_or((activated_at, id) > ($6, $5)
+                                 AND (expires_at IS NULL OR expires_at >= $8)), false) AS outliving
            FROM keys
           WHERE service_id = $1 AND usage = $2 AND algorithm = ANY ($3) AND status = $4 AND id <> $5
             AND (token_id IS NOT NULL OR token_label IS NOT NULL)
@@ -148,6 +162,7 @@ pub(super) async fn is_activated_later(
     .bind(key.id)
     .bind(key.activated_at)
     .bind(now)
+    .bind(key.expires_at)
     .fetch_one(connection)
     .await
 }

@@ -95,6 +95,6 @@ fn token_columns(key: &Key) -> (Option<Vec<u8>>, Option<String>) {
     match key.token_name.clone() {
         Some(KeyName::Id(id)) => (Some(id), None),
         Some(KeyName::Label(label)) => (None, Some(label)),
-        None => (None, None),
+        Some(KeyName::Internal(_)) | None => (None, None),
     }
 }

@@ -82,6 +82,7 @@ impl Vault {
                     .is_some_and(|key| key.status == Status::Destroyed),
                 Err(_) => false,
             },
+            KeyName::Internal(_) => true,
         };
         if is_ours {
             let message = "must not name a key of Sealward itself";

@@ -167,6 +167,10 @@ impl Sealer {
         for log in Log::ALL {
             let head = store::head(&mut connection, log).await?;
             let head = head.ok_or(SealError::NotInitialized)?;
+            // With the origin of another log, the checkpoints of that log would not be compared.
+            if !head.origin.ends_with(&format!("/{log}")) {
+                return Err(SealError::Origin(log));
+            }
             let tree = load_tree(&mut connection, log, head.size).await?;
             let tree = tree.filter(|tree| tree.root() == head.root);
             let mut open = OpenLog {

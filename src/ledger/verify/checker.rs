@@ -126,8 +126,8 @@ impl<'a> Checker<'a> {
         self.verified.hashed += u64::from(is_hashed);
     }
 
-    pub(super) fn note_unsealed(&mut self) {
-        self.verified.unsealed += 1;
+    pub(super) fn note_unsealed(&mut self, count: u64) {
+        self.verified.unsealed += count;
     }
 
     pub(super) fn finish(mut self) -> Result<Verified, Failure> {

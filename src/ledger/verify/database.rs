@@ -42,6 +42,7 @@ pub async fn database(
     let mut connection = pool.acquire().await?;
     let mut reader = Reader {
         log: trust.log(),
+        covered: trust.size(),
         retired: RetiredDays::load(&mut connection).await?,
         span: Span::default(),
         connection: &mut connection,
@@ -54,6 +55,8 @@ pub async fn database(
 
 struct Reader<'r> {
     log: Log,
+    /// The number of records that the checkpoints cover.
+    covered: u64,
     retired: RetiredDays,
     span: Span,
     connection: &'r mut PgConnection,
@@ -76,6 +79,9 @@ impl Reader<'_> {
             match store::first_sealed_from(self.connection, self.log, start).await? {
                 // It was sealed in the meantime.
                 Some(next) if next.index == start => {}
+                Some(_) if start < self.covered => {
+                    return Err(self.checker.tampered(Change::Missing(start)));
+                }
                 Some(next) => {
                     let record = name(self.log, next.key.id);
                     return Err(self.checker.tampered(Change::Added { record }));
@@ -122,7 +128,8 @@ impl Reader<'_> {
         'slices: loop {
             let size = self.checker.size();
             let slice = store::slice(self.connection, self.log, place, 10_000, size).await?;
-            for key in slice.unsealed.iter().filter(|key| key.ts < old) {
+            let unsealed: Vec<_> = slice.unsealed.iter().filter(|key| key.ts < old).collect();
+            for key in &unsealed {
                 if interruption.is_none_or(|end| key.ts >= end) {
                     match store::sealed_around(self.connection, self.log, key.ts).await? {
                         (_, None) => interruption = Some(old),
@@ -136,8 +143,8 @@ impl Reader<'_> {
                         }
                     }
                 }
-                self.checker.note_unsealed();
             }
+            self.checker.note_unsealed(unsealed.len() as u64);
             match slice.end {
                 Some(end) => place = end,
                 None => return Ok(()),

@@ -1,10 +1,8 @@
 //! Verification of an export in the order of the log.
 
-use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 use super::checker::{Checker, Progress, Step, Verified};
 use super::finding::{Change, Failure};
@@ -13,7 +11,7 @@ use super::tiles::TileFolder;
 use super::trust::Trust;
 use crate::clock::Timestamp;
 use crate::ledger::Log;
-use crate::ledger::leaf::{NotARecord, RETIRED, has_hash_of_state, leaf};
+use crate::ledger::leaf::{NotARecord, check_retired, has_hash_of_state, leaf};
 use crate::tlog::Hash;
 
 /// The members of a line that verification reads itself.
@@ -27,14 +25,6 @@ struct Line {
     leaf_hash: Option<String>,
     #[serde(default)]
     timestamp: Option<Timestamp>,
-}
-
-/// Refuses a line in place of a retired record that has members of a record, which no hash covers.
-fn check_retired(text: &str) -> Result<(), NotARecord> {
-    let line: BTreeMap<String, IgnoredAny> = serde_json::from_str(text).map_err(|_| NotARecord)?;
-    let mut names = line.keys();
-    let is_known = names.all(|name| ["log_index", RETIRED, "type"].contains(&name.as_str()));
-    is_known.then_some(()).ok_or(NotARecord)
 }
 
 /// Verifies an export. With the tiles of the log, a changed record is named exactly.
@@ -67,7 +57,8 @@ pub fn export(
         };
         let retired: Option<Hash> = match &line.leaf_hash {
             Some(hash) => {
-                check_retired(&text).map_err(|error| not_checked(&error.to_string()))?;
+                check_retired(trust.log(), &text)
+                    .map_err(|error| not_checked(&error.to_string()))?;
                 let hash = hash.parse();
                 Some(hash.map_err(|_| not_checked("leaf_hash is not a hash"))?)
             }

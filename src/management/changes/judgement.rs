@@ -22,7 +22,8 @@ impl Judgement {
         }
     }
 
-    /// The same change, which makes another key the default if `key` is the default now.
+    /// The same change, which makes another key the default if `key` is the default now, or would be it
+    /// later.
     #[must_use]
     pub fn giving_up(self, key: Option<DefaultKey>) -> Self {
         Self {

@@ -160,6 +160,24 @@ async fn a_head_that_does_not_extend_the_checkpoint_is_not_signed() {
     assert_eq!(kept.checkpoint().await.unwrap().size, 3);
 }
 
+/// Otherwise the log would continue as another one, whose checkpoints it does not extend.
+#[tokio::test]
+async fn a_log_with_the_origin_of_the_other_log_is_not_signed() {
+    let kept = Kept::new().await;
+    let sealer = kept.sealer().await;
+    kept.record(3).await;
+    kept.covered(3).await;
+    kept.execute(&format!(
+        "UPDATE audit_log_heads SET origin = '{ORIGIN}/management', checkpoint = NULL,
+                                    checkpoint_size = 0, checkpoint_at = NULL WHERE log = 1"
+    ))
+    .await;
+    kept.record(1).await;
+    let is_refused = |state: &SealState| matches!(state, SealState::Failed(error) if error.contains("does not end in /operations"));
+    sealer.state(is_refused).await;
+    assert!(kept.checkpoint().await.is_none());
+}
+
 #[tokio::test]
 async fn changed_hashes_stop_sealing() {
     let kept = Kept::new().await;

@@ -1,12 +1,12 @@
 //! Sealing: each committed record gets one position in its log.
 
 use sealward::ledger::{Log, Renewal};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::fixture::{
     checkpoint, covered, export, hash, indexes, initialize, root_of, sealed_world,
 };
-use crate::support::{PATIENCE, World, within};
+use crate::support::{OPERATIONS, PATIENCE, World, within};
 
 #[tokio::test]
 async fn the_export_alone_leads_to_the_root_of_the_checkpoint() {
@@ -21,6 +21,29 @@ async fn the_export_alone_leads_to_the_root_of_the_checkpoint() {
         assert_eq!(root_of(log, covered), checkpoint.root, "{log}");
         assert_eq!(indexes(&lines), (0..lines.len() as u64).collect::<Vec<_>>());
     }
+}
+
+/// The service's Postgres login can insert a key that names any object of the token.
+#[tokio::test]
+async fn applications_cannot_sign_with_the_key_of_the_logs() {
+    let world = sealed_world().await;
+    let application = world.application("forger").await;
+    sqlx::query(
+        "INSERT INTO keys (id, service_id, name, usage, algorithm, origin, status, token_id, public_key,
+                           thumbprint, activated_at, created_at, updated_at)
+         SELECT k.id, s.id, 'k', 'sig', 'Ed25519', 'generated', 'active', uuid_send(k.id), k.public_key,
+                'x', now(), now(), now()
+           FROM audit_log_keys k, services s WHERE s.name = 'forger'",
+    )
+    .execute(&world.pool)
+    .await
+    .unwrap();
+    let payload = json!({ "algorithm": "Ed25519", "data": "example.com/sealward/operations\n1\n" });
+    let body = json!({ "operation": "sign", "payload": payload });
+    let refused = application.post(OPERATIONS, body).await;
+    assert!(refused.status.is_server_error(), "{}", refused.body);
+    // The sealer signs with the same key.
+    covered(&world, Log::Operations, 1).await;
 }
 
 #[tokio::test]

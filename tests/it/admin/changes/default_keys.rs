@@ -73,6 +73,24 @@ async fn a_later_expiry_of_a_key_that_is_not_the_default_activates_it() {
     }
 }
 
+/// The key would encrypt after the expiry of the default; the oldest one does it instead.
+#[tokio::test]
+async fn an_earlier_end_of_the_next_default_activates_another_key() {
+    let office = Office::new().await;
+    let [ada, _] = office.two_owners().await;
+    let service = office.open.service("billing").await;
+    let _oldest = key(&office, &service).await;
+    let next = key(&office, &service).await;
+    let last = key(&office, &service).await;
+    let expiry = json!({ "expiresAt": "2031-01-01T00:00:00Z" });
+    office.open.admin().patch(&last, expiry).await.ok();
+    let change = proposed(&ada.patch(&next, json!({ "status": "retired" })).await);
+    assert_eq!(change["action"], json!(["key.activate"]));
+    let never = json!({ "expiresAt": null });
+    office.open.admin().patch(&last, never).await.ok();
+    ada.patch(&next, json!({ "status": "retired" })).await.ok();
+}
+
 /// The successor of a key that does not protect now would protect.
 #[tokio::test]
 async fn the_rotation_of_a_key_that_is_not_the_default_activates_its_successor() {

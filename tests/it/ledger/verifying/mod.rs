@@ -61,7 +61,7 @@ async fn a_hash_in_place_of_a_newer_record_is_found() {
     let sealed = Sealed::new().await;
     let mut lines = sealed.lines.clone();
     let leaf_hash = sealed.hash(3).await;
-    lines[3] = json!({ "log_index": 3, "leaf_hash": leaf_hash, "type": "operations" }).to_string();
+    lines[3] = json!({ "log_index": 3, "leaf_hash": leaf_hash, "type": "operation" }).to_string();
     // Days are retired as a whole, so a record of the same day can be retired.
     assert_eq!(sealed.export(&lines, None).unwrap().retired, 1);
     let earlier = "2020-01-01T00:00:00.000Z";
