@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{Write as _, stderr};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
@@ -139,7 +140,9 @@ impl Process {
     /// Sends SIGTERM, like a supervisor, and returns the exit code.
     pub(crate) fn terminate(mut self) -> Option<i32> {
         self.signal(Signal::TERM);
-        self.child.wait().expect("its end").code()
+        let ended = self.child.wait().expect("its end");
+        assert_eq!(ended.signal(), None, "{}", self.log());
+        ended.code()
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
