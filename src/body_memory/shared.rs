@@ -14,8 +14,8 @@ use crate::semaphores::Semaphores;
 /// A caller gets this fraction of the memory that others leave: one half.
 const PARTS: usize = 2;
 
-/// A number of bytes of which each caller has at most half of what the others leave. However few callers
-/// use all that they get, something is left for another one.
+/// A number of bytes of which each caller has at most half of what the others leave. A part of it
+/// is always free for another caller.
 #[derive(Debug)]
 pub(super) struct SharedMemory {
     used: Mutex<Used>,

@@ -86,7 +86,7 @@ impl KeptAnswer {
         self.is_change(ChangeKind::ApiKeyAdmin)
     }
 
-    /// Whether only those who manage API keys read it: it is a change of a credential.
+    /// Whether it is the change of a credential, which requires the right to manage API keys.
     #[must_use]
     pub fn is_credential_change(&self) -> bool {
         self.is_change(ChangeKind::CredentialOpen)

@@ -172,7 +172,7 @@ impl Site {
     }
 }
 
-/// A workload is no administrator, whoever presents its certificate.
+/// The certificate of a workload gives no role, directly or through a proxy.
 #[tokio::test]
 async fn no_management_route_accepts_a_certificate() {
     let site = Site::new().await;
