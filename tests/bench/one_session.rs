@@ -6,9 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::cases::KIB;
-use crate::generator::Protocol;
 use crate::instance::{Callers, Instance};
-use crate::measure::{Case, Measured, Subject};
+use crate::measure::Measured;
 use crate::process::Site;
 use crate::rounds::{Baselines, median_of_three};
 
@@ -25,8 +24,7 @@ pub(crate) async fn measured(
     span: Duration,
 ) -> OneSession {
     let instance = Instance::restart(site, callers, &[("SEALWARD_HSM_WORKERS", "1")]).await;
-    let id = instance.process.id();
-    let processes = baselines.with(id);
+    let processes = baselines.with(instance.process.id());
     let batch = |operation| {
         let request = instance.request(operation, KIB);
         median_of_three(processes, &request, 16, span)
@@ -35,17 +33,10 @@ pub(crate) async fn measured(
         batch("unprotect/batch RSA-2048"),
         batch("rewrap/batch RSA-2048"),
     );
-    let case = Case {
-        subject: Subject::Token("rsa-2048-decrypt"),
-        at_once: 1,
-        protocol: Protocol::Http1,
-        bytes: KIB,
-    };
-    let mut once = || baselines.measure(id, &case, None, span);
     OneSession {
         unprotect,
         rewrap,
-        token: Measured::median(&[once(), once(), once()]),
+        token: baselines.token_alone(1, span),
     }
 }
 

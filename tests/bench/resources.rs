@@ -8,7 +8,7 @@ use crate::cases::{KIB, SESSIONS};
 use crate::cpu;
 use crate::generator::Protocol;
 use crate::instance::{Callers, Instance};
-use crate::measure::{Case, Measured, Subject};
+use crate::measure::Measured;
 use crate::process::Site;
 use crate::rounds::{Baselines, median_of_three};
 
@@ -46,14 +46,7 @@ pub(crate) async fn measured(
     let request = instance.request("unprotect RSA-2048", KIB);
     let processes = baselines.with(instance.process.id());
     let unprotect = median_of_three(processes, &request, 16, span);
-    let case = Case {
-        subject: Subject::Token("rsa-2048-decrypt"),
-        at_once: SESSIONS,
-        protocol: Protocol::Http1,
-        bytes: KIB,
-    };
-    let mut once = || baselines.measure(instance.process.id(), &case, None, span);
-    let token = Measured::median(&[once(), once(), once()]);
+    let token = baselines.token_alone(SESSIONS, span);
     Resources {
         at_rest,
         loaded,

@@ -85,6 +85,13 @@ impl Baselines {
         }
     }
 
+    /// The median rate at which the token alone decrypts with RSA-2048, in this number of sessions.
+    pub(crate) fn token_alone(&mut self, sessions: usize, span: Duration) -> Measured {
+        let processes = self.with(self.token.id());
+        let mut once = || processes.run(&mut self.token, "rsa-2048-decrypt", sessions, span);
+        Measured::median(&[once(), once(), once()])
+    }
+
     fn request(&self, instance: &Instance, case: &Case) -> Option<Request> {
         match case.subject {
             Subject::Service(operation) | Subject::OnKryoptic(operation) => {
