@@ -2,40 +2,87 @@
 
 use cryptoki::object::{Attribute, AttributeType, ObjectClass, ObjectHandle};
 
-use super::{inspect, public};
+use super::{KeyKind, inspect, public};
+use crate::crypt::proof;
 use crate::key::INTERNAL;
 use crate::session::{Known, Session, named, search};
-use crate::{ErrorKind, HsmError, KeyClass, KeyName, KeyRef};
+use crate::{ErrorKind, Family, HsmError, KeyClass, KeyName, KeyRef, RecordedKey};
 
 /// Destroys the objects of a key on one token, and its public half. Other objects with the same id
-/// or label stay. If the token has only one part of a hybrid key, this part is destroyed.
-pub(crate) fn destroy(session: &Session, key: &KeyRef) -> Result<(), HsmError> {
-    let (mut destroyed, mut verdict) = (false, None);
+/// or label stay. If the token has only one part of a hybrid key, this part is destroyed. If one
+/// object is not that of the recorded key, none is destroyed.
+pub(crate) fn destroy(
+    session: &Session,
+    key: &KeyRef,
+    recorded: Option<&RecordedKey>,
+) -> Result<(), HsmError> {
+    let mut records = recorded
+        .map(RecordedKey::parts)
+        .unwrap_or_default()
+        .into_iter();
+    let mut found = Vec::new();
     for part in key.parts() {
-        match destroy_part(session, &part) {
-            Ok(()) => destroyed = true,
-            Err(error) if error.kind() == ErrorKind::KeyMissing => verdict = Some(error),
+        let record = records.next();
+        match find(session, &part) {
+            Ok(handle) => found.push((part, handle, record)),
+            Err(error) if error.kind() == ErrorKind::KeyMissing => {}
             Err(error) => return Err(error),
         }
     }
-    match verdict {
-        Some(missing) if !destroyed => Err(missing),
-        _ => Ok(()),
+    for (part, handle, record) in &found {
+        if let Some(record) = record
+            && !is_recorded(session, *handle, record)?
+        {
+            let detail = format!("{:?} is not the recorded key", part.name);
+            return Err(HsmError::refused(detail));
+        }
+    }
+    if found.is_empty() {
+        return Err(HsmError::key_missing());
+    }
+    for (part, handle, _) in found {
+        destroy_object(session, &part, handle)?;
+    }
+    Ok(())
+}
+
+/// The object that is to be destroyed, found now: a cached handle can be that of a key which had this
+/// name before.
+fn find(session: &Session, key: &KeyRef) -> Result<ObjectHandle, HsmError> {
+    let known = session.known(key);
+    let found = session.find_proven(&search(key))?;
+    match (found.as_slice(), known) {
+        ([only], _) => Ok(*only),
+        ([], _) => {
+            session.connection().handles.forget(key);
+            Err(HsmError::key_missing())
+        }
+        (several, Some(Known::Held(handle))) if several.contains(&handle) => Ok(handle),
+        (several, _) => Err(HsmError::ambiguous_name(several.len(), &key.name)),
     }
 }
 
-fn destroy_part(session: &Session, key: &KeyRef) -> Result<(), HsmError> {
-    let known = session.known(key);
-    let found = session.find_proven(&search(key))?;
-    let handle = match (found.as_slice(), known) {
-        ([only], _) => *only,
-        ([], _) => {
-            session.connection().handles.forget(key);
-            return Err(HsmError::key_missing());
-        }
-        (several, Some(Known::Held(handle))) if several.contains(&handle) => handle,
-        (several, _) => return Err(HsmError::ambiguous_name(several.len(), &key.name)),
+/// Whether the object is the recorded key. Secret keys of one kind cannot be told apart.
+fn is_recorded(
+    session: &Session,
+    key: ObjectHandle,
+    recorded: &RecordedKey,
+) -> Result<bool, HsmError> {
+    let is_same_kind = match inspect::facts(session, key)?.kind {
+        KeyKind::Known(algorithm) => algorithm == recorded.algorithm,
+        KeyKind::AesOfUnknownLength => recorded.algorithm.family() == Family::Aes,
+        KeyKind::Other => false,
     };
+    let Some(public) = recorded.public.as_ref().filter(|_| is_same_kind) else {
+        return Ok(is_same_kind);
+    };
+    match proof::is_private_half(session, key, public, recorded.purpose) {
+        Err(error) if error.kind() == ErrorKind::BadInput => Ok(false),
+        proven => proven,
+    }
+}
+
+fn destroy_object(session: &Session, key: &KeyRef, handle: ObjectHandle) -> Result<(), HsmError> {
     let facts = inspect::facts(session, handle)?;
     if facts.label.starts_with(INTERNAL) {
         return Err(HsmError::refused(

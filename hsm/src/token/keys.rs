@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use cryptoki::object::ObjectHandle;
-
 use super::Token;
 use crate::crypt::proof;
 use crate::session::Session;
 use crate::threads::{Device, Kind};
 use crate::{
-    AdoptError, Adopted, Algorithm, ErrorKind, Family, FoundKey, Generated, HsmError, ImportError,
-    ImportKey, ImportMechanism, ImportWrapped, Imported, KeyKind, KeyName, KeyRef, NewKey,
-    Presence, PublicKey, Purpose, RecordedKey, TokenObject, import, keys,
+    AdoptError, Adopted, Algorithm, ErrorKind, FoundKey, Generated, HsmError, ImportError,
+    ImportKey, ImportMechanism, ImportWrapped, Imported, KeyName, KeyRef, NewKey, Presence,
+    PublicKey, Purpose, RecordedKey, TokenObject, import, keys,
 };
 
 impl Token {
@@ -108,9 +106,7 @@ impl Token {
     /// Destroys a key and its public half on every token. Other objects with the same id or label
     /// stay. Fails while one of the tokens is out, and is `KeyMissing` if none holds the key.
     pub async fn destroy(&self, key: &KeyRef) -> Result<(), HsmError> {
-        let wanted = key.clone();
-        self.destroy_by(move |session| keys::destroy(session, &wanted))
-            .await
+        self.destroy_if(key, None).await
     }
 
     /// Destroys a key like [`destroy`](Self::destroy), unless its name now names another key.
@@ -119,30 +115,16 @@ impl Token {
         key: &KeyRef,
         recorded: RecordedKey,
     ) -> Result<(), HsmError> {
-        let wanted = key.clone();
-        self.destroy_by(move |session| {
-            for (part, recorded) in wanted.parts().iter().zip(recorded.parts()) {
-                let check = |handle| is_recorded(session, handle, &recorded);
-                match session.with_key(part, check) {
-                    Ok(true) => {}
-                    Ok(false) => {
-                        let detail = format!("{:?} is not the recorded key", wanted.name);
-                        return Err(HsmError::refused(detail));
-                    }
-                    // The other part may be left.
-                    Err(error) if error.kind() == ErrorKind::KeyMissing => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            keys::destroy(session, &wanted)
-        })
-        .await
+        self.destroy_if(key, Some(recorded)).await
     }
 
-    async fn destroy_by(
+    async fn destroy_if(
         &self,
-        work: impl Fn(&Session) -> Result<(), HsmError> + Clone + Send + 'static,
+        key: &KeyRef,
+        recorded: Option<RecordedKey>,
     ) -> Result<(), HsmError> {
+        let wanted = key.clone();
+        let work = move |session: &Session| keys::destroy(session, &wanted, recorded.as_ref());
         let (mut destroyed, mut verdict) = (false, None);
         for (_, result) in self.dispatcher.on_each(Kind::Write, work).await {
             match result {
@@ -189,8 +171,9 @@ impl Token {
         }
         let work = move |session: &Session| {
             for (part, public) in parts.iter().zip(&publics) {
-                let prove = |handle| proof::is_private_half(session, handle, public, purpose);
-                if !session.with_key(part, prove)? {
+                // The cached handle can be that of a key which had this name before.
+                let handle = session.look_up(part)?;
+                if !proof::is_private_half(session, handle, public, purpose)? {
                     return Ok(false);
                 }
             }
@@ -222,25 +205,5 @@ impl Token {
     /// as generating an RSA key.
     pub async fn import_mechanisms(&self) -> Result<Vec<ImportMechanism>, HsmError> {
         self.dispatcher.write(import::mechanisms).await
-    }
-}
-
-/// Whether the object is the recorded key. Secret keys of one kind cannot be told apart.
-fn is_recorded(
-    session: &Session,
-    key: ObjectHandle,
-    recorded: &RecordedKey,
-) -> Result<bool, HsmError> {
-    let is_same_kind = match keys::inspect::facts(session, key)?.kind {
-        KeyKind::Known(algorithm) => algorithm == recorded.algorithm,
-        KeyKind::AesOfUnknownLength => recorded.algorithm.family() == Family::Aes,
-        KeyKind::Other => false,
-    };
-    let Some(public) = recorded.public.as_ref().filter(|_| is_same_kind) else {
-        return Ok(is_same_kind);
-    };
-    match proof::is_private_half(session, key, public, recorded.purpose) {
-        Err(error) if error.kind() == ErrorKind::BadInput => Ok(false),
-        proven => proven,
     }
 }

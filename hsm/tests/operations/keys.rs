@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hsm::{
-    AdoptError, Algorithm, ErrorKind, KeyKind, KeyName, Purpose, SignatureScheme, Token, Usages,
+    AdoptError, Algorithm, ErrorKind, KeyKind, KeyName, KeyRef, Purpose, RecordedKey,
+    SignatureScheme, Token, Usages,
 };
 
 use super::request;
@@ -15,6 +16,7 @@ on_both_tokens! {
     an_id_is_used_once,
     a_destroyed_key_and_its_public_key_are_missing,
     destroying_a_key_keeps_other_keys_with_its_id,
+    another_key_that_takes_the_name_of_a_used_key_stays,
     a_key_is_adopted_with_its_public_key,
     internal_keys_are_listed_and_not_adopted,
 }
@@ -124,6 +126,43 @@ async fn destroying_a_key_keeps_other_keys_with_its_id(shared: &SharedToken) {
         shared.token.destroy(&created.key).await.unwrap();
         assert_eq!(shared.objects(id), left, "{algorithm}");
     }
+}
+
+/// The handle of the key is cached, and remains valid when the key has another name.
+async fn another_key_that_takes_the_name_of_a_used_key_stays(shared: &SharedToken) {
+    let (name, former, later) = (id(), id(), id());
+    let generate = async |id: &[u8]| {
+        let wanted = request(id, Algorithm::P256, Purpose::Sign);
+        shared.token.generate(wanted).await.unwrap()
+    };
+    let (key, _other) = (generate(&name).await, generate(&later).await);
+    let used = shared
+        .token
+        .sign(&key.key, SignatureScheme::EcdsaSha256, b"x")
+        .await;
+    used.unwrap();
+    shared.rename(&name, &former);
+    shared.rename(&later, &name);
+
+    let public = key.public.unwrap();
+    let recorded = RecordedKey {
+        algorithm: Algorithm::P256,
+        purpose: Purpose::Sign,
+        public: Some(public.clone()),
+    };
+    let destroyed = shared.token.destroy_recorded(&key.key, recorded.clone());
+    let error = destroyed.await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Refused, "{error:?}");
+    assert!(shared.objects(&name) > 0 && shared.objects(&former) > 0);
+    let is_same = shared
+        .token
+        .is_private_half(&key.key, &public, Purpose::Sign);
+    assert!(!is_same.await.unwrap());
+
+    let renamed = KeyRef::private(former.clone());
+    let destroyed = shared.token.destroy_recorded(&renamed, recorded);
+    destroyed.await.unwrap();
+    assert!(shared.objects(&name) > 0 && shared.objects(&former) == 0);
 }
 
 async fn a_destroyed_key_and_its_public_key_are_missing(shared: &SharedToken) {

@@ -81,6 +81,15 @@ impl SharedToken {
             .unwrap();
     }
 
+    /// Gives all objects with an ID another ID, like another program.
+    pub(crate) fn rename(&self, id: &[u8], other: &[u8]) {
+        let session = self.session();
+        for object in session.find_objects(&[Attribute::Id(id.to_vec())]).unwrap() {
+            let name = Attribute::Id(other.to_vec());
+            session.update_attributes(object, &[name]).unwrap();
+        }
+    }
+
     /// Creates an ML-KEM key from a seed or from a decapsulation key, like another program. None if the token
     /// refuses the value.
     pub(crate) fn create_ml_kem(&self, set: MlKem, value: Attribute) -> Option<KeyRef> {
