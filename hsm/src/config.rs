@@ -24,7 +24,7 @@ pub struct Config {
     /// The time limit of an operation that writes to a token. Some tokens need many seconds to
     /// generate an RSA key.
     pub generate_deadline: Duration,
-    /// The interval of the canary, which also keeps idle sessions alive.
+    /// The interval of the canary of an idle token, which also keeps its sessions alive.
     pub canary_interval: Duration,
     /// How many threads may hang inside the C library before the process should exit.
     pub hang_budget: usize,

@@ -23,7 +23,8 @@ pub struct Hsm {
     pub deadline: Span,
     /// The maximum time to generate a key. Hardware tokens need many seconds for an RSA key.
     pub generate_deadline: Span,
-    /// How often each token is checked. The check also keeps idle sessions open.
+    /// How often each idle token is checked. The check also keeps idle sessions open. A token in use is
+    /// checked within a second of each operation.
     pub canary_interval: Span,
     /// The maximum number of hanging calls into the PKCS#11 module. If more calls hang, the process
     /// exits, so that its supervisor restarts it.

@@ -1,7 +1,7 @@
 //! How one thread wakes another that sleeps.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Requests are merged: the sleeper wakes once for all that came while it was busy.
 #[derive(Debug, Default)]
@@ -13,6 +13,8 @@ pub(crate) struct Signal {
 #[derive(Debug, Default)]
 struct State {
     raised: bool,
+    /// When the sleeper is to wake at the latest.
+    due: Option<Instant>,
     closed: bool,
 }
 
@@ -20,6 +22,15 @@ impl Signal {
     pub(crate) fn raise(&self) {
         self.lock().raised = true;
         self.changed.notify_all();
+    }
+
+    /// Wakes the sleeper after this time, unless it wakes earlier.
+    pub(crate) fn raise_within(&self, time: Duration) {
+        let mut state = self.lock();
+        if state.due.is_none() {
+            state.due = Some(Instant::now() + time);
+            self.changed.notify_all();
+        }
     }
 
     /// Ends the present sleep and all later ones.
@@ -30,22 +41,37 @@ impl Signal {
 
     /// Sleeps until a request or for this time, and takes the request. False once closed.
     pub(crate) fn wait(&self, time: Duration) -> bool {
-        let mut state = self.sleep(time, |state| !state.closed && !state.raised);
+        let mut state = self.sleep(time, |state, end| match state.raised {
+            true => None,
+            false => Some(state.due.map_or(end, |due| due.min(end))),
+        });
         state.raised = false;
+        state.due = None;
         !state.closed
     }
 
     /// Sleeps for this time, whatever is requested. False once closed.
     pub(crate) fn pause(&self, time: Duration) -> bool {
-        !self.sleep(time, |state| !state.closed).closed
+        !self.sleep(time, |_, end| Some(end)).closed
     }
 
-    fn sleep(&self, time: Duration, awaited: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
-        let sleep = |state| {
-            self.changed
-                .wait_timeout_while(state, time, |state| awaited(state))
-        };
-        sleep(self.lock()).unwrap_or_else(PoisonError::into_inner).0
+    /// Sleeps until this is closed or until the time that the state determines, given the usual end.
+    fn sleep(
+        &self,
+        time: Duration,
+        until: impl Fn(&State, Instant) -> Option<Instant>,
+    ) -> MutexGuard<'_, State> {
+        let end = Instant::now() + time;
+        let mut state = self.lock();
+        while let Some(until) = until(&state, end) {
+            let left = until.saturating_duration_since(Instant::now());
+            if state.closed || left.is_zero() {
+                break;
+            }
+            let woken = self.changed.wait_timeout(state, left);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

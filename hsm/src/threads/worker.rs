@@ -2,7 +2,7 @@
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::device::Device;
 use super::job::{Job, Kind};
@@ -11,6 +11,9 @@ use super::registry::Thread;
 use crate::lanes::Queued as _;
 use crate::session::Session;
 use crate::{ErrorKind, HsmError};
+
+/// How long after an operation the canary runs at the latest.
+const CANARY_AFTER_USE: Duration = Duration::from_secs(1);
 
 pub(super) fn run(device: &Arc<Device>, thread: &Thread) {
     let limits = &device.connection.limits;
@@ -61,6 +64,7 @@ fn process(
         ))
     } else {
         counters.operations.increment();
+        device.connection.canary.raise_within(CANARY_AFTER_USE);
         let limits = &device.connection.limits;
         let (write, allowance) = match job.kind() {
             Kind::Read => (false, limits.deadline),
@@ -73,13 +77,14 @@ fn process(
         outcome
     };
     let outcome = outcome.map_err(|error| {
-        // Metrics do not distinguish a wrong input, such as a damaged wrapped key, from a right one.
+        tracing::debug!(token = device.label(), ?error, "an operation failed");
+        // A wrong input, such as a damaged wrapped key, must not differ from a right one in metrics
+        // or in the health of the service, which shows how long the last canary took.
         if error.kind() != ErrorKind::BadInput {
             counters.failures.increment();
-        }
-        tracing::debug!(token = device.label(), ?error, "an operation failed");
-        if error.suggests_outage() {
-            device.connection.canary.raise();
+            if error.suggests_outage() {
+                device.connection.canary.raise();
+            }
         }
         error.on(device.label())
     });

@@ -1,6 +1,6 @@
 //! Ambiguous return codes and invalid results.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cryptoki_sys::{
     CK_RV, CKR_DEVICE_ERROR, CKR_DEVICE_MEMORY, CKR_FUNCTION_FAILED, CKR_GENERAL_ERROR,
@@ -13,6 +13,9 @@ use super::{WORKER, hmac_key};
 use crate::support::{
     Kind, generate_key, id, in_child_process, in_child_processes, seal, status, wait_until,
 };
+
+/// How long after an operation the canary runs at the latest.
+const CANARY_AFTER_USE: Duration = Duration::from_secs(1);
 
 const AMBIGUOUS: [CK_RV; 4] = [
     CKR_GENERAL_ERROR,
@@ -50,29 +53,40 @@ fn a_thousand_bad_ciphertexts_do_not_open_the_breaker() {
     });
 }
 
+/// The health of the service shows how long the last canary took.
 #[test]
-fn one_bad_envelope_triggers_a_canary_and_no_outage() {
+fn the_canary_follows_a_bad_envelope_as_late_as_a_good_one() {
     in_child_processes(|fixture| async move {
         let mut config = fixture.config();
-        // Within this test, only a failed operation triggers another canary.
+        // Within this test, only operations trigger canaries.
         config.canary_interval = Duration::from_secs(600);
         let token = Token::open(config).await.unwrap();
-        let created = generate_key(&token, Algorithm::Rsa2048, Purpose::Envelope).await;
         let canaries = || fixture.faults.calls("C_Sign");
-        let before = canaries();
+        let mut before = canaries();
+        // The generation of the key is an operation too.
+        let created = generate_key(&token, Algorithm::Rsa2048, Purpose::Envelope).await;
+        wait_until("a canary runs", || canaries() > before).await;
+        let good = seal(&created, OaepHash::Sha1, b"a content key");
         let bad = vec![0x42; 256];
-        let error = token
-            .decrypt_oaep(&created.key, OaepHash::Sha1, &bad)
-            .await
-            .unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::BadInput);
-        // kryoptic returns the code of a device error, SoftHSM a general error.
-        let code = match fixture.kind {
-            Kind::SoftHsm => "GeneralError",
-            Kind::Kryoptic => "DeviceError",
-        };
-        assert!(format!("{error:?}").contains(code), "{error:?}");
-        wait_until("the canary runs", || canaries() > before).await;
+        for (envelope, is_good) in [(&bad, false), (&good, true), (&bad, false)] {
+            before = canaries();
+            let began = Instant::now();
+            let opened = token
+                .decrypt_oaep(&created.key, OaepHash::Sha1, envelope)
+                .await;
+            assert_eq!(opened.is_ok(), is_good);
+            if let Err(error) = opened {
+                assert_eq!(error.kind(), ErrorKind::BadInput);
+                // kryoptic returns the code of a device error, SoftHSM a general error.
+                let code = match fixture.kind {
+                    Kind::SoftHsm => "GeneralError",
+                    Kind::Kryoptic => "DeviceError",
+                };
+                assert!(format!("{error:?}").contains(code), "{error:?}");
+            }
+            wait_until("a canary runs", || canaries() > before).await;
+            assert!(began.elapsed() >= CANARY_AFTER_USE, "the canary was early");
+        }
         assert_eq!(status(&token, "one").state, TokenState::Serving);
         assert_eq!(status(&token, "one").counters.outages, 0);
         token.close().await;
