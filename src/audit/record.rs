@@ -115,7 +115,9 @@ fn clean_subject(subject: &str) -> Cow<'_, str> {
     Cow::Borrowed(subject)
 }
 
-fn clean(text: &str) -> Cow<'_, str> {
+/// A text of a client as an audit log keeps it: at most 512 bytes, without control characters.
+#[must_use]
+pub fn clean(text: &str) -> Cow<'_, str> {
     if text.len() <= MAX_TEXT && !text.chars().any(char::is_control) {
         return Cow::Borrowed(text);
     }

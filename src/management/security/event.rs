@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
+use crate::audit::clean;
 use crate::auth::Administrator;
 use crate::closed_set;
 use crate::ids::{Id, Named};
@@ -87,7 +88,7 @@ impl Event {
     /// A sign-in failed; `reason` is the one in the log.
     #[must_use]
     pub fn sign_in_failed(reason: &str) -> Self {
-        let details = json!({ "reason": reason });
+        let details = json!({ "reason": clean(reason) });
         Self::of_security(Action::SignInFailed, ResourceType::Dashboard, &details)
     }
 
@@ -99,7 +100,7 @@ impl Event {
             route,
             status,
         } = request;
-        let details = json!({ "method": method, "route": route, "status": status });
+        let details = json!({ "method": clean(method), "route": route, "status": status });
         Self::of_security(Action::Refuse, ResourceType::Request, &details)
     }
 
@@ -177,6 +178,25 @@ impl Event {
         Self {
             after: to_raw_value(details).ok(),
             ..Self::bare(action, resource_type)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_keeps_little_of_the_text_of_a_client() {
+        let long = "A".repeat(60_000);
+        let request = RefusedRequest {
+            method: &long,
+            route: None,
+            status: 403,
+        };
+        for event in [Event::refused(request), Event::sign_in_failed(&long)] {
+            let details = event.after.unwrap();
+            assert!(details.get().len() < 1_000, "{}", details.get().len());
         }
     }
 }
