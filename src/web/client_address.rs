@@ -63,7 +63,7 @@ impl ClientAddress {
         let hops = forwarded.flat_map(|line| line.to_str().unwrap_or("").rsplit(','));
         let mut nearest = peer;
         for hop in hops {
-            let Ok(address) = hop.trim().parse::<IpAddr>() else {
+            let Some(address) = address(hop.trim()) else {
                 break;
             };
             nearest = address.to_canonical();
@@ -73,6 +73,13 @@ impl ClientAddress {
         }
         Self(nearest)
     }
+}
+
+/// The address of an entry of `X-Forwarded-For`. Some proxies add brackets or a port.
+fn address(hop: &str) -> Option<IpAddr> {
+    let bracketed = || hop.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
+    let with_port = || Some(hop.parse::<SocketAddr>().ok()?.ip());
+    hop.parse().ok().or_else(bracketed).or_else(with_port)
 }
 
 #[cfg(test)]
@@ -111,6 +118,17 @@ mod tests {
             seen("10.0.0.1", &["1.1.1.1, nonsense, 10.0.0.2"]),
             "10.0.0.2"
         );
+    }
+
+    #[test]
+    fn an_address_can_have_brackets_and_a_port() {
+        for (hop, address) in [
+            ("198.51.100.7:4711", "198.51.100.7"),
+            ("[2001:db8::7]", "2001:db8::7"),
+            ("[2001:db8::7]:4711", "2001:db8::7"),
+        ] {
+            assert_eq!(seen("10.0.0.1", &[hop]), address);
+        }
     }
 
     #[test]
