@@ -77,6 +77,7 @@ impl Step {
             Self::Rotate => &[
                 "The token generates a new key with the same algorithm and use. The new key becomes active.",
                 "This key becomes retired: it no longer protects, encrypts or signs, but still unprotects, decrypts and verifies.",
+                "If the new key needs approval, an envelope key becomes retired with the approval. Retire a signing or data key yourself after the approval.",
             ],
             Self::Activate => &[
                 "The key protects, encrypts and signs again.",
