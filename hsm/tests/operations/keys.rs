@@ -8,7 +8,7 @@ use hsm::{
 };
 
 use super::request;
-use crate::support::{SharedToken, generate_key, id, in_child_processes};
+use crate::support::{SharedToken, generate_key, id, in_child_processes, kryoptic, softhsm};
 
 on_both_tokens! {
     every_key_has_exactly_the_usages_of_its_purpose,
@@ -16,7 +16,6 @@ on_both_tokens! {
     an_id_is_used_once,
     a_destroyed_key_and_its_public_key_are_missing,
     destroying_a_key_keeps_other_keys_with_its_id,
-    another_key_that_takes_the_name_of_a_used_key_stays,
     a_key_is_adopted_with_its_public_key,
     internal_keys_are_listed_and_not_adopted,
 }
@@ -129,40 +128,43 @@ async fn destroying_a_key_keeps_other_keys_with_its_id(shared: &SharedToken) {
 }
 
 /// The handle of the key is cached, and remains valid when the key has another name.
-async fn another_key_that_takes_the_name_of_a_used_key_stays(shared: &SharedToken) {
-    let (name, former, later) = (id(), id(), id());
-    let generate = async |id: &[u8]| {
-        let wanted = request(id, Algorithm::P256, Purpose::Sign);
-        shared.token.generate(wanted).await.unwrap()
-    };
-    let (key, _other) = (generate(&name).await, generate(&later).await);
-    let used = shared
-        .token
-        .sign(&key.key, SignatureScheme::EcdsaSha256, b"x")
-        .await;
-    used.unwrap();
-    shared.rename(&name, &former);
-    shared.rename(&later, &name);
+#[tokio::test(flavor = "multi_thread")]
+async fn another_key_that_takes_the_name_of_a_used_key_stays() {
+    for shared in [softhsm().await, kryoptic().await] {
+        let (name, former, later) = (id(), id(), id());
+        let generate = async |id: &[u8]| {
+            let wanted = request(id, Algorithm::P256, Purpose::Sign);
+            shared.token.generate(wanted).await.unwrap()
+        };
+        let (key, _other) = (generate(&name).await, generate(&later).await);
+        let used = shared
+            .token
+            .sign(&key.key, SignatureScheme::EcdsaSha256, b"x")
+            .await;
+        used.unwrap();
+        shared.rename(&name, &former);
+        shared.rename(&later, &name);
 
-    let public = key.public.unwrap();
-    let recorded = RecordedKey {
-        algorithm: Algorithm::P256,
-        purpose: Purpose::Sign,
-        public: Some(public.clone()),
-    };
-    let destroyed = shared.token.destroy_recorded(&key.key, recorded.clone());
-    let error = destroyed.await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Refused, "{error:?}");
-    assert!(shared.objects(&name) > 0 && shared.objects(&former) > 0);
-    let is_same = shared
-        .token
-        .is_private_half(&key.key, &public, Purpose::Sign);
-    assert!(!is_same.await.unwrap());
+        let public = key.public.unwrap();
+        let recorded = RecordedKey {
+            algorithm: Algorithm::P256,
+            purpose: Purpose::Sign,
+            public: Some(public.clone()),
+        };
+        let destroyed = shared.token.destroy_recorded(&key.key, recorded.clone());
+        let error = destroyed.await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused, "{error:?}");
+        assert!(shared.objects(&name) > 0 && shared.objects(&former) > 0);
+        let is_same = shared
+            .token
+            .is_private_half(&key.key, &public, Purpose::Sign);
+        assert!(!is_same.await.unwrap());
 
-    let renamed = KeyRef::private(former.clone());
-    let destroyed = shared.token.destroy_recorded(&renamed, recorded);
-    destroyed.await.unwrap();
-    assert!(shared.objects(&name) > 0 && shared.objects(&former) == 0);
+        let renamed = KeyRef::private(former.clone());
+        let destroyed = shared.token.destroy_recorded(&renamed, recorded);
+        destroyed.await.unwrap();
+        assert!(shared.objects(&name) > 0 && shared.objects(&former) == 0);
+    }
 }
 
 async fn a_destroyed_key_and_its_public_key_are_missing(shared: &SharedToken) {
