@@ -108,15 +108,16 @@ async fn requests_do_not_wait_for_the_sealing_of_older_records() {
 #[tokio::test]
 async fn a_record_that_commits_late_is_sealed_once_after_the_others() {
     let world = sealed_world().await;
+    // Committed first: the records of the service would wait for a day that is being made.
+    sqlx::query("SELECT make_audit_day(((now() - interval '1 minute') AT TIME ZONE 'UTC')::date)")
+        .execute(&world.pool)
+        .await
+        .unwrap();
     let mut late = world.pool.begin().await.unwrap();
     let insert = "INSERT INTO crypto_operations_audit
                   (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
                   SELECT gen_random_uuid(), ts, 'late', 0, 200, 1, 'done'
                     FROM (SELECT now() - interval '1 minute' AS ts) AS past";
-    sqlx::query("SELECT make_audit_day(((now() - interval '1 minute') AT TIME ZONE 'UTC')::date)")
-        .execute(&mut *late)
-        .await
-        .unwrap();
     sqlx::query(insert).execute(&mut *late).await.unwrap();
     hash(&world, 2).await;
     covered(&world, Log::Operations, 2).await;
