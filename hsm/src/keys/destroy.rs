@@ -23,24 +23,23 @@ pub(crate) fn destroy(
     let mut found = Vec::new();
     for part in key.parts() {
         let record = records.next();
-        match find(session, &part) {
-            Ok(handle) => found.push((part, handle, record)),
-            Err(error) if error.kind() == ErrorKind::KeyMissing => {}
+        let handle = match find(session, &part) {
+            Ok(handle) => handle,
+            Err(error) if error.kind() == ErrorKind::KeyMissing => continue,
             Err(error) => return Err(error),
-        }
-    }
-    for (part, handle, record) in &found {
-        if let Some(record) = record
-            && !is_recorded(session, *handle, record)?
+        };
+        if let Some(record) = &record
+            && !is_recorded(session, handle, record)?
         {
             let detail = format!("{:?} is not the recorded key", part.name);
             return Err(HsmError::refused(detail));
         }
+        found.push((part, handle));
     }
     if found.is_empty() {
         return Err(HsmError::key_missing());
     }
-    for (part, handle, _) in found {
+    for (part, handle) in found {
         destroy_object(session, &part, handle)?;
     }
     Ok(())
