@@ -1,10 +1,10 @@
-//! Counts with callgrind the instructions to seal, to open, to answer a protect request, and to
-//! authenticate with a known API key or token. Counts are repeatable where times are not.
-//! `tests/instructions/run` compares them with `counts.json` and fails if they differ by more than 5 %
-//! in either direction.
+//! Counts with callgrind the instructions to seal, to open, to answer requests to protect, to
+//! unprotect and to hash, and to authenticate with a known API key or token. Counts are repeatable
+//! where times are not. `tests/instructions/run` compares them with `counts.json` and fails if they
+//! differ by more than 5 % in either direction.
 //!
-//! The request runs on one thread from the listener's service to its response. Only its own task is
-//! counted, not the database and not the audit writer.
+//! A request runs on one thread from the listener's service to its response. Only its own task is
+//! counted, not the database, not the audit writer and not the token's threads.
 #![allow(
     clippy::cast_precision_loss,
     clippy::expect_used,
@@ -40,7 +40,9 @@ use serde_json::json;
 
 use callgrind::{Counted, counting};
 use private_key::PrivateKey;
-use support::{PATIENCE, PROTECT, SigningKey, TokenIssuer, World, within};
+use support::{
+    OPERATIONS, PATIENCE, PROTECT, SigningKey, TokenIssuer, UNPROTECT, World, jwe, within,
+};
 
 /// The number of repetitions; the count is per repetition.
 const TIMES: usize = 50;
@@ -51,9 +53,9 @@ const KIB: usize = 1_024;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let payload = format!("\"{}\"", "x".repeat(KIB - 2));
-    envelopes(&payload);
-    protect(&payload).await;
+    let payload = "x".repeat(KIB - 2);
+    envelopes(&format!("\"{payload}\""));
+    requests(&payload).await;
     authenticate().await;
 }
 
@@ -90,7 +92,8 @@ fn envelopes(payload: &str) {
     });
 }
 
-async fn protect(payload: &str) {
+/// Answers requests of the runtime API.
+async fn requests(payload: &str) {
     let world = World::new().await;
     let destination = world.destination("d", "RSA-2048", "RSA-OAEP-256").await;
     let caller = world
@@ -98,29 +101,40 @@ async fn protect(payload: &str) {
         .bound_to(&destination.policy)
         .await;
     let key = caller.key.as_deref().expect("a key");
+    let jwe = jwe(&caller.protect(json!(payload)).await);
+    let hash = json!({ "operation": "hash",
+        "payload": { "algorithm": "SHA-256", "data": payload } });
+    let cases = [
+        ("protect", PROTECT, json!({ "payload": payload })),
+        ("unprotect", UNPROTECT, json!({ "jwe": jwe })),
+        ("hash", OPERATIONS, hash),
+    ];
     let front = world.front();
-    let request = || {
-        Request::post(PROTECT)
-            .header("authorization", format!("Bearer {key}"))
-            .header("content-type", "application/json")
-            .body(Body::from(format!("{{\"payload\":{payload}}}")))
-            .expect("a request")
-    };
-    // The first requests fill the caches.
-    for _ in 0..5 {
-        let answer = front.clone().answer(request()).await;
-        assert_eq!(answer.status(), 200);
-    }
-    callgrind::start();
-    for _ in 0..BATCHES {
-        for _ in 0..TIMES / BATCHES {
-            let answer = Counted::of(front.clone().answer(request())).await;
-            let body = to_bytes(answer.into_body(), usize::MAX).await;
-            black_box(body.expect("a body"));
+    for (name, path, body) in cases {
+        let body = body.to_string();
+        let request = || {
+            Request::post(path)
+                .header("authorization", format!("Bearer {key}"))
+                .header("content-type", "application/json")
+                .body(Body::from(body.clone()))
+                .expect("a request")
+        };
+        // The first requests fill the caches.
+        for _ in 0..5 {
+            let answer = front.clone().answer(request()).await;
+            assert_eq!(answer.status(), 200);
         }
-        callgrind::dump("protect", TIMES / BATCHES);
+        callgrind::start();
+        for _ in 0..BATCHES {
+            for _ in 0..TIMES / BATCHES {
+                let answer = Counted::of(front.clone().answer(request())).await;
+                let body = to_bytes(answer.into_body(), usize::MAX).await;
+                black_box(body.expect("a body"));
+            }
+            callgrind::dump(name, TIMES / BATCHES);
+        }
+        callgrind::stop();
     }
-    callgrind::stop();
 }
 
 /// Admits every look-up.
