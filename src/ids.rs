@@ -179,7 +179,7 @@ impl<K> Hash for Id<K> {
     }
 }
 
-/// The base32 digits of a TypeID: Crockford's alphabet in lower case.
+/// The base32 digits of a TypeID in ascending order: Crockford's alphabet in lower case.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// 128 bits in digits of five bits each.
@@ -226,10 +226,7 @@ impl<K: Named> FromStr for Id<K> {
             return Err(NotAnId);
         }
         let bits = digits.bytes().try_fold(0_u128, |bits, digit| {
-            let value = DIGITS
-                .iter()
-                .position(|known| *known == digit)
-                .ok_or(NotAnId)?;
+            let value = DIGITS.binary_search(&digit).map_err(|_| NotAnId)?;
             Ok((bits << 5) | u128::try_from(value).map_err(|_| NotAnId)?)
         })?;
         Ok(Self::from_uuid(Uuid::from_u128(bits)))

@@ -96,6 +96,9 @@ where
     /// The current value of `key`. A read of the database waits for `admission` first, unless the key
     /// had a value before.
     ///
+    /// A read is rare and its future is large, so it is boxed: the future of each request contains
+    /// several look-ups.
+    ///
     /// # Errors
     /// The value is not cached, and the admission fails or the database is unreachable.
     pub async fn get_admitted<R>(
@@ -110,9 +113,25 @@ where
             if !self.proven.contains_key(key) {
                 admission.await?;
             }
-            return Ok(self.read_together(key).await?);
+            return Ok(Box::pin(self.read_together(key)).await?);
         }
         let place = self.now(key);
+        match self.entries.get(&place).await {
+            Some(value) => Ok(Some(value)),
+            None => Box::pin(self.read_once(place, admission)).await,
+        }
+    }
+
+    /// Reads the value at `place` and keeps it. Equal look-ups share a read.
+    async fn read_once<R>(
+        &self,
+        place: (u64, K),
+        admission: impl Future<Output = Result<(), R>> + Send,
+    ) -> Result<Option<V>, R>
+    where
+        R: From<Unreadable> + Clone + Send + Sync + 'static,
+    {
+        let key = &place.1;
         let loading = async {
             if self.missing.contains_key(&place) {
                 return Err(Without::Existing);

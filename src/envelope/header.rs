@@ -188,17 +188,17 @@ pub(super) fn write(parts: Parts<'_>) -> String {
 }
 
 /// Appends a member whose value is a string, and before the first member of an object its brace.
+/// The name needs no escape.
 fn write_member(json: &mut Vec<u8>, name: &str, value: &str) {
     json.push(match json.last() {
         None | Some(b':') => b'{',
         Some(_) => b',',
     });
-    for string in [name, value] {
-        // Writing a string to memory does not fail.
-        let _ = serde_json::to_writer(&mut *json, string);
-        json.push(b':');
-    }
-    json.pop();
+    json.push(b'"');
+    json.extend_from_slice(name.as_bytes());
+    json.extend_from_slice(b"\":");
+    // Writing a string to memory does not fail.
+    let _ = serde_json::to_writer(json, value);
 }
 
 /// Reads the value of `epk` (RFC 7518, section 6.2.1).

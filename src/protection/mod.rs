@@ -166,7 +166,8 @@ impl Protection {
         F: Future<Output = Result<Answer, Unrecorded>> + Send + 'static,
     {
         self.modules.recorder.ready()?;
-        run_to_completion(caught(work), lane, &self.left).await
+        // The work is large: the futures around it are moved, and the box is not.
+        run_to_completion(caught(Box::pin(work)), lane, &self.left).await
     }
 
     /// The permit for an operation under the policy that a request names or defaults to.
