@@ -45,7 +45,8 @@ impl Protection {
                 Ok(split) => split,
                 Err(refusal) => return this.conclude(call, Err(refusal)).await,
             };
-            // The items have copies.
+            // The items have copies, which use the body's share of the memory to the end of the work.
+            let _share = body.share();
             drop(body);
             let work = Work::new(&this, batch, &call, application, items, limits);
             let done = work.run().await?;

@@ -65,6 +65,9 @@ impl DataKeyAlgorithm {
     }
 }
 
+/// The room for the largest encapsulated secret of HPKE, which is encoded twice.
+const LARGEST_SECRET: usize = 3 * 1_024;
+
 impl Protection {
     /// Makes a data key under the policy that `body` names.
     ///
@@ -126,7 +129,8 @@ impl Protection {
                 ctx: &ctx,
             },
         };
-        let body = written(Sealing::capacity(&payload), &answer);
+        // The plaintext key precedes the envelope, so the buffer has room for the largest one.
+        let body = written(Sealing::capacity(&payload) + LARGEST_SECRET, &answer);
         drop(answer);
         call.note_ctx(ctx.get());
         body
