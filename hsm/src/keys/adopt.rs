@@ -208,6 +208,12 @@ fn adopt_one(
             facts.usages
         ));
     }
+    if algorithm.family() == Family::Hmac
+        && let Some(length) = inspect::value_length(session, handle)?
+        && Some(length) < algorithm.secret_len()
+    {
+        return unfit(format!("its {length} bytes are fewer than the hash has"));
+    }
     // Some tokens hold AES keys of lengths that AES does not have.
     if unknown_length && !proof::decrypts_own_ciphertext(session, handle).unwrap_or(false) {
         session.prove()?;

@@ -95,7 +95,8 @@ fn destroy_object(session: &Session, key: &KeyRef, handle: ObjectHandle) -> Resu
         KeyClass::Secret => None,
     };
     session.connection().handles.forget(key);
-    for object in [Some(handle), half].into_iter().flatten() {
+    // The private half comes last: while it exists, a second attempt finds both.
+    for object in half.into_iter().chain([handle]) {
         session.raw().destroy_object(object)?;
     }
     Ok(())

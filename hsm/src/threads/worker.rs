@@ -73,6 +73,7 @@ fn process(
         let span = job.begin(device.label());
         let outcome =
             span.in_scope(|| thread.call(allowance, write, || attempt(device, session, &mut job)));
+        device.connection.canary.raise_within(CANARY_AFTER_USE);
         device.observe(started - job.queued(), started.elapsed());
         outcome
     };

@@ -17,6 +17,7 @@ on_both_tokens! {
     a_destroyed_key_and_its_public_key_are_missing,
     destroying_a_key_keeps_other_keys_with_its_id,
     a_key_is_adopted_with_its_public_key,
+    a_short_hmac_key_is_not_adopted,
     internal_keys_are_listed_and_not_adopted,
 }
 
@@ -223,6 +224,17 @@ async fn a_key_is_adopted_with_its_public_key(shared: &SharedToken) {
     );
     let missing = adopt(KeyName::Id(id()), Purpose::Sign, None).await;
     assert!(matches!(missing, Err(AdoptError::Missing)), "{missing:?}");
+}
+
+async fn a_short_hmac_key_is_not_adopted(shared: &SharedToken) {
+    for (length, is_adopted) in [(1, false), (31, false), (32, true), (64, true)] {
+        let name = shared.create_hmac(length);
+        match shared.token.adopt(name, Purpose::Sign, None).await {
+            Ok(adopted) if is_adopted => assert_eq!(adopted.algorithm, Algorithm::HmacSha256),
+            Err(AdoptError::Unfit(_)) if !is_adopted => {}
+            outcome => panic!("{length} bytes: {outcome:?}"),
+        }
+    }
 }
 
 async fn internal_keys_are_listed_and_not_adopted(shared: &SharedToken) {

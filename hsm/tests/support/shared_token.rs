@@ -7,7 +7,7 @@ use cryptoki::context::Pkcs11;
 use cryptoki::mechanism::Mechanism;
 use cryptoki::object::{Attribute, KeyType, MlKemParameterSetType, ObjectClass};
 use cryptoki::session::Session;
-use hsm::{Config, KeyRef, MlKem, Token, TokenConfig};
+use hsm::{Config, KeyName, KeyRef, MlKem, Token, TokenConfig};
 use tokio::sync::OnceCell;
 
 use super::token_folder::{Kind, LABELS, TokenFolder};
@@ -79,6 +79,25 @@ impl SharedToken {
         session
             .generate_key(&Mechanism::AesKeyGen, &template)
             .unwrap();
+    }
+
+    /// Creates an HMAC key of this length, like another program.
+    pub(crate) fn create_hmac(&self, length: usize) -> KeyName {
+        let id = id();
+        let template = [
+            Attribute::Class(ObjectClass::SECRET_KEY),
+            Attribute::KeyType(KeyType::GENERIC_SECRET),
+            Attribute::Token(true),
+            Attribute::Private(true),
+            Attribute::Sensitive(true),
+            Attribute::Extractable(false),
+            Attribute::Id(id.clone()),
+            Attribute::Sign(true),
+            Attribute::Verify(true),
+            Attribute::Value(vec![7; length]),
+        ];
+        self.session().create_object(&template).unwrap();
+        KeyName::Id(id)
     }
 
     /// Gives all objects with an ID another ID, like another program.

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use hsm::{KeyClass, KeyName, KeyRef};
+use hsm::{HsmError, KeyClass, KeyName, KeyRef};
 
-use super::{NotCompared, UNDER_WAY, store};
+use super::{UNDER_WAY, store};
 use crate::ids::KeyId;
 use crate::keys::Vault;
 
@@ -14,21 +14,28 @@ const CLAIMS_KEPT: Duration = Duration::from_secs(23 * 60 * 60);
 
 impl Vault {
     /// Destroys the objects of keys that will never be recorded: of an approved change that failed, and of
-    /// a request whose `Idempotency-Key` another request took over. Returns their number.
+    /// a request whose `Idempotency-Key` another request took over. Returns their number. A key that a
+    /// token does not destroy now waits for the next run.
     ///
     /// # Errors
-    /// A token or the database fails. The next run finds the remaining objects.
-    pub async fn destroy_abandoned(&self) -> Result<usize, NotCompared> {
+    /// The database fails.
+    pub async fn destroy_abandoned(&self) -> sqlx::Result<usize> {
         let now = self.clock.now();
         let (kept, oldest) = (now.minus(CLAIMS_KEPT), now.minus(UNDER_WAY));
         let mut destroyed = 0;
+        let mut left = Vec::new();
         loop {
             let mut transaction = self.pool.begin().await?;
             // The transaction that records a key removes the intent too, so only one of both succeeds.
-            let Some(id) = store::take_abandoned(&mut transaction, kept, oldest).await? else {
+            let taken = store::take_abandoned(&mut transaction, kept, oldest, &left).await?;
+            let Some(id) = taken else {
                 return Ok(destroyed);
             };
-            self.destroy_any(id).await?;
+            if let Err(error) = self.destroy_any(id).await {
+                tracing::warn!(key = %id, ?error, "a token did not destroy a key of a change that failed");
+                left.push(id);
+                continue;
+            }
             transaction.commit().await?;
             tracing::warn!(key = %id, "destroyed a key of a change that failed");
             destroyed += 1;
@@ -36,7 +43,7 @@ impl Vault {
     }
 
     /// Destroys the objects of a key whose class is unknown.
-    async fn destroy_any(&self, id: KeyId) -> Result<(), NotCompared> {
+    async fn destroy_any(&self, id: KeyId) -> Result<(), HsmError> {
         for class in KeyClass::EACH {
             let name = KeyName::Id(id.uuid().as_bytes().to_vec());
             self.destroy(&KeyRef { name, class }).await?;

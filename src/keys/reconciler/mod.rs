@@ -5,6 +5,7 @@ mod abandoned;
 mod store;
 
 use std::collections::{HashMap, HashSet};
+use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -184,7 +185,7 @@ impl Record {
     }
 
     /// Whether a token has all objects of the key. `there` counts the objects of the token by name.
-    fn is_whole(&self, there: &HashMap<&KeyName, usize>) -> bool {
+    fn is_whole(&self, there: &HashMap<KeyName, usize>) -> bool {
         there.get(&self.name) >= Some(&self.objects)
     }
 }
@@ -197,12 +198,20 @@ impl Intent {
 }
 
 /// The number of these objects with each name.
-fn held<'a>(objects: impl IntoIterator<Item = &'a TokenObject>) -> HashMap<&'a KeyName, usize> {
+fn held<'a>(objects: impl IntoIterator<Item = &'a TokenObject>) -> HashMap<KeyName, usize> {
     let mut held = HashMap::new();
-    for object in objects {
-        *held.entry(&object.key.name).or_insert(0) += 1;
+    for name in objects.into_iter().flat_map(names) {
+        *held.entry(name).or_insert(0) += 1;
     }
     held
+}
+
+/// The names by which a record can name an object: its label too if its id is not unique.
+fn names(object: &TokenObject) -> impl Iterator<Item = KeyName> {
+    let name = object.key.name.clone();
+    let label = KeyName::Label(object.label.clone());
+    let label = Some(label).filter(|label| *label != name);
+    iter::once(name).chain(label)
 }
 
 /// The keys that no token holds with all their objects.
@@ -235,9 +244,12 @@ fn orphans(
     let mut found = Vec::new();
     for object in objects.iter().filter(|object| !object.internal) {
         let name = &object.key.name;
+        let is_recorded = |name| records.get(&name).is_some_and(|record| !record.destroyed);
+        if names(object).any(is_recorded) {
+            continue;
+        }
         let intended = match (records.get(name), intents.get(name)) {
-            (Some(record), _) if record.destroyed => Some(Intended::Destroyed(record.id)),
-            (Some(_), _) => continue,
+            (Some(record), _) => Some(Intended::Destroyed(record.id)),
             (None, Some(intent)) => {
                 if intent.fulfilled || asked_at.since(intent.created_at) <= UNDER_WAY {
                     continue;
@@ -337,6 +349,23 @@ mod tests {
         ];
         let found = missing(&records, &[object(1)], Timestamp::from_millis(NOW));
         assert_eq!(found, [KeyId::from_uuid(Uuid::from_u128(2))]);
+    }
+
+    #[test]
+    fn a_key_that_is_recorded_by_its_label_is_found_by_it() {
+        let labelled = |id| TokenObject {
+            label: "vendor".to_owned(),
+            ..object(id)
+        };
+        let records = [Record {
+            name: KeyName::Label("vendor".to_owned()),
+            ..record(1, false, 1_000)
+        }];
+        let now = Timestamp::from_millis(NOW);
+        assert!(missing(&records, &[labelled(7)], now).is_empty());
+        assert!(orphans(&records, &[], &[labelled(7)], now).is_empty());
+        assert_eq!(missing(&records, &[object(7)], now).len(), 1);
+        assert_eq!(orphans(&records, &[], &[object(7)], now).len(), 1);
     }
 
     #[test]

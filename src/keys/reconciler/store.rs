@@ -56,25 +56,32 @@ pub(super) async fn intents(database: impl PgExecutor<'_>) -> sqlx::Result<Vec<I
 }
 
 /// Removes an intent that is older than `oldest` and has no key: one of an approved change, or one newer
-/// than `kept` whose attempt has no claim. An intent that another transaction removes is left to it.
+/// than `kept` whose attempt has no claim. Leaves those in `but`, those whose object a key that is not
+/// destroyed uses, and those that another transaction removes.
 pub(super) async fn take_abandoned(
     connection: &mut PgConnection,
     kept: Timestamp,
     oldest: Timestamp,
+    but: &[KeyId],
 ) -> sqlx::Result<Option<KeyId>> {
     sqlx::query_scalar(
         "DELETE FROM key_intents
           WHERE id = (SELECT id FROM key_intents AS intent
-                       WHERE created_at < $1
+                       WHERE created_at < $1 AND id <> ALL ($3)
                          AND (change_id IS NOT NULL
                               OR (created_at > $2 AND attempt IS NOT NULL AND NOT EXISTS (
                                   SELECT FROM idempotent_calls AS known
                                    WHERE known.attempt = intent.attempt)))
+                         AND NOT EXISTS (
+                             SELECT FROM keys
+                              WHERE token_id = uuid_send(intent.id) AND status <> $4)
                        LIMIT 1 FOR UPDATE OF intent SKIP LOCKED)
         RETURNING id",
     )
     .bind(oldest)
     .bind(kept)
+    .bind(but)
+    .bind(Status::Destroyed)
     .fetch_optional(connection)
     .await
 }

@@ -4,9 +4,8 @@ use hsm::{AdoptError, Adopted, ErrorKind, HsmError, KeyClass, KeyKind, KeyName, 
 use uuid::Uuid;
 
 use super::{UnrecordedKey, Vault, VaultError, store, unlike_half};
-use crate::ids::KeyId;
-use crate::keys::store::by_id;
-use crate::keys::{Status, Usage};
+use crate::ids::{ImportKeyId, KeyId};
+use crate::keys::Usage;
 use crate::material::{Algorithm, PublicKey};
 use crate::problem::{Code, Problem};
 
@@ -46,6 +45,8 @@ impl Vault {
             .adopt(described.name, usage.purpose(), described.algorithm)
             .await
             .map_err(not_adopted)?;
+        // The label of another key can name it.
+        self.check_vendors(&adopted.key.name).await?;
         for weakness in &adopted.weaknesses {
             let key = &adopted.key.name;
             tracing::warn!(?key, %weakness, "an adopted key is weaker than a generated key");
@@ -68,27 +69,17 @@ impl Vault {
         Ok((usage, unrecorded))
     }
 
-    /// Refuses the name of a key that Sealward has made. The database refuses the label of a key that is
-    /// not destroyed.
+    /// Refuses the name of a key that Sealward has made or is making.
     async fn check_vendors(&self, name: &KeyName) -> Result<(), VaultError> {
-        let is_ours = match name {
-            KeyName::Id(id) => match Uuid::from_slice(id) {
-                Ok(id) => store::is_ours(&self.pool, id).await?,
-                Err(_) => false,
-            },
-            KeyName::Label(label) => match label.parse() {
-                Ok(id) => by_id(&self.pool, id)
-                    .await?
-                    .is_some_and(|key| key.status == Status::Destroyed),
-                Err(_) => false,
-            },
-            KeyName::Internal(_) => true,
+        let id = match name {
+            KeyName::Id(id) => Uuid::from_slice(id).ok(),
+            KeyName::Label(label) => labelled(label),
+            KeyName::Internal(_) => return Err(of_sealward()),
         };
-        if is_ours {
-            let message = "must not name a key of Sealward itself";
-            return Err(refused(Code::Conflict, message));
+        match id {
+            Some(id) if store::is_ours(&self.pool, id).await? => Err(of_sealward()),
+            Some(_) | None => Ok(()),
         }
-        Ok(())
     }
 
     async fn likely_usage(&self, name: &KeyName) -> Result<Usage, VaultError> {
@@ -173,7 +164,7 @@ fn not_adopted(error: AdoptError) -> VaultError {
             Code::Conflict,
             "must name one key; the token holds several of this name",
         ),
-        AdoptError::Internal => refused(Code::Conflict, "must not name a key of Sealward itself"),
+        AdoptError::Internal => of_sealward(),
         AdoptError::OtherAlgorithm(actual) => {
             let message = format!("must be {actual}, the algorithm of the key in the token");
             VaultError::Problem(Problem::new("algorithm", Code::Conflict, message))
@@ -195,6 +186,17 @@ fn token_error(error: HsmError) -> VaultError {
     } else {
         error.into()
     }
+}
+
+/// The identifier in the label that Sealward gives to its keys.
+fn labelled(label: &str) -> Option<Uuid> {
+    let key = label.parse().map(KeyId::uuid);
+    let import_key = || label.parse().map(ImportKeyId::uuid);
+    key.or_else(|_| import_key()).ok()
+}
+
+fn of_sealward() -> VaultError {
+    refused(Code::Conflict, "must not name a key of Sealward itself")
 }
 
 fn missing() -> VaultError {

@@ -182,8 +182,10 @@ impl Vault {
         let certain = match &error {
             VaultError::Problem(_) | VaultError::Extractable | VaultError::Database(_) => true,
             VaultError::Token(error) => match error.kind() {
-                ErrorKind::BadInput | ErrorKind::KeyMissing | ErrorKind::Busy => true,
-                ErrorKind::TokenOut | ErrorKind::Late | ErrorKind::Refused => false,
+                ErrorKind::BadInput | ErrorKind::KeyMissing => true,
+                ErrorKind::TokenOut | ErrorKind::Busy | ErrorKind::Late | ErrorKind::Refused => {
+                    false
+                }
             },
         };
         if certain {

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use super::create::record;
 use super::{lock, retire_former};
-use crate::clock::Timestamp;
 use crate::envelope::HpkeRevision;
 use crate::ids::KeyId;
 use crate::keys::{Assignment, Cause, Key, Origin, Status, Usage, Vault, store as keys_store};
@@ -156,8 +155,9 @@ async fn retire(context: &Authorized<ManageKeys>, id: KeyId) -> Result<(), Error
     let mut change = context.begin().await?;
     let now = change.now();
     let before = lock(&mut change, id, &Expected::Any).await?;
-    let is_due = |at: Timestamp| at <= now;
-    if !before.retire_at.is_some_and(is_due) {
+    // Someone may have changed it or its successor in the meantime.
+    let due = store::to_retire(&mut *change.connection(), now).await?;
+    if !due.contains(&id) {
         return Ok(());
     }
     let after = before.moved(Cause::Rotation, Status::Retired, now)?;

@@ -12,10 +12,24 @@ macro_rules! takeover {
     };
 }
 
-/// Active keys that rotate and whose successor has not taken over.
+/// Whether an active key of the same kind, which has not expired at `$1`, is newer than the key `p`.
+macro_rules! replaced {
+    () => {
+        "EXISTS (SELECT FROM keys s
+                  WHERE s.service_id = p.service_id AND s.usage = p.usage AND s.algorithm = p.algorithm
+                    AND s.status = 'active' AND s.activated_at > p.activated_at
+                    AND (s.expires_at IS NULL OR s.expires_at > $1))"
+    };
+}
+
+/// Active keys that rotate and whose successor has not taken over, or does not work any more.
 macro_rules! rotating {
     () => {
-        "p.status = 'active' AND p.rotation_days IS NOT NULL AND p.retire_at IS NULL"
+        concat!(
+            "p.status = 'active' AND p.rotation_days IS NOT NULL AND (p.retire_at IS NULL OR NOT ",
+            replaced!(),
+            ")"
+        )
     };
 }
 
@@ -62,15 +76,19 @@ pub(super) async fn ready(
     .await
 }
 
-/// The keys that retire by `now`, because their successors are active.
+/// The keys that retire by `now`, because newer keys do their work.
 pub(super) async fn to_retire(
     database: impl PgExecutor<'_>,
     now: Timestamp,
 ) -> sqlx::Result<Vec<KeyId>> {
-    sqlx::query_scalar("SELECT id FROM keys WHERE retire_at <= $1 ORDER BY id")
-        .bind(now)
-        .fetch_all(database)
-        .await
+    sqlx::query_scalar(concat!(
+        "SELECT p.id FROM keys p WHERE p.retire_at <= $1 AND ",
+        replaced!(),
+        " ORDER BY p.id"
+    ))
+    .bind(now)
+    .fetch_all(database)
+    .await
 }
 
 /// How many keys should have been replaced by `now`.

@@ -1,15 +1,21 @@
 //! Adoption of existing keys in the token.
 
-use hsm::{Algorithm, NewKey, Purpose};
-use sealward::clock::Clock;
+use std::str::FromStr as _;
+
+use hsm::{Algorithm, KeyClass, KeyName, KeyRef, NewKey, Purpose};
+use sealward::clock::{Clock, Entropy};
+use sealward::ids::{KeyId, ServiceId};
+use sealward::keys::Vault;
 use sealward::settings::Stage;
 use serde_json::json;
 use sqlx::ConnectOptions as _;
+use uuid::Uuid;
 
 use super::{generate, id, send};
+use crate::admin::{fail_commits_of_keys, intents};
 use crate::dashboard::Browser;
 use crate::process::Site;
-use crate::support::{Answer, EXTRACTABLE, NOT_SENSITIVE, SOUND, World, token};
+use crate::support::{Answer, EXTRACTABLE, NOT_SENSITIVE, PATIENCE, SOUND, World, token, within};
 
 /// Generates a key in the token, like a vendor tool, and returns its ID and label.
 async fn vendors_key(algorithm: Algorithm, purpose: Purpose) -> (String, String) {
@@ -76,12 +82,71 @@ async fn a_destroyed_key_is_not_adopted_again() {
     let key = generate(&world, &service, "AES-256").await;
     let label = json!({ "tokenObject": { "label": key["id"] } });
     let refused = send(&world, &service, label.clone()).await;
-    refused.refused(409, "CONFLICT");
+    refused.invalid(&[("tokenObject", "conflict")]);
     // A token that was not reachable at the destruction still holds the key.
     let destroyed = "UPDATE keys SET status = 'destroyed', destroy_at = now()";
     sqlx::query(destroyed).execute(&world.pool).await.unwrap();
     let refused = send(&world, &service, label).await;
     refused.invalid(&[("tokenObject", "conflict")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_object_that_a_failed_request_left_is_not_adopted() {
+    let world = World::new().await;
+    let service = world.service("adopting").await;
+    fail_commits_of_keys(&world.pool).await;
+    let body = json!({ "serviceId": service, "algorithm": "AES-256", "generate": true });
+    let failed = world.admin().post("/admin/keys", body).await;
+    failed.refused(503, "SERVICE_UNAVAILABLE");
+    let intended = sqlx::query_scalar("SELECT id FROM key_intents");
+    let intended: Uuid = intended.fetch_one(&world.pool).await.expect("an intent");
+    for object in [
+        json!({ "label": KeyId::from_uuid(intended) }),
+        json!({ "ckaId": intended.simple().to_string() }),
+    ] {
+        let refused = send(&world, &service, json!({ "tokenObject": object })).await;
+        refused.invalid(&[("tokenObject", "conflict")]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_intent_does_not_destroy_the_object_of_a_recorded_key() {
+    let world = World::new().await;
+    let service = world.service("adopting").await;
+    let clock = world.clock.clone();
+    let [recorded, left] = [(); 2].map(|()| Uuid::from_bytes(rand::random()));
+    for id in [recorded, left] {
+        let key = NewKey {
+            id: id.as_bytes().to_vec(),
+            label: format!("vendor {id}"),
+            algorithm: Algorithm::Aes256,
+            purpose: Purpose::Data,
+        };
+        token().await.generate(key).await.expect("a key");
+    }
+    let body = json!({ "tokenObject": { "ckaId": recorded.simple().to_string() } });
+    send(&world, &service, body).await.created();
+    sqlx::query(
+        "INSERT INTO key_intents (id, purpose, service_id, created_at, change_id)
+         SELECT id, 'key', $2, now() - interval '1 hour', gen_random_uuid() FROM UNNEST($1) AS id",
+    )
+    .bind([recorded, left])
+    .bind(ServiceId::from_str(&service).expect("an id"))
+    .execute(&world.pool)
+    .await
+    .expect("intents");
+    let vault = Vault::new(token().await, world.pool.clone(), clock, Entropy::system());
+    within(PATIENCE, async || {
+        vault.destroy_abandoned().await.expect("a run");
+        intents(&world.pool).await == 1
+    })
+    .await;
+    for (id, stays) in [(recorded, true), (left, false)] {
+        let name = KeyName::Id(id.as_bytes().to_vec());
+        let class = KeyClass::Secret;
+        let held = vault.holds(&KeyRef { name, class }).await;
+        assert_eq!(held.expect("an answer"), stays);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

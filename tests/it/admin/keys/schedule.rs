@@ -209,6 +209,27 @@ async fn a_data_key_overlaps_with_its_successor() {
     assert_eq!(status(&world, &key).await, "active");
 }
 
+#[tokio::test]
+async fn a_key_whose_successor_stopped_does_not_retire() {
+    let world = a_world().await;
+    let service = world.service("stopped").await;
+    let key = rotating(&world, &service, "AES-256", 10).await;
+    world.clock.advance(10 * DAY);
+    rotated(&world, 0).await;
+    let successor = others(&world, &key).await.remove(0);
+    let disabled = json!({ "status": "disabled" });
+    let there = path(id(&successor));
+    world.admin().patch(&there, disabled).await.ok();
+    world.clock.advance(OVERLAP);
+    // The key has no successor that works, so it is overdue.
+    rotated(&world, 1).await;
+    assert_eq!(status(&world, &key).await, "active");
+    let active = json!({ "status": "active" });
+    world.admin().patch(&there, active).await.ok();
+    rotated(&world, 0).await;
+    assert_eq!(status(&world, &key).await, "retired");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn two_instances_make_one_successor() {
     let world = a_world().await;
