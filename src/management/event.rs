@@ -186,9 +186,12 @@ impl Event {
         }
     }
 
-    /// The resource that the answer to the request shows, with its type.
+    /// The resource that the answer to the request shows, with its type. A change that became stale is
+    /// not the answer: its approval is refused.
     pub(super) fn answer(&self) -> Option<(ResourceType, &RawValue)> {
-        let is_answer = self.action == Action::Create || self.resource_type == ResourceType::Change;
+        let is_decision =
+            self.resource_type == ResourceType::Change && self.action != Action::Update;
+        let is_answer = self.action == Action::Create || is_decision;
         let resource = self.after.as_deref().filter(|_| is_answer)?;
         Some((self.resource_type, resource))
     }

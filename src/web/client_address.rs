@@ -60,10 +60,11 @@ impl ClientAddress {
             return Self(peer);
         }
         let forwarded = headers.get_all("x-forwarded-for").iter().rev();
-        let hops = forwarded.flat_map(|line| line.to_str().unwrap_or("").rsplit(','));
+        // Each entry is read alone: the client can write any byte before the entry of the proxy.
+        let hops = forwarded.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','));
         let mut nearest = peer;
         for hop in hops {
-            let Some(address) = address(hop.trim()) else {
+            let Some(address) = address(hop) else {
                 break;
             };
             nearest = address.to_canonical();
@@ -76,7 +77,8 @@ impl ClientAddress {
 }
 
 /// The address of an entry of `X-Forwarded-For`. Some proxies add brackets or a port.
-fn address(hop: &str) -> Option<IpAddr> {
+fn address(hop: &[u8]) -> Option<IpAddr> {
+    let hop = str::from_utf8(hop).ok()?.trim();
     let bracketed = || hop.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
     let with_port = || Some(hop.parse::<SocketAddr>().ok()?.ip());
     hop.parse().ok().or_else(bracketed).or_else(with_port)
@@ -84,12 +86,15 @@ fn address(hop: &str) -> Option<IpAddr> {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+
     use super::*;
 
-    fn seen(peer: &str, forwarded: &[&'static str]) -> String {
+    fn seen<T: AsRef<[u8]>>(peer: &str, forwarded: &[T]) -> String {
         let mut headers = HeaderMap::new();
         for line in forwarded {
-            headers.append("x-forwarded-for", line.parse().unwrap());
+            let line = HeaderValue::from_bytes(line.as_ref()).unwrap();
+            headers.append("x-forwarded-for", line);
         }
         let proxies = ["10.0.0.0/8".parse().unwrap()];
         ClientAddress::of(Some(peer.parse().unwrap()), &headers, &proxies)
@@ -101,7 +106,7 @@ mod tests {
     fn only_headers_of_trusted_proxies_are_used() {
         assert_eq!(seen("192.0.2.1", &["198.51.100.7"]), "192.0.2.1");
         assert_eq!(seen("10.0.0.1", &["198.51.100.7"]), "198.51.100.7");
-        assert_eq!(seen("10.0.0.1", &[]), "10.0.0.1");
+        assert_eq!(seen::<&str>("10.0.0.1", &[]), "10.0.0.1");
     }
 
     #[test]
@@ -121,6 +126,14 @@ mod tests {
     }
 
     #[test]
+    fn bytes_that_are_not_text_do_not_hide_the_entry_of_the_proxy() {
+        for line in [&b"\xff, 198.51.100.7"[..], b"10.0.0.2, \xc3, 198.51.100.7"] {
+            assert_eq!(seen("10.0.0.1", &[line]), "198.51.100.7");
+        }
+        assert_eq!(seen("10.0.0.1", &[b"1.1.1.1, \xff"]), "10.0.0.1");
+    }
+
+    #[test]
     fn an_address_can_have_brackets_and_a_port() {
         for (hop, address) in [
             ("198.51.100.7:4711", "198.51.100.7"),
@@ -133,6 +146,6 @@ mod tests {
 
     #[test]
     fn an_ipv4_client_on_an_ipv6_socket_is_an_ipv4_client() {
-        assert_eq!(seen("::ffff:192.0.2.1", &[]), "192.0.2.1");
+        assert_eq!(seen::<&str>("::ffff:192.0.2.1", &[]), "192.0.2.1");
     }
 }
