@@ -119,6 +119,18 @@ pub fn as_application(options: PgConnectOptions) -> PgConnectOptions {
     ])
 }
 
+/// Makes the commits of a connection durable, whatever the default of the server is. The server may
+/// demand more, not less.
+///
+/// # Errors
+/// The database fails.
+pub async fn commit_durably(connection: &mut PgConnection) -> sqlx::Result<()> {
+    let durable = "SELECT set_config('synchronous_commit', 'on', false)
+                    WHERE current_setting('synchronous_commit') IN ('off', 'local')";
+    sqlx::query(durable).execute(connection).await?;
+    Ok(())
+}
+
 fn unreachable(section: &'static str, options: &PgConnectOptions, source: sqlx::Error) -> Error {
     let place = place(options);
     let code = source.as_database_error().and_then(|error| error.code());

@@ -28,9 +28,11 @@ pub(super) enum Failure {
 
 impl From<sqlx::Error> for Failure {
     fn from(error: sqlx::Error) -> Self {
-        let code = error.as_database_error().and_then(|error| error.code());
+        let refusal = error.as_database_error();
+        let code = refusal.and_then(|refusal| refusal.code());
+        let constraint = refusal.and_then(|refusal| refusal.constraint());
         match code.as_deref() {
-            Some("23514") => Self::NoDay,
+            Some("23514") if constraint.is_none() => Self::NoDay,
             Some(code) if code.starts_with("22") || code.starts_with("23") => Self::Data(error),
             Some(_) => Self::Away(error),
             None if matches!(error, sqlx::Error::Encode(_)) => Self::Data(error),
@@ -129,8 +131,13 @@ pub(super) async fn insert(
             it.record.credential_id?.identity()
         }))
         .bind(column(submissions, |it| it.record.token_subject.as_deref()))
-        .execute(connection)
+        .execute(&mut *connection)
         .await?;
+    if again {
+        // A statement that inserts nothing does not wait until a standby has the former attempt.
+        let written = "SELECT pg_logical_emit_message(true, 'sealward', '')";
+        sqlx::query(written).execute(connection).await?;
+    }
     Ok(())
 }
 
@@ -207,7 +214,8 @@ macro_rules! select {
         "SELECT id, ts, request_id, application_id, api_key_id, operation_type, endpoint, \
          policy_number, key_id, payload_size_bytes, response_status, response_time_ms, error_code, \
          error_message, host(client_address) AS client_address, outcome, ctx, item, identity_id, \
-         token_subject, (SELECT log_index FROM audit_log_index WHERE record_id = id) AS log_index \
+         token_subject, (SELECT log_index FROM audit_log_index WHERE record_id = id \
+                              AND record_ts = date_trunc('milliseconds', ts) AND log = 1) AS log_index \
          FROM crypto_operations_audit"
     };
 }

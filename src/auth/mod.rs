@@ -34,7 +34,7 @@ pub use self::identity::{Identity, Refusal};
 pub use self::kind::Kind;
 pub use self::last_use::LastUse;
 pub use self::matching::{Match, TokenRule};
-pub use self::people::{Person, Profile};
+pub use self::people::{Person, Profile, TokenKind};
 pub use self::rate::{RateLimit, Tier};
 pub use self::role::{Role, Roles};
 pub use self::workloads::{Unusable, Workloads, issuer};

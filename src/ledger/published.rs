@@ -14,6 +14,9 @@ use crate::tlog::{Tile, TileContent};
 /// The number of cached tiles, of at most 8 KiB each.
 const TILES: u64 = 1_024;
 
+/// How long a tile is served without another read. The tiles of a log change if it gets a new origin.
+const TILE_FOR: Duration = Duration::from_secs(600);
+
 /// How long a checkpoint, or its absence, is served without another read.
 const CHECKPOINT_FOR: Duration = Duration::from_secs(1);
 
@@ -37,6 +40,7 @@ impl PublishedLogs {
     pub fn new(pool: Pool) -> Self {
         let latest = CacheBuilder::new(Log::ALL.len() as u64).time_to_live(CHECKPOINT_FOR);
         let tiles = CacheBuilder::new(TILES).eviction_policy(EvictionPolicy::lru());
+        let tiles = tiles.time_to_live(TILE_FOR);
         Self {
             pool,
             checkpoints: latest.build(),
@@ -84,7 +88,6 @@ impl PublishedLogs {
         let TileContent::Hashes(level) = tile.content else {
             return Ok(None);
         };
-        // A published tile never changes.
         if let Some(bytes) = self.tiles.get(&(log, tile)).await {
             return Ok(Some(bytes));
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use super::{Provider, profile};
-use crate::auth::{Admission, Denied, Person, Refusal};
+use crate::auth::{Admission, Denied, Person, Refusal, TokenKind};
 use crate::catalog::Unreadable;
 use crate::clock::Entropy;
 use crate::db::Pool;
@@ -45,8 +45,11 @@ impl Provider {
         let Some(token) = verified.map_err(Refusal::from)? else {
             return Ok(None);
         };
-        let profile = profile::of(settings, &token, self.has_public_subjects().await);
-        let profile = profile.map_err(|_| Refusal::from(Refused::Claim))?;
+        let source = TokenKind::Access {
+            has_public_subject: self.has_public_subjects().await,
+        };
+        let profile =
+            profile::of(settings, &token, source).map_err(|_| Refusal::from(Refused::Claim))?;
         admission.turn().await?;
         let id = PersonId::new(&self.0.clock, entropy);
         let person = Person::record(database, id, &profile);

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{NotSignedIn, roles};
-use crate::auth::Profile;
+use crate::auth::{Profile, TokenKind};
 use crate::jwt::Token;
 use crate::resource::is_hidden;
 use crate::settings::Oidc;
@@ -17,11 +17,11 @@ const LONGEST_NAME: usize = 100;
 /// The claims that can contain the name of a person, the best first.
 const NAMES: [&str; 3] = ["name", "preferred_username", "email"];
 
-/// The person of a verified token. It is confirmed if ID tokens have the same subject.
+/// The person of a verified token.
 pub(super) fn of(
     settings: &Oidc,
     token: &Token,
-    is_confirmed: bool,
+    source: TokenKind,
 ) -> Result<Profile, NotSignedIn> {
     let subject = &token.subject;
     if subject.chars().count() > LONGEST_SUBJECT || subject.chars().any(is_hidden) {
@@ -34,7 +34,7 @@ pub(super) fn of(
         roles: roles::of_groups(&settings.roles, &groups),
         subject: subject.clone(),
         issued_at: token.issued_at,
-        is_confirmed,
+        source,
     })
 }
 

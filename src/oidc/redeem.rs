@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use super::metadata::Metadata;
 use super::{Binding, NotSignedIn, OK, Provider, profile};
-use crate::auth::Profile;
+use crate::auth::{Profile, TokenKind};
 use crate::jwt::{Token, Unverified};
 
 /// The parameters of the redirect from the provider.
@@ -57,7 +57,7 @@ impl Provider {
         let code = redirect.code.ok_or(NotSignedIn::Claim("code"))?;
         let token = self.exchange(&metadata, code, binding.verifier).await?;
         let token = self.verify(&token, binding.nonce).await?;
-        profile::of(&self.0.settings, &token, true)
+        profile::of(&self.0.settings, &token, TokenKind::Id)
     }
 
     /// Exchanges a code for an ID token.

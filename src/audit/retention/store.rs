@@ -21,6 +21,9 @@ pub enum RetentionError {
         "{0}: wait until `sealward serve` has sent them, or run `sealward audit remove-target`"
     )]
     NotForwarded(String),
+    /// The table of the oldest day contains another period.
+    #[error("{0}: detach this table as the owner of the schema when its records are old enough")]
+    OtherPeriod(String),
     /// The audit log is in use.
     #[error(
         "a query or a backup uses the audit log: run `sealward retain` again after it has ended"
@@ -46,6 +49,7 @@ fn failure(error: sqlx::Error) -> RetentionError {
         Some("42501") => RetentionError::NotAMember,
         Some("SW002") => RetentionError::Unsealed(refusal.message().to_owned()),
         Some("SW003") => RetentionError::NotForwarded(refusal.message().to_owned()),
+        Some("SW004") => RetentionError::OtherPeriod(refusal.message().to_owned()),
         Some("SW001") => RetentionError::TooYoung(refusal.message().to_owned()),
         _ => RetentionError::Database(error),
     }

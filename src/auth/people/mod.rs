@@ -34,8 +34,30 @@ pub struct Profile {
     pub roles: Roles,
     /// When the token was issued, if it says so.
     pub issued_at: Option<Timestamp>,
-    /// Whether ID tokens have the same subject. One person could have another subject in access tokens.
-    pub is_confirmed: bool,
+    /// The kind of the token.
+    pub source: TokenKind,
+}
+
+/// The kind of a token that describes a person. One person can have different subjects in both kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenKind {
+    /// An ID token, of a sign-in to the dashboard.
+    Id,
+    /// An access token for the management API.
+    Access {
+        /// Whether the provider announces that ID tokens have the same subject.
+        has_public_subject: bool,
+    },
+}
+
+impl TokenKind {
+    /// Whether the subject identifies a person.
+    const fn identifies(self) -> bool {
+        match self {
+            Self::Id => true,
+            Self::Access { has_public_subject } => has_public_subject,
+        }
+    }
 }
 
 impl Person {

@@ -73,6 +73,10 @@ pub(super) async fn batch(
         let found = read::lines(connection, log, next_range(next)).await?;
         let is_last = (found.len() as u64) < STEP;
         for (sealed, record) in found {
+            // What follows a missing position is not sent before it.
+            if sealed.index != next {
+                return Ok(batch);
+            }
             let entry = Entry::new(log, &sealed, record.as_deref());
             size += entry.line.len() + 1;
             if size > bytes && !batch.is_empty() {

@@ -3,7 +3,7 @@
 use sqlx::{ConnectOptions as _, PgConnection, PgExecutor};
 
 use crate::clock::Timestamp;
-use crate::db::Pool;
+use crate::db::{Pool, commit_durably};
 
 /// A job that only one instance runs.
 #[derive(Clone, Copy, Debug)]
@@ -37,10 +37,8 @@ pub(in crate::ledger) async fn connect(pool: &Pool, job: Job) -> sqlx::Result<Pg
         .application_name(job.application())
         .connect()
         .await?;
-    // A head that is signed must not be lost. The server may demand more, not less.
-    let durable = "SELECT set_config('synchronous_commit', 'on', false)
-                    WHERE current_setting('synchronous_commit') IN ('off', 'local')";
-    sqlx::query(durable).execute(&mut connection).await?;
+    // A head that is signed must not be lost.
+    commit_durably(&mut connection).await?;
     Ok(connection)
 }
 

@@ -77,7 +77,9 @@ pub(in crate::ledger) async fn slice(
         "WITH slice AS MATERIALIZED ({}),
          marked AS (
              SELECT *, EXISTS (SELECT FROM audit_log_index i
-                                WHERE i.record_id = slice.id AND i.log = $4 AND i.log_index < $5) AS sealed
+                                WHERE i.record_id = slice.id
+                                  AND i.record_ts = date_trunc('milliseconds', slice.ts)
+                                  AND i.log = $4 AND i.log_index < $5) AS sealed
                FROM slice)
          SELECT ts, id, sealed, place = $3 FROM marked WHERE NOT sealed OR place = $3 ORDER BY place",
         records_after(log)
@@ -143,7 +145,7 @@ impl TryFrom<SealedRow> for Sealed {
     }
 }
 
-/// Sealed records of a log, in its order.
+/// Sealed records of a log, in its order. Positions beyond the log are none of it.
 pub(in crate::ledger) async fn sealed(
     database: impl PgExecutor<'_>,
     log: Log,
@@ -151,7 +153,9 @@ pub(in crate::ledger) async fn sealed(
 ) -> sqlx::Result<Vec<Sealed>> {
     let rows: Vec<SealedRow> = sqlx::query_as(
         "SELECT log_index, record_ts, record_id, leaf_hash FROM audit_log_index
-          WHERE log = $1 AND log_index >= $2 AND log_index < $3 ORDER BY log_index",
+          WHERE log = $1 AND log_index >= $2 AND log_index < $3
+            AND log_index < (SELECT size FROM audit_log_heads WHERE log = $1)
+          ORDER BY log_index",
     )
     .bind(number(log))
     .bind(signed_number(indexes.start))

@@ -136,7 +136,7 @@ impl Reader<'_> {
                         (Some(before), Some(after)) if after.since(before) > INTERRUPTION => {
                             interruption = Some(after);
                         }
-                        (_, Some(_)) if self.is_sealed_now(key.id).await? => continue 'slices,
+                        (_, Some(_)) if self.is_sealed_now(*key).await? => continue 'slices,
                         (_, Some(_)) => {
                             let record = name(self.log, key.id);
                             return Err(self.checker.tampered(Change::Added { record }));
@@ -153,10 +153,10 @@ impl Reader<'_> {
     }
 
     /// Whether a record was sealed since the last verified one.
-    async fn is_sealed_now(&mut self, id: Uuid) -> Result<bool, Failure> {
-        let found = store::sealed_record(&mut *self.connection, self.log, id).await?;
+    async fn is_sealed_now(&mut self, key: &RecordKey) -> Result<bool, Failure> {
+        let found = store::sealed_record(&mut *self.connection, self.log, key.id).await?;
         self.read_sealed().await?;
-        Ok(found.is_some_and(|sealed| sealed.index < self.checker.size()))
+        Ok(found.is_some_and(|sealed| sealed.key == *key && sealed.index < self.checker.size()))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Verification of a folder of tiles.
 
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -44,13 +45,14 @@ impl TileFolder {
         }
     }
 
-    /// The content of a tile. A full tile also serves as a partial one. None if there is no file.
+    /// The content of a tile, and its width. A full tile also serves as a partial one. None if there is no
+    /// file.
     fn read(
         &self,
         content: TileContent,
         index: u64,
         size: u64,
-    ) -> Result<Option<Vec<u8>>, Failure> {
+    ) -> Result<Option<(Vec<u8>, u64)>, Failure> {
         let Some(tile) = Tile::in_tree(content, index, size) else {
             return Ok(None);
         };
@@ -61,7 +63,7 @@ impl TileFolder {
         for tile in [tile, full] {
             let path = self.0.join(tile.to_string());
             match fs::read(&path) {
-                Ok(bytes) => return Ok(Some(bytes)),
+                Ok(bytes) => return Ok(Some((bytes, tile.width))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(source) => return Err(Failure::File { path, source }),
             }
@@ -78,7 +80,7 @@ impl LeafHashes<'_> {
             let bytes = self
                 .folder
                 .read(TileContent::Hashes(0), number, self.size)?;
-            let bytes = bytes.unwrap_or_default();
+            let (bytes, _) = bytes.unwrap_or_default();
             let hashes = bytes
                 .as_chunks()
                 .0
@@ -113,10 +115,10 @@ pub fn tiles(
             return Err(checker.tampered(Change::Missing(places.start)));
         }
         has_entries |= bundle.is_some();
-        let bundle = bundle.as_deref();
-        let entries = bundle.map(entries_of_bundle).transpose().map_err(|error| {
-            Failure::NotChecked(format!("the entries of tile {number}: {error}"))
-        })?;
+        let entries = match &bundle {
+            Some((bundle, width)) => Some(entries_of(bundle, *width, number)?),
+            None => None,
+        };
         for (place, index) in places.enumerate() {
             let entry = entries.as_ref().map(|entries| entries.get(place));
             let entry = match entry {
@@ -134,4 +136,15 @@ pub fn tiles(
         }
     }
     checker.finish()
+}
+
+/// The entries of a tile with this width and number. No hash covers further ones.
+fn entries_of(bundle: &[u8], width: u64, number: u64) -> Result<Vec<&[u8]>, Failure> {
+    let invalid =
+        |why: &dyn Display| Failure::NotChecked(format!("the entries of tile {number}: {why}"));
+    let entries = entries_of_bundle(bundle).map_err(|error| invalid(&error))?;
+    if entries.len() as u64 > width {
+        return Err(invalid(&"there are more than the tile has"));
+    }
+    Ok(entries)
 }

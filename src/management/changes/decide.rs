@@ -1,7 +1,7 @@
 //! Rejects and withdraws changes, and checks who may decide about them.
 
 use super::proposal::{Approval, ChangeStatus, Proposal};
-use super::{eligible, store};
+use super::{eligible, propose, store};
 use crate::ids::{ApiKeyId, ChangeId};
 use crate::management::check::checked;
 use crate::management::{
@@ -113,6 +113,13 @@ pub(super) async fn check_independent(
              person must approve the change",
         ));
     }
+    earlier.extend(own);
+    if store::can_be_one(change.connection(), &earlier).await? {
+        return Err(Error::NotAnApprover(
+            "you can be another person of this change, because the provider can give a person different \
+             subjects in ID tokens and access tokens: use the kind of token that the others used",
+        ));
+    }
     Ok(())
 }
 
@@ -132,7 +139,11 @@ pub(super) async fn begin(
     let mut change = context.begin().await?;
     let now = change.now();
     let found = store::lock(change.connection(), now, id).await?;
-    Ok((change, found.ok_or(Error::Missing(Missing::Change))?))
+    let mut found = found.ok_or(Error::Missing(Missing::Change))?;
+    // A number that was raised since applies to pending changes, too.
+    let required = propose::required(&context.approvals, &found.proposed_by);
+    found.required = found.required.max(required);
+    Ok((change, found))
 }
 
 /// The decision of the author, if the author may decide.

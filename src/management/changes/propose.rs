@@ -43,7 +43,6 @@ impl Proposal {
         if let (None, Some(Value::Object(members))) = (&before, &mut after) {
             members.retain(|name, _| !OF_CREATION.contains(&name.as_str()));
         }
-        let extra = i32::from(proposed_by.person.is_none());
         let latest = now.plus(OPEN);
         Self {
             id,
@@ -51,10 +50,10 @@ impl Proposal {
             action: kinds,
             resource_type: call.resource_type,
             resource_id: None,
+            required: required(approvals, &proposed_by),
             proposed_by,
             proposed_at: now,
             expires_at: call.usable_until.map_or(latest, |end| end.min(latest)),
-            required: i32::from(approvals.approvers) + extra,
             approvals: Vec::new(),
             rejection: None,
             status: ChangeStatus::Pending,
@@ -67,6 +66,11 @@ impl Proposal {
             revision: Revision::FIRST,
         }
     }
+}
+
+/// How many people must approve what this author proposes.
+pub(super) fn required(approvals: &Approvals, proposed_by: &Proposer) -> i32 {
+    i32::from(approvals.approvers) + i32::from(proposed_by.person.is_none())
 }
 
 fn summary(call: &Call, kinds: &[ChangeKind], state: Option<&Value>) -> String {

@@ -134,7 +134,7 @@ pub(super) async fn save(
 ) -> Result<(), Error> {
     let done = sqlx::query(
         "UPDATE changes SET status = $3, approvals = $4, approver_ids = $5, rejection = $6,
-                            resource_id = $7, revision = $8
+                            resource_id = $7, revision = $8, required = $10
           WHERE id = $1 AND revision = $2 AND status = 'pending' AND expires_at > $9",
     )
     .bind(before.id)
@@ -146,6 +146,7 @@ pub(super) async fn save(
     .bind(resource)
     .bind(after.revision)
     .bind(now)
+    .bind(after.required)
     .execute(connection)
     .await?;
     if done.rows_affected() == 1 {
@@ -179,6 +180,22 @@ pub(super) async fn known_to(
         .bind(ids)
         .fetch_all(database)
         .await
+}
+
+/// Whether one of these people is known only by ID tokens and another only by access tokens. They can be
+/// one person.
+pub(super) async fn can_be_one(
+    database: impl PgExecutor<'_>,
+    people: &[String],
+) -> sqlx::Result<bool> {
+    sqlx::query_scalar(
+        "SELECT coalesce(bool_or(by_id_token AND NOT by_access_token)
+                     AND bool_or(by_access_token AND NOT by_id_token), false)
+           FROM people WHERE subject = ANY ($1)",
+    )
+    .bind(people)
+    .fetch_one(database)
+    .await
 }
 
 /// Those of these valid API keys and people that have a role of each of these lists.
@@ -256,7 +273,8 @@ pub(super) async fn unknown_people(
     sqlx::query_scalar(
         "SELECT DISTINCT person FROM api_keys
           WHERE person IS NOT NULL AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1)
-            AND NOT EXISTS (SELECT FROM people WHERE issuer = $2 AND subject = api_keys.person)
+            AND NOT EXISTS (SELECT FROM people
+                             WHERE issuer = $2 AND subject = api_keys.person AND is_confirmed)
           ORDER BY person",
     )
     .bind(now)

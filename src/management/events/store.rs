@@ -17,7 +17,7 @@ macro_rules! select {
         "SELECT id, at, api_key_id, person_issuer, person_subject, actor, action, resource_type, resource_id, before, after,
                 host(client_address) AS client_address, request_id,
                 change_id, approved_by,
-                (SELECT log_index FROM audit_log_index WHERE record_id = id) AS log_index
+                (SELECT log_index FROM audit_log_index WHERE record_id = id AND log = 2) AS log_index
            FROM management_events"
     };
 }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use sealward::auth::{Administrator, Person, Profile, Role, Roles};
+use sealward::auth::{Administrator, Person, Profile, Role, Roles, TokenKind};
 use sealward::clock::{Clock, Entropy};
 use sealward::ids::PersonId;
 use sealward::settings::Admin;
@@ -129,7 +129,7 @@ async fn a_token_without_a_time_restores_no_roles() {
             name: None,
             roles: roles.iter().copied().collect(),
             issued_at,
-            is_confirmed: true,
+            source: TokenKind::Id,
         };
         let person = Person::record(&world.pool, id, &profile).await;
         let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -211,6 +211,40 @@ async fn a_key_and_a_token_of_one_person_do_not_approve_each_other() {
     }
 }
 
+/// A provider can announce public subjects and give other subjects in access tokens all the same.
+#[tokio::test]
+async fn people_of_different_kinds_of_token_do_not_approve_each_other() {
+    let provider = OidcProvider::start();
+    let admin = provider.admin(ADDRESS);
+    let world = World::with_admin_and_approvals(Clock::system(), admin).await;
+    give_key_to_carla(&world).await;
+    let id = PersonId::new(&world.clock, &Entropy::system());
+    let signed_in = Profile {
+        issuer: provider.issuer().to_owned(),
+        subject: "carla".to_owned(),
+        name: None,
+        roles: [Role::Owner].into_iter().collect(),
+        issued_at: Some(world.clock.now()),
+        source: TokenKind::Id,
+    };
+    let known = Person::record(&world.pool, id, &signed_in).await;
+    known.expect("a person");
+    let body = json!({ "name": "billing", "type": "admin" });
+    let proposed = world.admin().post("/admin/api-keys", body).await;
+    assert_eq!(proposed.status, 202, "{}", proposed.body);
+    let place = format!("/admin/changes/{}/approve", proposed.text("id"));
+    let olivia = access_token(&provider, "olivia").await;
+    let olivia = world.client(&olivia);
+    let refused = olivia.post(&place, json!({})).await;
+    let message = refused.refused(403, "FORBIDDEN").message();
+    assert!(message.contains("different subjects"), "{message}");
+    // An access token shows that both kinds of token have this subject of Carla.
+    let carla = access_token(&provider, "carla").await;
+    world.client(&carla).get(SERVICES).await.ok();
+    let applied = olivia.post(&place, json!({})).await.ok().json();
+    assert_eq!(applied["status"], "applied");
+}
+
 /// As Microsoft Entra ID does, the provider gives a person another subject in access tokens.
 #[tokio::test]
 async fn a_token_with_another_subject_is_no_second_person() {
@@ -250,7 +284,7 @@ async fn a_token_with_another_subject_is_no_second_person() {
         name: None,
         roles: [Role::Custodian].into_iter().collect(),
         issued_at: Some(world.clock.now()),
-        is_confirmed: true,
+        source: TokenKind::Id,
     };
     let id = PersonId::new(&world.clock, &Entropy::system());
     let confirmed = Person::record(&world.pool, id, &profile).await;

@@ -8,7 +8,7 @@ use sealward::db::Pool;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _};
 
-use crate::support::{Database, PATIENCE, pool, within};
+use crate::support::{Database, PATIENCE, RECORD_ID, pool, within};
 
 /// An audit log with one row per day, for this number of days before today and for today.
 struct AuditLog {
@@ -29,8 +29,9 @@ impl AuditLog {
              SELECT make_audit_day(current_date - back) FROM generate_series(0, {days}) AS back;
              INSERT INTO crypto_operations_audit
                     (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
-             SELECT gen_random_uuid(), now() - make_interval(days => back), 'day ' || back, 1, 200, 1
-               FROM generate_series(0, {days}) AS back",
+             SELECT {RECORD_ID}, ts, 'day ' || back, 1, 200, 1
+               FROM generate_series(0, {days}) AS back,
+                    date_trunc('milliseconds', now() - make_interval(days => back)) AS ts",
         );
         let mut connection = owner.acquire().await.unwrap();
         sqlx::raw_sql("SET TimeZone = 'UTC'")

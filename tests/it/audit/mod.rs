@@ -1,5 +1,6 @@
 //! The audit log in Postgres.
 
+mod day_bounds;
 mod days;
 mod downloads;
 mod listing;

@@ -6,9 +6,10 @@ use sealward::audit::traffic::{Window, keep, loads, sum_up, summed_up_to, traffi
 use sealward::clock::{Clock, Timestamp};
 use sealward::db::Pool;
 use sealward::ids::{KeyId, ServiceId};
+use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
-use crate::support::{Database, PATIENCE, within};
+use crate::support::{Database, PATIENCE, RECORD_ID, insert_records, within};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -22,10 +23,10 @@ type Expected = (i64, i64, i64, Option<[f32; 3]>);
 async fn week(pool: &Pool, end: Timestamp) {
     let days = "SELECT make_audit_day(day::date)
         FROM generate_series($1::timestamptz - interval '8 days', $1, '1 day') AS day";
-    let records = "INSERT INTO crypto_operations_audit
+    let records = format!("INSERT INTO crypto_operations_audit
             (id, ts, request_id, application_id, operation_type, key_id, payload_size_bytes,
              response_status, response_time_ms, error_code)
-        SELECT gen_random_uuid(), ts, 'r', $2, 'encrypt', $3, 1,
+        SELECT {RECORD_ID}, ts, 'r', $2, 'encrypt', $3, 1,
                CASE WHEN n % 17 = 0 THEN 429 ELSE 200 END,
                0.2 * exp(11.2 * abs(sin(n * n))::real ^ 3),
                CASE WHEN n % 34 = 0 THEN 'RATE_LIMIT_EXCEEDED' WHEN n % 17 = 0 THEN 'OTHER' END
@@ -33,11 +34,14 @@ async fn week(pool: &Pool, end: Timestamp) {
                     SELECT generate_series($1 - interval '7 days', $1 - interval '1 ms', '50 seconds')
                      UNION ALL
                     SELECT generate_series($1 - interval '1 hour', $1 - interval '1 ms', '5 seconds')
-                ) AS moments (ts)) AS numbered";
+                ) AS moments (ts)) AS numbered");
     let (service, key) = caller();
     let inserted = sqlx::query(days).bind(end).execute(pool).await;
     inserted.expect("create the days");
-    let records = sqlx::query(records).bind(end).bind(service).bind(key);
+    let records = sqlx::query(AssertSqlSafe(records))
+        .bind(end)
+        .bind(service)
+        .bind(key);
     records.execute(pool).await.expect("a week of records");
 }
 
@@ -155,12 +159,11 @@ async fn a_minute_is_summarized_once_and_only_when_it_is_complete() {
 async fn a_fast_clock_does_not_summarize_an_incomplete_minute() {
     let database = Database::new().await;
     let pool = database.pool();
-    let record = "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date - back)
-          FROM generate_series(0, 1) AS back;
-        INSERT INTO crypto_operations_audit
-            (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
-        VALUES (gen_random_uuid(), now() - interval '5 minutes', 'r', 1, 200, 1)";
-    let inserted = sqlx::raw_sql(record).execute(&pool).await;
+    let days = "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date - back)
+          FROM generate_series(0, 1) AS back";
+    sqlx::query(days).execute(&pool).await.expect("days");
+    let record = insert_records(1, "r", "now() - interval '5 minutes'");
+    let inserted = sqlx::query(AssertSqlSafe(record)).execute(&pool).await;
     inserted.expect("a record");
     let ahead = Clock::held_at(Clock::system().now().plus(DAY));
     let summing = tokio::spawn(keep(ahead, pool.clone(), Duration::ZERO));

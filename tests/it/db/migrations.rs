@@ -8,9 +8,9 @@ use std::time::Duration;
 use sealward::db;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions as _, Connection as _, PgConnection, SqlSafeStr as _};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, SqlSafeStr as _};
 
-use crate::support::Database;
+use crate::support::{Database, RECORD_ID, insert_records};
 
 /// The last migration of the previous release.
 const PREVIOUS: i64 = 11;
@@ -18,15 +18,17 @@ const PREVIOUS: i64 = 11;
 /// A writer that gives up after this wait for a lock, so that the wait is measured by Postgres.
 const WRITER: &str = "SET lock_timeout = '100ms'";
 
-const RECORD: &str = "INSERT INTO crypto_operations_audit
-        (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
-    VALUES (gen_random_uuid(), now(), 'a request', 1, 200, 1)";
-
 /// Inserts records until `work` is complete, and returns its result.
 async fn while_writing<T>(options: &PgConnectOptions, work: impl Future<Output = T>) -> T {
     let mut writer = options.connect().await.unwrap();
     sqlx::raw_sql(WRITER).execute(&mut writer).await.unwrap();
-    sqlx::raw_sql(RECORD).execute(&mut writer).await.unwrap();
+    let record = format!(
+        "INSERT INTO crypto_operations_audit
+             (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
+         SELECT {RECORD_ID}, ts, 'a request', 1, 200, 1 FROM date_trunc('milliseconds', now()) AS ts"
+    );
+    let record = || AssertSqlSafe(record.clone());
+    sqlx::raw_sql(record()).execute(&mut writer).await.unwrap();
     let is_done = Cell::new(false);
     let work = async {
         let result = work.await;
@@ -35,7 +37,7 @@ async fn while_writing<T>(options: &PgConnectOptions, work: impl Future<Output =
     };
     let write = async {
         while !is_done.get() {
-            let written = sqlx::query(RECORD).execute(&mut writer).await;
+            let written = sqlx::query(record()).execute(&mut writer).await;
             written.expect("no record waits 100 ms for a lock");
         }
     };
@@ -146,14 +148,13 @@ async fn a_migration_gives_up_its_locks_while_another_session_uses_the_audit_log
 async fn an_index_is_created_without_a_transaction_also_after_an_interrupted_attempt() {
     let database = Database::new().await;
     let mut owner = database.options().connect().await.unwrap();
-    run(
-        &mut owner,
-        "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date); SELECT make_audit_day('2020-02-02');
-         INSERT INTO crypto_operations_audit
-                (id, ts, request_id, payload_size_bytes, response_status, response_time_ms)
-         SELECT gen_random_uuid(), '2020-02-02 12:00Z', 'a request', 1, 200, 1 FROM generate_series(1, 2)",
-    )
-    .await;
+    let days = "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date); SELECT make_audit_day('2020-02-02')";
+    run(&mut owner, days).await;
+    let records = insert_records(2, "a request", "timestamptz '2020-02-02 12:00Z'");
+    sqlx::query(AssertSqlSafe(records))
+        .execute(&mut owner)
+        .await
+        .unwrap();
     let index = "CREATE INDEX CONCURRENTLY note_by_size
                      ON crypto_operations_audit_20200202 (payload_size_bytes)";
     // A unique index fails on the second record and remains, invalid.
@@ -190,7 +191,7 @@ async fn a_hostile_schema_earlier_in_the_search_path_is_not_used() {
              $$ INSERT INTO hostile.called VALUES (current_user) RETURNING caller::text $$;",
         other = other.get_username()
     );
-    sqlx::raw_sql(sqlx::AssertSqlSafe(hostile))
+    sqlx::raw_sql(AssertSqlSafe(hostile))
         .execute(&mut owner)
         .await
         .unwrap();

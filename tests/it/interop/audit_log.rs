@@ -4,10 +4,11 @@ use std::fs;
 use std::process::Command;
 
 use sealward::ledger::Log;
+use sqlx::AssertSqlSafe;
 
 use super::peer::home;
 use crate::ledger::{covered, hash, key, sealed_world};
-use crate::support::Scratch;
+use crate::support::{Scratch, insert_records};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn go_verifies_checkpoints_records_and_consistency() {
@@ -16,15 +17,8 @@ async fn go_verifies_checkpoints_records_and_consistency() {
     covered(&world, Log::Operations, 3).await;
     let path = "/admin/audit/log/operations/checkpoint";
     let old = world.admin().get(path).await.ok().body;
-    sqlx::query(
-        "INSERT INTO crypto_operations_audit
-             (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
-         SELECT gen_random_uuid(), date_trunc('milliseconds', now()), 'many', n, 200, 1.3, 'done'
-           FROM generate_series(1, 600) n",
-    )
-    .execute(&world.pool)
-    .await
-    .unwrap();
+    let many = AssertSqlSafe(insert_records(600, "many", "now()"));
+    sqlx::query(many).execute(&world.pool).await.unwrap();
     let size = covered(&world, Log::Operations, 603).await.size;
     let folder = Scratch::new();
     let file = folder.path().join("old");

@@ -15,7 +15,9 @@ use sqlx::postgres::PgConnectOptions;
 use tokio::task::JoinHandle;
 
 use crate::process::Site;
-use crate::support::{Database, PATIENCE, Scratch, World, pool, token, within};
+use crate::support::{
+    Database, PATIENCE, RECORD_ID, Scratch, World, insert_records, pool, token, within,
+};
 
 pub(super) const ORIGIN: &str = "example.com/sealward";
 
@@ -217,14 +219,33 @@ impl Kept {
     }
 
     pub(super) async fn record(&self, count: usize) {
+        self.record_at(count, "r", "clock_timestamp()").await;
+    }
+
+    /// Writes records of three days ago, and lets days of this age be retired.
+    pub(super) async fn record_old(&self, count: usize) {
+        let minimum = "UPDATE audit_retention SET minimum_days = 1";
+        self.execute(minimum).await;
+        self.record_at(count, "old", "now() - interval '3 days'")
+            .await;
+    }
+
+    /// Writes records with this error message, an SQL expression.
+    pub(super) async fn record_long(&self, count: usize, message: &str) {
         self.execute(&format!(
-            "SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date);
-             INSERT INTO crypto_operations_audit
-                 (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
-             SELECT gen_random_uuid(), date_trunc('milliseconds', clock_timestamp()), 'r', 0, 200, 1, 'done'
-               FROM generate_series(1, {count})"
+            "INSERT INTO crypto_operations_audit (id, ts, request_id, payload_size_bytes,
+                 response_status, response_time_ms, outcome, error_message)
+             SELECT {RECORD_ID}, ts, 'r', 0, 200, 1, 'done', {message}
+               FROM date_trunc('milliseconds', clock_timestamp()) AS ts, generate_series(1, {count})"
         ))
         .await;
+    }
+
+    /// Writes records of a time, which is an SQL expression.
+    pub(super) async fn record_at(&self, count: usize, request_id: &str, time: &str) {
+        let day = format!("SELECT make_audit_day((({time}) AT TIME ZONE 'UTC')::date)");
+        self.execute(&day).await;
+        self.execute(&insert_records(count, request_id, time)).await;
     }
 
     /// The latest checkpoint.

@@ -12,15 +12,7 @@ const RETIRE: &str =
 #[tokio::test]
 async fn a_day_is_retired_when_it_is_sealed_and_its_hashes_stay() {
     let kept = Kept::new().await;
-    kept.execute(
-        "UPDATE audit_retention SET minimum_days = 1;
-         SELECT make_audit_day(((now() - interval '3 days') AT TIME ZONE 'UTC')::date);
-         INSERT INTO crypto_operations_audit
-             (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
-         SELECT gen_random_uuid(), now() - interval '3 days', 'old', 0, 200, 1, 'done'
-           FROM generate_series(1, 2)",
-    )
-    .await;
+    kept.record_old(2).await;
     let refused = sqlx::query(RETIRE)
         .fetch_one(&kept.owner)
         .await
@@ -69,15 +61,7 @@ async fn a_day_is_retired_when_it_is_sealed_and_its_hashes_stay() {
 #[tokio::test]
 async fn a_row_removed_from_an_old_day_is_not_retired() {
     let kept = Kept::new().await;
-    kept.execute(
-        "UPDATE audit_retention SET minimum_days = 1;
-         SELECT make_audit_day(((now() - interval '3 days') AT TIME ZONE 'UTC')::date);
-         INSERT INTO crypto_operations_audit
-             (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
-         SELECT gen_random_uuid(), now() - interval '3 days', 'old', 0, 200, 1, 'done'
-           FROM generate_series(1, 3)",
-    )
-    .await;
+    kept.record_old(3).await;
     let sealer = kept.sealer().await;
     kept.covered(3).await;
     sealer.stop().await;

@@ -2,11 +2,12 @@
 
 use sealward::ledger::{Log, Renewal};
 use serde_json::{Value, json};
+use sqlx::AssertSqlSafe;
 
 use super::fixture::{
     checkpoint, covered, export, hash, indexes, initialize, root_of, sealed_world,
 };
-use crate::support::{OPERATIONS, PATIENCE, World, within};
+use crate::support::{OPERATIONS, PATIENCE, World, insert_records, within};
 
 #[tokio::test]
 async fn the_export_alone_leads_to_the_root_of_the_checkpoint() {
@@ -80,20 +81,12 @@ async fn records_from_before_the_logs_are_sealed_in_the_order_of_time() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_do_not_wait_for_the_sealing_of_older_records() {
-    const OLDER: i64 = 60_000;
+    const OLDER: u32 = 60_000;
     let world = World::new().await;
     // The first record waits for the partition of its day.
     hash(&world, 1).await;
-    sqlx::query(
-        "INSERT INTO crypto_operations_audit
-             (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
-         SELECT gen_random_uuid(), date_trunc('milliseconds', now()), 'older', n, 200, 1.3, 'done'
-           FROM generate_series(1, $1) n",
-    )
-    .bind(OLDER)
-    .execute(&world.pool)
-    .await
-    .unwrap();
+    let older = AssertSqlSafe(insert_records(OLDER as usize, "older", "now()"));
+    sqlx::query(older).execute(&world.pool).await.unwrap();
     initialize(&world, Renewal::default()).await;
     let sealed = async || -> i64 {
         let count = sqlx::query_scalar("SELECT count(*) FROM audit_log_index");
@@ -102,7 +95,7 @@ async fn requests_do_not_wait_for_the_sealing_of_older_records() {
     within(PATIENCE, async || sealed().await > 0).await;
     hash(&world, 3).await;
     let sealed = sealed().await;
-    assert!(sealed < OLDER, "{sealed}");
+    assert!(sealed < i64::from(OLDER), "{sealed}");
 }
 
 #[tokio::test]
@@ -114,10 +107,7 @@ async fn a_record_that_commits_late_is_sealed_once_after_the_others() {
         .await
         .unwrap();
     let mut late = world.pool.begin().await.unwrap();
-    let insert = "INSERT INTO crypto_operations_audit
-                  (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
-                  SELECT gen_random_uuid(), ts, 'late', 0, 200, 1, 'done'
-                    FROM (SELECT now() - interval '1 minute' AS ts) AS past";
+    let insert = AssertSqlSafe(insert_records(1, "late", "now() - interval '1 minute'"));
     sqlx::query(insert).execute(&mut *late).await.unwrap();
     hash(&world, 2).await;
     covered(&world, Log::Operations, 2).await;

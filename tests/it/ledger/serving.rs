@@ -3,8 +3,10 @@
 use sealward::ledger::{Log, leaf};
 use sealward::tlog::{Checkpoint, Hash, ProofText, entries_of_bundle, verify_inclusion};
 use serde_json::Value;
+use sqlx::AssertSqlSafe;
 
 use super::fixture::{checkpoint, covered, export, hash, key, sealed_world};
+use crate::support::insert_records;
 
 #[tokio::test]
 async fn a_proof_leads_from_the_record_to_the_checkpoint() {
@@ -94,10 +96,7 @@ async fn tiles_have_the_hashes_of_their_entries() {
 #[tokio::test]
 async fn a_tree_with_full_tiles_is_served_whole() {
     let world = sealed_world().await;
-    let insert = "INSERT INTO crypto_operations_audit
-                  (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
-                  SELECT gen_random_uuid(), date_trunc('second', now()), 'many', n, 200, 1.3, 'done'
-                    FROM generate_series(1, 600) n";
+    let insert = AssertSqlSafe(insert_records(600, "many", "now()"));
     sqlx::query("SELECT make_audit_day((now() AT TIME ZONE 'UTC')::date)")
         .execute(&world.pool)
         .await

@@ -13,6 +13,7 @@ mod oidc_provider;
 pub(crate) mod openssl;
 mod postgres;
 mod proxy;
+mod records;
 mod scratch;
 mod secure_client;
 mod serving;
@@ -36,6 +37,7 @@ pub(crate) use self::issuer::{Behavior, SigningKey, TokenIssuer, encode, unsigne
 pub(crate) use self::oidc_provider::OidcProvider;
 pub(crate) use self::postgres::{Database, pool, superuser};
 pub(crate) use self::proxy::Proxy;
+pub(crate) use self::records::{RECORD_ID, insert_records};
 pub(crate) use self::scratch::Scratch;
 pub(crate) use self::secure_client::{HOST, SecureClient, certificate};
 pub(crate) use self::token::{

@@ -158,6 +158,26 @@ async fn an_approval_counts_only_while_its_credential_has_the_role() {
 }
 
 #[tokio::test]
+async fn a_raised_number_of_approvals_applies_to_pending_changes() {
+    let office = Office::new().await;
+    let [ada, bob] = office.two_owners().await;
+    let eve = office.person("eve", &["owner"]).await;
+    let change = proposed(&ada.post(POLICIES, office.policy("one").await).await);
+    assert_eq!(change["required"], 1);
+    let stricter = office.open.requiring(&ChangeKind::ALL, 2).await;
+    let bob = stricter.client(bob.key.as_deref().expect("a key"));
+    let pending = approve(&bob, &change).await.ok().json();
+    assert_eq!(
+        (&pending["status"], &pending["required"]),
+        (&json!("pending"), &json!(2))
+    );
+    // An instance with the former number does not lower it.
+    let applied = approve(&eve, &change).await.ok().json();
+    assert_eq!(applied["status"], "applied");
+    assert_eq!(applied["required"], 2);
+}
+
+#[tokio::test]
 async fn a_person_approves_again_after_the_first_key_was_revoked() {
     let office = Office::requiring(&ChangeKind::ALL, 2).await;
     let [ada, bob] = office.two_owners().await;

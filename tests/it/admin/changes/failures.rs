@@ -86,6 +86,24 @@ async fn the_commit_checks_the_approvals_and_the_expiry_again() {
     }
 }
 
+#[tokio::test]
+async fn a_refused_approval_is_refused_again() {
+    let office = Office::new().await;
+    let [ada, bob] = office.two_owners().await;
+    let mut body = office.policy("one").await;
+    body["policyNumber"] = json!("TAKEN");
+    let change = proposed(&ada.post("/admin/policies", body.clone()).await);
+    let admin = office.open.admin();
+    admin.post("/admin/policies", body).await.created();
+    let bob = bob.with("idempotency-key", "one");
+    for _ in 0..2 {
+        let refused = approve(&bob, &change).await;
+        assert!(!refused.headers.contains_key("idempotency-replayed"));
+        refused.refused(409, "CONFLICT");
+        assert_eq!(status(&ada, &change).await, "stale");
+    }
+}
+
 /// The commit fails, so the approval does not know whether it succeeded.
 #[tokio::test]
 async fn what_a_failed_commit_leaves_in_the_token_is_removed() {

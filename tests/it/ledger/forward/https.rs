@@ -160,15 +160,7 @@ async fn a_batch_has_at_most_a_thousand_entries_and_a_mebibyte() {
     let forwarded = Forwarded::new().await;
     let collector = HttpsCollector::start().await;
     forwarded.record(2_500, 2_500).await;
-    forwarded
-        .kept
-        .execute(
-            "INSERT INTO crypto_operations_audit (id, ts, request_id, payload_size_bytes,
-                 response_status, response_time_ms, outcome, error_message)
-             SELECT gen_random_uuid(), now(), 'r', 0, 200, 1, 'done', repeat('x', 10000)
-               FROM generate_series(1, 300)",
-        )
-        .await;
+    forwarded.kept.record_long(300, "repeat('x', 10000)").await;
     forwarded.kept.covered(2_800).await;
     let _forwarder = forwarded.forwarder(&collector.settings());
     assert_eq!(indexes(&collector.received(2_800).await), all(2_800));
@@ -224,15 +216,7 @@ async fn a_record_that_is_too_long_for_the_collector_does_not_stop_the_others() 
     let collector = HttpsCollector::start().await;
     collector.behave(Behaviour::AcceptUpTo(2_000));
     forwarded.record(1, 1).await;
-    forwarded
-        .kept
-        .execute(
-            "INSERT INTO crypto_operations_audit (id, ts, request_id, payload_size_bytes,
-                 response_status, response_time_ms, outcome, error_message)
-             VALUES (gen_random_uuid(), date_trunc('milliseconds', clock_timestamp()), 'r', 0, 200, 1,
-                 'done', repeat('x', 5000))",
-        )
-        .await;
+    forwarded.kept.record_long(1, "repeat('x', 5000)").await;
     forwarded.kept.covered(2).await;
     forwarded.record(3, 5).await;
     let forwarder = forwarded.forwarder(&collector.settings());

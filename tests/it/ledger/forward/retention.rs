@@ -10,13 +10,6 @@ use crate::process::Site;
 const RETIRE: &str =
     "SELECT detach_audit_day(((now() - interval '2 days') AT TIME ZONE 'UTC')::date)::text";
 
-const OLD_DAY: &str = "UPDATE audit_retention SET minimum_days = 1;
-     SELECT make_audit_day(((now() - interval '3 days') AT TIME ZONE 'UTC')::date);
-     INSERT INTO crypto_operations_audit
-         (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
-     SELECT gen_random_uuid(), now() - interval '3 days', 'old', 0, 200, 1, 'done'
-       FROM generate_series(1, 2)";
-
 impl Forwarded {
     /// Retires the old day, or returns the code and the message of the refusal.
     async fn retire(&self) -> Result<Option<String>, (String, String)> {
@@ -37,7 +30,7 @@ async fn a_day_is_retired_when_it_is_forwarded() {
     let collector = HttpsCollector::start().await;
     collector.behave(Behaviour::Refuse(500));
     let forwarder = forwarded.forwarder(&collector.settings());
-    forwarded.kept.execute(OLD_DAY).await;
+    forwarded.kept.record_old(2).await;
     forwarded.kept.covered(2).await;
     forwarder.failed().await;
     let (code, message) = forwarded.retire().await.unwrap_err();
@@ -59,7 +52,7 @@ async fn a_day_does_not_wait_for_a_target_that_was_removed() {
     let mut collector = HttpsCollector::start().await;
     collector.close().await;
     let forwarder = forwarded.forwarder(&collector.settings());
-    forwarded.kept.execute(OLD_DAY).await;
+    forwarded.kept.record_old(2).await;
     forwarded.kept.covered(2).await;
     forwarder.failed().await;
     forwarder.stop().await;

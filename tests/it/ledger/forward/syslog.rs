@@ -20,14 +20,7 @@ async fn entries_arrive_whole_and_in_order() {
     let rsyslog = Rsyslog::start().await;
     forwarded.record(1_500, 1_500).await;
     // Longer than the default message size of rsyslog, and not ASCII.
-    forwarded
-        .kept
-        .execute(
-            "INSERT INTO crypto_operations_audit (id, ts, request_id, payload_size_bytes,
-                 response_status, response_time_ms, outcome, error_message)
-             VALUES (gen_random_uuid(), now(), 'r', 0, 200, 1, 'done', repeat('ü', 20000))",
-        )
-        .await;
+    forwarded.kept.record_long(1, "repeat('ü', 20000)").await;
     let checkpoint = forwarded.kept.covered(1_501).await;
     let _forwarder = forwarded.forwarder(&rsyslog.settings());
     let lines = rsyslog.received(1_501).await;

@@ -1,5 +1,6 @@
 //! Changes of rows in the database.
 
+use sealward::ids::RecordId;
 use sealward::ledger::verify::Change;
 use sealward::ledger::{self, Log};
 use serde_json::{Value, json};
@@ -112,12 +113,9 @@ async fn a_dropped_day_is_found() {
 #[tokio::test]
 async fn a_row_added_with_a_past_time_is_found() {
     let sealed = Sealed::new().await;
-    let past = record("01890000-0000-7000-8000-000000000000", 3);
-    sealed.kept.execute(&past).await;
-    let id =
-        sealward::ids::RecordId::from_uuid(uuid::uuid!("01890000-0000-7000-8000-000000000000"));
+    let added = add(&sealed.kept, 3).await;
     let added = Change::Added {
-        record: id.to_string(),
+        record: added.to_string(),
     };
     finds(sealed.database().await, &added, Some(6));
     let unsealed = with(&sealed.lines[0], "log_index", Value::Null);
@@ -135,51 +133,72 @@ async fn a_row_added_with_a_past_time_is_found() {
 #[tokio::test]
 async fn an_added_row_with_a_position_beyond_the_log_is_found() {
     let sealed = Sealed::new().await;
-    let id = uuid::uuid!("01890000-0000-7000-8000-000000000000");
-    sealed.kept.execute(&record(&id.to_string(), 3)).await;
+    let id = add(&sealed.kept, 3).await;
     sealed
         .kept
         .execute(&format!(
             "INSERT INTO audit_log_index (log, log_index, record_ts, record_id, leaf_hash)
-             VALUES (1, 4000000000000000000, '2100-01-01', '{id}', decode(repeat('00', 32), 'hex'));
-             UPDATE audit_log_heads SET size = 4000000000000000001 WHERE log = 1"
+             VALUES (1, 4000000000000000000, '2100-01-01', '{}', decode(repeat('00', 32), 'hex'));
+             UPDATE audit_log_heads SET size = 4000000000000000001 WHERE log = 1",
+            id.uuid()
         ))
         .await;
     let added = Change::Added {
-        record: sealward::ids::RecordId::from_uuid(id).to_string(),
+        record: id.to_string(),
     };
     finds(sealed.database().await, &added, Some(6));
 }
 
-/// A statement that inserts a record of this many hours ago.
-fn record(id: &str, hours: u8) -> String {
-    format!(
-        "SELECT make_audit_day(((now() - interval '{hours} hours') AT TIME ZONE 'UTC')::date);
-         INSERT INTO crypto_operations_audit
-             (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
-         VALUES ('{id}', date_trunc('milliseconds', now()) - interval '{hours} hours', 'x', 0, 200, 1,
-                 'done')"
-    )
+/// A row with the identifier of a sealed record and another time would take its place in lists.
+#[tokio::test]
+async fn an_added_row_with_the_identifier_of_a_sealed_record_is_found() {
+    let sealed = Sealed::new().await;
+    let copy = "INSERT INTO crypto_operations_audit
+                    (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
+                SELECT id, ts - interval '1 millisecond', 'copy', 0, 400, 1, 'refused'
+                  FROM crypto_operations_audit JOIN audit_log_index ON record_id = id
+                 WHERE log_index = 2";
+    let refused = sqlx::query(copy).execute(&sealed.kept.owner).await;
+    let refused = refused.expect_err("the identifier contains another time");
+    let refused = refused.as_database_error().expect("an error of Postgres");
+    let constraint = "crypto_operations_audit_id_has_time";
+    assert_eq!(refused.constraint(), Some(constraint));
+    // The owner can remove the constraint. Rows of earlier releases are not checked.
+    let unchecked = format!("ALTER TABLE crypto_operations_audit DROP CONSTRAINT {constraint}");
+    sealed.kept.execute(&unchecked).await;
+    sealed.kept.execute(copy).await;
+    let added = Change::Added {
+        record: sealed.id(2),
+    };
+    finds(sealed.database().await, &added, Some(6));
+}
+
+/// Adds a record of this many hours ago. Returns its identifier.
+async fn add(kept: &Kept, hours: u8) -> RecordId {
+    let name = format!("{hours} hours ago");
+    let time = format!("now() - interval '{hours} hours'");
+    kept.record_at(1, &name, &time).await;
+    let id = sqlx::query_scalar("SELECT id FROM crypto_operations_audit WHERE request_id = $1");
+    id.bind(name)
+        .fetch_one(&kept.owner)
+        .await
+        .expect("a record")
 }
 
 /// Sealing is interrupted for hours. Afterwards new records are sealed before those of the interruption.
 #[tokio::test]
 async fn records_of_an_interruption_are_not_reported_as_added() {
     let kept = Kept::new().await;
-    kept.execute(&record("01890000-0000-7000-8000-000000000001", 8))
-        .await;
+    add(&kept, 8).await;
     let sealed = Sealed::of(kept, [(3, 4), (2, 6)]).await;
-    for (number, hours) in (2..).zip([6, 5, 4]) {
-        let id = format!("01890000-0000-7000-8000-00000000000{number}");
-        sealed.kept.execute(&record(&id, hours)).await;
+    for hours in [6, 5, 4] {
+        add(&sealed.kept, hours).await;
     }
     let verified = sealed.database().await.unwrap();
     assert_eq!((verified.covered, verified.unsealed), (6, 3));
     // Before the first sealed record there was no interruption.
-    let added = uuid::uuid!("01890000-0000-7000-8000-000000000009");
-    sealed.kept.execute(&record(&added.to_string(), 10)).await;
     let added = Change::Added {
-        record: sealward::ids::RecordId::from_uuid(added).to_string(),
+        record: add(&sealed.kept, 10).await.to_string(),
     };
     finds(sealed.database().await, &added, Some(6));
 }
@@ -188,13 +207,10 @@ async fn records_of_an_interruption_are_not_reported_as_added() {
 #[tokio::test]
 async fn records_after_the_last_sealed_one_are_not_reported_as_added() {
     let kept = Kept::new().await;
-    kept.execute(&record("01890000-0000-7000-8000-000000000001", 9))
-        .await;
-    kept.execute(&record("01890000-0000-7000-8000-000000000002", 8))
-        .await;
+    add(&kept, 9).await;
+    add(&kept, 8).await;
     let sealed = Sealed::of(kept, [(0, 2), (0, 2)]).await;
-    let late = record("01890000-0000-7000-8000-000000000003", 3);
-    sealed.kept.execute(&late).await;
+    add(&sealed.kept, 3).await;
     let verified = sealed.database().await.unwrap();
     assert_eq!((verified.covered, verified.unsealed), (2, 1));
 }
