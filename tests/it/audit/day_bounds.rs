@@ -55,7 +55,7 @@ async fn a_table_that_contains_another_period_is_not_retired() {
         .unwrap();
     let retention = database.login(&["sealward_retention"]).await;
     let mut retention = retention.connect().await.unwrap();
-    let detach = "SELECT detach_audit_day('2020-02-01')::text";
+    let detach = "SELECT to_char(detach_audit_day('2020-02-01'), 'YYYY-MM-DD')";
     for settings in SETTINGS {
         sqlx::raw_sql(settings)
             .execute(&mut retention)
@@ -76,7 +76,7 @@ async fn a_table_that_contains_another_period_is_not_retired() {
         .await
         .unwrap();
     let retired = sqlx::query(detach).fetch_one(&mut retention).await.unwrap();
-    assert_eq!(retired.get::<Option<&str>, _>(0), Some("01/01/2020"));
+    assert_eq!(retired.get::<Option<&str>, _>(0), Some("2020-01-01"));
 }
 
 /// A function with the privileges of its owner must not read names or times as its caller does.

@@ -153,9 +153,11 @@ async fn an_added_row_with_a_position_beyond_the_log_is_found() {
 #[tokio::test]
 async fn an_added_row_with_the_identifier_of_a_sealed_record_is_found() {
     let sealed = Sealed::new().await;
+    let day = "SELECT make_audit_day(((now() - interval '3 hours') AT TIME ZONE 'UTC')::date)";
+    sealed.kept.execute(day).await;
     let copy = "INSERT INTO crypto_operations_audit
                     (id, ts, request_id, payload_size_bytes, response_status, response_time_ms, outcome)
-                SELECT id, ts - interval '1 millisecond', 'copy', 0, 400, 1, 'refused'
+                SELECT id, ts - interval '3 hours', 'copy', 0, 400, 1, 'refused'
                   FROM crypto_operations_audit JOIN audit_log_index ON record_id = id
                  WHERE log_index = 2";
     let refused = sqlx::query(copy).execute(&sealed.kept.owner).await;
