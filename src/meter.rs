@@ -15,7 +15,7 @@ pub use prometheus_client::metrics::histogram::Histogram;
 const OTHER: &str = "other";
 
 /// The methods that routes have.
-const METHODS: [&str; 5] = ["GET", "POST", "PUT", "DELETE", "HEAD"];
+const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"];
 
 /// The upper bounds of durations, in seconds.
 const SECONDS: [f64; 16] = [

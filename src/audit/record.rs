@@ -70,6 +70,11 @@ impl Record {
         (self.response_status, self.error_code, self.outcome)
     }
 
+    /// The number of its rows: a rewrap has two.
+    pub(super) fn rows(&self) -> usize {
+        1 + usize::from(self.sealing.is_some())
+    }
+
     /// Splits off the record of the second half of a rewrap.
     pub(super) fn split_sealing(&mut self) -> Option<Self> {
         let sealing = *self.sealing.take()?;

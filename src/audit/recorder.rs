@@ -69,7 +69,8 @@ impl Recorder {
     /// # Errors
     /// The audit log is not available, half full or closed, or this second had enough such records.
     pub fn submit_over_limit(&self, record: Record) -> Result<Pending, Unrecorded> {
-        if self.is_crowded() || !self.shared.admit_over_limit() {
+        let is_admitted = || (0..record.rows()).all(|_| self.shared.admit_over_limit());
+        if self.is_crowded() || !is_admitted() {
             return Err(Unrecorded::Full);
         }
         self.submit(record)
@@ -102,7 +103,8 @@ impl Recorder {
     pub fn submit_anonymous(&self, record: Record) {
         let anonymous = &self.shared.anonymous;
         let refusal = record.refusal();
-        if !anonymous.admit(self.shared.clock.monotonic(), refusal) {
+        let now = self.shared.clock.monotonic();
+        if !(0..record.rows()).all(|_| anonymous.admit(now, refusal)) {
             return;
         }
         if self.is_crowded() || self.send(self.shared.submission(record, None)).is_err() {

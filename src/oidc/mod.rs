@@ -19,6 +19,7 @@ use std::time::Duration;
 use moka::future::Cache;
 use secrecy::SecretString;
 use sha2::{Digest as _, Sha256};
+use tokio::sync::Semaphore;
 use ureq::Agent;
 
 use self::access::AccessTokens;
@@ -34,6 +35,9 @@ use crate::web_client::client;
 
 /// The maximum time of one request to the provider.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The number of requests to the provider at the same time. Each takes a thread, which other work needs too.
+const REQUESTS: usize = 16;
 
 /// How long the OpenID configuration of the provider is cached.
 const CACHED: Duration = Duration::from_secs(5 * 60);
@@ -56,6 +60,7 @@ struct Inner {
     redirect_uri: String,
     secret: SecretString,
     agent: Agent,
+    requests: Semaphore,
     metadata: Cache<(), Arc<Metadata>>,
     /// Verifies ID tokens.
     id_tokens: Issuer,
@@ -140,6 +145,7 @@ impl Provider {
             redirect_uri: redirect_uri.clone(),
             secret,
             agent: client(authorities.as_deref(), PATIENCE),
+            requests: Semaphore::new(REQUESTS),
             metadata: Cache::builder().time_to_live(CACHED).build(),
             access_tokens: AccessTokens::new(settings, keys.clone()),
             id_tokens: Issuer::new(rules, keys),
@@ -240,6 +246,7 @@ impl Provider {
         S: FnOnce(&Agent) -> Result<ureq::http::Response<ureq::Body>, ureq::Error>,
         S: Send + 'static,
     {
+        let _turn = self.0.requests.acquire().await;
         let agent = self.0.agent.clone();
         let sent = tokio::task::spawn_blocking(move || {
             let mut response = send(&agent)?;
