@@ -1,5 +1,6 @@
 //! Connections to Postgres over TLS. Migrations under load are in `migrations`.
 
+mod durability;
 mod migrations;
 
 use std::fs;
