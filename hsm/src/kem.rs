@@ -199,8 +199,8 @@ impl KeyRef {
         };
         let parts = kem.algorithm().parts().into_iter();
         let part = |algorithm| Self {
-            name: self.name.clone(),
             class: KeyClass::Part(algorithm),
+            ..self.clone()
         };
         parts.map(part).collect()
     }

@@ -14,6 +14,9 @@ pub struct KeyRef {
     pub name: KeyName,
     /// The class of the object, because several objects may share a name.
     pub class: KeyClass,
+    /// Whether it was adopted. Then it can be visible without a login. Other keys are found only among
+    /// private objects, which nobody creates without the PIN.
+    pub adopted: bool,
 }
 
 /// The attribute that identifies a key.
@@ -104,8 +107,11 @@ impl NewKey {
             true => KeyName::Internal(self.id.clone()),
             false => KeyName::Id(self.id.clone()),
         };
-        let class = self.algorithm.class();
-        KeyRef { name, class }
+        KeyRef {
+            name,
+            class: self.algorithm.class(),
+            adopted: false,
+        }
     }
 }
 
@@ -120,6 +126,7 @@ impl KeyRef {
         Self {
             name: KeyName::Internal(id.into()),
             class: KeyClass::Private,
+            adopted: false,
         }
     }
 
@@ -129,8 +136,11 @@ impl KeyRef {
     }
 
     pub(crate) fn with_id(class: KeyClass, id: impl Into<Vec<u8>>) -> Self {
-        let name = KeyName::Id(id.into());
-        Self { name, class }
+        Self {
+            name: KeyName::Id(id.into()),
+            class,
+            adopted: false,
+        }
     }
 }
 

@@ -96,6 +96,7 @@ impl Key {
         Some(KeyRef {
             name: self.token_name.clone()?,
             class: self.algorithm.class(),
+            adopted: self.origin == Origin::Adopted,
         })
     }
 }

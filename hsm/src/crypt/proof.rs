@@ -49,6 +49,20 @@ pub(crate) fn is_private_half(
     }
 }
 
+/// Whether nothing contradicts that `public` is the public half of a key. No operation shows it for keys
+/// that unwrap keys.
+pub(crate) fn may_be_half(
+    session: &Session,
+    key: ObjectHandle,
+    public: &PublicKey,
+    purpose: Purpose,
+) -> Result<bool, HsmError> {
+    match purpose {
+        Purpose::Envelope | Purpose::Sign => is_private_half(session, key, public, purpose),
+        Purpose::Data | Purpose::Import => Ok(true),
+    }
+}
+
 /// Whether the token decrypts with OAEP a message for the public half.
 pub(crate) fn decrypts(
     session: &Session,

@@ -153,6 +153,11 @@ fn examine(
     if let Some(weakness) = facts.weaknesses(plan.usages).into_iter().find(is_weaker) {
         return Err(ImportError::Weaker(weakness.to_string()));
     }
+    if inspect::is_short_hmac(session, key, algorithm)? {
+        return Err(ImportError::Malformed(
+            "an HMAC key must not be shorter than its hash",
+        ));
+    }
     if !facts.usages.covers(plan.usages) {
         let weaker = format!("its usages are only {:?}", facts.usages);
         return Err(ImportError::Weaker(weaker));

@@ -63,6 +63,9 @@ pub enum AdoptError {
     /// Several keys have this name.
     #[error("the token holds {0} keys of this name")]
     Ambiguous(usize),
+    /// The public object of its name is that of another key.
+    #[error("the public object of this name belongs to another key")]
+    OtherPublicKey,
     /// It is the canary key or the key of the OAEP trial.
     #[error("this key is for internal use of Sealward")]
     Internal,
@@ -91,6 +94,7 @@ pub(crate) fn adopt(
     let key = |class| KeyRef {
         name: name.clone(),
         class,
+        adopted: true,
     };
     let (private, secret) = (key(KeyClass::Private), key(KeyClass::Secret));
     let privates = session.find_proven(&search(&private))?;
@@ -165,6 +169,7 @@ fn adopt_parts(
         key: KeyRef {
             name,
             class: key.class,
+            adopted: true,
         },
         algorithm,
         public,
@@ -208,11 +213,8 @@ fn adopt_one(
             facts.usages
         ));
     }
-    if algorithm.family() == Family::Hmac
-        && let Some(length) = inspect::value_length(session, handle)?
-        && Some(length) < algorithm.secret_len()
-    {
-        return unfit(format!("its {length} bytes are fewer than the hash has"));
+    if inspect::is_short_hmac(session, handle, algorithm)? {
+        return unfit("it is shorter than its hash".to_owned());
     }
     // Some tokens hold AES keys of lengths that AES does not have.
     if unknown_length && !proof::decrypts_own_ciphertext(session, handle).unwrap_or(false) {
@@ -224,7 +226,7 @@ fn adopt_one(
     // A key with a unique id is named by it.
     let by_id = KeyRef {
         name: KeyName::Id(facts.id.clone()),
-        class: key.class,
+        ..key.clone()
     };
     let key = match session.find(&search(&by_id))?.as_slice() {
         [only] if !facts.id.is_empty() && *only == handle => by_id,
@@ -236,6 +238,12 @@ fn adopt_one(
         }
         KeyClass::Secret => None,
     };
+    // A public object can be replaced without the PIN.
+    if let Some(public) = &public
+        && !proof::may_be_half(session, handle, public, purpose)?
+    {
+        return Ok(Err(AdoptError::OtherPublicKey));
+    }
     Ok(Ok(Adopted {
         key,
         algorithm,

@@ -5,8 +5,9 @@ use cryptoki::object::{Attribute, ObjectHandle};
 use super::draft::{Draft, Objects};
 use super::usages::Usages;
 use super::{inspect, public};
+use crate::crypt::proof;
 use crate::session::{Known, Session};
-use crate::{HsmError, KeyKind, KeyRef, NewKey, PublicKey};
+use crate::{HsmError, KeyKind, KeyRef, NewKey, PublicKey, Purpose};
 
 /// A key that the token has just generated.
 #[derive(Debug, Clone)]
@@ -53,6 +54,7 @@ pub(crate) fn generate(
         .map(|((name, part), objects)| finish(session, name, part, objects))
         .collect();
     let publics = finished.inspect_err(|_| discard(session, &objects))?;
+    prove(session, key.purpose, &objects, &publics).inspect_err(|_| discard(session, &objects))?;
     Ok(Generated {
         key: name,
         public: PublicKey::joined(key.algorithm, publics.into_iter().flatten().collect()),
@@ -105,6 +107,24 @@ fn finish(
     session.connection().handles.forget(name);
     session.cache(name, Known::Held(objects.guarded));
     Ok(public)
+}
+
+/// Proves that the token uses each part for its purpose. Envelopes for another key could not be opened.
+fn prove(
+    session: &Session,
+    purpose: Purpose,
+    objects: &[Objects],
+    publics: &[Option<PublicKey>],
+) -> Result<(), HsmError> {
+    for (objects, public) in objects.iter().zip(publics) {
+        if let Some(public) = public
+            && !proof::may_be_half(session, objects.guarded, public, purpose)?
+        {
+            let detail = "the token does not use the key that it made as its purpose needs";
+            return Err(HsmError::refused(detail));
+        }
+    }
+    Ok(())
 }
 
 fn refuse_weaker(session: &Session, key: &NewKey, object: ObjectHandle) -> Result<(), HsmError> {

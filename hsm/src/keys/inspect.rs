@@ -4,7 +4,7 @@ use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectHandle};
 
 use super::usages::Usages;
 use crate::session::Session;
-use crate::{Algorithm, Curve, HsmError, KeyClass, KeyRef, MlDsa, MlKem};
+use crate::{Algorithm, Curve, Family, HsmError, KeyClass, KeyRef, MlDsa, MlKem};
 
 /// What kind of key a token reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -205,6 +205,19 @@ pub(crate) fn value_length(
         Some(Attribute::ValueLen(length)) => Some(usize::from(length)).filter(|length| *length > 0),
         _ => None,
     })
+}
+
+/// Whether the token reports that an HMAC key is shorter than its hash, as no generated key is.
+pub(crate) fn is_short_hmac(
+    session: &Session,
+    key: ObjectHandle,
+    algorithm: Algorithm,
+) -> Result<bool, HsmError> {
+    if algorithm.family() != Family::Hmac {
+        return Ok(false);
+    }
+    let length = value_length(session, key)?;
+    Ok(length.is_some_and(|length| Some(length) < algorithm.secret_len()))
 }
 
 /// One attribute; none where the object lacks it.

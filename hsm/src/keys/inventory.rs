@@ -38,7 +38,7 @@ pub struct TokenObject {
     /// The label of the token that holds it.
     pub token: String,
     /// By its id if it has one, otherwise by its label. One of several private keys with the same name is a
-    /// part.
+    /// part. The object can be visible without a login.
     pub key: KeyRef,
     /// `CKA_LABEL`, possibly empty.
     pub label: String,
@@ -85,7 +85,11 @@ pub(crate) fn inventory(session: &Session) -> Result<Vec<TokenObject>, HsmError>
             };
             let object = TokenObject {
                 token: session.connection().label().to_owned(),
-                key: KeyRef { name, class },
+                key: KeyRef {
+                    name,
+                    class,
+                    adopted: true,
+                },
                 internal: label.starts_with(INTERNAL),
                 label,
             };

@@ -31,6 +31,7 @@ impl CanaryKey {
         let found = session.find(&[
             Attribute::Class(self.class()),
             Attribute::Token(true),
+            Attribute::Private(true),
             Attribute::Label(Self::LABEL.as_bytes().to_vec()),
         ])?;
         Ok(found.first().copied())

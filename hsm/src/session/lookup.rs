@@ -73,6 +73,11 @@ impl Session {
         if found.is_empty() {
             found = self.find_proven(&search(key))?;
         }
+        if found.len() > 1 && key.adopted {
+            // An object that is visible without a login does not hide a private one.
+            let private = [&search(key)[..], &[Attribute::Private(true)]].concat();
+            found = self.find(&private)?;
+        }
         match found.as_slice() {
             [handle] => {
                 let is_internal = self.is_internal(*handle)?;
@@ -163,6 +168,9 @@ pub(crate) fn search(key: &KeyRef) -> Vec<Attribute> {
         Attribute::Token(true),
         named(&key.name),
     ];
+    if !key.adopted {
+        template.push(Attribute::Private(true));
+    }
     if let KeyClass::Part(algorithm) = key.class {
         template.push(Attribute::KeyType(algorithm.key_type()));
     }

@@ -59,7 +59,13 @@ async fn an_oaep_ciphertext_of_a_wrong_length_is_bad_input(shared: &SharedToken)
     let failures = || token.status().tokens[0].counters.failures;
     let before = failures();
     for hash in [OaepHash::Sha1, OaepHash::Sha256] {
-        let sealed = seal(&created, hash, b"a content key");
+        // Without its first byte, a ciphertext that begins with zero is the same number.
+        let sealed = loop {
+            let sealed = seal(&created, hash, b"a content key");
+            if sealed[0] != 0 {
+                break sealed;
+            }
+        };
         let longer = [&sealed[..], &[0]].concat();
         for wrong in [
             &[][..],
@@ -208,7 +214,7 @@ async fn kem_keys_decapsulate_where_the_token_has_them(shared: &SharedToken) {
         let name = KeyName::Id(key.id.clone());
         let adopted = token.adopt(name, Purpose::Envelope, None).await.unwrap();
         assert_eq!(adopted.algorithm, kem.algorithm());
-        assert_eq!(adopted.key, created.key);
+        assert_eq!(adopted.key.name, created.key.name);
         assert_eq!(adopted.public, created.public);
         assert_eq!(adopted.weaknesses, []);
         assert_eq!(

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hsm::{
-    AdoptError, Algorithm, ErrorKind, KeyKind, KeyName, KeyRef, Purpose, RecordedKey,
+    AdoptError, Algorithm, Config, ErrorKind, KeyKind, KeyName, KeyRef, Purpose, RecordedKey,
     SignatureScheme, Token, Usages,
 };
 
@@ -17,7 +17,9 @@ on_both_tokens! {
     a_destroyed_key_and_its_public_key_are_missing,
     destroying_a_key_keeps_other_keys_with_its_id,
     a_key_is_adopted_with_its_public_key,
+    a_key_is_not_adopted_with_the_public_key_of_another,
     a_short_hmac_key_is_not_adopted,
+    an_object_that_is_visible_without_a_login_replaces_no_key,
     internal_keys_are_listed_and_not_adopted,
 }
 
@@ -204,8 +206,8 @@ async fn a_key_is_adopted_with_its_public_key(shared: &SharedToken) {
         .await
         .unwrap();
     assert_eq!(
-        (adopted.key, adopted.public),
-        (created.key.clone(), created.public)
+        (adopted.key.name, adopted.public),
+        (created.key.name.clone(), created.public)
     );
     assert_eq!(adopted.algorithm, Algorithm::P384);
 
@@ -226,6 +228,30 @@ async fn a_key_is_adopted_with_its_public_key(shared: &SharedToken) {
     assert!(matches!(missing, Err(AdoptError::Missing)), "{missing:?}");
 }
 
+async fn a_key_is_not_adopted_with_the_public_key_of_another(shared: &SharedToken) {
+    for (algorithm, purpose) in [
+        (Algorithm::P256, Purpose::Envelope),
+        (Algorithm::P256, Purpose::Sign),
+        (Algorithm::Ed25519, Purpose::Sign),
+    ] {
+        let mut ids = Vec::new();
+        for _ in 0..2 {
+            let created = generate_key(&shared.token, algorithm, purpose).await;
+            match created.key.name {
+                KeyName::Id(id) => ids.push(id),
+                other => panic!("{other:?}"),
+            }
+        }
+        shared.replace_public(&ids[0], &ids[1]);
+        let name = KeyName::Id(ids[0].clone());
+        let adopted = shared.token.adopt(name, purpose, None).await;
+        assert!(
+            matches!(adopted, Err(AdoptError::OtherPublicKey)),
+            "{algorithm}: {adopted:?}"
+        );
+    }
+}
+
 async fn a_short_hmac_key_is_not_adopted(shared: &SharedToken) {
     for (length, is_adopted) in [(1, false), (31, false), (32, true), (64, true)] {
         let name = shared.create_hmac(length);
@@ -235,6 +261,25 @@ async fn a_short_hmac_key_is_not_adopted(shared: &SharedToken) {
             outcome => panic!("{length} bytes: {outcome:?}"),
         }
     }
+}
+
+/// Such objects can be created without the PIN.
+async fn an_object_that_is_visible_without_a_login_replaces_no_key(shared: &SharedToken) {
+    let created = generate_key(&shared.token, Algorithm::Aes256, Purpose::Data).await;
+    let KeyName::Id(id) = created.key.name.clone() else {
+        panic!("{:?}", created.key.name)
+    };
+    shared.create_visible_aes(&id);
+    // A connection that has not searched for the key yet.
+    let token = Token::open(Config::new(vec![shared.config.clone()]))
+        .await
+        .unwrap();
+    let found = token.find(&created.key).await.unwrap();
+    assert_eq!(found.presence[0].holds, Some(true));
+    token.destroy(&created.key).await.unwrap();
+    assert_eq!(shared.objects(&id), 1, "the visible object");
+    let missing = token.find(&created.key).await.unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::KeyMissing);
 }
 
 async fn internal_keys_are_listed_and_not_adopted(shared: &SharedToken) {

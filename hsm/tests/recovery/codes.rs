@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use cryptoki_sys::{
     CK_RV, CKR_DEVICE_ERROR, CKR_DEVICE_MEMORY, CKR_FUNCTION_FAILED, CKR_GENERAL_ERROR,
-    CKR_HOST_MEMORY, CKR_OBJECT_HANDLE_INVALID, CKR_VENDOR_DEFINED,
+    CKR_HOST_MEMORY, CKR_MECHANISM_INVALID, CKR_OBJECT_HANDLE_INVALID, CKR_VENDOR_DEFINED,
 };
 use faulty_token::Fault;
 use hsm::{Algorithm, ErrorKind, NewKey, OaepHash, Purpose, SignatureScheme, Token, TokenState};
@@ -172,7 +172,9 @@ fn a_failed_write_is_repeated_once_and_leaves_one_key() {
                 let created = generate_key(&token, algorithm, purpose).await;
                 token.find(&created.key).await.unwrap();
                 let objects = token.inventory().await.unwrap();
-                let same_key = objects.iter().filter(|object| object.key == created.key);
+                let same_key = objects
+                    .iter()
+                    .filter(|object| object.key.name == created.key.name);
                 assert_eq!(same_key.count(), 1, "{fault:?} of {algorithm:?}");
             }
         }
@@ -189,6 +191,32 @@ fn a_failed_write_is_repeated_once_and_leaves_one_key() {
         token.generate(request).await.unwrap_err();
         assert_eq!(fixture.faults.calls("C_GenerateKeyPair"), before + 2);
         assert_eq!(status(&token, "one").counters.outages, 0);
+        token.close().await;
+    });
+}
+
+/// Nothing could open envelopes for such a key.
+#[test]
+fn a_key_that_the_token_does_not_use_is_not_made() {
+    in_child_process(|fixture| async move {
+        let token = fixture.open().await;
+        for (function, algorithm) in [
+            ("C_DeriveKey", Algorithm::P256),
+            ("C_Decrypt", Algorithm::Rsa2048),
+        ] {
+            let refusal = Fault::Return(CKR_MECHANISM_INVALID).on(function);
+            fixture.faults.rules(&[refusal.thread(WORKER)]);
+            let before = token.inventory().await.unwrap();
+            let request = NewKey {
+                id: id(),
+                label: "for tests".to_owned(),
+                algorithm,
+                purpose: Purpose::Envelope,
+            };
+            let error = token.generate(request).await.unwrap_err();
+            assert!(error.lacks_mechanism(), "{algorithm}: {error:?}");
+            assert_eq!(token.inventory().await.unwrap(), before, "{algorithm}");
+        }
         token.close().await;
     });
 }

@@ -47,7 +47,7 @@ fn a_process_that_dies_after_key_generation_leaves_one_key_that_is_found_and_des
         assert!(
             objects
                 .iter()
-                .any(|object| object.key == key && !object.internal)
+                .any(|object| object.key.name == key.name && !object.internal)
         );
         let error = token.generate(request()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);

@@ -100,6 +100,34 @@ impl SharedToken {
         KeyName::Id(id)
     }
 
+    /// Creates an AES key with this ID that is visible without a login, like another program.
+    pub(crate) fn create_visible_aes(&self, id: &[u8]) {
+        let template = [
+            Attribute::Class(ObjectClass::SECRET_KEY),
+            Attribute::KeyType(KeyType::AES),
+            Attribute::Token(true),
+            Attribute::Private(false),
+            Attribute::Id(id.to_vec()),
+            Attribute::Encrypt(true),
+            Attribute::Decrypt(true),
+            Attribute::Value(vec![7; 32]),
+        ];
+        self.session().create_object(&template).unwrap();
+    }
+
+    /// Replaces the public object of a key by that of another key, as a program can without the PIN.
+    pub(crate) fn replace_public(&self, id: &[u8], by: &[u8]) {
+        let session = self.session();
+        let public = |id: &[u8]| {
+            let class = Attribute::Class(ObjectClass::PUBLIC_KEY);
+            let template = [class, Attribute::Id(id.to_vec())];
+            session.find_objects(&template).unwrap()[0]
+        };
+        session.destroy_object(public(id)).unwrap();
+        let name = Attribute::Id(id.to_vec());
+        session.update_attributes(public(by), &[name]).unwrap();
+    }
+
     /// Gives all objects with an ID another ID, like another program.
     pub(crate) fn rename(&self, id: &[u8], other: &[u8]) {
         let session = self.session();

@@ -23,7 +23,8 @@ pub(super) async fn insert_import_key(
     .bind(key.created_at)
     .execute(&mut *connection)
     .await?;
-    forget_intent(connection, key.id.uuid()).await
+    forget_intent(connection, key.id.uuid()).await?;
+    Ok(())
 }
 
 /// Counts an attempt with a wrapping key that is still valid.

@@ -46,7 +46,13 @@ impl Vault {
     async fn destroy_any(&self, id: KeyId) -> Result<(), HsmError> {
         for class in KeyClass::EACH {
             let name = KeyName::Id(id.uuid().as_bytes().to_vec());
-            self.destroy(&KeyRef { name, class }).await?;
+            let adopted = false;
+            let key = KeyRef {
+                name,
+                class,
+                adopted,
+            };
+            self.destroy(&key).await?;
         }
         Ok(())
     }

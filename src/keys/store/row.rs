@@ -50,8 +50,9 @@ impl FromRow<'_, PgRow> for Key {
     }
 }
 
-/// Records a new key and removes its intent, if any.
-pub async fn insert(connection: &mut PgConnection, key: &Key) -> sqlx::Result<()> {
+/// Records a new key and removes its intent. Returns whether the intent existed: without it, another job
+/// may have destroyed the object that was made for the key.
+pub async fn insert(connection: &mut PgConnection, key: &Key) -> sqlx::Result<bool> {
     let (token_id, token_label) = token_columns(key);
     let columns = mutable_columns(key)
         .with("id", key.id)

@@ -24,7 +24,7 @@ pub struct Described {
 
 impl Vault {
     /// Adopts a key in the token. Its public key is from the token or from the request. If
-    /// both exist, they must match. If the token has none, a test operation proves the given one.
+    /// both exist, they must match. A test operation proves it.
     ///
     /// # Errors
     /// The token does not have exactly one such key, it does not match the description, or it is
@@ -84,8 +84,12 @@ impl Vault {
 
     async fn likely_usage(&self, name: &KeyName) -> Result<Usage, VaultError> {
         for class in KeyClass::EACH {
-            let name = name.clone();
-            match self.token.find(&KeyRef { name, class }).await {
+            let key = KeyRef {
+                name: name.clone(),
+                class,
+                adopted: true,
+            };
+            match self.token.find(&key).await {
                 Ok(found) => {
                     return match found.kind {
                         KeyKind::Known(algorithm) => Ok(Usage::likely_of(algorithm)),
@@ -164,6 +168,7 @@ fn not_adopted(error: AdoptError) -> VaultError {
             Code::Conflict,
             "must name one key; the token holds several of this name",
         ),
+        AdoptError::OtherPublicKey => unlike_half(),
         AdoptError::Internal => of_sealward(),
         AdoptError::OtherAlgorithm(actual) => {
             let message = format!("must be {actual}, the algorithm of the key in the token");

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
-use hsm::{ErrorKind, HsmError, KeyName, KeyRef, OaepHash, RecordedKey};
+use hsm::{ErrorKind, HsmError, KeyRef, OaepHash, RecordedKey};
 use uuid::Uuid;
 
 use super::{Comparison, Expiring, Key, Origin, Usage};
@@ -88,8 +88,8 @@ impl Vault {
     /// object later.
     pub async fn discard(&self, unrecorded: UnrecordedKey) {
         let key = unrecorded.token_key();
-        // An adopted key existed before and remains.
-        if unrecorded.name != KeyName::Id(unrecorded.id.uuid().as_bytes().to_vec()) {
+        // An adopted key remains.
+        if unrecorded.is_adopted() {
             return;
         }
         if let Err(error) = self.destroy(&key).await {

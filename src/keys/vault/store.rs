@@ -41,16 +41,16 @@ pub(in crate::keys) async fn intend(
     Ok(())
 }
 
-/// Removes an intent.
+/// Removes an intent, and returns whether it existed.
 pub(in crate::keys) async fn forget_intent(
     database: impl PgExecutor<'_>,
     id: Uuid,
-) -> sqlx::Result<()> {
-    sqlx::query("DELETE FROM key_intents WHERE id = $1")
+) -> sqlx::Result<bool> {
+    let removed = sqlx::query("DELETE FROM key_intents WHERE id = $1")
         .bind(id)
         .execute(database)
         .await?;
-    Ok(())
+    Ok(removed.rows_affected() > 0)
 }
 
 /// Whether the identifier belongs to an object that Sealward created or is creating.

@@ -40,12 +40,18 @@ pub enum VaultError {
 }
 
 impl UnrecordedKey {
+    /// Whether it existed before under a name of its own.
+    pub(super) fn is_adopted(&self) -> bool {
+        self.name != KeyName::Id(self.id.uuid().as_bytes().to_vec())
+    }
+
     /// The key in the token.
     #[must_use]
     pub fn token_key(&self) -> KeyRef {
         KeyRef {
             name: self.name.clone(),
             class: self.algorithm.class(),
+            adopted: self.is_adopted(),
         }
     }
 }

@@ -307,7 +307,7 @@ pub(super) async fn record(
     }
     let retired = retire_former(change, key).await?;
     let inserted = store::insert(change.connection(), key).await;
-    inserted.map_err(|error| {
+    let had_intent = inserted.map_err(|error| {
         let error = Error::from(error);
         let recorded = ["keys_token_id_is_unique", "keys_token_label_is_unique"];
         if recorded.iter().any(|index| error.is_duplicate_of(index)) {
@@ -318,6 +318,11 @@ pub(super) async fn record(
             error
         }
     })?;
+    let was_made = key.token_name.is_some() && key.origin != Origin::Adopted;
+    if was_made && !had_intent {
+        let message = "the key took too long to make, so its object was removed";
+        return Err(Error::Conflict(message.to_owned()));
+    }
     Ok(retired)
 }
 

@@ -68,6 +68,7 @@ async fn an_adoption_is_approved_for_the_key_that_the_approver_saw() {
     let key = KeyRef {
         name: KeyName::Label(label.clone()),
         class: KeyClass::Private,
+        adopted: true,
     };
     token.destroy(&key).await.expect("no key");
     vendors_key_with_label(&label, envelope.0, envelope.1).await;

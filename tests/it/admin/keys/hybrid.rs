@@ -93,6 +93,7 @@ async fn a_key_without_one_of_its_objects_is_missing_and_opens_nothing() {
     let private = KeyRef {
         name: name_of(&key),
         class: hsm::KeyClass::Part(Algorithm::P256),
+        adopted: false,
     };
     kryoptic().await.destroy(&private).await.expect("a key");
     let comparison = vault(&world).await.compare().await.expect("a comparison");
