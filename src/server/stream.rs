@@ -1,5 +1,5 @@
-//! The byte stream of a connection: it reports received bytes and closes so that the client
-//! receives the last response.
+//! The byte stream of a connection: it reports received bytes, lets other connections take turns, and
+//! closes so that the client receives the last response.
 
 use std::io;
 use std::pin::Pin;
@@ -12,11 +12,17 @@ use tokio::time::timeout;
 use super::connections::OpenConnection;
 use super::pace::{LEFTOVER, LINGER, Pace};
 
+/// The number of bytes after which a connection lets others run. HTTP/2 processes all frames that it can
+/// read, and small frames of control take much time for their size.
+const TURN: usize = 8 * 1024;
+
 /// The stream of an open connection.
 pub(super) struct Stream<S: AsyncRead + Unpin + Send + 'static> {
     /// None only during drop.
     inner: Option<(S, OpenConnection)>,
     pace: Pace,
+    /// The bytes that were read in this turn.
+    read: usize,
     /// Whether the write side is shut down.
     is_shut: bool,
 }
@@ -26,6 +32,7 @@ impl<S: AsyncRead + Unpin + Send + 'static> Stream<S> {
         Self {
             inner: Some((stream, connection)),
             pace,
+            read: 0,
             is_shut: false,
         }
     }
@@ -64,6 +71,27 @@ async fn linger<S: AsyncRead + Unpin>(mut stream: S, _connection: OpenConnection
     let _ = timeout(LINGER, reading).await;
 }
 
+/// Reads, unless the turn is over: then the connection continues after the others.
+fn poll_in_turns<S: AsyncRead>(
+    stream: Pin<&mut S>,
+    read: &mut usize,
+    context: &mut Context<'_>,
+    into: &mut ReadBuf<'_>,
+) -> Poll<io::Result<()>> {
+    if *read >= TURN {
+        *read = 0;
+        context.waker().wake_by_ref();
+        return Poll::Pending;
+    }
+    let before = into.filled().len();
+    let polled = stream.poll_read(context, into);
+    match polled {
+        Poll::Ready(_) => *read += into.filled().len() - before,
+        Poll::Pending => *read = 0,
+    }
+    polled
+}
+
 impl<S: AsyncRead + Unpin + Send + 'static> AsyncRead for Stream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -71,7 +99,9 @@ impl<S: AsyncRead + Unpin + Send + 'static> AsyncRead for Stream<S> {
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = into.filled().len();
-        let polled = self.get()?.poll_read(context, into);
+        let mut read = self.read;
+        let polled = poll_in_turns(self.get()?, &mut read, context, into);
+        self.read = read;
         if polled.is_ready() && into.filled().len() > before {
             self.pace.heard();
         }
@@ -109,5 +139,41 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> AsyncWrite for Stream<S
         let polled = self.get()?.poll_shutdown(context);
         self.is_shut |= matches!(polled, Poll::Ready(Ok(())));
         polled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_connection_with_endless_input_lets_others_run_and_continues() {
+        let mut endless = tokio::io::repeat(7);
+        let (mut read, mut turns, mut reads) = (0, 0, 0);
+        // Completes only if the connection is woken after each turn.
+        poll_fn(|context| {
+            loop {
+                let mut buffer = [0; 1024];
+                let mut into = ReadBuf::new(&mut buffer);
+                match poll_in_turns(Pin::new(&mut endless), &mut read, context, &mut into) {
+                    Poll::Ready(result) => {
+                        result.expect("bytes");
+                        reads += 1;
+                    }
+                    Poll::Pending => {
+                        turns += 1;
+                        return if turns == 3 {
+                            Poll::Ready(())
+                        } else {
+                            Poll::Pending
+                        };
+                    }
+                }
+            }
+        })
+        .await;
+        assert_eq!(reads, 3 * TURN / 1024);
     }
 }

@@ -155,6 +155,28 @@ async fn an_intent_does_not_destroy_the_object_of_a_recorded_key() {
     }
 }
 
+/// The job that removes objects of failed requests can run on another instance, whose clock is ahead.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_whose_intent_another_job_took_is_not_recorded() {
+    let world = World::new().await;
+    let service = world.service("slow").await;
+    let former = generate(&world, &service, "P-256").await;
+    let take = "CREATE FUNCTION take() RETURNS trigger LANGUAGE plpgsql AS $$
+         BEGIN DELETE FROM key_intents; RETURN NEW; END $$;
+         CREATE TRIGGER take BEFORE INSERT ON keys FOR EACH ROW EXECUTE FUNCTION take();";
+    sqlx::raw_sql(take)
+        .execute(&world.pool)
+        .await
+        .expect("a trigger");
+    let body = json!({ "serviceId": service, "algorithm": "P-256", "generate": true });
+    let refused = world.admin().post("/admin/keys", body).await;
+    refused.refused(409, "CONFLICT");
+    let listed = world.admin().get("/admin/keys").await.ok().json();
+    assert_eq!(listed["items"].as_array().expect("keys").len(), 1);
+    assert_eq!(listed["items"][0]["id"], former["id"]);
+    assert_eq!(listed["items"][0]["status"], "active");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn missing_or_unsuitable_keys_are_not_adopted() {
     let world = World::new().await;
