@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::process::{Process, Site};
-use crate::support::{Exposition, PATIENCE, within};
+use crate::support::{PATIENCE, within};
 
 #[tokio::test]
 async fn an_outage_of_a_token_is_visible_in_the_metrics() {
@@ -28,19 +28,18 @@ async fn an_outage_of_a_token_is_visible_in_the_metrics() {
         ],
     )
     .await;
-    let address = process.metrics_address().expect("an address");
-    let metrics = || {
-        let page = ureq::get(format!("http://{address}/metrics")).call();
-        let text = page.expect("metrics").body_mut().read_to_string();
-        Exposition::parse(&text.expect("text"))
+    let state = |name: &str| {
+        process
+            .metrics()
+            .sum("sealward_token_state", &[("state", name)])
+            > 0.0
     };
-    let state = |name: &str| metrics().sum("sealward_token_state", &[("state", name)]) > 0.0;
     within(PATIENCE, async || state("serving")).await;
     let tokens = site.file("token/tokens");
     fs::rename(&tokens, site.file("token/elsewhere")).expect("move the token away");
     within(PATIENCE, async || state("out")).await;
     assert!(!state("serving"));
-    assert!(metrics().sum("sealward_token_outages_total", &[]) > 0.0);
+    assert!(process.metrics().sum("sealward_token_outages_total", &[]) > 0.0);
     fs::rename(site.file("token/elsewhere"), &tokens).expect("move the token back");
     within(PATIENCE, async || state("serving")).await;
 }

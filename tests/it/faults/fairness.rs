@@ -9,7 +9,7 @@ use faulty_token::Fault;
 use serde_json::{Value, json};
 
 use crate::process::{Process, Site};
-use crate::support::{Exposition, PATIENCE, within};
+use crate::support::{PATIENCE, within};
 
 /// The operations of a burst.
 const BURST: usize = 12;
@@ -59,14 +59,6 @@ impl Burst {
     }
 }
 
-/// The value of a metric.
-fn metric(process: &Process, name: &str) -> f64 {
-    let metrics = process.metrics_address().expect("an address");
-    let page = ureq::get(format!("http://{metrics}/metrics")).call();
-    let text = page.expect("metrics").body_mut().read_to_string();
-    Exposition::parse(&text.expect("text")).sum(name, &[])
-}
-
 /// A service with a key for data, and its API key.
 fn application(process: &Process, name: &str) -> String {
     let create = |path: &str, body: Value, member: &str| {
@@ -101,8 +93,12 @@ async fn a_burst_of_one_service_delays_its_own_operations_first() {
     let slow = Fault::Delay(Duration::from_millis(500));
     site.faults().rules(&[slow.on("C_Encrypt")]);
     let burst = Burst::send(&url, &busy, &body, BURST);
-    let queued = async || metric(&process, "sealward_token_queue_operations");
-    within(PATIENCE, async || queued().await >= 8.0).await;
+    let queued = || {
+        process
+            .metrics()
+            .sum("sealward_token_queue_operations", &[])
+    };
+    within(PATIENCE, async || queued() >= 8.0).await;
     operate(&url, &other, &body);
     assert!(burst.waiting() >= 4, "{}", burst.waiting());
     burst.end();
@@ -130,9 +126,9 @@ async fn a_burst_of_large_values_delays_its_own_service_first() {
     let at_once = thread::available_parallelism().map_or(1, |count| count.get().div_ceil(2));
     let size = at_once * BURST;
     let burst = Burst::send(&url, &busy, &body, size);
-    let queued = async || metric(&process, "sealward_large_body_queue_jobs");
+    let queued = || process.metrics().sum("sealward_large_body_queue_jobs", &[]);
     let most = u32::try_from(size - at_once * 4).expect("a small number");
-    within(PATIENCE, async || queued().await >= f64::from(most)).await;
+    within(PATIENCE, async || queued() >= f64::from(most)).await;
     operate(&url, &other, &body);
     assert!(burst.waiting() >= at_once * 4, "{}", burst.waiting());
     burst.end();

@@ -170,10 +170,7 @@ impl Fixture {
 
     /// The value of a metric.
     pub(super) fn metric(&self, name: &str) -> f64 {
-        let address = self.process().metrics_address().expect("an address");
-        let page = ureq::get(format!("http://{address}/metrics")).call();
-        let text = page.expect("metrics").body_mut().read_to_string();
-        crate::support::Exposition::parse(&text.expect("text")).sum(name, &[])
+        self.process().metrics().sum(name, &[])
     }
 
     /// A value in KiB from the process status of the kernel.

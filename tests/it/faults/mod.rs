@@ -5,6 +5,7 @@
 //! ends.
 
 mod clock;
+mod damaged;
 mod database;
 mod fairness;
 mod fixture;

@@ -14,7 +14,7 @@ use ureq::http::Response;
 use ureq::{Agent, Body};
 
 use super::Site;
-use crate::support::{Authority, PATIENCE, within};
+use crate::support::{Authority, Exposition, PATIENCE, within};
 
 /// A process of the service. Dropping this value kills it.
 pub(crate) struct Process {
@@ -182,6 +182,14 @@ impl Process {
     pub(crate) fn post_in_background(&self, path: &str, body: Value) -> JoinHandle<()> {
         let (client, path) = (self.client.clone(), path.to_owned());
         std::thread::spawn(move || drop(client.post(&path, &body)))
+    }
+
+    /// The page of the metrics listener.
+    pub(crate) fn metrics(&self) -> Exposition {
+        let address = self.metrics_address().expect("an address");
+        let page = ureq::get(format!("http://{address}/metrics")).call();
+        let text = page.expect("metrics").body_mut().read_to_string();
+        Exposition::parse(&text.expect("text"))
     }
 
     /// The address of the metrics listener, if there is one.

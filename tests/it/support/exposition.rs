@@ -56,6 +56,14 @@ impl Exposition {
         fitting.map(|sample| sample.value).sum()
     }
 
+    /// The values of all samples by their names and labels.
+    pub(crate) fn values(&self) -> BTreeMap<(&str, &BTreeMap<String, String>), f64> {
+        let samples = self.samples.iter();
+        samples
+            .map(|sample| ((sample.name.as_str(), &sample.labels), sample.value))
+            .collect()
+    }
+
     /// The names and labels of all samples of a metric.
     pub(crate) fn lines_of(&self, family: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
         let of_family = self.samples.iter().filter(|sample| {
