@@ -10,6 +10,67 @@ use super::Browser;
 use crate::support::{PATIENCE, World, within};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The warnings as text.
+async fn warnings(world: &World) -> String {
+    let overview = Browser::signed_in(world).await.get("/dashboard").await;
+    let overview = overview.ok().body;
+    let (_, list) = overview
+        .split_once("id=\"attention\"")
+        .expect("the warnings");
+    let (list, _) = list.split_once("</section>").expect("their end");
+    let texts = list
+        .split('<')
+        .map(|tag| tag.split_once('>').map_or("", |(_, text)| text));
+    texts.collect()
+}
+
+#[tokio::test]
+async fn a_key_is_a_warning_from_30_days_before_it_expires() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
+    let world = World::at(clock, Stage::Development).await;
+    let end = world.clock.now().plus(31 * DAY);
+    let service = world.service("destination").await;
+    let key = json!({ "serviceId": service, "name": "receipts", "algorithm": "P-256",
+        "generate": true, "expiresAt": end });
+    world.admin().post("/admin/keys", key).await.created();
+    let found = warnings(&world).await;
+    assert!(!found.contains("expire"), "{found}");
+    for (passed, badge, when) in [
+        (2, "expires", "expires in 29 days"),
+        (22, "expires", "expires in 7 days"),
+        (6, "expires", "expires in 24 hours"),
+        (1, "expired", "expired just now"),
+        (2, "expired", "expired 2 days ago"),
+    ] {
+        world.clock.advance(passed * DAY);
+        let found = warnings(&world).await;
+        let expected = format!("{badge}Key receipts {when}.");
+        assert!(found.contains(&expected), "{found}");
+    }
+}
+
+#[tokio::test]
+async fn active_policies_that_are_open_to_every_service_are_a_warning() {
+    let world = World::new().await;
+    let destination = world.some_destination().await;
+    let policy = world.policy(&destination.service).await;
+    let found = warnings(&world).await;
+    let both = "open to all2 active policies can be used by every service.";
+    assert!(found.contains(both), "{found}");
+    let path = format!("/admin/policies/{policy}");
+    let closed = json!({ "allowedServiceIds": [destination.service] });
+    world.admin().patch(&path, closed).await.ok();
+    let found = warnings(&world).await;
+    let one = "open to all1 active policy can be used by every service.";
+    assert!(found.contains(one), "{found}");
+    world
+        .change_policy(&destination, json!({ "status": "inactive" }))
+        .await;
+    let found = warnings(&world).await;
+    assert!(!found.contains("open to all"), "{found}");
+}
+
 #[tokio::test]
 async fn an_overdue_rotation_is_a_warning_until_the_successor_is_active() {
     let clock = Clock::held_at(Timestamp::from_millis(1_900_000_000_000));
