@@ -75,6 +75,34 @@ async fn every_list_applies_its_filters() {
     }
 }
 
+#[tokio::test]
+async fn payloads_that_were_not_protected_are_marked() {
+    let world = World::new().await;
+    let (destination, alice) = world.bound_application().await;
+    alice.protect(json!("secret")).await.ok();
+    let mut browser = Browser::signed_in(&world).await;
+    for (mode, outcome, badge) in [
+        ("passthrough", "passed_through", "200 passed_<wbr>through"),
+        ("drop", "dropped", "200 dropped"),
+    ] {
+        let change = json!({ "status": "inactive", "failureMode": mode });
+        world.change_policy(&destination, change).await;
+        alice.protect(json!("secret")).await.ok();
+        let badge = format!("<span class=\"badge warn\"><span>{badge}</span>");
+        let place = format!("/dashboard/audit?outcome={outcome}");
+        let page = browser.get(&place).await.ok().body;
+        let [row] = rows(&page)[..] else {
+            panic!("not one row: {page}")
+        };
+        assert!(row.contains(&badge), "{row}");
+    }
+    let page = browser.get("/dashboard/audit?outcome=done").await.ok().body;
+    let [row] = rows(&page)[..] else {
+        panic!("not one row: {page}")
+    };
+    assert!(row.contains("<span>200</span>"), "{row}");
+}
+
 /// Creates one more resource of each kind than a page has rows.
 async fn fill_lists(world: &World) {
     let caller = world.application("caller").await;

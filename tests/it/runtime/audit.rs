@@ -66,6 +66,29 @@ async fn each_outcome_is_recorded_and_found() {
 }
 
 #[tokio::test]
+async fn a_ciphertext_that_is_not_authentic_is_recorded_as_failed() {
+    let world = World::new().await;
+    let alice = world.application("alice").await;
+    world
+        .key(alice.service.as_ref().unwrap(), "data", "AES-256")
+        .await;
+    let payload = json!({ "data": 1, "algorithm": "AES-256-GCM" });
+    let sealed = alice.operate("encrypt", payload).await.ok().json();
+    let mut damaged = sealed["result"].clone();
+    damaged["tag"] = json!("AAAAAAAAAAAAAAAAAAAAAA==");
+    let named = alice.clone().with("x-request-id", "damaged");
+    named
+        .operate("decrypt", damaged)
+        .await
+        .refused(400, "DECRYPTION_FAILED");
+    let record = recorded(&world, "damaged").await;
+    assert_eq!(
+        (&record["response_status"], &record["outcome"]),
+        (&json!(400), &json!("failed"))
+    );
+}
+
+#[tokio::test]
 async fn a_success_is_recorded_with_all_its_fields() {
     let world = World::new().await;
     let (destination, alice) = world.bound_application().await;
