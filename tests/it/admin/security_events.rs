@@ -180,6 +180,23 @@ async fn every_export_and_each_read_once_an_hour_are_recorded() {
 }
 
 #[tokio::test]
+async fn each_caller_has_events_of_its_own_reads() {
+    let clock = Clock::held_at(Timestamp::from_millis(1_800_000_000_000));
+    let world = World::at(clock, Stage::Development).await;
+    let auditor = world.administrator(&["auditor"]).await;
+    for reader in [world.admin(), auditor] {
+        let reader = reader.with("x-request-id", "it");
+        for _ in 0..2 {
+            reader.get("/admin/audit?status=200").await.ok();
+        }
+    }
+    let details = json!({ "log": "operations", "format": null, "filter": { "status": 200 } });
+    let read = |actor| event(actor, "audit_log", false, &details);
+    let expected = sorted([read("first"), read("auditor")]);
+    assert_eq!(recorded(&world, "read").await, expected);
+}
+
+#[tokio::test]
 async fn security_events_are_listed_and_filtered() {
     let world = World::new().await;
     world.admin().get("/admin/audit").await.ok();

@@ -5,14 +5,16 @@
 use std::time::Duration;
 
 use faulty_token::{Fault, Rule};
+use serde_json::Value;
 
 use super::fixture::Fixture;
 use super::load::{Action, Load};
-use crate::process::Site;
+use crate::process::{LABEL, Site};
 use crate::support::{PATIENCE, within};
 
 const CKR_GENERAL_ERROR: u64 = 0x05;
 const CKR_DEVICE_REMOVED: u64 = 0x32;
+const CKR_PIN_INCORRECT: u64 = 0xa0;
 
 /// The actions that need no token.
 const WITHOUT_TOKEN: [Action; 4] = [Action::Protect, Action::Hash, Action::Read, Action::Change];
@@ -69,6 +71,34 @@ async fn a_failing_token_affects_only_operations_that_need_it_and_recovers() {
             .all(|pair| pair == ["token_lost", "token_found"]),
         "{events:?}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pin_that_a_later_login_refuses_is_recorded() {
+    let fixture = Fixture::at(Site::with_faults().await, &[]).await;
+    assert_eq!(token_events(&fixture).await, [""; 0]);
+    fixture.site().faults().rules(&[
+        Fault::DropLogin.on("C_SignInit").calls(1..=1),
+        Fault::Return(CKR_PIN_INCORRECT).on("C_Login"),
+    ]);
+    // The canary of the token follows an operation.
+    let asked = fixture.client.ask(Action::Unprotect, "before the canary");
+    asked.await.expect("an answer");
+    let is_recorded = async || {
+        let events = token_events(&fixture).await;
+        events.last().is_some_and(|event| event == "pin_refused")
+    };
+    within(PATIENCE, is_recorded).await;
+    let sql = "SELECT after FROM management_events WHERE action = 'pin_refused'";
+    let details: Vec<Value> = sqlx::query_scalar(sql)
+        .fetch_all(&mut fixture.site().connect().await)
+        .await
+        .expect("the events");
+    let [details] = &details[..] else {
+        panic!("not one event: {details:?}")
+    };
+    assert_eq!(details["label"], LABEL);
+    assert!(details["reason"].is_string(), "{details}");
 }
 
 /// The events of the token, oldest first.
