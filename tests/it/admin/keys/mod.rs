@@ -16,6 +16,7 @@ mod rotation;
 mod schedule;
 mod secrecy;
 mod unopenable;
+mod weak_rsa;
 pub(in crate::admin) mod wrapped;
 
 use serde_json::{Value, json};
