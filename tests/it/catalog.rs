@@ -1,8 +1,8 @@
 //! Caches are current or are not used.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use sealward::catalog::{Cache, Catalog, Topic};
 use sealward::clock::Entropy;
@@ -10,7 +10,7 @@ use sealward::db::Pool;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-use crate::support::{Database, Proxy, World, pool, within};
+use crate::support::{Database, PATIENCE, Proxy, World, pool, within};
 
 /// The time limit of the contract.
 const BOUND: Duration = Duration::from_secs(1);
@@ -39,6 +39,38 @@ async fn a_cached_entry_is_loaded_once() {
     catalog.changed(Topic::Services);
     cache.get(&7).await.unwrap();
     assert_eq!(reads.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_missing_value_is_cached_until_a_change() {
+    let database = Database::new().await;
+    let catalog = current(&database.pool()).await;
+    let value = Arc::new(Mutex::new(None));
+    let read = value.clone();
+    let cache = Cache::new(catalog.clone(), &[Topic::Services], 10, move |_: u8| {
+        let answer = *read.lock().unwrap();
+        async move { Ok(answer) }
+    });
+    // Without a change, a missing value is cached for a second, and a loaded machine can take longer.
+    within(PATIENCE, async || {
+        *value.lock().unwrap() = None;
+        catalog.changed(Topic::Services);
+        let started = Instant::now();
+        let missing = cache.get(&0).await.unwrap();
+        *value.lock().unwrap() = Some("new");
+        let cached = cache.get(&0).await.unwrap();
+        catalog.changed(Topic::Services);
+        let after_the_change = cache.get(&0).await.unwrap();
+        let is_conclusive = started.elapsed() < BOUND;
+        if is_conclusive {
+            assert_eq!(
+                (missing, cached, after_the_change),
+                (None, None, Some("new"))
+            );
+        }
+        is_conclusive
+    })
+    .await;
 }
 
 #[tokio::test]
