@@ -143,6 +143,48 @@ async fn an_item_that_fails_does_not_fail_others() {
 }
 
 #[tokio::test]
+async fn each_item_has_its_own_context() {
+    let world = World::new().await;
+    let (_, alice) = world.bound_application().await;
+    let [acme, other] = ["acme", "other"].map(|tenant| json!({ "tenant": tenant }));
+    let payloads = json!([
+        { "payload": 1, "context": acme },
+        { "payload": 2, "context": other },
+        { "payload": 3 },
+    ]);
+    let sealed = batch(&alice, PROTECT_BATCH, payloads).await.ok();
+    let [first, second, third] = items(&sealed)
+        .try_into()
+        .map(|items: [Value; 3]| items.map(|item| item["jwe"].clone()))
+        .unwrap();
+    for envelope in [&first, &second] {
+        assert!(header_of(envelope)["ctx"].is_string());
+    }
+    assert!(header_of(&third)["ctx"].is_null());
+    let failed = || refused(500, "INTERNAL_ERROR");
+    let opening = json!([
+        { "jwe": first, "context": acme },
+        { "jwe": second, "context": acme },
+        { "jwe": second, "context": other },
+        { "jwe": second },
+        { "jwe": third, "context": other },
+        { "jwe": third },
+    ]);
+    let expected = [
+        (200, None),
+        failed(),
+        (200, None),
+        failed(),
+        failed(),
+        (200, None),
+    ];
+    for path in [UNPROTECT_BATCH, REWRAP_BATCH] {
+        let answer = batch(&alice, path, opening.clone()).await.ok();
+        assert_eq!(outcomes(&answer), expected, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_failure_mode_applies_to_each_item() {
     let world = World::new().await;
     let (destination, alice) = world.bound_application().await;
