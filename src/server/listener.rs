@@ -348,3 +348,6 @@ async fn revoked(presented: &mut Option<Presented>) {
 fn age_of(peer: SocketAddr, maximum: Duration) -> Duration {
     maximum - maximum / 1_000 * u32::from(peer.port() % 100)
 }
+
+#[cfg(test)]
+mod tests;
