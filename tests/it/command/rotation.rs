@@ -1,12 +1,9 @@
 //! The rotation of keys by the service, with tokens that fail or lack a key.
 
-use std::fs;
-use std::process::Command;
-
 use faulty_token::Fault;
 use serde_json::{Value, json};
 
-use crate::process::{Process, Site};
+use crate::process::{LABEL, Process, Site};
 use crate::support::{PATIENCE, within};
 
 const CKR_DEVICE_ERROR: u64 = 0x30;
@@ -59,28 +56,8 @@ async fn a_token_that_fails_while_it_makes_a_successor_is_tried_again() {
 async fn a_successor_waits_until_every_token_holds_it() {
     let site = Site::new().await;
     let key = due(&site).await;
-    let pin = fs::read_to_string(site.pin_file()).expect("the PIN");
-    let made = Command::new("softhsm2-util")
-        .args([
-            "--init-token",
-            "--free",
-            "--label",
-            "second",
-            "--so-pin",
-            "12345678",
-            "--pin",
-        ])
-        .arg(pin.trim())
-        .env("SOFTHSM2_CONF", site.folder().join("token/softhsm2.conf"))
-        .output()
-        .expect("run softhsm2-util");
-    assert!(made.status.success(), "{made:?}");
-    let module = crate::support::softhsm_module();
-    let (module, pin) = (module.display().to_string(), site.pin_file());
-    let one = |label| site.tokens(&module, label, &pin.display().to_string());
-    let both =
-        [one("sealward"), one("second")].map(|tokens| tokens[1..tokens.len() - 1].to_owned());
-    let both = format!("[{}]", both.join(", "));
+    site.add_softhsm("second");
+    let both = site.tokens_with(&[LABEL, "second"]);
     let process = Process::start_with(&site, &[("SEALWARD_HSM_TOKENS", &both)]).await;
     within(PATIENCE, async || {
         let log = process.log();

@@ -15,3 +15,4 @@ mod load;
 mod network;
 mod sigterm;
 mod tokens;
+mod two_tokens;

@@ -169,7 +169,14 @@ impl Process {
         sent.expect("an answer")
     }
 
-    /// The same with another admin key.
+    /// Deletes a resource as administrator.
+    pub(crate) fn delete(&self, path: &str) {
+        let request = self.client.agent.delete(self.url(path));
+        let request = request.header("Authorization", &self.client.authorization);
+        assert_eq!(request.call().expect("an answer").status(), 204, "{path}");
+    }
+
+    /// Posts with another API key.
     pub(crate) fn post_as(&self, key: &str, path: &str, body: &Value) -> Value {
         let client = Client {
             authorization: format!("Bearer {key}"),

@@ -37,7 +37,7 @@ impl Site {
     /// Creates a site with a SoftHSM2 token and this database.
     pub(crate) fn on(database: Database) -> Self {
         let site = Self::over(database, softhsm_module());
-        site.init_softhsm();
+        site.add_softhsm(LABEL);
         site
     }
 
@@ -49,7 +49,7 @@ impl Site {
     /// As above, with this database and additional settings.
     pub(crate) fn with_faults_over(database: Database, more: &str) -> Self {
         let mut site = Self::over(database, Control::module());
-        site.init_softhsm();
+        site.add_softhsm(LABEL);
         site.faults = Some(Control::new(site.folder.join("faults"), softhsm_module()));
         fs::write(site.settings(), site.default_settings() + more).expect("write the settings");
         site
@@ -99,11 +99,31 @@ impl Site {
         site
     }
 
-    fn init_softhsm(&self) {
+    /// Creates a SoftHSM2 token with this label. All have the same PIN.
+    pub(crate) fn add_softhsm(&self, label: &str) {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("softhsm/make-token");
         run(Command::new(script)
             .arg(self.folder.join("token"))
-            .arg(LABEL));
+            .arg(label));
+    }
+
+    /// Imports a private key in PEM into the token with this label without Sealward.
+    pub(crate) fn import(&self, label: &str, cka_id: &str, pem: &str) {
+        let file = self.write("imported.pem", pem);
+        let pin = fs::read_to_string(self.pin_file()).expect("the PIN");
+        let mut import = Command::new("softhsm2-util");
+        import.arg("--import").arg(file).args(["--token", label]);
+        import.args(["--label", "imported", "--id", cka_id]);
+        run(import.args(["--pin", pin.trim()]).envs(self.environment()));
+    }
+
+    /// The setting `hsm.tokens` with the tokens that have these labels.
+    pub(crate) fn tokens_with(&self, labels: &[&str]) -> String {
+        let (module, pin) = (self.module.display(), self.pin_file());
+        let (module, pin) = (module.to_string(), pin.display().to_string());
+        let one = |label: &&str| self.tokens(&module, label, &pin).replace(['[', ']'], "");
+        let tokens: Vec<_> = labels.iter().map(one).collect();
+        format!("[{}]", tokens.join(", "))
     }
 
     /// Valid settings for this site.
