@@ -18,6 +18,9 @@ pub struct Problem {
     pub code: Code,
     /// The problem in words, for people.
     pub message: Cow<'static, str>,
+    /// How many bytes at the end of the path are text of the client.
+    #[serde(skip)]
+    foreign: usize,
 }
 
 /// The kinds of problem, for programs.
@@ -54,6 +57,26 @@ impl Problem {
             field: field.into(),
             code,
             message: message.into(),
+            foreign: 0,
+        }
+    }
+
+    /// A member, or a parameter of a query, that nothing reads. Its name is text of the client.
+    pub fn unknown(name: impl Into<String>, message: impl Into<Cow<'static, str>>) -> Self {
+        let problem = Self::new(name, Code::Unknown, message);
+        Self {
+            foreign: problem.field.len(),
+            ..problem
+        }
+    }
+
+    /// The member's path for logs, without text of the client.
+    #[must_use]
+    pub fn place(&self) -> Cow<'_, str> {
+        let known = self.field.len().saturating_sub(self.foreign);
+        match self.foreign {
+            0 => Cow::Borrowed(&self.field),
+            _ => Cow::Owned(self.field.get(..known).unwrap_or_default().to_owned() + "\u{2026}"),
         }
     }
 
@@ -69,7 +92,7 @@ impl Problem {
 
     /// A parameter of a query that nothing reads.
     pub fn unknown_parameter(name: impl Into<String>) -> Self {
-        Self::new(name, Code::Unknown, "there is no such parameter")
+        Self::unknown(name, "there is no such parameter")
     }
 
     /// A parameter of a query that is given several times.

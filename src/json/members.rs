@@ -36,6 +36,9 @@ pub struct Members<'a> {
 /// The maximum number of members of an object. It bounds the memory for their names.
 const MAX_MEMBERS: usize = 1_000;
 
+/// The number of unknown members of an object for which the nearest name is searched.
+const SUGGESTIONS: usize = 4;
+
 impl<'a> Members<'a> {
     /// The members with these names. Others are ignored, but duplicate names are refused.
     #[must_use]
@@ -53,15 +56,18 @@ impl<'a> Members<'a> {
     #[must_use]
     pub fn exactly(text: Text<'a>, names: &[&str]) -> Self {
         let is_known = |name: &str| names.contains(&name);
+        let mut compared = 0;
         Self::read(text, is_known, |problems, name| {
-            // Comparisons are expensive, so only shown problems are created.
             if !problems.is_full() {
                 let name = shown(name);
-                let message = match nearest(&name, names.iter().copied()) {
+                // Comparisons are expensive, and a batch has many objects.
+                compared += 1;
+                let candidates = if compared > SUGGESTIONS { &[] } else { names };
+                let message = match nearest(&name, candidates.iter().copied()) {
                     Some(near) => format!("is unknown: did you mean {near}?").into(),
                     None => Cow::Borrowed("is unknown: leave it out"),
                 };
-                problems.note(Problem::new(name, Code::Unknown, message));
+                problems.note(Problem::unknown(name, message));
             }
         })
     }
@@ -154,7 +160,7 @@ impl<'a> Members<'a> {
     fn read(
         text: Text<'a>,
         is_known: impl Fn(&str) -> bool,
-        on_other: impl Fn(&mut Problems, &str),
+        mut on_other: impl FnMut(&mut Problems, &str),
     ) -> Self {
         let mut members = Self {
             known: Vec::new(),
@@ -252,6 +258,20 @@ mod tests {
             .into_iter()
             .map(|problem| (problem.field, problem.code))
             .collect()
+    }
+
+    #[test]
+    fn few_unknown_members_have_suggestions() {
+        let text =
+            r#"{"payloaa":1,"payloab":1,"payloac":1,"payload1":1,"payload2":1,"payload3":1}"#;
+        let read = Members::exactly(Text::parse(text.as_bytes()).unwrap(), &["payload"]);
+        let problems = read.finish(|| Some(())).err().unwrap_or_default();
+        let suggest = |problem: &&Problem| problem.message.contains("payload?");
+        assert_eq!(problems.as_slice().len(), 6);
+        assert_eq!(
+            problems.as_slice().iter().filter(suggest).count(),
+            SUGGESTIONS
+        );
     }
 
     #[test]

@@ -60,7 +60,7 @@ struct Inner {
     redirect_uri: String,
     secret: SecretString,
     agent: Agent,
-    requests: Semaphore,
+    requests: Arc<Semaphore>,
     metadata: Cache<(), Arc<Metadata>>,
     /// Verifies ID tokens.
     id_tokens: Issuer,
@@ -145,7 +145,7 @@ impl Provider {
             redirect_uri: redirect_uri.clone(),
             secret,
             agent: client(authorities.as_deref(), PATIENCE),
-            requests: Semaphore::new(REQUESTS),
+            requests: Arc::new(Semaphore::new(REQUESTS)),
             metadata: Cache::builder().time_to_live(CACHED).build(),
             access_tokens: AccessTokens::new(settings, keys.clone()),
             id_tokens: Issuer::new(rules, keys),
@@ -246,9 +246,11 @@ impl Provider {
         S: FnOnce(&Agent) -> Result<ureq::http::Response<ureq::Body>, ureq::Error>,
         S: Send + 'static,
     {
-        let _turn = self.0.requests.acquire().await;
+        let turn = Arc::clone(&self.0.requests).acquire_owned().await;
         let agent = self.0.agent.clone();
         let sent = tokio::task::spawn_blocking(move || {
+            // Also if the client has left.
+            let _turn = turn;
             let mut response = send(&agent)?;
             let body = response.body_mut().with_config().limit(LONGEST);
             let body = body.read_to_vec()?;

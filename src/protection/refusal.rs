@@ -204,7 +204,7 @@ fn listed(problems: &Problems) -> String {
             line.push_str("; ");
         }
         if !problem.field.is_empty() {
-            line.push_str(&problem.field);
+            line.push_str(&problem.place());
             line.push_str(": ");
         }
         line.push_str(&problem.message);

@@ -73,10 +73,8 @@ impl Session {
         if found.is_empty() {
             found = self.find_proven(&search(key))?;
         }
-        if found.len() > 1 && key.adopted {
-            // An object that is visible without a login does not hide a private one.
-            let private = [&search(key)[..], &[Attribute::Private(true)]].concat();
-            found = self.find(&private)?;
+        if found.len() > 1 {
+            found = self.prefer_private(key, found)?;
         }
         match found.as_slice() {
             [handle] => {
@@ -93,6 +91,21 @@ impl Session {
             }
             several => Err(HsmError::ambiguous_name(several.len(), &key.name)),
         }
+    }
+
+    /// The private objects among several of an adopted key: one that is visible without a login does not
+    /// hide them.
+    pub(crate) fn prefer_private(
+        &self,
+        key: &KeyRef,
+        found: Vec<ObjectHandle>,
+    ) -> Result<Vec<ObjectHandle>, HsmError> {
+        if !key.adopted {
+            return Ok(found);
+        }
+        let private = [&search(key)[..], &[Attribute::Private(true)]].concat();
+        let private = self.find(&private)?;
+        Ok(if private.is_empty() { found } else { private })
     }
 
     fn is_internal(&self, key: ObjectHandle) -> Result<bool, HsmError> {

@@ -280,6 +280,17 @@ async fn an_object_that_is_visible_without_a_login_replaces_no_key(shared: &Shar
     assert_eq!(shared.objects(&id), 1, "the visible object");
     let missing = token.find(&created.key).await.unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::KeyMissing);
+    // An adopted key is found and destroyed beside such an object.
+    let created = generate_key(&token, Algorithm::Aes256, Purpose::Data).await;
+    let name = created.key.name;
+    let adopted = token.adopt(name, Purpose::Data, None).await.unwrap().key;
+    let KeyName::Id(id) = adopted.name.clone() else {
+        panic!("{adopted:?}")
+    };
+    shared.create_visible_aes(&id);
+    token.find(&adopted).await.unwrap();
+    token.destroy(&adopted).await.unwrap();
+    assert_eq!(shared.objects(&id), 1, "the visible object");
 }
 
 async fn internal_keys_are_listed_and_not_adopted(shared: &SharedToken) {

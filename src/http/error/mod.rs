@@ -190,7 +190,7 @@ fn listed(problems: &[Problem]) -> String {
     const MOST: usize = 4;
     let shown = problems.iter().take(MOST);
     let texts: Vec<_> = shown
-        .map(|problem| format!("{} {}", problem.field, problem.message))
+        .map(|problem| format!("{} {}", problem.place(), problem.message))
         .collect();
     texts.join("; ")
 }

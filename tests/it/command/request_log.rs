@@ -86,7 +86,7 @@ async fn each_request_is_one_line_without_its_payload() {
         "payload": { "data": "log canary", "algorithm": "SHA-256" } });
     let status = billing.send(OPERATIONS, "accepted", &body.to_string());
     assert_eq!(status, 200);
-    body["unknown"] = json!(1);
+    body["canary name"] = json!(1);
     let status = billing.send(OPERATIONS, "refused", &body.to_string());
     assert_eq!(status, 400);
     for (id, status, code) in [
@@ -95,7 +95,9 @@ async fn each_request_is_one_line_without_its_payload() {
     ] {
         billing.check(&billing.line(id).await, "INFO", status, &code);
     }
-    assert!(!process.log().contains("log canary"));
+    for payload in ["log canary", "canary name"] {
+        assert!(!process.log().contains(payload), "{payload}");
+    }
     // Without a credential, the line has no caller.
     let anonymous = ureq::get(process.url("/livez"))
         .header("x-request-id", "anonymous")
