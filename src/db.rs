@@ -110,25 +110,14 @@ fn host(options: &PgConnectOptions) -> Option<&str> {
 const STATEMENT_TIMEOUT: &str = "60s";
 
 /// Switches to the application role, which can add audit records and read them, but not change or
-/// delete them. Limits the time of each statement.
+/// delete them. Limits the time of each statement. Commits are durable, whatever the default of the server is.
 #[must_use]
 pub fn as_application(options: PgConnectOptions) -> PgConnectOptions {
     options.options([
         ("role", "sealward_application"),
         ("statement_timeout", STATEMENT_TIMEOUT),
+        ("synchronous_commit", "on"),
     ])
-}
-
-/// Makes the commits of a connection durable, whatever the default of the server is. The server may
-/// demand more, not less.
-///
-/// # Errors
-/// The database fails.
-pub async fn commit_durably(connection: &mut PgConnection) -> sqlx::Result<()> {
-    let durable = "SELECT set_config('synchronous_commit', 'on', false)
-                    WHERE current_setting('synchronous_commit') IN ('off', 'local')";
-    sqlx::query(durable).execute(connection).await?;
-    Ok(())
 }
 
 fn unreachable(section: &'static str, options: &PgConnectOptions, source: sqlx::Error) -> Error {

@@ -14,7 +14,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 use super::queue::{Shared, Submission, Unrecorded, count};
 use super::record::Record;
 use super::store::{self, Failure};
-use crate::db::{Pool, commit_durably};
+use crate::db::Pool;
 
 /// The most submissions in one statement.
 const MAX_BATCH: usize = 512;
@@ -197,13 +197,7 @@ impl Task {
     async fn connected(&mut self) -> Result<&mut PgConnection, Failure> {
         if self.connection.is_none() {
             let options = self.database.connect_options();
-            let connecting = async {
-                let mut connection = options.connect().await?;
-                // A response must not leave before its record is safe.
-                commit_durably(&mut connection).await?;
-                Ok(connection)
-            };
-            let connecting = timeout(self.shared.deadline, connecting);
+            let connecting = timeout(self.shared.deadline, options.connect());
             let connection = connecting.await.map_err(|_| store::late())?;
             self.connection = Some(connection.map_err(Failure::Away)?);
         }

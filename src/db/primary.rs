@@ -9,7 +9,7 @@ use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::{Error, Pool, commit_durably, place, takes_writes, unreachable};
+use super::{Error, Pool, place, takes_writes, unreachable};
 use crate::settings::Database;
 
 /// The interval of the checks that the server is still the primary.
@@ -129,7 +129,6 @@ fn pool(options: PgConnectOptions, connections: u32, patience: Duration) -> PgPo
         // Connections to a vanished server never respond, and connections to a former primary are
         // read-only. The pool must not test them.
         .test_before_acquire(false)
-        .after_connect(|connection, _| Box::pin(commit_durably(connection)))
         .before_acquire(move |connection, _| {
             Box::pin(async move { Ok(is_sound(connection, patience / 2).await) })
         })

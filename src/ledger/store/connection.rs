@@ -3,7 +3,7 @@
 use sqlx::{ConnectOptions as _, PgConnection, PgExecutor};
 
 use crate::clock::Timestamp;
-use crate::db::{Pool, commit_durably};
+use crate::db::Pool;
 
 /// A job that only one instance runs.
 #[derive(Clone, Copy, Debug)]
@@ -33,13 +33,7 @@ impl Job {
 /// A connection for a job.
 pub(in crate::ledger) async fn connect(pool: &Pool, job: Job) -> sqlx::Result<PgConnection> {
     let options = pool.connect_options().as_ref().clone();
-    let mut connection = options
-        .application_name(job.application())
-        .connect()
-        .await?;
-    // A head that is signed must not be lost.
-    commit_durably(&mut connection).await?;
-    Ok(connection)
+    options.application_name(job.application()).connect().await
 }
 
 /// Takes the lock of a job, unless another instance has it. The server releases it when the connection
