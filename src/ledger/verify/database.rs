@@ -136,7 +136,7 @@ impl Reader<'_> {
                         (Some(before), Some(after)) if after.since(before) > INTERRUPTION => {
                             interruption = Some(after);
                         }
-                        (_, Some(_)) if self.is_sealed_now(*key).await? => continue 'slices,
+                        (_, Some(_)) if self.is_sealed_now(key).await? => continue 'slices,
                         (_, Some(_)) => {
                             let record = name(self.log, key.id);
                             return Err(self.checker.tampered(Change::Added { record }));
