@@ -15,7 +15,7 @@ pub struct KeyRef {
     /// The class of the object, because several objects may share a name.
     pub class: KeyClass,
     /// Whether it was adopted. Then it can be visible without a login. Other keys are found only among
-    /// private objects, which nobody creates without the PIN.
+    /// private objects, whose creation requires the PIN.
     pub adopted: bool,
 }
 

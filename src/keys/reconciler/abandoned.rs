@@ -45,12 +45,10 @@ impl Vault {
     /// Destroys the objects of a key whose class is unknown.
     async fn destroy_any(&self, id: KeyId) -> Result<(), HsmError> {
         for class in KeyClass::EACH {
-            let name = KeyName::Id(id.uuid().as_bytes().to_vec());
-            let adopted = false;
             let key = KeyRef {
-                name,
+                name: KeyName::Id(id.uuid().as_bytes().to_vec()),
                 class,
-                adopted,
+                adopted: false,
             };
             self.destroy(&key).await?;
         }
